@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// EMBEDDED=1 builds the shipping targets as Embedded Swift: the small static binaries of `make static`.
+// Without it they are ordinary Swift, for development, the tests and programs that use the library.
+let isEmbedded = Context.environment["EMBEDDED"] == "1"
+
+let shipping: [SwiftSetting] =
+  isEmbedded
+  ? [
+    .enableExperimentalFeature("Embedded"),
+    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"]),
+  ]
+  : [.treatWarning("EmbeddedRestrictions", as: .error)]
+
+let package = Package(
+  name: "gighive-upload",
+  products: [
+    .executable(name: "gighive-upload", targets: ["gighive-upload"]),
+    .library(name: "Uploader", targets: ["Uploader"]),
+  ],
+  targets: [
+    .target(
+      name: "CShims",
+      cSettings: [.define("_GNU_SOURCE")],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z")]
+    ),
+    .target(name: "UploadCore", swiftSettings: shipping),
+    .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
+    .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
+    .testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"]),
+    .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
+  ]
+)

@@ -1,0 +1,52 @@
+// Sockets, name resolution and poll.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// A socket address that Swift carries about without looking inside (RFC 3493's sockaddr_storage).
+typedef struct {
+    uint64_t storage[16];
+    uint32_t length;
+} shim_address;
+
+enum { SHIM_FAMILY_ANY = 0, SHIM_FAMILY_IPV4 = 4, SHIM_FAMILY_IPV6 = 6 };
+enum { SHIM_RESOLVED = 0, SHIM_NO_SUCH_NAME = 1, SHIM_NO_RESOLVER = 2, SHIM_RESOLVER_FAILED = 3 };
+
+// A name lookup on a thread of its own, since getaddrinfo(3) blocks: poll its descriptor, then take the result.
+// Numeric hosts are resolved at once and start no thread. NULL if no thread can be had.
+typedef struct shim_lookup shim_lookup;
+shim_lookup *shim_lookup_start(const char *host, uint16_t port, int32_t family);
+// Becomes readable when the lookup is over.
+int32_t shim_lookup_descriptor(const shim_lookup *lookup);
+// How it ended (SHIM_RESOLVED …). Fills at most `capacity` addresses and says how many in `count`.
+int32_t shim_lookup_result(shim_lookup *lookup, shim_address *addresses, int32_t capacity, int32_t *count);
+// Lets go of the lookup, finished or not.
+void shim_lookup_release(shim_lookup *lookup);
+
+// The address as text, "192.0.2.1:443" or "[2001:db8::1]:443", into a buffer of at least 64 bytes. Returns its length.
+int32_t shim_address_text(const shim_address *address, void *buffer, size_t capacity);
+
+// A non-blocking, close-on-exec TCP socket with TCP_NODELAY, whose connect(2) is under way or done.
+int32_t shim_connect(const shim_address *address);
+// SO_ERROR of a connect that has become writable: 0, or -errno.
+int32_t shim_connect_result(int32_t descriptor);
+// TCP_NOTSENT_LOWAT: how much unsent data the kernel takes before the socket stops being writable.
+void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes);
+// send(2) with MSG_NOSIGNAL, recv(2). -EAGAIN where the socket is not ready.
+int64_t shim_send(int32_t descriptor, const void *buffer, size_t length);
+int64_t shim_receive(int32_t descriptor, void *buffer, size_t length);
+// SIOCOUTQ: bytes that the peer has not acknowledged yet.
+int32_t shim_unacknowledged(int32_t descriptor);
+// inet_pton(3): is this an IPv4 or IPv6 address rather than a name?
+int32_t shim_is_ip_address(const char *host);
+
+enum { SHIM_POLL_READABLE = 1, SHIM_POLL_WRITABLE = 2 };
+// poll(2) on one descriptor (or none, -1) and on one that ends the wait when it turns readable (or none, -1).
+// Returns a set of: 1 readable, 2 writable, 4 the second descriptor is readable. Errors and hang-ups of the first count
+// as readable and writable, so that the next read or write reports them. 0 after `milliseconds`; -1 waits for ever.
+int32_t shim_poll(int32_t descriptor, int32_t events, int32_t wake_descriptor, int64_t milliseconds);
+enum { SHIM_POLL_WOKEN = 4 };
+
+// eventfd(2): a flag that poll can wait for. shim_event_raise may be called from any thread and from a signal handler.
+int32_t shim_event_create(void);
+void shim_event_raise(int32_t descriptor);

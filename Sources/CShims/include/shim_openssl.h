@@ -1,0 +1,51 @@
+// OpenSSL's own declarations, and what of it Swift cannot call: macros, and a BIO over a socket.
+#pragma once
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+#include <stdint.h>
+
+// Starts OpenSSL without its configuration file and without error strings (they cost memory that only a failure needs).
+void shim_openssl_initialize(void);
+
+// A BIO that sends with MSG_NOSIGNAL. When the connection fails it asks OpenSSL to try again later and keeps the error
+// for shim_bio_error: an SSL that has seen a write fail would refuse to read, and what the server said before it closed
+// the connection must still be read (RFC 9112, 9.6). Does not close the socket.
+BIO *shim_bio_new(int32_t descriptor);
+// -errno of the first failure, or 0.
+int32_t shim_bio_write_error(BIO *bio);
+int32_t shim_bio_read_error(BIO *bio);
+
+// Does the processor have AES instructions, as far as OpenSSL uses them (OPENSSL_ia32cap and OPENSSL_armcap count)?
+int32_t shim_has_aes_instructions(void);
+
+// SSL_CTX_set_min_proto_version(TLS 1.2), SSL_CTX_set_mode(partial and moving writes), SSL_set_tlsext_host_name.
+int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context);
+void shim_ssl_ctx_allow_partial_writes(SSL_CTX *context);
+int32_t shim_ssl_set_server_name(SSL *ssl, const char *name);
+// SSL_OP_NO_RENEGOTIATION: a peer that renegotiates can stall or confuse an upload, and nobody needs to.
+uint64_t shim_ssl_no_renegotiation(void);
+// No partial wildcards such as "a*.example" and no look at the subject's CN (RFC 9525, 6.3 and 6.4).
+uint32_t shim_x509_strict_host_flags(void);
+// Does the directory hold a certificate under its hash, such as "5ed36f99.0" (openssl-rehash(1))?
+int32_t shim_has_hashed_certificates(const char *directory);
+
+// SHA-256 of the server certificate's SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes; 0 if there is none.
+int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]);
+// The library's words for the first error in the queue, such as "wrong version number", or NULL. Empties the queue.
+const char *shim_ssl_failure_text(void);
+// Loads the client certificate chain and its key, both PEM, and checks that they belong together; 0 with the queue saying why.
+int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_file, const char *key_file);
+
+enum {
+    SHIM_TLS_OK = 0,
+    SHIM_TLS_WANTS_READ = 1,
+    SHIM_TLS_WANTS_WRITE = 2,
+    SHIM_TLS_CLOSED = 3,     // close_notify
+    SHIM_TLS_TRUNCATED = 4,  // the connection ended without one
+    SHIM_TLS_FAILED = 5
+};
+// SSL_get_error in values of one type on every architecture; call it right after the operation that returned `result`.
+int32_t shim_ssl_outcome(const SSL *ssl, int32_t result);

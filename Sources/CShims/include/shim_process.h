@@ -1,0 +1,25 @@
+// What Embedded Swift has no other way to reach: argv, getopt_long, signals, resource settings at start.
+#pragma once
+#include <stdint.h>
+
+int32_t shim_argument_count(void);
+const char *shim_argument(int32_t index);
+
+// getopt_long(3) over the process's arguments from index `first` on. Options are added first; each has a value above 255.
+void shim_option_add(const char *name, int32_t takes_argument, int32_t value);
+void shim_option_start(int32_t first);
+// The next option's value; -1 at the end; '?' for one that is unknown or ambiguous, ':' for one that lacks its argument.
+int32_t shim_option_next(void);
+// The argument of the option that shim_option_next returned, or NULL.
+const char *shim_option_argument(void);
+// The argument as typed that '?' or ':' was about.
+const char *shim_option_offender(void);
+// Index of the first argument that is not an option, once shim_option_next has returned -1.
+int32_t shim_option_rest(void);
+
+// Lets SIGINT and SIGTERM raise the event `descriptor`. SIGPIPE is ignored: a closed pipe is an error, not an end.
+void shim_signals_raise_event(int32_t descriptor);
+// The signal that came (SIGINT 2, SIGTERM 15), or 0.
+int32_t shim_signal_received(void);
+// exit(3)
+_Noreturn void shim_exit(int32_t code);

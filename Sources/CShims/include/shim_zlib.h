@@ -1,0 +1,10 @@
+// zlib's inflateInit2 is a macro, and one call is all the product needs: an answer is decoded whole, into a fixed room.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHIM_INFLATE_DAMAGED = -1, SHIM_INFLATE_TOO_LARGE = -2, SHIM_INFLATE_NO_MEMORY = -3 };
+
+// Decodes a whole gzip (RFC 1952), zlib (RFC 1950) or raw deflate (RFC 1951) text; which of them is told from its first
+// bytes, since servers send both of the last two as "deflate" (RFC 9110, 8.4.1.2). Returns the decoded length.
+int64_t shim_inflate(const void *input, size_t length, void *output, size_t capacity);

@@ -1,0 +1,109 @@
+#include "shim_network.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(((shim_address *)0)->storage) >= sizeof(struct sockaddr_storage), "room for any address");
+
+static const struct sockaddr *address_of(const shim_address *address) { return (const void *)address->storage; }
+
+int32_t shim_address_text(const shim_address *address, void *buffer, size_t capacity) {
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (address_of(address)->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const void *)address->storage;
+        inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
+        return snprintf(buffer, capacity, "[%s]:%u", host, ntohs(v6->sin6_port));
+    }
+    const struct sockaddr_in *v4 = (const void *)address->storage;
+    inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
+    return snprintf(buffer, capacity, "%s:%u", host, ntohs(v4->sin_port));
+}
+
+int32_t shim_connect(const shim_address *address) {
+    int descriptor = socket(address_of(address)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // An interrupted non-blocking connect goes on by itself, like one that is in progress.
+    if (connect(descriptor, address_of(address), address->length) < 0 && errno != EINPROGRESS && errno != EINTR) {
+        int error = errno;
+        close(descriptor);
+        return -error;
+    }
+    return descriptor;
+}
+
+int32_t shim_connect_result(int32_t descriptor) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0) return -errno;
+    return -error;
+}
+
+void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes) {
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
+int64_t shim_send(int32_t descriptor, const void *buffer, size_t length) {
+    ssize_t count;
+    do {
+        count = send(descriptor, buffer, length, MSG_NOSIGNAL);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {
+    ssize_t count;
+    do {
+        count = recv(descriptor, buffer, length, 0);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+int32_t shim_unacknowledged(int32_t descriptor) {
+    int bytes = 0;
+    return ioctl(descriptor, SIOCOUTQ, &bytes) < 0 ? 0 : bytes;
+}
+
+int32_t shim_is_ip_address(const char *host) {
+    struct in6_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
+}
+
+int32_t shim_poll(int32_t descriptor, int32_t events, int32_t wake_descriptor, int64_t milliseconds) {
+    struct pollfd watched[2] = {{.fd = descriptor}, {.fd = wake_descriptor, .events = POLLIN}};
+    if (events & SHIM_POLL_READABLE) watched[0].events |= POLLIN;
+    if (events & SHIM_POLL_WRITABLE) watched[0].events |= POLLOUT;
+    // INT_MAX milliseconds are 24 days; the caller asks again after an early return.
+    int timeout = milliseconds < 0 ? -1 : milliseconds > 0x7fffffff ? 0x7fffffff : (int)milliseconds;
+    int count = poll(watched, 2, timeout);
+    if (count < 0) return errno == EINTR ? 0 : -errno;
+    int32_t ready = 0;
+    if (watched[0].revents & (POLLIN | POLLERR | POLLHUP | POLLNVAL)) ready |= SHIM_POLL_READABLE;
+    if (watched[0].revents & (POLLOUT | POLLERR | POLLHUP | POLLNVAL)) ready |= SHIM_POLL_WRITABLE;
+    if (watched[1].revents & POLLIN) ready |= SHIM_POLL_WOKEN;
+    return ready;
+}
+
+int32_t shim_event_create(void) {
+    int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+void shim_event_raise(int32_t descriptor) {
+    int error = errno; // A signal handler must leave errno as it was.
+    uint64_t one = 1;
+    if (write(descriptor, &one, sizeof one) < 0) { /* the flag is up already */ }
+    errno = error;
+}

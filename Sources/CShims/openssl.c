@@ -1,0 +1,165 @@
+#include "shim_openssl.h"
+#include "shim_network.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/sslerr.h>
+#include <stdlib.h>
+#include <string.h>
+
+void shim_openssl_initialize(void) {
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
+                     NULL);
+}
+
+typedef struct {
+    int descriptor;
+    int32_t write_error;
+    int32_t read_error;
+} socket_state;
+
+static void keep_error(int32_t *slot, int64_t error) {
+    if (error != -EAGAIN && *slot == 0) *slot = (int32_t)error;
+}
+
+static int socket_write(BIO *bio, const char *bytes, int length) {
+    socket_state *state = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    int64_t count = shim_send(state->descriptor, bytes, (size_t)length);
+    if (count >= 0) return (int)count;
+    keep_error(&state->write_error, count);
+    BIO_set_retry_write(bio);
+    return -1;
+}
+
+static int socket_read(BIO *bio, char *bytes, int length) {
+    socket_state *state = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    int64_t count = shim_receive(state->descriptor, bytes, (size_t)length);
+    if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    if (count >= 0) return (int)count;
+    keep_error(&state->read_error, count);
+    BIO_set_retry_read(bio);
+    return -1;
+}
+
+static long socket_control(BIO *bio, int command, long number, void *pointer) {
+    (void)number;
+    (void)pointer;
+    switch (command) {
+    case BIO_CTRL_FLUSH: return 1;
+    case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+    default: return 0;
+    }
+}
+
+static int socket_destroy(BIO *bio) {
+    free(BIO_get_data(bio));
+    BIO_set_data(bio, NULL);
+    return 1;
+}
+
+BIO *shim_bio_new(int32_t descriptor) {
+    static BIO_METHOD *method;
+    if (!method) {
+        method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+        if (!method) return NULL;
+        BIO_meth_set_write(method, socket_write);
+        BIO_meth_set_read(method, socket_read);
+        BIO_meth_set_ctrl(method, socket_control);
+        BIO_meth_set_destroy(method, socket_destroy);
+    }
+    socket_state *state = calloc(1, sizeof *state);
+    BIO *bio = state ? BIO_new(method) : NULL;
+    if (!bio) {
+        free(state);
+        return NULL;
+    }
+    state->descriptor = descriptor;
+    BIO_set_data(bio, state);
+    BIO_set_init(bio, 1);
+    return bio;
+}
+
+int32_t shim_bio_write_error(BIO *bio) { return ((socket_state *)BIO_get_data(bio))->write_error; }
+int32_t shim_bio_read_error(BIO *bio) { return ((socket_state *)BIO_get_data(bio))->read_error; }
+
+int32_t shim_has_aes_instructions(void) {
+    // "OPENSSL_ia32cap=0x7ffaf3bfffebffff:0x…" (bit 57 is AES-NI) or "OPENSSL_armcap=0x…" (bit 2 is ARMV8_AES).
+    const char *settings = OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
+    if (!settings) return 0;
+    const char *value = strchr(settings, '=');
+    unsigned long long bits = value ? strtoull(value + 1, NULL, 16) : 0;
+    if (strncmp(settings, "OPENSSL_ia32cap", 15) == 0) return (int32_t)(bits >> 57 & 1);
+    if (strncmp(settings, "OPENSSL_armcap", 14) == 0) return (int32_t)(bits >> 2 & 1);
+    return 0;
+}
+
+int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context) {
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+void shim_ssl_ctx_allow_partial_writes(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+
+int32_t shim_ssl_set_server_name(SSL *ssl, const char *name) { return (int32_t)SSL_set_tlsext_host_name(ssl, name); }
+
+uint64_t shim_ssl_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
+
+uint32_t shim_x509_strict_host_flags(void) {
+    return X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
+}
+
+int32_t shim_has_hashed_certificates(const char *directory) {
+    DIR *entries = opendir(directory);
+    if (!entries) return 0;
+    int found = 0;
+    for (struct dirent *entry; !found && (entry = readdir(entries));) {
+        found = strlen(entry->d_name) == 10 && strspn(entry->d_name, "0123456789abcdef") == 8 && entry->d_name[8] == '.';
+    }
+    closedir(entries);
+    return found;
+}
+
+int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    if (!certificate) return 0;
+    uint8_t *encoded = NULL;
+    int length = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &encoded);
+    int done = length > 0 && EVP_Digest(encoded, (size_t)length, digest, NULL, EVP_sha256(), NULL);
+    OPENSSL_free(encoded);
+    X509_free(certificate);
+    return done;
+}
+
+const char *shim_ssl_failure_text(void) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    ERR_load_SSL_strings(); // Deprecated for OPENSSL_init_ssl, which would not load them any more after NO_LOAD.
+#pragma GCC diagnostic pop
+    unsigned long first = ERR_get_error();
+    ERR_clear_error();
+    return first ? ERR_reason_error_string(first) : NULL;
+}
+
+int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_file, const char *key_file) {
+    return SSL_CTX_use_certificate_chain_file(context, certificate_file) == 1 &&
+           SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) == 1 &&
+           SSL_CTX_check_private_key(context) == 1;
+}
+
+int32_t shim_ssl_outcome(const SSL *ssl, int32_t result) {
+    switch (SSL_get_error(ssl, result)) {
+    case SSL_ERROR_NONE: return SHIM_TLS_OK;
+    case SSL_ERROR_WANT_READ: return SHIM_TLS_WANTS_READ;
+    case SSL_ERROR_WANT_WRITE: return SHIM_TLS_WANTS_WRITE;
+    case SSL_ERROR_ZERO_RETURN: return SHIM_TLS_CLOSED;
+    case SSL_ERROR_SSL:
+        if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) return SHIM_TLS_TRUNCATED;
+        return SHIM_TLS_FAILED;
+    case SSL_ERROR_SYSCALL: return SHIM_TLS_TRUNCATED;
+    default: return SHIM_TLS_FAILED;
+    }
+}

@@ -1,0 +1,129 @@
+#include "shim_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EACCES = EACCES, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR,
+              SHIM_EISDIR = EISDIR, SHIM_ENOMEM = ENOMEM, SHIM_ETIMEDOUT = ETIMEDOUT, SHIM_EPIPE = EPIPE,
+              SHIM_ECONNRESET = ECONNRESET, SHIM_EINVAL = EINVAL, SHIM_EPERM = EPERM, SHIM_ELOOP = ELOOP;
+
+int32_t shim_open_for_reading(const char *path, int32_t may_block) {
+    int descriptor;
+    do {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_block ? 0 : O_NONBLOCK));
+    } while (descriptor < 0 && errno == EINTR);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int32_t shim_close(int32_t descriptor) {
+    // close(2): after EINTR the descriptor is gone on Linux; a retry could close somebody else's.
+    return close(descriptor) < 0 && errno != EINTR ? -errno : 0;
+}
+
+static int32_t kind_of(mode_t mode) {
+    if (S_ISREG(mode)) return SHIM_KIND_REGULAR;
+    if (S_ISDIR(mode)) return SHIM_KIND_DIRECTORY;
+    if (S_ISFIFO(mode)) return SHIM_KIND_FIFO;
+    if (S_ISSOCK(mode)) return SHIM_KIND_SOCKET;
+    return SHIM_KIND_DEVICE;
+}
+
+int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
+    struct stat s;
+    if (fstat(descriptor, &s) < 0) return -errno;
+    status->device = s.st_dev;
+    status->inode = s.st_ino;
+    status->size = s.st_size;
+    status->modified_seconds = s.st_mtim.tv_sec;
+    status->modified_nanoseconds = s.st_mtim.tv_nsec;
+    status->kind = kind_of(s.st_mode);
+    return 0;
+}
+
+int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {
+    ssize_t count;
+    do {
+        count = pread(descriptor, buffer, length, offset);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+int64_t shim_read(int32_t descriptor, void *buffer, size_t length) {
+    ssize_t count;
+    do {
+        count = read(descriptor, buffer, length);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+void shim_advise_sequential(int32_t descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL); }
+
+void shim_advise_will_need(int32_t descriptor, int64_t offset, int64_t length) {
+    posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
+}
+
+int64_t shim_monotonic_milliseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void shim_local_date(int32_t *year, int32_t *month, int32_t *day) {
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    *year = local.tm_year + 1900;
+    *month = local.tm_mon + 1;
+    *day = local.tm_mday;
+}
+
+int32_t shim_random(void *buffer, size_t length) {
+    uint8_t *at = buffer;
+    while (length > 0) {
+        ssize_t count = getrandom(at, length, 0);
+        if (count < 0 && errno != EINTR) return -errno;
+        if (count > 0) at += count, length -= (size_t)count;
+    }
+    return 0;
+}
+
+int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length) {
+    const uint8_t *at = buffer;
+    while (length > 0) {
+        ssize_t count = write(descriptor, at, length);
+        if (count < 0 && errno != EINTR) return -errno;
+        if (count > 0) at += count, length -= (size_t)count;
+    }
+    return 0;
+}
+
+int32_t shim_is_terminal(int32_t descriptor) { return isatty(descriptor); }
+
+int32_t shim_terminal_columns(int32_t descriptor) {
+    struct winsize size = {0};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+const char *shim_environment(const char *name) { return getenv(name); }
+
+const char *shim_error_text(int32_t error) { return strerror(error); }
+
+int64_t shim_peak_memory_kib(void) {
+    char text[4096];
+    int descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    ssize_t count = read(descriptor, text, sizeof text - 1);
+    close(descriptor);
+    if (count <= 0) return 0;
+    text[count] = 0;
+    const char *line = strstr(text, "VmHWM:");
+    return line ? strtoll(line + 6, NULL, 10) : 0;
+}

@@ -1,0 +1,35 @@
+/// Texts that come from outside (server messages, file names) as they may be shown to a person.
+public enum PrintableText {
+  /// The text in one line without anything that a terminal would obey: control characters (C0, DEL, C1), line and
+  /// paragraph separators and the marks that turn the direction of writing become "�"; runs of spaces and line
+  /// ends become one space.
+  /// - Parameter limit: characters kept; a longer text ends in "…".
+  public static func line(_ text: String, limit: Int = Limits.quotedMessageLength) -> String {
+    var result = ""
+    var length = 0
+    var pendingSpace = false
+    for scalar in text.unicodeScalars {
+      if scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r" {
+        pendingSpace = length > 0
+        continue
+      }
+      if length >= limit { return result + "…" }
+      if pendingSpace {
+        result += " "
+        length += 1
+        pendingSpace = false
+      }
+      result.unicodeScalars.append(isHarmless(scalar) ? scalar : "\u{FFFD}")
+      length += 1
+    }
+    return result
+  }
+
+  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0: false
+    case 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+    default: true
+    }
+  }
+}

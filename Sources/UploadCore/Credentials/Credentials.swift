@@ -1,0 +1,28 @@
+/// How a client says who it is. The values are secrets: they are written into a request's head and nowhere else.
+public enum Credentials: Sendable {
+  case none
+  /// RFC 7617. A user name holds no colon.
+  case basic(user: String, password: String)
+  /// RFC 6750.
+  case bearer(token: String)
+  /// GigHive's guests: `X-Upload-Token`.
+  case uploadToken(String)
+
+  /// The fields for the request's head.
+  public var fields: [Field] {
+    switch self {
+    case .none: []
+    case .basic(let user, let password):
+      [Field("Authorization", "Basic " + Base64.encode(Array((user + ":" + password).utf8)))]
+    case .bearer(let token): [Field("Authorization", "Bearer " + token)]
+    case .uploadToken(let token): [Field("X-Upload-Token", token)]
+    }
+  }
+
+  /// Fields whose values must never be shown, by name.
+  public static func isSecret(fieldName: String) -> Bool {
+    ["Authorization", "X-Upload-Token", "Proxy-Authorization", "Cookie", "Set-Cookie"].contains {
+      ASCII.equalsIgnoringCase($0.utf8, fieldName.utf8)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// Looks a host up in a netrc file (the format of ftp(1), as curl reads it).
+public enum Netrc {
+  public struct Login: Equatable, Sendable {
+    public let user: String
+    public let password: String
+  }
+
+  /// The login of the first entry for the host, or of `default`; nil if there is none with a password.
+  /// - Parameter user: if not nil, only entries with this login count.
+  public static func login(host: String, user: String?, in bytes: [UInt8]) -> Login? {
+    var tokens = Tokens(bytes: bytes)
+    var matches = false
+    var login: String?
+    var password: String?
+    func entry() -> Login? {
+      guard matches, let password else { return nil }
+      if let user, let login, login != user { return nil }
+      guard let name = login ?? user else { return nil }
+      return Login(user: name, password: password)
+    }
+    while let token = tokens.next() {
+      switch token {
+      case "machine", "default":
+        if let found = entry() { return found }
+        (login, password) = (nil, nil)
+        matches = token == "default"
+        if !matches, let name = tokens.next() { matches = ASCII.equalsIgnoringCase(name.utf8, host.utf8) }
+      case "login": login = tokens.next()
+      case "password": password = tokens.next()
+      case "account": _ = tokens.next()
+      case "macdef": tokens.skipMacro()
+      default: break
+      }
+    }
+    return entry()
+  }
+
+  /// Words between white space; in quotes with backslash escapes; `#` at the beginning of a word comments out a line.
+  private struct Tokens {
+    let bytes: [UInt8]
+    var offset = 0
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
+
+    mutating func next() -> String? {
+      while offset < bytes.count {
+        if Tokens.isSpace(bytes[offset]) {
+          offset += 1
+        } else if bytes[offset] == UInt8(ascii: "#") {
+          skipLine()
+        } else {
+          return bytes[offset] == ASCII.quote ? quotedWord() : word()
+        }
+      }
+      return nil
+    }
+
+    private mutating func word() -> String {
+      let start = offset
+      while offset < bytes.count, !Tokens.isSpace(bytes[offset]) { offset += 1 }
+      return String(decoding: bytes[start..<offset], as: UTF8.self)
+    }
+
+    private mutating func quotedWord() -> String {
+      var text: [UInt8] = []
+      offset += 1
+      while offset < bytes.count, bytes[offset] != ASCII.quote {
+        if bytes[offset] == UInt8(ascii: "\\"), offset + 1 < bytes.count { offset += 1 }
+        text.append(bytes[offset])
+        offset += 1
+      }
+      offset += 1
+      return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func skipLine() {
+      while offset < bytes.count, bytes[offset] != ASCII.lineFeed { offset += 1 }
+    }
+
+    /// A macro goes on until an empty line.
+    mutating func skipMacro() {
+      skipLine()
+      while offset < bytes.count {
+        offset += 1
+        if offset < bytes.count, bytes[offset] == ASCII.lineFeed { return }
+        skipLine()
+      }
+    }
+  }
+}

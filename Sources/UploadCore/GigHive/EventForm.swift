@@ -1,0 +1,65 @@
+/// What keeps a form from being sent.
+public enum EventFormError: Error, Equatable {
+  case missingLabel
+  /// Not a day of the calendar written as YYYY-MM-DD.
+  case invalidEventDate(String)
+  /// Neither `band` nor `wedding`: the server would answer with a database error.
+  case unknownEventType(String)
+}
+
+/// The form that GigHive files a recording under. Empty texts are not sent.
+public struct EventForm: Equatable, Sendable {
+  /// The event's day, YYYY-MM-DD. Empty: the day of the upload.
+  public var eventDate = ""
+  /// The band, or whose wedding it is.
+  public var orgName = ""
+  /// `band` or `wedding`.
+  public var eventType = "band"
+  /// What the recording is called; the server requires it.
+  public var label = ""
+  /// Names, separated by commas.
+  public var participants = ""
+  public var keywords = ""
+  public var location = ""
+  public var rating = ""
+  public var notes = ""
+
+  public init() {}
+
+  /// Refuses what the server would refuse only after it had received the whole recording.
+  public func validate() throws(EventFormError) {
+    guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
+    guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
+    guard eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
+  }
+
+  /// The form's fields under the names that `uploads.php` knows.
+  public var fields: [FormField] {
+    [
+      FormField("event_date", eventDate), FormField("org_name", orgName), FormField("event_type", eventType),
+      FormField("label", label), FormField("participants", participants), FormField("keywords", keywords),
+      FormField("location", location), FormField("rating", rating), FormField("notes", notes),
+    ].filter { !$0.value.isEmpty }
+  }
+
+  /// Is the text a day of the Gregorian calendar as YYYY-MM-DD?
+  static func isCalendarDay(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+      let year = ASCII.decimal(bytes[0..<4]), let month = ASCII.decimal(bytes[5..<7]),
+      let day = ASCII.decimal(bytes[8..<10])
+    else { return false }
+    let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths: [Int64] = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    return month >= 1 && month <= 12 && day >= 1 && day <= lengths[Int(month) - 1]
+  }
+
+  /// A day as YYYY-MM-DD.
+  public static func calendarDay(year: Int, month: Int, day: Int) -> String {
+    func padded(_ number: Int, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+  }
+}

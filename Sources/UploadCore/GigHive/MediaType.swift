@@ -1,0 +1,24 @@
+/// Media types by file name extension, for the recordings that GigHive takes.
+public enum MediaType {
+  /// For anything that is not in the table.
+  public static let unknown = "application/octet-stream"
+
+  /// The media type of a file name, such as `video/mp4`; the case of the extension does not count.
+  public static func of(fileName: String) -> String {
+    let bytes = Array(fileName.utf8)
+    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")) else { return unknown }
+    let fileExtension = ASCII.lowercased(String(decoding: bytes[(dot + 1)...], as: UTF8.self))
+    return byExtension.first { $0.0 == fileExtension }?.1 ?? unknown
+  }
+
+  /// As IANA registers them; where it does not, as browsers and servers name them.
+  private static let byExtension: [(String, String)] = [
+    ("mp3", "audio/mpeg"), ("wav", "audio/wav"), ("flac", "audio/flac"), ("aac", "audio/aac"),
+    ("m4a", "audio/mp4"), ("aif", "audio/aiff"), ("aiff", "audio/aiff"), ("ogg", "audio/ogg"),
+    ("oga", "audio/ogg"), ("au", "audio/basic"), ("wma", "audio/x-ms-wma"),
+    ("mp4", "video/mp4"), ("m4v", "video/mp4"), ("mov", "video/quicktime"), ("mkv", "video/x-matroska"),
+    ("webm", "video/webm"), ("avi", "video/x-msvideo"), ("mpg", "video/mpeg"), ("mpeg", "video/mpeg"),
+    ("vob", "video/mpeg"), ("ts", "video/mp2t"), ("m2t", "video/mp2t"), ("m2ts", "video/mp2t"),
+    ("ogv", "video/ogg"), ("mxf", "application/mxf"), ("flv", "video/x-flv"), ("wmv", "video/x-ms-wmv"),
+  ]
+}

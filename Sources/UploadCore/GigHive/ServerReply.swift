@@ -1,0 +1,117 @@
+/// What the client knows of the file it has sent, to hold the server's answer against.
+public struct SentFile: Equatable, Sendable {
+  /// Bytes.
+  public let size: Int64
+  /// SHA-256 in lower-case hexadecimal digits, if it was computed.
+  public let sha256: String?
+
+  public init(size: Int64, sha256: String?) {
+    self.size = size
+    self.sha256 = sha256
+  }
+}
+
+/// A delivery that the server has confirmed.
+public struct Receipt: Equatable, Sendable {
+  /// GigHive's number for the recording.
+  public var assetID: Int64?
+  /// Did the server's SHA-256 equal ours?
+  public var isChecksumVerified = false
+  /// Had the server the same recording already (409 with our checksum)?
+  public var wasAlreadyThere = false
+  /// What deletes the recording again; a secret.
+  public var deleteToken: String?
+
+  public init() {}
+}
+
+/// Why an answer is not a confirmation.
+public enum ReplyFailure: Error, Equatable {
+  /// The server's status says no; `message` is in its own words, made printable.
+  case refused(status: Int, message: String)
+  /// The server's SHA-256 is not that of the bytes that were sent.
+  case checksumDiffers(sent: String, stored: String)
+  /// The server's size is not what was sent, in bytes.
+  case sizeDiffers(sent: Int64, stored: Int64)
+  /// A success without what GigHive says of one: another program answers at this address.
+  case notFromGigHive(status: Int)
+}
+
+/// Reads what a server says to an upload.
+public enum ServerReply {
+  /// An answer of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it has.
+  public static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
+    let json = try? JSONReader.read(content)
+    if status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 == ASCII.lowercased(stored) {
+      var receipt = Receipt()
+      receipt.assetID = json?["existing_asset_id"]?.integer
+      receipt.isChecksumVerified = true
+      receipt.wasAlreadyThere = true
+      return receipt
+    }
+    try requireSuccess(status, content, json)
+    guard let json, json["checksum_sha256"]?.string != nil, json["size_bytes"]?.integer != nil else {
+      throw .notFromGigHive(status: status)
+    }
+    return try compare(json, sent)
+  }
+
+  /// An answer of any other endpoint: its status counts, and checksum and size where it names them.
+  public static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
+    let json = try? JSONReader.read(content)
+    try requireSuccess(status, content, json)
+    return try compare(json ?? .null, sent)
+  }
+
+  private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ReplyFailure) {
+    guard status < 200 || status > 299 else { return }
+    throw .refused(status: status, message: message(of: json, content: content))
+  }
+
+  private static func compare(_ json: JSONValue, _ sent: SentFile) throws(ReplyFailure) -> Receipt {
+    var receipt = Receipt()
+    receipt.assetID = json["asset_id"]?.integer ?? json["id"]?.integer
+    receipt.deleteToken = json["delete_token"]?.string
+    if let stored = json["size_bytes"]?.integer, stored != sent.size {
+      throw .sizeDiffers(sent: sent.size, stored: stored)
+    }
+    if let stored = json["checksum_sha256"]?.string, let ours = sent.sha256 {
+      guard ASCII.lowercased(stored) == ours else {
+        throw .checksumDiffers(sent: ours, stored: PrintableText.line(stored))
+      }
+      receipt.isChecksumVerified = true
+    }
+    return receipt
+  }
+
+  /// The sentence that a person should read: `message` and `error` of a JSON answer, the text of an HTML page.
+  static func message(of json: JSONValue?, content: [UInt8]) -> String {
+    let error = json?["error"]?.string ?? ""
+    let message = json?["message"]?.string ?? ""
+    if !message.isEmpty { return PrintableText.line(message) }
+    if !error.isEmpty { return PrintableText.line(error) }
+    if json != nil { return "" }
+    return PrintableText.line(withoutTags(content))
+  }
+
+  /// The text of a short HTML page: what is outside of tags, beginning behind the head where there is one.
+  private static func withoutTags(_ content: [UInt8]) -> String {
+    var text: [UInt8] = []
+    var isInTag = false
+    var tag: [UInt8] = []
+    for byte in content {
+      switch (isInTag, byte) {
+      case (false, UInt8(ascii: "<")):
+        isInTag = true
+        tag = []
+      case (true, UInt8(ascii: ">")):
+        isInTag = false
+        if ASCII.equalsIgnoringCase(tag, "/head".utf8) { text = [] }
+        text.append(ASCII.space)
+      case (true, _): if tag.count < 8 { tag.append(byte) }
+      case (false, _): text.append(byte)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

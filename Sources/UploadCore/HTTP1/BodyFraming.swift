@@ -1,0 +1,35 @@
+/// How the end of a response's content is told (RFC 9112, 6.3).
+public enum BodyFraming: Equatable, Sendable {
+  case none
+  /// Content-Length, in bytes.
+  case length(Int64)
+  case chunked
+  /// The content ends where the connection does.
+  case untilClose
+
+  /// The framing of a final response.
+  /// - Parameter requestMethod: a response to HEAD has no content whatever its fields say.
+  public init(of head: ResponseHead, requestMethod: String) throws(ResponseError) {
+    if requestMethod == "HEAD" || head.status == 204 || head.status == 304 {
+      self = .none
+      return
+    }
+    let codings = head.fields.listMembers(of: "Transfer-Encoding")
+    if !codings.isEmpty {
+      guard codings == ["chunked"] else { throw .unsupportedTransferEncoding }
+      self = .chunked
+      return
+    }
+    var length: Int64?
+    for value in head.fields.values(of: "Content-Length") {
+      // A list of equal numbers is what a proxy makes of repeated fields.
+      for element in Array(value.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        guard let number = ASCII.decimal(ASCII.trimmed(element)), length == nil || length == number else {
+          throw .invalidContentLength
+        }
+        length = number
+      }
+    }
+    self = length.map { .length($0) } ?? .untilClose
+  }
+}

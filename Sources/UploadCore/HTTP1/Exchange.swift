@@ -1,0 +1,215 @@
+/// A final response with its content, as far as it was kept.
+public struct Response: Equatable, Sendable {
+  public let head: ResponseHead
+  /// At most `Limits.replyLength` bytes, still in its content coding.
+  public var content: [UInt8] = []
+  /// Was there more content than is kept?
+  public var isTruncated = false
+
+  public init(head: ResponseHead) { self.head = head }
+
+  public var status: Int { head.status }
+}
+
+/// One request and its response on an HTTP/1.1 connection, without the connection: it is told what was sent and fed what
+/// arrives, and says what may be sent next. Both directions are open at once, so that an answer which comes before the
+/// request is out stops the sending (RFC 9112, 9.3).
+///
+///     sending:    head ──▶ awaitingContinue ──▶ body ──▶ finished
+///                   │             │               │
+///                   └─────────────┴───────────────┴────▶ stopped      a final response came first
+///
+///     receiving:  head ◀─▶ (interim heads) ──▶ content ──▶ complete
+public struct Exchange: Sendable {
+  public enum Sending: Equatable, Sendable {
+    case head
+    /// `Expect: 100-continue` was sent; the body waits for leave, but only so long (RFC 9110, 10.1.1).
+    case awaitingContinue(untilMilliseconds: Int64)
+    case body
+    case finished
+    /// The final response came before the body was out; the rest must not be sent.
+    case stopped
+  }
+
+  private enum Receiving: Equatable {
+    case head
+    case length(left: Int64)
+    case chunked(ChunkedDecoder)
+    case untilClose
+    case complete
+  }
+
+  private let method: String
+  public let expectsContinue: Bool
+  public private(set) var sending = Sending.head
+  private var receiving = Receiving.head
+  private var headBytes: [UInt8] = []
+  private var strayLineEnds = 0
+  private var interimResponses = 0
+  private var drained: Int64 = 0
+  private var connectionEnds = false
+  private var response: Response?
+
+  /// - Parameters:
+  ///   - method: decides whether the response has content.
+  ///   - expectsContinue: does the head ask for `100 (Continue)`?
+  public init(method: String, expectsContinue: Bool) {
+    self.method = method
+    self.expectsContinue = expectsContinue
+  }
+
+  // MARK: What the caller asks
+
+  /// The response once it is whole.
+  public var finalResponse: Response? { receiving == .complete ? response : nil }
+
+  /// A response that says no, as far as it is there: its head is enough when the connection breaks behind it.
+  public var refusalSoFar: Response? {
+    guard let response, response.status >= 300 else { return nil }
+    return response
+  }
+
+  /// Has anything of the response arrived, be it an interim one?
+  public var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
+
+  /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
+  public var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
+
+  // MARK: What the caller tells
+
+  /// The head has been written.
+  /// - Parameter continueDeadlineMilliseconds: until when to wait for leave to send the body.
+  public mutating func headWasSent(continueDeadlineMilliseconds: Int64) {
+    guard sending == .head else { return }
+    sending = expectsContinue ? .awaitingContinue(untilMilliseconds: continueDeadlineMilliseconds) : .body
+  }
+
+  /// Time has passed.
+  public mutating func tick(nowMilliseconds: Int64) {
+    if case .awaitingContinue(let deadline) = sending, nowMilliseconds >= deadline { sending = .body }
+  }
+
+  /// The last byte of the body has been written.
+  public mutating func bodyWasSent() {
+    if sending == .body { sending = .finished }
+  }
+
+  /// Bytes have arrived. All of them are taken; what follows a whole response is dropped, and the connection with it.
+  public mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) {
+    var rest = input
+    while !rest.isEmpty {
+      let count: Int
+      switch receiving {
+      case .head: count = try receiveHead(rest)
+      case .length(let left): count = receiveLength(rest, left: left)
+      case .chunked(var decoder):
+        count = try decoder.decode(rest) { keep($0) }
+        receiving = decoder.isFinished ? .complete : .chunked(decoder)
+      case .untilClose:
+        keep(rest)
+        count = rest.count
+      case .complete:
+        connectionEnds = true
+        return
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      if drained > Limits.replyDrainLength {
+        // Long enough to know what the server said; the connection is not worth waiting for the rest.
+        connectionEnds = true
+        receiving = .complete
+      }
+    }
+  }
+
+  /// The connection has ended.
+  public mutating func receiveEnd() throws(ResponseError) {
+    connectionEnds = true
+    switch receiving {
+    case .complete: return
+    case .untilClose: receiving = .complete
+    case .head, .length, .chunked: throw .incomplete
+    }
+  }
+
+  // MARK: Receiving
+
+  private mutating func receiveHead(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> Int {
+    var count = 0
+    for byte in input {
+      count += 1
+      if headBytes.isEmpty, byte == ASCII.carriageReturn || byte == ASCII.lineFeed {
+        // A line end that a careless server left behind its previous response.
+        strayLineEnds += 1
+        guard strayLineEnds <= 2 else { throw .notHTTP }
+        continue
+      }
+      headBytes.append(byte)
+      guard headBytes.count <= Limits.responseHeadLength else { throw .headTooLong(limit: Limits.responseHeadLength) }
+      if headBytes.count <= 7, byte != httpVersionPrefix[headBytes.count - 1] { throw .notHTTP }
+      if byte == ASCII.lineFeed, let length = lengthOfWholeHead {
+        let head = try ResponseHead(parsing: headBytes[..<length])
+        headBytes.removeAll(keepingCapacity: true)
+        try accept(head)
+        break
+      }
+    }
+    return count
+  }
+
+  /// If the bytes so far end in an empty line: how long the head before it is, without its last line end.
+  private var lengthOfWholeHead: Int? {
+    var end = headBytes.count - 1
+    if headBytes[end - 1] == ASCII.carriageReturn { end -= 1 }
+    guard headBytes[end - 1] == ASCII.lineFeed else { return nil }
+    return end - 1
+  }
+
+  private mutating func accept(_ head: ResponseHead) throws(ResponseError) {
+    if head.isInterim { return try acceptInterim(head) }
+    response = Response(head: head)
+    connectionEnds = Exchange.endsConnection(head)
+    if sending != .finished { sending = .stopped }
+    switch try BodyFraming(of: head, requestMethod: method) {
+    case .none, .length(0): receiving = .complete
+    case .length(let length): receiving = .length(left: length)
+    case .chunked: receiving = .chunked(ChunkedDecoder())
+    case .untilClose:
+      connectionEnds = true
+      receiving = .untilClose
+    }
+  }
+
+  private mutating func acceptInterim(_ head: ResponseHead) throws(ResponseError) {
+    interimResponses += 1
+    guard interimResponses <= Limits.interimResponseCount else {
+      throw .tooManyInterimResponses(limit: Limits.interimResponseCount)
+    }
+    if head.status == 101 { throw .unexpectedUpgrade }
+    if head.status == 100, case .awaitingContinue = sending { sending = .body }
+  }
+
+  private static func endsConnection(_ head: ResponseHead) -> Bool {
+    let options = head.fields.listMembers(of: "Connection")
+    // Both lengths at once are what request smuggling looks like (RFC 9112, 6.3).
+    let isAmbiguous = head.fields.first("Transfer-Encoding") != nil && head.fields.first("Content-Length") != nil
+    return options.contains("close") || isAmbiguous || (head.minorVersion == 0 && !options.contains("keep-alive"))
+  }
+
+  private mutating func receiveLength(_ input: UnsafeRawBufferPointer, left: Int64) -> Int {
+    let count = Int(min(left, Int64(input.count)))
+    keep(UnsafeRawBufferPointer(rebasing: input[..<count]))
+    receiving = left == Int64(count) ? .complete : .length(left: left - Int64(count))
+    return count
+  }
+
+  private mutating func keep(_ content: UnsafeRawBufferPointer) {
+    let room = Limits.replyLength - (response?.content.count ?? 0)
+    response?.content.append(contentsOf: content.prefix(room))
+    if content.count > room {
+      response?.isTruncated = true
+      drained += Int64(content.count - room)
+    }
+  }
+}
+
+private let httpVersionPrefix = Array("HTTP/1.".utf8)

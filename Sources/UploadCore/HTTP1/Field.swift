@@ -1,0 +1,41 @@
+/// A header or trailer field (RFC 9110, 5).
+public struct Field: Equatable, Sendable {
+  /// As received or to be sent; compare with ``hasName(_:)``.
+  public let name: String
+  public let value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// Field names are case-insensitive (RFC 9110, 5.1).
+  public func hasName(_ other: String) -> Bool { ASCII.equalsIgnoringCase(name.utf8, other.utf8) }
+
+  /// Can the field be sent as one line? The name must be a token, the value free of control characters except tab
+  /// (RFC 9110, 5.5): a line end in either would let its author write header lines of his own.
+  public var isSendable: Bool {
+    !name.isEmpty && name.utf8.allSatisfy(ASCII.isTokenCharacter)
+      && value.utf8.allSatisfy { !ASCII.isControl($0) || $0 == ASCII.tab }
+  }
+}
+
+extension [Field] {
+  /// The values of all fields of that name, in order.
+  public func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }
+
+  /// The first value of that name.
+  public func first(_ name: String) -> String? { first { $0.hasName(name) }?.value }
+
+  /// The members of a comma-separated list field (RFC 9110, 5.6.1), in lower case and without their parameters.
+  public func listMembers(of name: String) -> [String] {
+    var members: [String] = []
+    for field in self where field.hasName(name) {
+      for element in [UInt8](field.value.utf8).split(separator: UInt8(ascii: ",")) {
+        let member = ASCII.trimmed(element.prefix { $0 != ASCII.semicolon })
+        if !member.isEmpty { members.append(ASCII.lowercased(String(decoding: member, as: UTF8.self))) }
+      }
+    }
+    return members
+  }
+}

@@ -1,0 +1,73 @@
+/// How a response breaks the rules of HTTP/1.1. Each is the server's mistake, or that of something between.
+public enum ResponseError: Error, Equatable {
+  /// The first bytes are not `HTTP/1.` and a status: another protocol answers here.
+  case notHTTP
+  case headTooLong(limit: Int)
+  case tooManyFields(limit: Int)
+  case tooManyInterimResponses(limit: Int)
+  /// A field line with a bad name, white space before the colon, a bare CR, a NUL or obsolete folding (RFC 9112, 5).
+  case invalidField
+  /// Lengths that are not numbers or contradict each other (RFC 9112, 6.3).
+  case invalidContentLength
+  case unsupportedTransferEncoding
+  case invalidChunk
+  case trailerTooLong(limit: Int)
+  /// `101 (Switching Protocols)`, which was not asked for.
+  case unexpectedUpgrade
+  /// The connection ended before the response did.
+  case incomplete
+}
+
+/// A response's status and fields (RFC 9112, 4 and 5).
+public struct ResponseHead: Equatable, Sendable {
+  /// 0 for HTTP/1.0, 1 for HTTP/1.1.
+  public let minorVersion: UInt8
+  /// 100 to 599.
+  public let status: Int
+  public let fields: [Field]
+
+  public init(minorVersion: UInt8 = 1, status: Int, fields: [Field]) {
+    self.minorVersion = minorVersion
+    self.status = status
+    self.fields = fields
+  }
+
+  public var isInterim: Bool { status < 200 }
+
+  /// Reads a whole head, without its closing empty line. A line may end in LF alone (RFC 9112, 2.2).
+  public init(parsing bytes: ArraySlice<UInt8>) throws(ResponseError) {
+    var lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)[...]
+    guard let statusLine = lines.popFirst() else { throw .notHTTP }
+    (minorVersion, status) = try ResponseHead.parseStatusLine(ResponseHead.withoutLineEnd(statusLine))
+    var fields: [Field] = []
+    for line in lines {
+      guard fields.count < Limits.fieldCount else { throw .tooManyFields(limit: Limits.fieldCount) }
+      fields.append(try ResponseHead.parseField(ResponseHead.withoutLineEnd(line)))
+    }
+    self.fields = fields
+  }
+
+  private static func withoutLineEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    line.last == ASCII.carriageReturn ? line.dropLast() : line
+  }
+
+  /// `HTTP/1.1 201 Created`; the reason and even the space before it may be missing.
+  private static func parseStatusLine(_ line: ArraySlice<UInt8>) throws(ResponseError) -> (UInt8, Int) {
+    let line = Array(line)
+    guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), ASCII.isDigit(line[7]), line[8] == ASCII.space,
+      let status = ASCII.decimal(line[9..<12]), status >= 100, status < 600,
+      line.count == 12 || line[12] == ASCII.space
+    else { throw .notHTTP }
+    guard line.allSatisfy({ $0 != 0 && $0 != ASCII.carriageReturn }) else { throw .invalidField }
+    return (line[7] - 0x30, Int(status))
+  }
+
+  static func parseField(_ line: ArraySlice<UInt8>) throws(ResponseError) -> Field {
+    guard let colon = line.firstIndex(of: ASCII.colon), colon > line.startIndex,
+      line[..<colon].allSatisfy(ASCII.isTokenCharacter)
+    else { throw .invalidField }
+    let value = ASCII.trimmed(line[(colon + 1)...])
+    guard value.allSatisfy({ !ASCII.isControl($0) || $0 == ASCII.tab }) else { throw .invalidField }
+    return Field(String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
+  }
+}

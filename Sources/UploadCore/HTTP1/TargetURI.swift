@@ -1,0 +1,126 @@
+/// What is wrong with a URL.
+public enum TargetURIError: Error, Equatable {
+  case tooLong(limit: Int)
+  /// Neither `http://` nor `https://` at its start.
+  case unsupportedScheme
+  case missingHost
+  /// A host with characters that no host name has, or an address in brackets that is none.
+  case invalidHost
+  case invalidPort
+  /// `user:password@`: a secret in a URL ends up in logs and process lists, so it is refused (RFC 9110, 4.2.4).
+  case containsUserInformation
+  /// A space, a control character or a byte outside ASCII that is not percent-encoded.
+  case invalidCharacter
+}
+
+/// An absolute `http` or `https` URI (RFC 3986, 4.3; RFC 9110, 4.2), taken apart for a connection and a request line.
+public struct TargetURI: Equatable, Sendable {
+  public enum Scheme: Equatable, Sendable { case http, https }
+
+  public let scheme: Scheme
+  /// A name or address in lower case; an IPv6 address without its brackets.
+  public let host: String
+  public let port: UInt16
+  /// Path and query, beginning with "/": the origin-form of a request target (RFC 9112, 3.2.1).
+  public let requestTarget: String
+
+  /// Takes a URL as a person gives it. A fragment is dropped.
+  public init(_ text: String) throws(TargetURIError) {
+    let bytes = Array(text.utf8)
+    guard bytes.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
+    let (scheme, rest) = try TargetURI.takeScheme(bytes[...])
+    let authorityEnd = rest.firstIndex { $0 == slash || $0 == questionMark || $0 == numberSign } ?? rest.endIndex
+    let (host, port) = try TargetURI.parseAuthority(rest[..<authorityEnd])
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? (scheme == .https ? 443 : 80)
+    requestTarget = try TargetURI.parseTarget(rest[authorityEnd...])
+  }
+
+  private init(scheme: Scheme, host: String, port: UInt16, requestTarget: String) {
+    self.scheme = scheme
+    self.host = host
+    self.port = port
+    self.requestTarget = requestTarget
+  }
+
+  /// The value of the Host field (RFC 9110, 7.2): the port only if it is not the scheme's own.
+  public var authority: String {
+    let name = hostIsIPv6 ? "[" + host + "]" : host
+    return port == (scheme == .https ? 443 : 80) ? name : name + ":" + String(port)
+  }
+
+  /// The URI as text.
+  public var text: String { (scheme == .https ? "https://" : "http://") + authority + requestTarget }
+
+  private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
+
+  /// Another target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. A query of
+  /// this URI is dropped.
+  public func appending(_ relative: String) -> TargetURI {
+    var path = Array(requestTarget.utf8.prefix { $0 != questionMark })
+    if path.last != slash { path.append(slash) }
+    let target = String(decoding: path, as: UTF8.self) + relative
+    return TargetURI(scheme: scheme, host: host, port: port, requestTarget: target)
+  }
+
+  // MARK: Parts
+
+  private static func takeScheme(
+    _ bytes: ArraySlice<UInt8>
+  ) throws(TargetURIError) -> (Scheme, ArraySlice<UInt8>) {
+    if ASCII.equalsIgnoringCase(bytes.prefix(7), "http://".utf8) { return (.http, bytes.dropFirst(7)) }
+    if ASCII.equalsIgnoringCase(bytes.prefix(8), "https://".utf8) { return (.https, bytes.dropFirst(8)) }
+    throw .unsupportedScheme
+  }
+
+  private static func parseAuthority(_ bytes: ArraySlice<UInt8>) throws(TargetURIError) -> (String, UInt16?) {
+    if bytes.contains(UInt8(ascii: "@")) { throw .containsUserInformation }
+    var host = bytes
+    var port: ArraySlice<UInt8>?
+    if bytes.first == UInt8(ascii: "[") {
+      guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { throw .invalidHost }
+      host = bytes[(bytes.startIndex + 1)..<close]
+      let after = bytes[(close + 1)...]
+      guard after.isEmpty || after.first == ASCII.colon else { throw .invalidHost }
+      if !after.isEmpty { port = after.dropFirst() }
+      guard host.contains(ASCII.colon), host.allSatisfy(isIPv6Character) else { throw .invalidHost }
+    } else {
+      if let colon = bytes.firstIndex(of: ASCII.colon) {
+        host = bytes[..<colon]
+        port = bytes[(colon + 1)...]
+      }
+      guard host.allSatisfy(isHostCharacter) else { throw .invalidHost }
+    }
+    guard !host.isEmpty else { throw .missingHost }
+    return (ASCII.lowercased(String(decoding: host, as: UTF8.self)), try parsePort(port))
+  }
+
+  /// "http://hive:/" is allowed and means the default port (RFC 3986, 3.2.3).
+  private static func parsePort(_ digits: ArraySlice<UInt8>?) throws(TargetURIError) -> UInt16? {
+    guard let digits, !digits.isEmpty else { return nil }
+    guard let value = ASCII.decimal(digits), value > 0, value <= 65535 else { throw .invalidPort }
+    return UInt16(value)
+  }
+
+  private static func parseTarget(_ bytes: ArraySlice<UInt8>) throws(TargetURIError) -> String {
+    let target = bytes.prefix { $0 != numberSign }
+    guard target.allSatisfy({ $0 > ASCII.space && $0 < ASCII.delete }) else { throw .invalidCharacter }
+    let text = String(decoding: target, as: UTF8.self)
+    return target.first == slash ? text : "/" + text
+  }
+
+  private static func isIPv6Character(_ byte: UInt8) -> Bool {
+    ASCII.hexValue(byte) != nil || byte == ASCII.colon || byte == UInt8(ascii: ".")
+  }
+
+  /// Letters, digits, "-", "." and, since local networks have such names, "_".
+  private static func isHostCharacter(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+      || byte == UInt8(ascii: "_")
+  }
+}
+
+private let slash = UInt8(ascii: "/")
+private let questionMark = UInt8(ascii: "?")
+private let numberSign = UInt8(ascii: "#")

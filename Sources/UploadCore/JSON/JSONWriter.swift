@@ -1,0 +1,56 @@
+/// Writes one JSON object on one line (RFC 8259).
+public struct JSONWriter {
+  public private(set) var text = "{"
+
+  public init() {}
+
+  /// The whole object; nothing can be added afterwards.
+  public consuming func finished() -> String { text + "}" }
+
+  public mutating func add(_ name: String, _ value: String) {
+    addName(name)
+    text += JSONWriter.quoted(value)
+  }
+
+  public mutating func add(_ name: String, _ value: Int64) {
+    addName(name)
+    text += String(value)
+  }
+
+  public mutating func add(_ name: String, _ value: Bool) {
+    addName(name)
+    text += value ? "true" : "false"
+  }
+
+  /// A number of seconds with three decimals.
+  public mutating func add(_ name: String, milliseconds: Int64) {
+    addName(name)
+    let fraction = String(milliseconds % 1000)
+    text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+  }
+
+  private mutating func addName(_ name: String) {
+    if text != "{" { text += "," }
+    text += JSONWriter.quoted(name) + ":"
+  }
+
+  /// Control characters (also those above ASCII, which terminals obey) are escaped.
+  static func quoted(_ value: String) -> String {
+    var result = "\""
+    for scalar in value.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{2029}":
+        var digits: [UInt8] = []
+        ASCII.appendHex([UInt8(scalar.value >> 8), UInt8(scalar.value & 255)], to: &digits)
+        result += "\\u" + String(decoding: digits, as: UTF8.self)
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

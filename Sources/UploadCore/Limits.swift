@@ -1,0 +1,71 @@
+/// Every capacity of the product in one place. Nothing that a file, a server or a user sends can make the program keep
+/// more than these figures say; an error that a limit causes names it.
+public enum Limits {
+  // MARK: The data's path
+
+  /// The ring buffer through which every byte of a body passes, in bytes. Allocated once for each upload at work.
+  public static let ringCapacity = 4 << 20
+  /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured: shorter runs cost
+  /// system calls, longer ones leave the processor's second-level cache.
+  public static let runLength = 512 << 10
+  /// How far ahead of the reader the kernel is asked to have the file ready, in bytes.
+  public static let readAheadLength = 4 << 20
+  /// `TCP_NOTSENT_LOWAT`: what the kernel may hold of a body beyond what it has sent, in bytes.
+  public static let unsentLowWater: Int32 = 128 << 10
+
+  // MARK: Requests
+
+  /// A URL as given on the command line, in bytes (RFC 9110, 4.1 asks for at least 8000).
+  public static let uriLength = 8000
+  /// A request head with all its fields, in bytes; servers take 8 KiB a line by default.
+  public static let requestHeadLength = 16 << 10
+  /// The form's text fields together with their framing, in bytes. PHP and ModSecurity take 128 KiB by default.
+  public static let formLength = 64 << 10
+  /// The content length from which a request asks for `100 (Continue)` first (RFC 9110, 10.1.1), in bytes.
+  public static let expectContinueFrom: Int64 = 1 << 20
+
+  // MARK: Responses
+
+  /// One read from the connection, in bytes. A TLS record holds at most as much.
+  public static let receiveLength = 16 << 10
+  /// A response head: status line and fields, in bytes.
+  public static let responseHeadLength = 32 << 10
+  /// Fields in a response head or trailer.
+  public static let fieldCount = 128
+  /// Interim (1xx) responses before the final one. tusd sends one every few seconds of a long PATCH.
+  public static let interimResponseCount = 1000
+  /// A chunk-size line with its extensions, in bytes.
+  public static let chunkLineLength = 1024
+  /// The trailer section of a chunked body, in bytes.
+  public static let trailerLength = 8 << 10
+  /// What is kept of a response's content, in bytes, before and after it is decompressed.
+  public static let replyLength = 64 << 10
+  /// How much more of a response's content is read and dropped before the connection is given up, in bytes.
+  public static let replyDrainLength: Int64 = 1 << 20
+  /// Arrays and objects inside each other in a JSON text.
+  public static let jsonDepth = 64
+  /// What is quoted of a server's own words, in characters.
+  public static let quotedMessageLength = 300
+
+  // MARK: Time
+
+  /// The longest wait for `100 (Continue)` before the body is sent unasked (RFC 9110, 10.1.1), in milliseconds.
+  public static let continueWaitMaximumMilliseconds: Int64 = 1000
+  /// The shortest such wait. Between the two it is a multiple of the round trip that the connect took.
+  public static let continueWaitMinimumMilliseconds: Int64 = 25
+  public static let continueWaitRoundTrips: Int64 = 4
+
+  /// How often progress is looked at and told, in milliseconds.
+  public static let progressIntervalMilliseconds: Int64 = 100
+
+  // MARK: Files
+
+  /// The largest file that GigHive itself takes (6 GiB), in bytes.
+  public static let gigHiveFileSize: Int64 = 6 << 30
+  /// A file that holds a password or token, in bytes.
+  public static let secretFileLength = 4096
+  /// A netrc file, in bytes.
+  public static let netrcFileLength = 64 << 10
+  /// Addresses of one host that are tried.
+  public static let addressCount = 16
+}

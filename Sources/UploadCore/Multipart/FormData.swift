@@ -1,0 +1,83 @@
+/// A text field of a form.
+public struct FormField: Equatable, Sendable {
+  public let name: String
+  public let value: String
+
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// The part of a form that carries a file.
+public struct FilePart: Equatable, Sendable {
+  /// The form's name for it; GigHive's is `file`.
+  public var name: String
+  public var fileName: String
+  /// Such as `video/mp4`.
+  public var mediaType: String
+
+  public init(name: String, fileName: String, mediaType: String) {
+    self.name = name
+    self.fileName = fileName
+    self.mediaType = mediaType
+  }
+}
+
+/// Why a form cannot be written.
+public enum FormDataError: Error, Equatable {
+  /// All text fields together are longer than servers take.
+  case fieldsTooLong(limit: Int)
+  /// A media type with characters that would break out of its header line.
+  case invalidMediaType(String)
+}
+
+/// The multipart/form-data encoding of some text fields and one file (RFC 7578, and the HTML standard for names).
+public enum FormData {
+  /// The value of the request's Content-Type field.
+  public static func contentType(_ boundary: Boundary) -> String { "multipart/form-data; boundary=" + boundary.text }
+
+  /// The body: the text fields in their order, then the file.
+  public static func body(
+    fields: [FormField], file: FilePart, fileLength: Int64, boundary: Boundary
+  ) throws(FormDataError) -> RequestBody {
+    guard Field("Content-Type", file.mediaType).isSendable else { throw .invalidMediaType(file.mediaType) }
+    var header: [UInt8] = []
+    for field in fields {
+      appendPartStart(boundary, name: field.name, to: &header)
+      append("\r\n\r\n", to: &header)
+      append(field.value, to: &header)
+      append("\r\n", to: &header)
+    }
+    appendPartStart(boundary, name: file.name, to: &header)
+    append("; filename=\"", to: &header)
+    appendEscaped(file.fileName, to: &header)
+    append("\"\r\nContent-Type: ", to: &header)
+    append(file.mediaType, to: &header)
+    append("\r\n\r\n", to: &header)
+    guard header.count <= Limits.formLength else { throw .fieldsTooLong(limit: Limits.formLength) }
+    return RequestBody(header: header, fileLength: fileLength, footer: Array(("\r\n--" + boundary.text + "--\r\n").utf8))
+  }
+
+  private static func appendPartStart(_ boundary: Boundary, name: String, to bytes: inout [UInt8]) {
+    append("--" + boundary.text + "\r\nContent-Disposition: form-data; name=\"", to: &bytes)
+    appendEscaped(name, to: &bytes)
+    append("\"", to: &bytes)
+  }
+
+  /// In names, CR, LF and the quote are percent-encoded and all else goes as it is, in UTF-8: what browsers do (HTML,
+  /// "multipart/form-data encoding algorithm"). `filename*` is forbidden here (RFC 7578, 4.2).
+  private static func appendEscaped(_ name: String, to bytes: inout [UInt8]) {
+    for byte in name.utf8 {
+      switch byte {
+      case ASCII.carriageReturn, ASCII.lineFeed, ASCII.quote:
+        bytes.append(ASCII.percent)
+        ASCII.appendHex([byte], uppercase: true, to: &bytes)
+      default:
+        bytes.append(byte)
+      }
+    }
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) { bytes.append(contentsOf: text.utf8) }
+}

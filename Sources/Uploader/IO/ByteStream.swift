@@ -1,0 +1,29 @@
+/// What a read from a stream came to.
+enum StreamRead: Equatable {
+  /// Bytes were read, at least one.
+  case bytes(Int)
+  /// Nothing there yet.
+  case notReady
+  /// The peer has ended the stream in an orderly way.
+  case end
+}
+
+/// Why a stream cannot go on.
+enum StreamError: Error, Equatable {
+  case system(SystemError)
+  case tls(TLSError)
+}
+
+/// A connection's bytes in both directions, never waiting: plain over a socket, or TLS over one.
+protocol ByteStream: AnyObject {
+  /// For poll(2).
+  var descriptor: Int32 { get }
+  func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead
+  /// - Returns: how many bytes of the front were taken; 0 when the stream is not ready. The next call must offer the
+  ///   bytes that were not taken again.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int
+  /// Bytes that were written and that the peer's kernel has not acknowledged, as far as this side's kernel knows.
+  var unacknowledgedLength: Int { get }
+  /// Says that no more will be written, if the protocol has words for it. Does not wait.
+  func sayGoodbye()
+}

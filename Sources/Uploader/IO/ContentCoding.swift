@@ -1,0 +1,22 @@
+import CShims
+import UploadCore
+
+/// The content codings that the client accepts (RFC 9110, 8.4.1).
+enum ContentCoding {
+  /// For the request's Accept-Encoding field.
+  static let accepted = "gzip, deflate"
+
+  /// A response's content without its coding; nil if it is damaged, cut, in an unknown coding, or larger than
+  /// `Limits.replyLength` when decoded.
+  static func decodedContent(of response: Response) -> [UInt8]? {
+    let codings = response.head.fields.listMembers(of: "Content-Encoding").filter { $0 != "identity" }
+    guard let coding = codings.first else { return response.content }
+    guard codings.count == 1, coding == "gzip" || coding == "x-gzip" || coding == "deflate" else { return nil }
+    if response.content.isEmpty { return [] }
+    let decoded = [UInt8](unsafeUninitializedCapacity: Limits.replyLength) { space, count in
+      let length = shim_inflate(response.content, response.content.count, space.baseAddress, space.count)
+      count = max(0, Int(length))
+    }
+    return decoded.isEmpty ? nil : decoded
+  }
+}

@@ -1,0 +1,33 @@
+/// A path as the operating system takes it: bytes without a NUL, not necessarily UTF-8.
+public struct FilePath: Equatable, Sendable, ExpressibleByStringLiteral {
+  public let bytes: [UInt8]
+
+  public init(_ text: String) { bytes = Array(text.utf8) }
+
+  public init(stringLiteral text: String) { self.init(text) }
+
+  /// - Parameter pointer: ends with a NUL.
+  public init(cString pointer: UnsafePointer<CChar>) {
+    var bytes: [UInt8] = []
+    var at = pointer
+    while at.pointee != 0 {
+      bytes.append(UInt8(bitPattern: at.pointee))
+      at += 1
+    }
+    self.bytes = bytes
+  }
+
+  /// The path as text; bytes that are not UTF-8 are shown as "�".
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// What follows the last slash.
+  public var lastComponent: String {
+    let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+    return String(decoding: bytes[start...], as: UTF8.self)
+  }
+
+  /// The path with its closing NUL, for C; nil if it has a NUL inside, which no path can have.
+  public var cString: [CChar]? {
+    bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
+  }
+}

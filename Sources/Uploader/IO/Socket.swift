@@ -1,0 +1,30 @@
+import CShims
+
+/// A connected, non-blocking TCP socket.
+final class Socket: ByteStream {
+  let descriptor: Int32
+
+  /// Takes over the descriptor and closes it in the end.
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { _ = shim_close(descriptor) }
+
+  func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
+    let count = shim_receive(descriptor, space.baseAddress, space.count)
+    if count > 0 { return .bytes(Int(count)) }
+    if count == 0 { return .end }
+    if -count == SHIM_EAGAIN { return .notReady }
+    throw .system(SystemError(result: count))
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
+    let count = shim_send(descriptor, bytes.baseAddress, bytes.count)
+    if count >= 0 { return Int(count) }
+    if -count == SHIM_EAGAIN { return 0 }
+    throw .system(SystemError(result: count))
+  }
+
+  var unacknowledgedLength: Int { Int(shim_unacknowledged(descriptor)) }
+
+  func sayGoodbye() {}
+}

@@ -1,0 +1,95 @@
+import CShims
+import UploadCore
+
+/// What is wrong with a file that was to be sent.
+public enum FileError: Error, Equatable, Sendable {
+  case missing
+  case unreadable(SystemError)
+  /// "a directory", "a FIFO" …
+  case notRegular(kind: String)
+  case empty
+  /// Sizes in bytes.
+  case tooLarge(size: Int64, limit: Int64)
+  case readFailed(offset: Int64, SystemError)
+  /// The file ended at `offset`, although it had `size` bytes when it was opened.
+  case shrank(size: Int64, offset: Int64)
+  case grew(from: Int64, to: Int64)
+  /// Its modification time is not what it was when the file was opened.
+  case rewritten
+}
+
+/// A recording on the disk, opened once and read from front to back.
+public final class SourceFile {
+  private let descriptor: Int32
+  private let statusAtOpen: shim_file_status
+  private var advisedUntil: Int64 = 0
+
+  /// Bytes, as counted when the file was opened.
+  public var size: Int64 { statusAtOpen.size }
+
+  /// Opens the file and checks that it is one to send.
+  /// - Parameter limit: the largest size taken, in bytes.
+  public init(path: FilePath, limit: Int64) throws(FileError) {
+    guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
+    let opened = shim_open_for_reading(name, 0)
+    guard opened >= 0 else {
+      throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
+    }
+    descriptor = opened
+    do throws(FileError) {
+      statusAtOpen = try SourceFile.status(opened)
+      try SourceFile.check(statusAtOpen, limit: limit)
+    } catch {
+      // The class is not complete yet, so deinit does not close it.
+      _ = shim_close(opened)
+      throw error
+    }
+    shim_advise_sequential(opened)
+  }
+
+  deinit { _ = shim_close(descriptor) }
+
+  private static func status(_ descriptor: Int32) throws(FileError) -> shim_file_status {
+    var status = shim_file_status()
+    let result = shim_file_status_of(descriptor, &status)
+    guard result == 0 else { throw .unreadable(SystemError(result: result)) }
+    return status
+  }
+
+  private static func check(_ status: shim_file_status, limit: Int64) throws(FileError) {
+    switch Int(status.kind) {
+    case SHIM_KIND_REGULAR: break
+    case SHIM_KIND_DIRECTORY: throw .notRegular(kind: "a directory")
+    case SHIM_KIND_FIFO: throw .notRegular(kind: "a FIFO")
+    case SHIM_KIND_SOCKET: throw .notRegular(kind: "a socket")
+    default: throw .notRegular(kind: "a device")
+    }
+    guard status.size > 0 else { throw .empty }
+    guard status.size <= limit else { throw .tooLarge(size: status.size, limit: limit) }
+  }
+
+  /// Reads from `offset` into `space`, as much as there is, and keeps the kernel reading ahead.
+  /// - Returns: bytes, at least one.
+  func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
+    if offset >= advisedUntil {
+      // Asked for in strides, so that a transfer makes few calls; half a stride is always under way.
+      shim_advise_will_need(descriptor, offset, Int64(Limits.readAheadLength))
+      advisedUntil = offset + Int64(Limits.readAheadLength / 2)
+    }
+    let count = shim_pread(descriptor, space.baseAddress, space.count, offset)
+    guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
+    guard count > 0 else { throw .shrank(size: size, offset: offset) }
+    return Int(count)
+  }
+
+  /// Checks that the file is what it was when it was opened. What was read before is then the file's content of one
+  /// moment; otherwise it may be a mixture that never existed.
+  func verifyUnchanged() throws(FileError) {
+    let now = try SourceFile.status(descriptor)
+    if now.size < size { throw .shrank(size: size, offset: now.size) }
+    if now.size > size { throw .grew(from: size, to: now.size) }
+    guard now.modified_seconds == statusAtOpen.modified_seconds,
+      now.modified_nanoseconds == statusAtOpen.modified_nanoseconds
+    else { throw .rewritten }
+  }
+}

@@ -1,0 +1,14 @@
+import CShims
+
+/// An error number of the operating system (errno(3)).
+public struct SystemError: Error, Equatable, Sendable {
+  public let code: Int32
+
+  /// - Parameter result: what a shim returned: -errno.
+  init(result: some SignedInteger) { code = Int32(-result) }
+
+  public init(code: Int32) { self.code = code }
+
+  /// "Connection refused"
+  public var text: String { String(cString: shim_error_text(code)) }
+}

@@ -1,0 +1,120 @@
+import CShims
+import UploadCore
+
+/// TLS over a socket (OpenSSL's SSL), as a client.
+final class TLSStream: ByteStream {
+  enum Handshake: Equatable { case done, wantsRead, wantsWrite }
+
+  private let socket: Socket
+  private let context: TLSContext
+  private let ssl: OpaquePointer
+  private let bio: OpaquePointer
+
+  var descriptor: Int32 { socket.descriptor }
+  var unacknowledgedLength: Int { socket.unacknowledgedLength }
+
+  /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
+  init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
+    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor) else { throw .outOfMemory }
+    self.socket = socket
+    self.context = context
+    self.ssl = ssl
+    self.bio = bio
+    // Two references, since SSL_set_bio takes one for each direction where they are different and one where they are not.
+    SSL_set_bio(ssl, bio, bio)
+    SSL_set_connect_state(ssl)
+    SSL_set_options(ssl, shim_ssl_no_renegotiation())
+    if shim_is_ip_address(host) != 0 {
+      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host)
+    } else {
+      SSL_set1_host(ssl, host)
+      SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
+      _ = shim_ssl_set_server_name(ssl, host)
+    }
+  }
+
+  deinit { SSL_free(ssl) }
+
+  /// Goes on with the handshake. When it is done, the certificate and the pins have been checked; nothing of the request
+  /// is written before.
+  func handshake() throws(StreamError) -> Handshake {
+    ERR_clear_error()
+    let result = SSL_do_handshake(ssl)
+    switch Int(shim_ssl_outcome(ssl, result)) {
+    case SHIM_TLS_OK:
+      try checkPins()
+      return .done
+    case SHIM_TLS_WANTS_READ:
+      try throwSocketError()
+      return .wantsRead
+    case SHIM_TLS_WANTS_WRITE:
+      try throwSocketError()
+      return .wantsWrite
+    case SHIM_TLS_TRUNCATED, SHIM_TLS_CLOSED:
+      throw .tls(.handshake(reason: "the server closed the connection during the handshake"))
+    default:
+      let verification = SSL_get_verify_result(ssl)
+      if verification != 0, !context.isInsecure {
+        ERR_clear_error()
+        let reason = String(cString: X509_verify_cert_error_string(verification))
+        throw .tls(.certificate(code: Int(verification), reason: reason))
+      }
+      throw .tls(.handshake(reason: TLSContext.failureText()))
+    }
+  }
+
+  private func checkPins() throws(StreamError) {
+    guard !context.pins.isEmpty else { return }
+    var digest = [UInt8](repeating: 0, count: 32)
+    guard shim_server_key_digest(ssl, &digest) != 0 else { throw .tls(.pinMismatch(actual: "no certificate")) }
+    let actual = "sha256//" + Base64.encode(digest)
+    guard context.pins.contains(actual) else { throw .tls(.pinMismatch(actual: actual)) }
+  }
+
+  /// The protocol and cipher suite that were agreed on, for people.
+  var summary: String {
+    String(cString: SSL_get_version(ssl)) + " " + String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+  }
+
+  func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
+    ERR_clear_error()
+    let count = SSL_read(ssl, space.baseAddress, Int32(clamping: space.count))
+    switch Int(shim_ssl_outcome(ssl, count)) {
+    case SHIM_TLS_OK: return .bytes(Int(count))
+    case SHIM_TLS_CLOSED: return .end
+    case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+      let error = shim_bio_read_error(bio)
+      if error != 0 { throw .system(SystemError(result: error)) }
+      return .notReady
+    case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
+    default: throw .tls(.broken(reason: TLSContext.failureText()))
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
+    ERR_clear_error()
+    var written = 0
+    while written < bytes.count {
+      // One record a call (16 KiB), as partial writes are allowed.
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
+      switch Int(shim_ssl_outcome(ssl, count)) {
+      case SHIM_TLS_OK: written += Int(count)
+      case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+        let error = shim_bio_write_error(bio)
+        if error != 0 { throw .system(SystemError(result: error)) }
+        return written
+      default: throw .tls(.broken(reason: TLSContext.failureText()))
+      }
+    }
+    return written
+  }
+
+  /// close_notify (RFC 8446, 6.1).
+  func sayGoodbye() { _ = SSL_shutdown(ssl) }
+
+  private func throwSocketError() throws(StreamError) {
+    let error = min(shim_bio_write_error(bio), shim_bio_read_error(bio))
+    if error != 0 { throw .system(SystemError(result: error)) }
+  }
+}

@@ -1,0 +1,84 @@
+import CShims
+import UploadCore
+
+/// Where a recording goes.
+public enum Destination: Equatable, Sendable {
+  /// A GigHive server's base address, such as `https://gighive`, and the form that the recording is filed under.
+  case gigHive(TargetURI, EventForm)
+  /// Any endpoint that takes multipart/form-data.
+  case multipart(TargetURI)
+}
+
+/// A recording to be delivered.
+public struct UploadRequest: Sendable {
+  public var file: FilePath
+  public var destination: Destination
+  /// Form fields beyond those of the destination.
+  public var extraFields: [FormField] = []
+  /// The name of the form's part that carries the file. GigHive takes no other than `file`.
+  public var fileFieldName = "file"
+  /// What the file is called on the server; nil for its own name.
+  public var fileName: String?
+  /// nil for the one that belongs to the file name's extension.
+  public var mediaType: String?
+  /// Larger files are refused, in bytes; nil for GigHive's own limit there, and none elsewhere.
+  public var maximumSize: Int64?
+  /// Computes the file's SHA-256 also where the server is not known to confirm it.
+  public var computesDigest = false
+
+  public init(file: FilePath, destination: Destination) {
+    self.file = file
+    self.destination = destination
+  }
+
+  /// The URL that is posted to.
+  var target: TargetURI {
+    switch destination {
+    case .gigHive(let base, _): base.appending("api/uploads.php?ui=json")
+    case .multipart(let uri): uri
+    }
+  }
+
+  var isForGigHive: Bool {
+    if case .gigHive = destination { true } else { false }
+  }
+
+  /// All text fields of the form; an event without a date is today's.
+  var fields: [FormField] {
+    guard case .gigHive(_, var form) = destination else { return extraFields }
+    if form.eventDate.isEmpty { form.eventDate = localDay() }
+    return form.fields + extraFields
+  }
+
+  var filePart: FilePart {
+    let name = fileName ?? file.lastComponent
+    return FilePart(name: fileFieldName, fileName: name, mediaType: mediaType ?? MediaType.of(fileName: name))
+  }
+
+  var sizeLimit: Int64 { maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : Int64.max) }
+}
+
+/// A delivery that the server has confirmed.
+public struct Delivery: Sendable {
+  /// What the server said.
+  public let receipt: Receipt
+  /// The file's size in bytes, and its SHA-256 in hexadecimal digits if it was computed.
+  public let file: SentFile
+  /// From the request's first byte to the answer's last.
+  public let durationMilliseconds: Int64
+}
+
+/// How far an upload is.
+public struct Progress: Equatable, Sendable {
+  /// Bytes of the file that the server's kernel has acknowledged, as far as this side's kernel knows.
+  public let deliveredBytes: Int64
+  /// The file's size.
+  public let totalBytes: Int64
+}
+
+/// Today where this machine stands, YYYY-MM-DD.
+private func localDay() -> String {
+  var (year, month, day): (Int32, Int32, Int32) = (0, 0, 0)
+  shim_local_date(&year, &month, &day)
+  return EventForm.calendarDay(year: Int(year), month: Int(month), day: Int(day))
+}

@@ -1,0 +1,104 @@
+import CShims
+import Uploader
+
+/// A command line that cannot be understood.
+struct UsageError: Error {
+  let message: String
+
+  init(_ message: String) { self.message = message }
+}
+
+/// One option as it was given.
+struct GivenOption {
+  let option: Option
+  /// Empty if the option takes no argument.
+  let argument: FilePath
+
+  var text: String { argument.text }
+}
+
+/// The arguments of the process.
+enum CommandLineArguments {
+  static var count: Int { Int(shim_argument_count()) }
+
+  static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
+
+  /// Reads options and files from argument `first` on; they can be mixed (getopt_long).
+  static func parse(from first: Int) throws(UsageError) -> (options: [GivenOption], files: [FilePath]) {
+    for description in OptionTable.all {
+      // The names live as long as the process; getopt_long keeps pointers to them.
+      shim_option_add(permanentCString(description.name), description.argument == nil ? 0 : 1, description.option.rawValue)
+    }
+    shim_option_start(Int32(first))
+    var options: [GivenOption] = []
+    while true {
+      let value = shim_option_next()
+      if value == -1 { break }
+      options.append(GivenOption(option: try option(value), argument: argument()))
+    }
+    var files: [FilePath] = []
+    for index in Int(shim_option_rest())..<count { files.append(FilePath(cString: shim_argument(Int32(index)))) }
+    return (options, files)
+  }
+
+  private static func option(_ value: Int32) throws(UsageError) -> Option {
+    switch UInt8(truncatingIfNeeded: value) {
+    case UInt8(ascii: "h") where value < 256: return .help
+    case UInt8(ascii: "q") where value < 256: return .quiet
+    case UInt8(ascii: "v") where value < 256: return .verbose
+    case UInt8(ascii: ":") where value < 256:
+      throw UsageError(offender + " needs a value.")
+    case UInt8(ascii: "?") where value < 256:
+      throw UsageError("there is no option " + offender + "." + suggestion(for: offender))
+    default:
+      guard let option = Option(rawValue: value) else { preconditionFailure("an option that is not in the table") }
+      return option
+    }
+  }
+
+  private static func argument() -> FilePath {
+    guard let argument = shim_option_argument() else { return "" }
+    return FilePath(cString: argument)
+  }
+
+  private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }
+
+  private static func permanentCString(_ text: String) -> UnsafePointer<CChar> {
+    let bytes = Array(text.utf8) + [0]
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    return UnsafePointer(copy)
+  }
+
+  // MARK: Suggestions
+
+  private static func suggestion(for typed: String) -> String {
+    let word = Array(typed.utf8.drop { $0 == UInt8(ascii: "-") }.prefix { $0 != UInt8(ascii: "=") })
+    return nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" } ?? ""
+  }
+
+  /// The name with the fewest changed letters, if they are few.
+  static func nearest(to word: [UInt8], among names: [String]) -> String? {
+    var best: (name: String, distance: Int)?
+    for name in names {
+      let distance = editDistance(word, Array(name.utf8))
+      if distance <= max(1, word.count / 3), distance < best?.distance ?? Int.max { best = (name, distance) }
+    }
+    return best?.name
+  }
+
+  /// Levenshtein's distance.
+  private static func editDistance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    var row = Array(0...other.count)
+    for (index, byte) in one.enumerated() {
+      var diagonal = row[0]
+      row[0] = index + 1
+      for column in 0..<other.count {
+        let substitution = diagonal + (byte == other[column] ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(substitution, diagonal + 1, row[column] + 1)
+      }
+    }
+    return row[other.count]
+  }
+}

@@ -1,0 +1,51 @@
+import Uploader
+
+/// The process's exit codes. Scripts depend on them: a code never changes its meaning.
+enum ExitCode {
+  static let delivered: Int32 = 0
+  static let internalError: Int32 = 1
+  static let usage: Int32 = 2
+  static let inputFile: Int32 = 3
+  static let noConnection: Int32 = 4
+  static let tls: Int32 = 5
+  static let credentialsRefused: Int32 = 6
+  static let refused: Int32 = 7
+  static let tooLarge: Int32 = 8
+  static let serverFailure: Int32 = 9
+  static let integrity: Int32 = 10
+  static let interruptedBase: Int32 = 128
+
+  /// The exit code of an error.
+  static func of(_ error: UploadError, signal: Int32) -> Int32 {
+    switch error {
+    case .form, .formData, .requestHead: usage
+    case .file: inputFile
+    case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
+    case .tls: tls
+    case .invalidResponse: serverFailure
+    case .refused(let status, _): of(status: status)
+    case .redirected: refused
+    case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
+    case .cancelled: interruptedBase + signal
+    case .outOfResources: internalError
+    }
+  }
+
+  private static func of(status: Int) -> Int32 {
+    switch status {
+    case 401, 403, 407: credentialsRefused
+    case 413: tooLarge
+    case 429, 500...: serverFailure
+    default: refused
+    }
+  }
+
+  /// For the help: each code and what it says.
+  static let table: [(code: String, meaning: String)] = [
+    ("0", "delivered"), ("1", "internal error"), ("2", "usage"),
+    ("3", "input file (missing, unreadable, empty, not regular, too large, changed)"),
+    ("4", "no connection (name, refused, timeout, lost)"), ("5", "TLS"), ("6", "credentials refused"),
+    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure"),
+    ("10", "integrity: checksum or size differs, or no confirmation"), ("130, 143", "interrupted"),
+  ]
+}

@@ -1,0 +1,48 @@
+import Uploader
+
+/// The line that redraws on a terminal:
+///
+///     gig.mp4  [#########·············]  41 %  1.9 of 4.7 GB  11.4 MB/s  ETA 4:02
+enum ProgressLine {
+  /// - Parameter columns: the terminal's width. What does not fit is left out, the least important first: bar, name,
+  ///   speed, bytes, remaining time.
+  static func text(name: String, _ progress: Progress, _ meter: Meter, columns: Int) -> String {
+    let percent = progress.deliveredBytes * 100 / max(1, progress.totalBytes)
+    let isSent = progress.deliveredBytes == progress.totalBytes
+    let bytes = SizeText.short(progress.deliveredBytes) + " of " + SizeText.short(progress.totalBytes)
+    let rest =
+      isSent
+      ? "waiting for the server"
+      : meter.remainingMilliseconds.map { "ETA " + DurationText.clock($0) } ?? "ETA -:--"
+
+    // One column stays free: writing into the last one makes some terminals begin a new line.
+    let room = columns - 1
+    var parts = [String(percent) + " %", rest]
+    var length = parts[0].count + 2 + rest.count
+    func add(_ part: String, at index: Int) {
+      guard length + part.count + 2 <= room else { return }
+      parts.insert(part, at: index)
+      length += part.count + 2
+    }
+    add(bytes, at: 1)
+    add(meter.rateText, at: parts.count - 1)
+    add(shortened(name, to: 30), at: 0)
+    let barWidth = min(30, room - length - 4)
+    if barWidth >= 10 {
+      add(bar(percent: Int(percent), width: barWidth), at: parts.firstIndex(of: String(percent) + " %") ?? 0)
+    }
+    let line = parts.joined(separator: "  ")
+    return line.count <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
+  }
+
+  private static func bar(percent: Int, width: Int) -> String {
+    let filled = min(width, percent * width / 100)
+    return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
+  }
+
+  /// Long names keep both ends.
+  private static func shortened(_ name: String, to limit: Int) -> String {
+    if name.count <= limit { return name }
+    return String(name.prefix(limit - 13)) + "…" + String(name.suffix(12))
+  }
+}

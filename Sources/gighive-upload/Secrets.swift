@@ -1,0 +1,75 @@
+import CShims
+import Uploader
+
+/// Where credentials come from: files and the environment, never arguments, which every user of the machine can see.
+struct CredentialSources {
+  var user: String?
+  var passwordFile: FilePath?
+  var netrcFile: FilePath?
+  var bearerFile: FilePath?
+  var uploadTokenFile: FilePath?
+
+  /// Reads the one source that was given.
+  /// - Parameter host: whose entry of a netrc file counts.
+  func load(host: String) throws(UsageError) -> Credentials {
+    let kinds = [user != nil || netrcFile != nil, bearerFile != nil, uploadTokenFile != nil].filter { $0 }.count
+    guard kinds <= 1 else {
+      throw UsageError("give one kind of credentials: --user or --netrc, --bearer-file, or --upload-token-file.")
+    }
+    if let bearerFile { return .bearer(token: try firstLine(of: bearerFile)) }
+    if let uploadTokenFile { return .uploadToken(try firstLine(of: uploadTokenFile)) }
+    if let netrcFile { return try fromNetrc(netrcFile, host: host) }
+    guard let user else {
+      if passwordFile != nil { throw UsageError("--password-file needs --user.") }
+      return .none
+    }
+    guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
+    if let passwordFile { return .basic(user: user, password: try firstLine(of: passwordFile)) }
+    if let password = environment("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
+    throw UsageError("--user needs a password: in --password-file, $GIGHIVE_PASSWORD or --netrc.")
+  }
+
+  private func fromNetrc(_ path: FilePath, host: String) throws(UsageError) -> Credentials {
+    let bytes = try readSmallFile(path, limit: Limits.netrcFileLength)
+    guard let login = Netrc.login(host: host, user: user, in: bytes) else {
+      throw UsageError(PrintableText.line(path.text) + " has no entry for " + host + ".")
+    }
+    return .basic(user: login.user, password: login.password)
+  }
+
+  private func firstLine(of path: FilePath) throws(UsageError) -> String {
+    let bytes = try readSmallFile(path, limit: Limits.secretFileLength)
+    let line = bytes.prefix { $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
+    guard !line.isEmpty else { throw UsageError(PrintableText.line(path.text) + " has an empty first line.") }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// Reads a whole file, or a pipe such as `<(pass show gighive)`.
+  private func readSmallFile(_ path: FilePath, limit: Int) throws(UsageError) -> [UInt8] {
+    guard let name = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
+    let descriptor = shim_open_for_reading(name, 1)
+    defer { if descriptor >= 0 { _ = shim_close(descriptor) } }
+    var bytes = [UInt8](repeating: 0, count: limit + 1)
+    var length = 0
+    var result = Int64(descriptor)
+    while result >= 0, length < bytes.count {
+      result = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
+      if result == 0 { break }
+      length += max(0, Int(result))
+    }
+    guard result >= 0 else {
+      throw UsageError(PrintableText.line(path.text) + ": " + SystemError(code: Int32(-result)).text + ".")
+    }
+    guard length <= limit else {
+      throw UsageError(PrintableText.line(path.text) + " is longer than " + SizeText.exact(Int64(limit)) + ".")
+    }
+    return Array(bytes[..<length])
+  }
+}
+
+/// A variable of the environment, if it is set and not empty.
+func environment(_ name: String) -> String? {
+  guard let value = shim_environment(name) else { return nil }
+  let text = String(cString: value)
+  return text.isEmpty ? nil : text
+}

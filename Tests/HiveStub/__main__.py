@@ -1,0 +1,109 @@
+"""The stub as a program: `python3 Tests/HiveStub --help`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from hivestub import KINDS, Certificates, HiveStub, Request, make_certificates
+from hivestub.faults import usage
+
+
+def parse_arguments() -> argparse.Namespace:
+    listing = "\n".join(f"  {usage(name)}\n      {kind.meaning}" for name, kind in KINDS.items())
+    parser = argparse.ArgumentParser(
+        prog="HiveStub",
+        description="A loopback receiver that answers like a GigHive server.",
+        epilog=f"faults; NAME@COUNT applies to the first COUNT requests only:\n{listing}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    option = parser.add_argument
+    option("--host", default="127.0.0.1", choices=["127.0.0.1", "::1"])
+    option("--port", type=int, default=0, help="0, the default, takes a free one")
+    option("--ready-file", metavar="PATH", help="also write the first line of output to this file")
+    option("--user", default="uploader")
+    option("--password-file", metavar="FILE", help="its first line is the password; default: secret")
+    option("--upload-token-file", metavar="FILE", help="accept this X-Upload-Token from guests")
+    option("--store", metavar="DIR", help="keep the files; otherwise they are only hashed")
+    option("--discard", nargs="?", const=True, default=False, choices=["decrypt"],
+           help="throw bodies away; over TLS undecrypted, unless =decrypt")
+    option("--max-body", type=int, metavar="BYTES", help="413 from the headers, like ModSecurity")
+    option("--upload-max-filesize", type=int, metavar="BYTES", help="413 after the body, like PHP")
+    option("--fault", action="append", default=[], metavar="NAME[=ARG][@COUNT]", help="may be repeated")
+    option("--tls", action="store_true", help="with a certificate made for the occasion")
+    option("--cert-dir", metavar="DIR", help="make the certificates here, and keep them")
+    option("--tls-minimum", default="1.2", choices=["1.0", "1.1", "1.2", "1.3"])
+    option("--tls-maximum", default="1.3", choices=["1.0", "1.1", "1.2", "1.3"])
+    option("--tls-ciphers", metavar="LIST", help="OpenSSL cipher list, for TLS 1.2 and older")
+    option("--tls-client-certificate", action="store_true", help="require one of the stub's authority")
+    return parser.parse_args()
+
+
+def first_line(path: str | None) -> str | None:
+    if path is None:
+        return None
+    with open(path, encoding="utf-8") as file:
+        return file.readline().rstrip("\r\n")
+
+
+def report(request: Request) -> None:
+    files = ", ".join(f"{part.filename} ({part.size} bytes, sha256 {part.sha256})" for part in request.files)
+    outcome = request.status if request.status is not None else request.ending or "no answer"
+    line = f"HiveStub: {request.method} {request.target} -> {outcome}, body {request.body_bytes} bytes"
+    # repr without its quotes: a file name must not reach the terminal with control characters.
+    print(line + (f", {repr(files)[1:-1]}" if files else ""), file=sys.stderr, flush=True)
+
+
+def announce(hive: HiveStub, certificates: Certificates | None, ready_file: str | None) -> None:
+    cacert = certificates.cacert if certificates else None
+    line = json.dumps({"url": hive.url, "port": hive.port, "cacert": cacert, "pid": os.getpid()})
+    if ready_file:
+        # Renamed into place, so that a reader never sees half a line.
+        Path(ready_file + ".new").write_text(line + "\n")
+        os.replace(ready_file + ".new", ready_file)
+    print(line, flush=True)
+
+
+def main() -> None:
+    options = parse_arguments()
+    finished = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: finished.set())
+    certificates = make_certificates(options.cert_dir) if options.tls else None
+    needs_client = certificates and options.tls_client_certificate
+    try:
+        hive = HiveStub(
+            tls=certificates,
+            user=options.user,
+            password=first_line(options.password_file) or "secret",
+            upload_token=first_line(options.upload_token_file),
+            discard=options.discard,
+            faults=options.fault,
+            store=options.store,
+            max_body=options.max_body,
+            upload_max_filesize=options.upload_max_filesize,
+            host=options.host,
+            port=options.port,
+            tls_minimum=options.tls_minimum,
+            tls_maximum=options.tls_maximum,
+            tls_ciphers=options.tls_ciphers,
+            tls_client_ca=certificates.cacert if needs_client else None,
+            on_finished=report,
+        )
+    except ValueError as problem:
+        sys.exit(f"HiveStub: {problem}")
+    with hive:
+        announce(hive, certificates, options.ready_file)
+        finished.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A request's body: exactly Content-Length bytes, with the faults that strike while they arrive."""
+
+from __future__ import annotations
+
+import threading
+from typing import Iterator
+
+from .faults import Plan
+from .messages import Request
+from .streams import BUFFER_BYTES, Stream
+
+
+class ClientGone(Exception):
+    """The client closed the connection in the middle of a head or a body."""
+
+
+class Body:
+    """Reads a body from what came with the head, then from the stream."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        ahead: bytearray,
+        request: Request,
+        plan: Plan,
+        keep: int,
+        stopping: threading.Event,
+    ):
+        self._stream = stream
+        self._ahead = ahead
+        self._request = request
+        self._keep = keep
+        self._stopping = stopping
+        self._faults = sorted(plan.body_faults(), key=lambda fault: fault.after)
+        self._rate = plan.get("slow-read")
+        if keep:
+            request.body = b""
+        if self._rate or any(fault.name == "stall-after" for fault in self._faults):
+            stream.limit_receive_buffer()
+
+    @property
+    def left(self) -> int:
+        return (self._request.content_length or 0) - self._request.body_bytes
+
+    def chunks(self) -> Iterator[memoryview]:
+        """Yields the body in pieces that are valid until the next one."""
+        buffer = memoryview(bytearray(min(BUFFER_BYTES, max(self.left, 1))))
+        self._strike()
+        while self.left:
+            size = min(len(buffer), self._room())
+            received = self._read(buffer[:size])
+            if not received:
+                raise ClientGone
+            self._count(received)
+            if self._request.body is not None and len(self._request.body) < self._keep:
+                self._request.body += bytes(buffer[:received])
+            yield buffer[:received]
+            self._strike()
+            if self._rate:
+                self._stopping.wait(received / self._rate)
+        self._request.complete = True
+
+    def discard(self) -> None:
+        """Takes the body in the fastest way and looks at nothing."""
+        if self._faults or self._rate or self._keep:
+            for _ in self.chunks():
+                pass
+            return
+        ahead = min(len(self._ahead), self.left)
+        del self._ahead[:ahead]
+        self._count(ahead)
+        self._count(self._stream.discard(self.left))
+        if self.left:
+            raise ClientGone
+        self._request.complete = True
+
+    def forget_faults(self) -> None:
+        self._faults = []
+
+    def _room(self) -> int:
+        """How much may be read before the next fault strikes or the rate is exceeded."""
+        room = self.left
+        if self._faults:
+            room = min(room, self._faults[0].after - self._request.body_bytes)
+        if self._rate:
+            room = min(room, max(1, int(self._rate / 20)))
+        return room
+
+    def _read(self, view: memoryview) -> int:
+        if not self._ahead:
+            return self._stream.recv_into(view)
+        size = min(len(view), len(self._ahead))
+        view[:size] = self._ahead[:size]
+        del self._ahead[:size]
+        return size
+
+    def _count(self, received: int) -> None:
+        self._request.body_bytes += received
+
+    def _strike(self) -> None:
+        if self._faults and self._request.body_bytes >= self._faults[0].after:
+            raise self._faults[0]

@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+"""Starts Apache with ModSecurity, nginx and PHP-FPM from this folder's configuration, on loopback.
+
+The tests use `running()`. By hand, `./servers.py` starts the same servers, prints their addresses
+and stops them on Ctrl-C.
+"""
+
+import ctypes
+import grp
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import authority
+
+HERE = Path(__file__).resolve().parent
+APACHE_MODULES = "/usr/lib/apache2/modules"
+FIRST_PORT_BY_HAND = 18400
+START_SECONDS = 20
+SETTLE_SECONDS = 0.5
+STOP_SECONDS = 10
+
+# A colon and letters beyond ASCII: what a careless client breaks in Basic credentials.
+USERS = {"uploader": "studio:größe 42", "admin": "admin-secret"}
+
+POOLS = ("large", "default", "unread")
+
+
+@dataclass(frozen=True)
+class SiteConfig:
+    """One set of limits: which server, which PHP-FPM pool, and the directives that differ."""
+
+    name: str
+    server: str
+    pool: str
+    limits: str
+
+
+# ModSecurity's limit counts the whole body. 6442450944 is 6 GiB, GigHive's own limit.
+OPEN_MODSECURITY = "SecRequestBodyLimit 6442450944"
+SITES = [
+    SiteConfig("apache", "apache", "large", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
+    SiteConfig("apache-modsecurity-1m", "apache", "large", "LimitRequestBody 0\n    SecRequestBodyLimit 1048576"),
+    # No LimitRequestBody: Apache's own default of 1 GiB.
+    SiteConfig("apache-default-limit", "apache", "large", OPEN_MODSECURITY),
+    SiteConfig("apache-php-default", "apache", "default", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
+    SiteConfig("nginx", "nginx", "large", "client_max_body_size 0;"),
+    # No client_max_body_size: nginx's own default of 1 MB. TLS 1.2 only, for a client that must speak both.
+    SiteConfig("nginx-default-limit", "nginx", "large", "ssl_protocols TLSv1.2;"),
+    SiteConfig("nginx-php-default", "nginx", "default", "client_max_body_size 0;"),
+]
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The running servers: where they listen and where they keep what they received."""
+
+    root: Path
+    ca: Path
+    ports: dict  # (site, scheme) -> port
+
+    def url(self, site: str, scheme: str, host: str = "localhost") -> str:
+        return f"{scheme}://{host}:{self.ports[site, scheme]}"
+
+    @property
+    def received(self) -> Path:
+        return self.root / "received"
+
+    def catalogue(self) -> dict:
+        """SHA-256 -> the asset's id and its events, as uploads.php keeps them."""
+        path = self.received / "catalogue.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def stored(self, checksum: str) -> Path:
+        """The file that the server stored under this SHA-256."""
+        found = [path for path in self.received.glob(f"{checksum}.*") if path.suffix != ".json"]
+        assert len(found) == 1, f"{checksum} is stored {len(found)} times"
+        return found[0]
+
+    def record(self, checksum: str) -> dict:
+        """The form that came with the file, as PHP parsed it."""
+        return json.loads((self.received / f"{checksum}.json").read_text())
+
+    def forget_uploads_over(self, size: int) -> None:
+        """Frees the disk; the catalogue still knows them."""
+        for path in [*self.received.iterdir(), *(self.root / "spool").iterdir()]:
+            if path.stat().st_size > size:
+                path.unlink()
+
+    def log(self, name: str) -> str:
+        return (self.root / "log" / name).read_text(errors="replace")
+
+
+@contextmanager
+def running(first_port: int = 0):
+    """Starts all servers and yields `Servers`; stops them and removes their files whatever happens."""
+    with ExitStack() as cleanup:
+        root = Path(tempfile.mkdtemp(prefix="gighive-interop-", dir=os.environ.get("INTEROP_TMPDIR", "/var/tmp")))
+        cleanup.callback(shutil.rmtree, root, ignore_errors=True)
+        servers = _write_files(root, _choose_ports(first_port))
+        commands = [
+            [_php_fpm(), "-n", "--fpm-config", root / "php-fpm.conf"],
+            ["/usr/sbin/apache2", "-f", root / "apache.conf", "-D", "FOREGROUND"],
+            ["/usr/sbin/nginx", "-p", root / "nginx", "-c", root / "nginx.conf",
+             "-e", root / "log/nginx-error.log", "-g", "daemon off;"],
+        ]
+        started = [cleanup.enter_context(_daemon(command, root)) for command in commands]
+        _wait_until_they_listen(servers, started)
+        yield servers
+
+
+def _write_files(root: Path, ports: dict) -> Servers:
+    user, group = _daemon_account()
+    root.chmod(0o711)  # the daemons' account passes through, mkdtemp made it ours alone
+    for name in ("log", "run", "apache", "nginx"):
+        (root / name).mkdir()
+    for name in ("received", "spool"):
+        (root / name).mkdir()
+        if os.geteuid() == 0:
+            shutil.chown(root / name, user, group)
+    ca = authority.make(root / "tls")
+    # A copy, because the daemons' account may not be allowed to read the source tree.
+    shutil.copytree(HERE / "www", root / "www")
+    _write_users(root / "users")
+
+    common = {
+        "root": root, "user": user, "group": group, "apache_modules": APACHE_MODULES,
+        # nginx warns about `user` unless its master runs as root.
+        "user_directive": f"user {user} {group};" if os.geteuid() == 0 else "",
+    }
+    common["pool_common"] = _filled("php-fpm-pool.conf", common)
+    # How each server is told to speak TLS on a port.
+    tls = {"apache": {"http": "off", "https": "on"}, "nginx": {"http": "", "https": " ssl"}}
+    for server in tls:
+        common[f"{server}_sites"] = "\n".join(
+            _filled(f"{server}-site.conf", {
+                **common, "pool": site.pool, "limits": site.limits,
+                "port": ports[site.name, scheme], "tls": tls[server][scheme],
+            })
+            for site in SITES if site.server == server for scheme in ("http", "https"))
+    for name in ("apache.conf", "nginx.conf", "php-fpm.conf"):
+        (root / name).write_text(_filled(name, common))
+    return Servers(root, ca, ports)
+
+
+def _filled(template: str, words: dict) -> str:
+    text = (HERE / "config" / template).read_text()
+    for name, value in words.items():
+        text = text.replace(f"@{name}@", str(value))
+    return text
+
+
+def _write_users(path: Path) -> None:
+    """Apache and nginx read the same password file."""
+    lines = []
+    for user, password in USERS.items():
+        hashed = subprocess.run(["openssl", "passwd", "-apr1", "-stdin"], input=password.encode(),
+                                capture_output=True, check=True).stdout.decode().strip()
+        lines.append(f"{user}:{hashed}\n")
+    path.write_text("".join(lines))
+    path.chmod(0o644)
+
+
+def _daemon_account() -> tuple:
+    """Who answers requests: started as root the daemons change to Debian's www-data, else they stay who they are."""
+    if os.geteuid() == 0:
+        return "www-data", "www-data"
+    return pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(os.getegid()).gr_name
+
+
+def _php_fpm() -> str:
+    found = sorted(Path("/usr/sbin").glob("php-fpm[0-9]*"))
+    if not found:
+        raise RuntimeError("php-fpm is not installed; run Tests/Interop/setup")
+    return str(found[-1])
+
+
+def _choose_ports(first_port: int) -> dict:
+    """Two ports a site: in a row from first_port, or whatever is free when it is 0."""
+    keys = [(site.name, scheme) for site in SITES for scheme in ("http", "https")]
+    if first_port:
+        return {key: first_port + index for index, key in enumerate(keys)}
+    with ExitStack() as held:  # all at once, so that no port is given out twice
+        ports = {}
+        for key in keys:
+            listener = held.enter_context(socket.socket())
+            listener.bind(("127.0.0.1", 0))
+            ports[key] = listener.getsockname()[1]
+    return ports
+
+
+@contextmanager
+def _daemon(command: list, root: Path):
+    """Runs a server in the foreground as our child, so that it is stopped by its process id and nothing else."""
+    name = Path(command[0]).name
+    with open(root / "log" / f"{name}.out", "wb") as output:
+        # In a session of its own: Ctrl-C reaches us, and we stop the servers in order.
+        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=output, start_new_session=True, preexec_fn=_end_with_parent)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _end_with_parent() -> None:
+    """The kernel terminates the server when the test run is killed and cannot do it."""
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _wait_until_they_listen(servers: Servers, started: list) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    waiting = [(socket.AF_INET, ("127.0.0.1", port)) for port in servers.ports.values()]
+    waiting += [(socket.AF_UNIX, str(servers.root / "run" / f"{pool}.sock")) for pool in POOLS]
+    while waiting or time.monotonic() < deadline - START_SECONDS + SETTLE_SECONDS:
+        waiting = [address for address in waiting if not _accepts(*address)]
+        # One that could not bind its port exits, and somebody else's server answers in its place.
+        dead = [Path(process.args[0]).name for process in started if process.poll() is not None]
+        if dead or time.monotonic() > deadline:
+            raise RuntimeError(f"ended: {dead}, not listening: {waiting}\n{_what_they_said(servers.root)}")
+        time.sleep(0.05)
+
+
+def _accepts(family, address) -> bool:
+    with socket.socket(family) as probe:
+        return probe.connect_ex(address) == 0
+
+
+def _what_they_said(root: Path) -> str:
+    logs = [path for path in sorted((root / "log").iterdir()) if path.stat().st_size]
+    return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')}" for path in logs)
+
+
+def _by_hand() -> None:
+    with running(FIRST_PORT_BY_HAND) as servers:
+        for site in SITES:
+            print(f"{site.name:24}{servers.url(site.name, 'http'):26}{servers.url(site.name, 'https')}")
+        print(f"\nCA     {servers.ca}\nfiles  {servers.root} (logs in log/, uploads in received/)")
+        for user, password in USERS.items():
+            print(f"user   {user}, password {password}")
+        print("\nCtrl-C stops them.", flush=True)
+        signal.pause()
+
+
+if __name__ == "__main__":
+    # Both unwind, and so stop the servers; a shell starts background jobs with SIGINT ignored.
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _by_hand()
