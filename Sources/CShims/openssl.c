@@ -17,20 +17,40 @@ typedef struct {
     int descriptor;
     int32_t write_error;
     int32_t read_error;
+    size_t capacity;
+    size_t start; // the gathered bytes are start ..< end
+    size_t end;
+    uint8_t gathered[];
 } socket_state;
 
 static void keep_error(int32_t *slot, int64_t error) {
     if (error != -EAGAIN && *slot == 0) *slot = (int32_t)error;
 }
 
+size_t shim_bio_flush(BIO *bio) {
+    socket_state *state = BIO_get_data(bio);
+    while (state->start < state->end) {
+        int64_t count = shim_send(state->descriptor, state->gathered + state->start, state->end - state->start);
+        if (count < 0) {
+            keep_error(&state->write_error, count);
+            return state->end - state->start;
+        }
+        state->start += (size_t)count;
+    }
+    state->start = state->end = 0;
+    return 0;
+}
+
 static int socket_write(BIO *bio, const char *bytes, int length) {
     socket_state *state = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    int64_t count = shim_send(state->descriptor, bytes, (size_t)length);
-    if (count >= 0) return (int)count;
-    keep_error(&state->write_error, count);
-    BIO_set_retry_write(bio);
-    return -1;
+    if (state->capacity - state->end < (size_t)length && shim_bio_flush(bio) > 0) {
+        BIO_set_retry_write(bio);
+        return -1;
+    }
+    memcpy(state->gathered + state->end, bytes, (size_t)length);
+    state->end += (size_t)length;
+    return length;
 }
 
 static int socket_read(BIO *bio, char *bytes, int length) {
@@ -48,7 +68,11 @@ static long socket_control(BIO *bio, int command, long number, void *pointer) {
     (void)number;
     (void)pointer;
     switch (command) {
-    case BIO_CTRL_FLUSH: return 1;
+    case BIO_CTRL_FLUSH:
+        BIO_clear_retry_flags(bio);
+        if (shim_bio_flush(bio) == 0) return 1;
+        BIO_set_retry_write(bio);
+        return -1;
     case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
     default: return 0;
     }
@@ -60,7 +84,7 @@ static int socket_destroy(BIO *bio) {
     return 1;
 }
 
-BIO *shim_bio_new(int32_t descriptor) {
+BIO *shim_bio_new(int32_t descriptor, size_t capacity) {
     static BIO_METHOD *method;
     if (!method) {
         method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
@@ -70,13 +94,14 @@ BIO *shim_bio_new(int32_t descriptor) {
         BIO_meth_set_ctrl(method, socket_control);
         BIO_meth_set_destroy(method, socket_destroy);
     }
-    socket_state *state = calloc(1, sizeof *state);
+    // Its pages become resident when they are first used.
+    socket_state *state = malloc(sizeof *state + capacity);
     BIO *bio = state ? BIO_new(method) : NULL;
     if (!bio) {
         free(state);
         return NULL;
     }
-    state->descriptor = descriptor;
+    *state = (socket_state){.descriptor = descriptor, .capacity = capacity};
     BIO_set_data(bio, state);
     BIO_set_init(bio, 1);
     return bio;

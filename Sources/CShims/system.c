@@ -66,10 +66,6 @@ int64_t shim_read(int32_t descriptor, void *buffer, size_t length) {
 
 void shim_advise_sequential(int32_t descriptor) { posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL); }
 
-void shim_advise_will_need(int32_t descriptor, int64_t offset, int64_t length) {
-    posix_fadvise(descriptor, offset, length, POSIX_FADV_WILLNEED);
-}
-
 int64_t shim_monotonic_milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -15,7 +15,7 @@ final class TransferBuffers {
 ///                                        │
 ///     response ◀──── exchange ◀──read────┘   (also while sending)
 ///
-/// Each step reads what has arrived, writes one run and refills the ring; then it says what it waits for.
+/// Each step reads what has arrived and writes one run; then it says what it waits for.
 final class Transfer: Machine {
   private let connection: Connection
   private let buffers: TransferBuffers
@@ -95,25 +95,26 @@ final class Transfer: Machine {
 
   // MARK: Sending
 
-  /// Writes one run, refilling the ring as needed.
+  /// Writes one run, refilling the ring when it is empty.
   /// - Returns: true if the connection takes no more for now.
   private func send() throws(UploadError) -> Bool {
+    if exchange.sending == .finished || exchange.sending == .stopped { return false }
+    // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
     if buffers.ring.isEmpty { try fill() }
     let run = buffers.ring.readableRun.prefix(Limits.runLength)
-    guard !run.isEmpty, exchange.sending != .stopped else { return false }
-    let count: Int
-    do throws(StreamError) { count = try connection.stream.write(UnsafeRawBufferPointer(rebasing: run)) } catch {
+    do throws(StreamError) {
+      let count = run.isEmpty ? 0 : try connection.stream.write(UnsafeRawBufferPointer(rebasing: run))
+      buffers.ring.consume(count)
+      written += Int64(count)
+      let isFlushed = try connection.stream.flush()
+      if isFlushed { noteSent() }
+      return count < run.count || !isFlushed
+    } catch {
       // What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
       try receive()
       if response == nil { try endReceiving(error) }
       return false
     }
-    let isBlocked = count < run.count
-    buffers.ring.consume(count)
-    written += Int64(count)
-    noteSent()
-    if isBlocked, buffers.ring.count < Limits.runLength { try fill() }
-    return isBlocked
   }
 
   private func noteSent() {

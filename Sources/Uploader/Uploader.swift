@@ -165,7 +165,8 @@ public final class Uploader {
   ) throws(UploadError) -> Receipt {
     let status = response.status
     if status >= 300, status < 400 {
-      throw .redirected(status: status, location: response.head.fields.first("Location") ?? "an address it does not name")
+      throw .redirected(
+        status: status, location: response.head.fields.first("Location") ?? "an address it does not name")
     }
     if status < 300, !hasSentAll { throw .prematureSuccess(status: status) }
     let content = response.isTruncated ? [] : ContentCoding.decodedContent(of: response) ?? []

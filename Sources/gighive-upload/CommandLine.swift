@@ -27,7 +27,8 @@ enum CommandLineArguments {
   static func parse(from first: Int) throws(UsageError) -> (options: [GivenOption], files: [FilePath]) {
     for description in OptionTable.all {
       // The names live as long as the process; getopt_long keeps pointers to them.
-      shim_option_add(permanentCString(description.name), description.argument == nil ? 0 : 1, description.option.rawValue)
+      shim_option_add(
+        permanentCString(description.name), description.argument == nil ? 0 : 1, description.option.rawValue)
     }
     shim_option_start(Int32(first))
     var options: [GivenOption] = []

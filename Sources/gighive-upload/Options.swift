@@ -80,7 +80,8 @@ enum OptionTable {
     (
       "Transfer",
       [
-        OptionDescription(.connectTimeout, "connect-timeout", "TIME", "for name, connection and TLS, each (default: 30s)"),
+        OptionDescription(
+          .connectTimeout, "connect-timeout", "TIME", "for name, connection and TLS, each (default: 30s)"),
         OptionDescription(.stallTimeout, "stall-timeout", "TIME", "without a byte acknowledged (default: 30s)"),
         OptionDescription(.responseTimeout, "response-timeout", "TIME", "for the answer (default: 120s)"),
         OptionDescription(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),

@@ -93,7 +93,8 @@ final class Report {
     Console.out(name + ": " + (receipt.wasAlreadyThere ? "already there" : "delivered"))
     if let assetID = receipt.assetID { Console.out("  asset     " + String(assetID)) }
     if let sha256 = delivery.file.sha256 {
-      Console.out("  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
+      Console.out(
+        "  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
     }
     let rate = SizeText.rate(bytes: delivery.file.size, milliseconds: delivery.durationMilliseconds)
     Console.out(

@@ -10,10 +10,14 @@
 // Starts OpenSSL without its configuration file and without error strings (they cost memory that only a failure needs).
 void shim_openssl_initialize(void);
 
-// A BIO that sends with MSG_NOSIGNAL. When the connection fails it asks OpenSSL to try again later and keeps the error
-// for shim_bio_error: an SSL that has seen a write fail would refuse to read, and what the server said before it closed
-// the connection must still be read (RFC 9112, 9.6). Does not close the socket.
-BIO *shim_bio_new(int32_t descriptor);
+// A BIO that gathers records and sends them together, up to `capacity` bytes a call, with MSG_NOSIGNAL. It sends when it
+// is full and when it is flushed; OpenSSL itself flushes behind handshake messages and alerts, not behind data.
+// When the connection fails it asks OpenSSL to try again later and keeps the error: an SSL that has seen a write fail would
+// refuse to read, and what the server said before it closed the connection must still be read (RFC 9112, 9.6).
+// Does not close the socket.
+BIO *shim_bio_new(int32_t descriptor, size_t capacity);
+// Sends what was gathered. Returns how many bytes the socket has not taken yet.
+size_t shim_bio_flush(BIO *bio);
 // -errno of the first failure, or 0.
 int32_t shim_bio_write_error(BIO *bio);
 int32_t shim_bio_read_error(BIO *bio);

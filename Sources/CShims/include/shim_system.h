@@ -21,9 +21,8 @@ int32_t shim_close(int32_t descriptor);
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
 int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset);
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length);
-// posix_fadvise(2). SEQUENTIAL for the whole file, WILLNEED for a range.
+// posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel reads twice as far ahead as otherwise.
 void shim_advise_sequential(int32_t descriptor);
-void shim_advise_will_need(int32_t descriptor, int64_t offset, int64_t length);
 
 // clock_gettime(2), CLOCK_MONOTONIC.
 int64_t shim_monotonic_milliseconds(void);

@@ -75,7 +75,8 @@ public struct ChunkedDecoder: Equatable, Sendable {
   }
 
   /// What follows the number: extensions, which servers also use as padding, then the line's end.
-  private func partAfterNumber(_ byte: UInt8, _ digits: Int, _ part: SizeLinePart) throws(ResponseError) -> SizeLinePart {
+  private func partAfterNumber(_ byte: UInt8, _ digits: Int, _ part: SizeLinePart) throws(ResponseError) -> SizeLinePart
+  {
     guard digits > 0, part != .lineEnd, byte != 0 else { throw .invalidChunk }
     if byte == ASCII.carriageReturn { return .lineEnd }
     let beginsExtension = byte == ASCII.semicolon || byte == ASCII.space || byte == ASCII.tab

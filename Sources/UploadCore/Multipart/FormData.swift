@@ -56,7 +56,8 @@ public enum FormData {
     append(file.mediaType, to: &header)
     append("\r\n\r\n", to: &header)
     guard header.count <= Limits.formLength else { throw .fieldsTooLong(limit: Limits.formLength) }
-    return RequestBody(header: header, fileLength: fileLength, footer: Array(("\r\n--" + boundary.text + "--\r\n").utf8))
+    return RequestBody(
+      header: header, fileLength: fileLength, footer: Array(("\r\n--" + boundary.text + "--\r\n").utf8))
   }
 
   private static func appendPartStart(_ boundary: Boundary, name: String, to bytes: inout [UInt8]) {

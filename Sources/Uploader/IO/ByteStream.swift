@@ -22,6 +22,9 @@ protocol ByteStream: AnyObject {
   /// - Returns: how many bytes of the front were taken; 0 when the stream is not ready. The next call must offer the
   ///   bytes that were not taken again.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int
+  /// Passes on what ``write(_:)`` has taken and the socket has not.
+  /// - Returns: true if nothing is held back any more.
+  func flush() throws(StreamError) -> Bool
   /// Bytes that were written and that the peer's kernel has not acknowledged, as far as this side's kernel knows.
   var unacknowledgedLength: Int { get }
   /// Says that no more will be written, if the protocol has words for it. Does not wait.

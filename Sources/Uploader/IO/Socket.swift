@@ -24,6 +24,8 @@ final class Socket: ByteStream {
     throw .system(SystemError(result: count))
   }
 
+  func flush() throws(StreamError) -> Bool { true }
+
   var unacknowledgedLength: Int { Int(shim_unacknowledged(descriptor)) }
 
   func sayGoodbye() {}

@@ -22,7 +22,6 @@ public enum FileError: Error, Equatable, Sendable {
 public final class SourceFile {
   private let descriptor: Int32
   private let statusAtOpen: shim_file_status
-  private var advisedUntil: Int64 = 0
 
   /// Bytes, as counted when the file was opened.
   public var size: Int64 { statusAtOpen.size }
@@ -68,14 +67,9 @@ public final class SourceFile {
     guard status.size <= limit else { throw .tooLarge(size: status.size, limit: limit) }
   }
 
-  /// Reads from `offset` into `space`, as much as there is, and keeps the kernel reading ahead.
+  /// Reads from `offset` into `space`, as much as there is.
   /// - Returns: bytes, at least one.
   func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
-    if offset >= advisedUntil {
-      // Asked for in strides, so that a transfer makes few calls; half a stride is always under way.
-      shim_advise_will_need(descriptor, offset, Int64(Limits.readAheadLength))
-      advisedUntil = offset + Int64(Limits.readAheadLength / 2)
-    }
     let count = shim_pread(descriptor, space.baseAddress, space.count, offset)
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
     guard count > 0 else { throw .shrank(size: size, offset: offset) }

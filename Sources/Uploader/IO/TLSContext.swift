@@ -49,7 +49,8 @@ final class TLSContext {
       _ = SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES:!aNULL")
     } else {
       _ = SSL_CTX_set_ciphersuites(pointer, "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256")
-      _ = SSL_CTX_set_cipher_list(pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL")
+      _ = SSL_CTX_set_cipher_list(
+        pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL")
     }
   }
 

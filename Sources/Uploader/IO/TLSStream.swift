@@ -11,11 +11,16 @@ final class TLSStream: ByteStream {
   private let bio: OpaquePointer
 
   var descriptor: Int32 { socket.descriptor }
-  var unacknowledgedLength: Int { socket.unacknowledgedLength }
+  var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
+
+  /// Bytes in records that the socket has not taken.
+  private var heldLength = 0
 
   /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
   init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
-    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor) else { throw .outOfMemory }
+    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, Limits.recordBatchLength) else {
+      throw .outOfMemory
+    }
     self.socket = socket
     self.context = context
     self.ssl = ssl
@@ -92,6 +97,7 @@ final class TLSStream: ByteStream {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
+    guard try flush() else { return 0 }
     ERR_clear_error()
     var written = 0
     while written < bytes.count {
@@ -101,13 +107,24 @@ final class TLSStream: ByteStream {
       switch Int(shim_ssl_outcome(ssl, count)) {
       case SHIM_TLS_OK: written += Int(count)
       case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
-        let error = shim_bio_write_error(bio)
-        if error != 0 { throw .system(SystemError(result: error)) }
+        try throwWriteError()
         return written
       default: throw .tls(.broken(reason: TLSContext.failureText()))
       }
     }
+    _ = try flush()
     return written
+  }
+
+  func flush() throws(StreamError) -> Bool {
+    heldLength = shim_bio_flush(bio)
+    try throwWriteError()
+    return heldLength == 0
+  }
+
+  private func throwWriteError() throws(StreamError) {
+    let error = shim_bio_write_error(bio)
+    if error != 0 { throw .system(SystemError(result: error)) }
   }
 
   /// close_notify (RFC 8446, 6.1).

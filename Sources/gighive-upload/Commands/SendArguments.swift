@@ -184,6 +184,7 @@ struct SendArguments {
 
   private func invalid(_ given: GivenOption, _ expected: String) -> UsageError {
     UsageError(
-      "--" + OptionTable.name(of: given.option) + ": \"" + PrintableText.line(given.text) + "\" is not " + expected + ".")
+      "--" + OptionTable.name(of: given.option) + ": \"" + PrintableText.line(given.text) + "\" is not " + expected
+        + ".")
   }
 }

@@ -52,7 +52,7 @@ class Stream:
         left = count
         self._wake_late(True)
         while left:
-            if left < WAKE_BYTES:
+            if left < 2 * WAKE_BYTES:
                 self._wake_late(False)
             received = self.raw_discard(min(left, DISCARD_BYTES))
             if not received:
@@ -71,7 +71,11 @@ class Stream:
         return socket.socket.recv_into(self._socket, self._scratch, count, socket.MSG_TRUNC)
 
     def _wake_late(self, late: bool) -> None:
-        """Lets a read sleep until WAKE_BYTES are there, which must be sure to come (or the end).
+        """Lets a read sleep until WAKE_BYTES are there. Twice as many must be sure to come: a read that has
+        taken a little less than WAKE_BYTES sleeps on until as many again are there.
+
+        A read that took some bytes but fewer than WAKE_BYTES sleeps again, and only another WAKE_BYTES wake it
+        (tcp_data_ready looks at the queue alone). So twice as many must be to come before each read.
 
         Measured: receiving 1 GiB took 0.4 x (plain) and 0.3 x (TLS records) the processor time."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, WAKE_BYTES if late else 1)
@@ -174,7 +178,7 @@ class TLSStream(Stream):
         filled, position, content = 0, 0, 0
         self._wake_late(True)
         while content < count:
-            if count - content < WAKE_BYTES:
+            if count - content < 2 * WAKE_BYTES:
                 self._wake_late(False)
             received = socket.socket.recv_into(self._socket, view[filled:])
             if not received:
