@@ -1,4 +1,4 @@
-# make help lists the targets.
+# `make help` lists the targets. Everything is built below .build and dist.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -6,28 +6,76 @@ SHELL := /bin/bash
 
 BUILD := .build
 DIST := dist
-PYTEST := /usr/bin/python3 -m pytest -p no:cacheprovider
+TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
+PYTHON := /usr/bin/python3
+PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
+STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
+
+# What building and testing need beyond Swift and make; installed if they are missing.
+PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest binutils
 
 # What the C sources and the OpenSSL headers that Swift imports are compiled with: 64-bit file sizes and times on every
 # architecture; a section a function, so that the linker can leave out what nobody calls.
 C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DSHIM_STATIC -ffunction-sections -fdata-sections
-SWIFT_LIBRARIES = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")/../lib/swift/embedded
 
 # $(call embedded_build,architecture,triple,C flags,linker flags)
 define embedded_build
 	mkdir -p $(DIST)
 	EMBEDDED=1 swift build -c release --product gighive-upload --triple $(2) --scratch-path $(BUILD)/embedded-$(1) \
 	  $(foreach flag,$(C_FLAGS) $(3),-Xcc $(flag)) \
-	  -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static $(foreach flag,$(3),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
-	  -Xlinker --gc-sections -Xlinker -L$(SWIFT_LIBRARIES)/$(2) -Xlinker -lswiftUnicodeDataTables $(foreach flag,$(4),-Xlinker $(flag))
-	llvm-objcopy --strip-all $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
+	  -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static \
+	  -Xswiftc -Xclang-linker -Xswiftc -Wno-unused-command-line-argument $(foreach flag,$(3),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
+	  -Xlinker --gc-sections -Xlinker -L$(TOOLCHAIN)/../lib/swift/embedded/$(2) -Xlinker -lswiftUnicodeDataTables \
+	  $(foreach flag,$(4),-Xlinker $(flag))
+	$(TOOLCHAIN)/llvm-objcopy --strip-all $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
 	@ls -l $(DIST)/gighive-upload-$(1)
 endef
 
 .PHONY: help
-help: ## This list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s%s\n", $$1, $$2}'
+
+.PHONY: setup
+setup: ## install the Debian packages that are missing (needs root or sudo)
+	@missing=""; for package in $(PACKAGES); do \
+	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q "ok installed" || missing+=" $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	  echo "installing:$$missing"; \
+	  as_root=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$as_root apt-get update -qq; \
+	  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	fi
+
+.PHONY: demo
+demo: static ## upload a generated recording over HTTPS to a receiver on this machine
+	@$(PYTHON) -B Tests/demo.py $(STATIC)
+
+.PHONY: test
+test: static ## all tests that need no real server, of the ordinary and of the static build
+	swift build --build-tests
+	swift test --skip-build
+	$(PYTEST) Tests/HiveStub
+	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) Tests/CLITests
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) Tests/CLITests
+
+.PHONY: interop
+interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages
+	Tests/Interop/setup
+	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST)
 
 .PHONY: static
-static: ## dist/gighive-upload-x86_64: the static binary, Embedded Swift
+static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
 	$(call embedded_build,x86_64,x86_64-unknown-linux-gnu,,)
+
+.PHONY: lint
+lint: ## formatter and linter, silent when all is well
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+.PHONY: install
+install: static ## install the static binary to PREFIX (default: /usr/local)
+	install -D -m 0755 $(STATIC) $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/gighive-upload
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BUILD) $(DIST)

@@ -28,6 +28,8 @@ let package = Package(
     .target(name: "UploadCore", swiftSettings: shipping),
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
     .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
+    // The README's example, so that it keeps compiling and working.
+    .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
     .testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"]),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
   ]

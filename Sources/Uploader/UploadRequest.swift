@@ -43,11 +43,12 @@ public struct UploadRequest: Sendable {
     if case .gigHive = destination { true } else { false }
   }
 
-  /// All text fields of the form; an event without a date is today's.
+  /// All text fields of the form.
   var fields: [FormField] {
-    guard case .gigHive(_, var form) = destination else { return extraFields }
-    if form.eventDate.isEmpty { form.eventDate = localDay() }
-    return form.fields + extraFields
+    switch destination {
+    case .gigHive(_, let form): form.completed(today: localDay()).fields + extraFields
+    case .multipart: extraFields
+    }
   }
 
   var filePart: FilePart {

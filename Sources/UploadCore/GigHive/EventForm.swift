@@ -13,8 +13,8 @@ public struct EventForm: Equatable, Sendable {
   public var eventDate = ""
   /// The band, or whose wedding it is.
   public var orgName = ""
-  /// `band` or `wedding`.
-  public var eventType = "band"
+  /// `band` or `wedding`. Empty: `band`.
+  public var eventType = ""
   /// What the recording is called; the server requires it.
   public var label = ""
   /// Names, separated by commas.
@@ -26,11 +26,20 @@ public struct EventForm: Equatable, Sendable {
 
   public init() {}
 
+  /// The form as it is sent: with what the server needs and the user left out.
+  /// - Parameter today: YYYY-MM-DD.
+  public func completed(today: String) -> EventForm {
+    var form = self
+    if form.eventDate.isEmpty { form.eventDate = today }
+    if form.eventType.isEmpty { form.eventType = "band" }
+    return form
+  }
+
   /// Refuses what the server would refuse only after it had received the whole recording.
   public func validate() throws(EventFormError) {
     guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
     guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
-    guard eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
+    guard eventType.isEmpty || eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
   }
 
   /// The form's fields under the names that `uploads.php` knows.

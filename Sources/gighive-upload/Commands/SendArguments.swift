@@ -22,7 +22,6 @@ struct SendArguments {
   private var mediaType: String?
   private var maximumSize: Int64?
   private var computesDigest = false
-  private var formOption: String?
 
   init(options: [GivenOption], files: [FilePath]) throws(UsageError) {
     self.files = files
@@ -33,9 +32,6 @@ struct SendArguments {
     }
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
     guard fileName == nil || files.count == 1 else { throw UsageError("--file-name goes with one file only.") }
-    if let formOption, multipartURL != nil {
-      throw UsageError("--" + formOption + " goes with --server; for another endpoint use --field NAME=VALUE.")
-    }
     if server != nil { do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) } }
   }
 
@@ -49,7 +45,8 @@ struct SendArguments {
   func request(for file: FilePath) -> UploadRequest {
     let destination: Destination = multipartURL.map { .multipart($0) } ?? .gigHive(target, form)
     var request = UploadRequest(file: file, destination: destination)
-    request.extraFields = extraFields
+    // Another endpoint gets the fields that were given, and no defaults.
+    request.extraFields = (multipartURL == nil ? [] : form.fields) + extraFields
     request.fileFieldName = fileFieldName
     request.fileName = fileName
     request.mediaType = mediaType
@@ -88,7 +85,6 @@ struct SendArguments {
   }
 
   private mutating func applyToForm(_ given: GivenOption) {
-    formOption = OptionTable.name(of: given.option)
     switch given.option {
     case .eventDate: form.eventDate = given.text
     case .orgName: form.orgName = given.text
