@@ -16,7 +16,7 @@ PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest binutils
 
 # What the C sources and the OpenSSL headers that Swift imports are compiled with: 64-bit file sizes and times on every
 # architecture; a section a function, so that the linker can leave out what nobody calls.
-C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -DSHIM_STATIC -ffunction-sections -fdata-sections
+C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -ffunction-sections -fdata-sections
 
 # $(call embedded_build,architecture,triple,C flags,linker flags)
 define embedded_build
@@ -67,6 +67,28 @@ interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian'
 .PHONY: static
 static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
 	$(call embedded_build,x86_64,x86_64-unknown-linux-gnu,,)
+
+# Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
+# so that the machine's stay as they are.
+SYSROOT_PACKAGES := libc6-dev linux-libc-dev libssl-dev zlib1g-dev
+$(BUILD)/sysroot/%/.unpacked:
+	@rm -rf $(@D) && mkdir -p $(@D)/apt/lists/partial $(@D)/apt/cache/archives/partial && touch $(@D)/apt/status
+	@cd $(@D)/apt && own="-o APT::Architecture=$* -o APT::Architectures=$* -o APT::Sandbox::User=root \
+	  -o Dir::State::Lists=$$PWD/lists -o Dir::State::Status=$$PWD/status -o Dir::Cache=$$PWD/cache"; \
+	apt-get $$own update -qq; \
+	gcc=$$(apt-cache $$own pkgnames libgcc- | grep -E '^libgcc-[0-9]+-dev$$' | sort -V | tail -n 1); \
+	apt-get $$own download -qq $(SYSROOT_PACKAGES) $$gcc; \
+	for package in *.deb; do dpkg -x $$package ..; done; \
+	cd .. && rm -r apt
+	@touch $@
+
+ARM32 := -mfloat-abi=soft --sysroot=$(CURDIR)/$(BUILD)/sysroot/armel
+
+.PHONY: arm
+arm: $(BUILD)/sysroot/arm64/.unpacked $(BUILD)/sysroot/armel/.unpacked ## static binaries for aarch64, armv7 and armv6
+	$(call embedded_build,aarch64,aarch64-none-none-elf,--target=aarch64-linux-gnu --sysroot=$(CURDIR)/$(BUILD)/sysroot/arm64,)
+	$(call embedded_build,armv7,armv7-none-none-eabi,--target=armv7-linux-gnueabi $(ARM32),-latomic)
+	$(call embedded_build,armv6,armv6-none-none-eabi,--target=armv6-linux-gnueabi $(ARM32),-latomic)
 
 .PHONY: lint
 lint: ## formatter and linter, silent when all is well

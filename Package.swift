@@ -22,7 +22,7 @@ let package = Package(
   targets: [
     .target(
       name: "CShims",
-      cSettings: [.define("_GNU_SOURCE")],
+      cSettings: [.define("_GNU_SOURCE")] + (isEmbedded ? [.define("SHIM_EMBEDDED")] : []),
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z")]
     ),
     .target(name: "UploadCore", swiftSettings: shipping),

@@ -16,10 +16,12 @@
 // glibc's resolver keeps answers of up to 64 KiB and its own work space on the stack.
 enum { LOOKUP_STACK_BYTES = 256 * 1024 };
 
-#ifdef SHIM_STATIC
-// A static glibc must not load NSS plug-ins of the machine it runs on; with these two it needs none, not even in an empty
-// chroot. The ordinary build keeps the machine's own order (mDNS, for one).
-__attribute__((constructor)) static void use_built_in_name_services(void) { __nss_configure_lookup("hosts", "files dns"); }
+#ifdef SHIM_EMBEDDED
+// A static glibc must not load NSS plug-ins of the machine it runs on; with these two it needs none, not even in an
+// empty chroot. The ordinary build keeps the machine's own order (mDNS, for one).
+__attribute__((constructor)) static void use_built_in_name_services(void) {
+    __nss_configure_lookup("hosts", "files dns");
+}
 #endif
 
 struct shim_lookup {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 void shim_openssl_initialize(void) {
-    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS,
-                     NULL);
+    uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
 }
 
 typedef struct {
@@ -142,7 +142,8 @@ int32_t shim_has_hashed_certificates(const char *directory) {
     if (!entries) return 0;
     int found = 0;
     for (struct dirent *entry; !found && (entry = readdir(entries));) {
-        found = strlen(entry->d_name) == 10 && strspn(entry->d_name, "0123456789abcdef") == 8 && entry->d_name[8] == '.';
+        const char *name = entry->d_name;
+        found = strlen(name) == 10 && strspn(name, "0123456789abcdef") == 8 && name[8] == '.';
     }
     closedir(entries);
     return found;

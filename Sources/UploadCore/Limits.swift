@@ -31,7 +31,7 @@ public enum Limits {
   public static let receiveLength = 16 << 10
   /// A response head: status line and fields, in bytes.
   public static let responseHeadLength = 32 << 10
-  /// Fields in a response head or trailer.
+  /// Fields in a response head.
   public static let fieldCount = 128
   /// Interim (1xx) responses before the final one. tusd sends one every few seconds of a long PATCH.
   public static let interimResponseCount = 1000

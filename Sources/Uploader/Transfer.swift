@@ -204,7 +204,7 @@ final class Transfer: Machine {
     case .tls(let error): throw .tls(error, host: connection.peer)
     case .system(let error): throw .connectionLost(phase, peer: connection.peer, error)
     case nil:
-      if !exchange.hasBegunReceiving { throw .connectionLost(phase, peer: connection.peer, nil) }
+      if exchange.awaitsHead { throw .connectionLost(phase, peer: connection.peer, nil) }
       do throws(ResponseError) { try exchange.receiveEnd() } catch {
         throw .invalidResponse(error, peer: connection.peer)
       }
@@ -216,7 +216,7 @@ final class Transfer: Machine {
 
   /// Looks now and then how much of what was written has arrived.
   private func reportProgress() {
-    guard now >= nextReport else { return }
+    guard now >= nextReport || now >= deadline else { return }
     nextReport = now + Limits.progressIntervalMilliseconds
     let reached = written - Int64(connection.stream.unacknowledgedLength)
     if reached > acknowledged {
@@ -240,7 +240,7 @@ final class Transfer: Machine {
   private func checkDeadline() throws(UploadError) {
     guard now >= deadline else { return }
     let limit = isAwaitingResponse ? timeouts.responseMilliseconds : timeouts.stallMilliseconds
-    throw .timedOut(phase, peer: connection.peer, limitMilliseconds: limit)
+    throw .timedOut(isAwaitingResponse ? .awaitingResponse : .sending, peer: connection.peer, limitMilliseconds: limit)
   }
 
   private func nextWait(isBlocked: Bool) -> Wait {

@@ -78,7 +78,7 @@ public final class Uploader {
     }
     show(response)
     if transfer.canReuseConnection { kept = (connection, origin(of: attempt.request.target)) }
-    if response.status == 417, attempt.mayExpectContinue {
+    if response.status == 417, head.fields.first("Expect") != nil {
       attempt.mayExpectContinue = false
       return nil
     }
@@ -169,7 +169,7 @@ public final class Uploader {
         status: status, location: response.head.fields.first("Location") ?? "an address it does not name")
     }
     if status < 300, !hasSentAll { throw .prematureSuccess(status: status) }
-    let content = response.isTruncated ? [] : ContentCoding.decodedContent(of: response) ?? []
+    let content = ContentCoding.decodedContent(of: response) ?? []
     do throws(ReplyFailure) {
       if request.isForGigHive {
         return try ServerReply.fromGigHive(status: status, content: content, sent: sent)

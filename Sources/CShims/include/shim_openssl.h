@@ -10,10 +10,10 @@
 // Starts OpenSSL without its configuration file and without error strings (they cost memory that only a failure needs).
 void shim_openssl_initialize(void);
 
-// A BIO that gathers records and sends them together, up to `capacity` bytes a call, with MSG_NOSIGNAL. It sends when it
-// is full and when it is flushed; OpenSSL itself flushes behind handshake messages and alerts, not behind data.
-// When the connection fails it asks OpenSSL to try again later and keeps the error: an SSL that has seen a write fail would
-// refuse to read, and what the server said before it closed the connection must still be read (RFC 9112, 9.6).
+// A BIO that gathers records and sends them together, up to `capacity` bytes a call, with MSG_NOSIGNAL. It sends when
+// it is full and when it is flushed; OpenSSL itself flushes behind handshake messages and alerts, not behind data.
+// When the connection fails it asks OpenSSL to try again later and keeps the error: an SSL that has seen a write fail
+// would refuse to read, and what the server said before it closed the connection must still be read (RFC 9112, 9.6).
 // Does not close the socket.
 BIO *shim_bio_new(int32_t descriptor, size_t capacity);
 // Sends what was gathered. Returns how many bytes the socket has not taken yet.
@@ -40,7 +40,8 @@ int32_t shim_has_hashed_certificates(const char *directory);
 int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]);
 // The library's words for the first error in the queue, such as "wrong version number", or NULL. Empties the queue.
 const char *shim_ssl_failure_text(void);
-// Loads the client certificate chain and its key, both PEM, and checks that they belong together; 0 with the queue saying why.
+// Loads the client certificate chain and its key, both PEM, and checks that they belong together; 0 with the queue
+// saying why.
 int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_file, const char *key_file);
 
 enum {

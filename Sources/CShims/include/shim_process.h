@@ -5,10 +5,12 @@
 int32_t shim_argument_count(void);
 const char *shim_argument(int32_t index);
 
-// getopt_long(3) over the process's arguments from index `first` on. Options are added first; each has a value above 255.
+// getopt_long(3) over the process's arguments from index `first` on. Options are added first; each has a value above
+// 255.
 void shim_option_add(const char *name, int32_t takes_argument, int32_t value);
 void shim_option_start(int32_t first);
-// The next option's value; -1 at the end; '?' for one that is unknown or ambiguous, ':' for one that lacks its argument.
+// The next option's value; -1 at the end; '?' for one that is unknown or ambiguous, ':' for one that lacks its
+// argument.
 int32_t shim_option_next(void);
 // The argument of the option that shim_option_next returned, or NULL.
 const char *shim_option_argument(void);

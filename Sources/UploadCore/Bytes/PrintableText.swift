@@ -13,7 +13,7 @@ public enum PrintableText {
         pendingSpace = length > 0
         continue
       }
-      if length >= limit { return result + "…" }
+      if length + (pendingSpace ? 1 : 0) >= limit { return result + "…" }
       if pendingSpace {
         result += " "
         length += 1
@@ -28,7 +28,7 @@ public enum PrintableText {
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: false
-    case 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+    case 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
     default: true
     }
   }

@@ -65,12 +65,25 @@ public enum Netrc {
       var text: [UInt8] = []
       offset += 1
       while offset < bytes.count, bytes[offset] != ASCII.quote {
-        if bytes[offset] == UInt8(ascii: "\\"), offset + 1 < bytes.count { offset += 1 }
-        text.append(bytes[offset])
+        if bytes[offset] == UInt8(ascii: "\\"), offset + 1 < bytes.count {
+          offset += 1
+          text.append(Tokens.escaped(bytes[offset]))
+        } else {
+          text.append(bytes[offset])
+        }
         offset += 1
       }
       offset += 1
       return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func escaped(_ byte: UInt8) -> UInt8 {
+      switch byte {
+      case UInt8(ascii: "n"): ASCII.lineFeed
+      case UInt8(ascii: "r"): ASCII.carriageReturn
+      case UInt8(ascii: "t"): ASCII.tab
+      default: byte
+      }
     }
 
     private mutating func skipLine() {

@@ -72,6 +72,9 @@ public struct Exchange: Sendable {
   /// Has anything of the response arrived, be it an interim one?
   public var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
 
+  /// Has nothing of a final response arrived, so that an end of the connection cuts none?
+  public var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
+
   /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
   public var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
 
@@ -191,7 +194,10 @@ public struct Exchange: Sendable {
   private static func endsConnection(_ head: ResponseHead) -> Bool {
     let options = head.fields.listMembers(of: "Connection")
     // Both lengths at once are what request smuggling looks like (RFC 9112, 6.3).
-    let isAmbiguous = head.fields.first("Transfer-Encoding") != nil && head.fields.first("Content-Length") != nil
+    // So does a transfer coding in HTTP/1.0, which knows none (RFC 9112, 6.1).
+    let isAmbiguous =
+      head.fields.first("Transfer-Encoding") != nil
+      && (head.minorVersion == 0 || head.fields.first("Content-Length") != nil)
     return options.contains("close") || isAmbiguous || (head.minorVersion == 0 && !options.contains("keep-alive"))
   }
 

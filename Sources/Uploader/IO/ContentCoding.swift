@@ -13,10 +13,12 @@ enum ContentCoding {
     guard let coding = codings.first else { return response.content }
     guard codings.count == 1, coding == "gzip" || coding == "x-gzip" || coding == "deflate" else { return nil }
     if response.content.isEmpty { return [] }
+    var isDecoded = false
     let decoded = [UInt8](unsafeUninitializedCapacity: Limits.replyLength) { space, count in
       let length = shim_inflate(response.content, response.content.count, space.baseAddress, space.count)
+      isDecoded = length >= 0
       count = max(0, Int(length))
     }
-    return decoded.isEmpty ? nil : decoded
+    return isDecoded ? decoded : nil
   }
 }

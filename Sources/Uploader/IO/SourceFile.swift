@@ -34,15 +34,17 @@ public final class SourceFile {
     guard opened >= 0 else {
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
     }
-    descriptor = opened
+    let status: shim_file_status
     do throws(FileError) {
-      statusAtOpen = try SourceFile.status(opened)
-      try SourceFile.check(statusAtOpen, limit: limit)
+      status = try SourceFile.status(opened)
+      try SourceFile.check(status, limit: limit)
     } catch {
-      // The class is not complete yet, so deinit does not close it.
+      // No property is set yet, so deinit does not run and close it a second time.
       _ = shim_close(opened)
       throw error
     }
+    descriptor = opened
+    statusAtOpen = status
     shim_advise_sequential(opened)
   }
 

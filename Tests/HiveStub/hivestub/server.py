@@ -187,7 +187,7 @@ class HiveStub:
             thread = threading.Thread(target=self._serve, args=(number, sock), daemon=True)
             with self._lock:
                 self._sockets[number], self._threads[number] = sock, thread
-            thread.start()
+                thread.start()  # with the lock, so that `stop` finds no thread that it cannot join
 
     def _serve(self, number: int, sock: socket.socket) -> None:
         try:

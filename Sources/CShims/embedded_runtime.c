@@ -1,0 +1,24 @@
+// A repair of the Embedded Swift runtime of 6.3, for the builds that use it.
+#ifdef SHIM_EMBEDDED
+#include <stdint.h>
+
+#if UINTPTR_MAX > 0xffffffff
+// The compiler calls swift_bridgeObjectRetain (with every String that is copied) as a function that returns its
+// argument, and may go on with the result in the argument's place. The runtime's own returns the argument without its
+// tag bits: a String of up to 15 bytes, which keeps its length and last character there, then points nowhere. On
+// aarch64 this happened as soon as a small string was copied from one struct to another. The runtime's definitions are
+// weak, so these take their place.
+void *swift_retain_n(void *object, uint32_t count);
+
+static const uintptr_t is_immortal = (uintptr_t)1 << 63;
+static const uintptr_t pointer_bits = 0x8ffffffffffffff8;
+
+void *swift_bridgeObjectRetain_n(void *bridge_object, uint32_t count) {
+    uintptr_t bits = (uintptr_t)bridge_object;
+    if (!(bits & is_immortal)) swift_retain_n((void *)(bits & pointer_bits), count);
+    return bridge_object;
+}
+
+void *swift_bridgeObjectRetain(void *bridge_object) { return swift_bridgeObjectRetain_n(bridge_object, 1); }
+#endif
+#endif

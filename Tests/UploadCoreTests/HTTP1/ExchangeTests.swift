@@ -1,0 +1,165 @@
+import Testing
+import UploadCore
+
+/// The order in which an exchange lets things happen.
+struct ExchangeTests {
+  private let created = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"
+
+  // MARK: Sending
+
+  @Test func withoutExpectationTheBodyFollowsTheHead() {
+    var exchange = Exchange(method: "POST", expectsContinue: false)
+    #expect(exchange.sending == .head)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    #expect(exchange.sending == .body)
+    exchange.bodyWasSent()
+    #expect(exchange.sending == .finished)
+  }
+
+  @Test func withAnExpectationTheBodyWaitsForLeave() throws {
+    var exchange = Exchange(method: "POST", expectsContinue: true)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
+    try exchange.receive("HTTP/1.1 100 Continue\r\n\r\n")
+    #expect(exchange.sending == .body)
+    #expect(exchange.finalResponse == nil)
+  }
+
+  @Test func theWaitForLeaveEndsExactlyAtItsLimit() {
+    var exchange = Exchange(method: "POST", expectsContinue: true)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    exchange.tick(nowMilliseconds: 499)
+    #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
+    exchange.tick(nowMilliseconds: 500)
+    #expect(exchange.sending == .body)
+  }
+
+  @Test func otherInterimResponsesAreNoLeave() throws {
+    var exchange = Exchange(method: "POST", expectsContinue: true)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    try exchange.receive("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 104 Resumable\r\n\r\n")
+    #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
+  }
+
+  @Test func aLateLeaveChangesNothing() throws {
+    var exchange = Exchange(method: "POST", expectsContinue: true)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    exchange.tick(nowMilliseconds: 500)
+    exchange.bodyWasSent()
+    try exchange.receive("HTTP/1.1 100 Continue\r\n\r\n")
+    #expect(exchange.sending == .finished)
+    try exchange.receive(created)
+    #expect(exchange.reception == .complete(response(201, [Field("Content-Length", "2")], "ok")))
+  }
+
+  @Test(arguments: [false, true])
+  func aFinalAnswerBeforeTheBodyIsOutStopsTheSending(expectsContinue: Bool) throws {
+    var exchange = Exchange(method: "POST", expectsContinue: expectsContinue)
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    try exchange.receive("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\n")
+    #expect(exchange.sending == .stopped)
+    #expect(exchange.finalResponse == nil)
+    try exchange.receive("big")
+    #expect(exchange.reception == .complete(response(413, [Field("Content-Length", "3")], "big")))
+    exchange.tick(nowMilliseconds: 500)
+    exchange.bodyWasSent()
+    #expect(exchange.sending == .stopped)
+  }
+
+  @Test func anAnswerBeforeTheHeadIsOutStopsTheSending() throws {
+    var exchange = Exchange(method: "POST", expectsContinue: false)
+    try exchange.receive("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+    exchange.headWasSent(continueDeadlineMilliseconds: 500)
+    #expect(exchange.sending == .stopped)
+  }
+
+  @Test func aFinalAnswerBehindTheWholeRequestStopsNothing() throws {
+    var exchange = Exchange.afterSending()
+    try exchange.receive(created)
+    #expect(exchange.sending == .finished)
+  }
+
+  // MARK: What has arrived
+
+  @Test func aRefusalCountsAsSoonAsItsHeadIsThere() throws {
+    var exchange = Exchange.afterSending()
+    try exchange.receive("HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n")
+    #expect(exchange.refusalSoFar == nil)
+    try exchange.receive("\r\nNot")
+    #expect(exchange.refusalSoFar == response(401, [Field("Content-Length", "100")], "Not"))
+    #expect(exchange.finalResponse == nil)
+  }
+
+  @Test func aSuccessIsNoRefusal() throws {
+    var exchange = Exchange.afterSending()
+    try exchange.receive("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhalf")
+    #expect(exchange.refusalSoFar == nil)
+  }
+
+  @Test func aRedirectionIsARefusal() throws {
+    var exchange = Exchange.afterSending()
+    try exchange.receive("HTTP/1.1 302 Found\r\nLocation: /login\r\n\r\n")
+    #expect(exchange.refusalSoFar?.status == 302)
+  }
+
+  @Test func receivingBeginsWithTheFirstByteOfAHead() throws {
+    var exchange = Exchange.afterSending()
+    #expect(!exchange.hasBegunReceiving)
+    try exchange.receive("\r\n")
+    #expect(!exchange.hasBegunReceiving)
+    try exchange.receive("H")
+    #expect(exchange.hasBegunReceiving)
+    try exchange.receive("TTP/1.1 100 Continue\r\n\r\n")
+    #expect(exchange.hasBegunReceiving)
+  }
+
+  // MARK: Reuse (RFC 9112, 9.3 and 9.6)
+
+  private func canReuse(after text: String, method: String = "POST", sent: Bool = true) throws -> Bool {
+    var exchange = sent ? Exchange.afterSending(method: method) : Exchange(method: method, expectsContinue: false)
+    if !sent { exchange.headWasSent(continueDeadlineMilliseconds: 0) }
+    try exchange.receive(text)
+    return exchange.canReuseConnection
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 204 No Content\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n",
+    "HTTP/1.1 400 Bad\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+  ])
+  func aConnectionIsKeptAfterAWholeExchange(text: String) throws {
+    #expect(try canReuse(after: text))
+  }
+
+  @Test(arguments: [
+    "HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 201 Created\r\nConnection: x, CLOSE\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.1 201 Created\r\nConnection: keep-alive\r\nconnection: close\r\nContent-Length: 2\r\n\r\nok",
+    "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok!",
+    "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\no",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n",
+  ])
+  func aConnectionThatEndsOrIsInDoubtIsNotKept(text: String) throws {
+    #expect(try !canReuse(after: text))
+  }
+
+  /// RFC 9112, 6.1: the framing of such a message is to be taken as faulty and the connection closed.
+  @Test func aTransferCodingInHTTP10ForbidsReuse() throws {
+    let text = "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    #expect(try !canReuse(after: text))
+  }
+
+  @Test func aConnectionIsNotKeptWhenTheRequestWasNotSentWhole() throws {
+    #expect(try !canReuse(after: "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", sent: false))
+  }
+
+  @Test func aCloseDelimitedResponseUsesItsConnectionUp() throws {
+    var exchange = Exchange.afterSending()
+    try exchange.receive("HTTP/1.1 200 OK\r\n\r\nall")
+    try exchange.receiveEnd()
+    #expect(exchange.reception == .complete(response(200, [], "all")))
+    #expect(!exchange.canReuseConnection)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Uploader
+
+struct SourceFileTests {
+  private let directory = TemporaryDirectory()
+
+  private func openFile(_ path: FilePath, limit: Int64 = .max) throws(FileError) -> SourceFile {
+    try SourceFile(path: path, limit: limit)
+  }
+
+  private func read(_ file: SourceFile, _ length: Int, at offset: Int64) throws(FileError) -> [UInt8] {
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 1)
+    defer { space.deallocate() }
+    let count = try file.read(into: space, at: offset)
+    return Array(space[..<count])
+  }
+
+  // MARK: Opening
+
+  @Test func aMissingFileIsMissing() {
+    _ = directory.file("file", bytes("x"))
+    for path in [directory.path(of: "none"), directory.path(of: "file/below"), "", "/no\0thing"] {
+      #expect(throws: FileError.missing) { try openFile(FilePath(path)) }
+    }
+  }
+
+  @Test func aDirectoryIsNoRecording() {
+    #expect(throws: FileError.notRegular(kind: "a directory")) { try openFile(FilePath(directory.path)) }
+  }
+
+  @Test func aFIFOIsRefusedWithoutWaitingForItsWriter() {
+    mkfifo(directory.path(of: "fifo"), 0o600)
+    #expect(throws: FileError.notRegular(kind: "a FIFO")) { try openFile(FilePath(directory.path(of: "fifo"))) }
+  }
+
+  @Test func aDeviceIsNoRecording() {
+    #expect(throws: FileError.notRegular(kind: "a device")) { try openFile("/dev/null") }
+  }
+
+  @Test func anEmptyFileIsRefused() {
+    #expect(throws: FileError.empty) { try openFile(directory.file("empty", [])) }
+  }
+
+  @Test func aFileAtTheLimitIsTakenAndALargerOneIsNot() throws {
+    let path = directory.file("set.wav", bytes("12345"))
+    #expect(try openFile(path, limit: 5).size == 5)
+    #expect(throws: FileError.tooLarge(size: 5, limit: 4)) { try openFile(path, limit: 4) }
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "the superuser may read everything"))
+  func aFileWithoutPermissionIsUnreadable() {
+    let path = directory.file("secret", bytes("x"))
+    chmod(directory.path(of: "secret"), 0)
+    #expect(throws: FileError.unreadable(SystemError(code: EACCES))) { try openFile(path) }
+  }
+
+  @Test func aPathThatLeadsNowhereIsUnreadable() {
+    symlink("loop", directory.path(of: "loop"))
+    #expect(throws: FileError.unreadable(SystemError(code: ELOOP))) {
+      try openFile(FilePath(directory.path(of: "loop")))
+    }
+    let long = directory.path(of: String(repeating: "x", count: 256))
+    #expect(throws: FileError.unreadable(SystemError(code: ENAMETOOLONG))) { try openFile(FilePath(long)) }
+  }
+
+  @Test func aSymbolicLinkIsFollowed() throws {
+    _ = directory.file("set.wav", bytes("12345"))
+    symlink("set.wav", directory.path(of: "link"))
+    #expect(try openFile(FilePath(directory.path(of: "link"))).size == 5)
+  }
+
+  /// A second close could hit a file that another thread has opened meanwhile. Runs in a process of its own, where the
+  /// only other descriptors are those of one thread that opens and closes.
+  @Test func aRefusedFileIsClosedOnlyOnce() async {
+    await #expect(processExitsWith: .success) {
+      Thread.detachNewThread {
+        while true {
+          let descriptor = open("/dev/zero", O_RDONLY)
+          var status = stat()
+          guard fstat(descriptor, &status) == 0, close(descriptor) == 0 else { exit(EXIT_FAILURE) }
+        }
+      }
+      for _ in 0..<20_000 { _ = try? SourceFile(path: "/dev/null", limit: 1) }
+      exit(EXIT_SUCCESS)
+    }
+  }
+
+  // MARK: Reading
+
+  @Test func bytesComeFromTheirOffset() throws {
+    let file = try openFile(directory.file("set.wav", bytes("0123456789")))
+    #expect(try read(file, 4, at: 0) == bytes("0123"))
+    #expect(try read(file, 4, at: 8) == bytes("89"))
+    #expect(try read(file, 1, at: 5) == bytes("5"))
+  }
+
+  @Test func offsetsOverFourGibibytesAreExact() throws {
+    let path = directory.file("large.wav", bytes("x"))
+    directory.truncate("large.wav", to: 5_000_000_000)
+    directory.append(bytes("end"), to: "large.wav")
+    let file = try openFile(path)
+    #expect(file.size == 5_000_000_003)
+    #expect(try read(file, 10, at: 4_999_999_999) == [0] + bytes("end"))
+  }
+
+  @Test func anEndBeforeTheEndIsAFileThatShrank() throws {
+    let file = try openFile(directory.file("set.wav", bytes("0123456789")))
+    directory.truncate("set.wav", to: 4)
+    #expect(try read(file, 10, at: 0) == bytes("0123"))
+    #expect(throws: FileError.shrank(size: 10, offset: 4)) { try read(file, 10, at: 4) }
+  }
+
+  // MARK: Changes
+
+  @Test func anUntouchedFileIsUnchanged() throws {
+    let file = try openFile(directory.file("set.wav", bytes("0123456789")))
+    _ = try read(file, 10, at: 0)
+    try file.verifyUnchanged()
+  }
+
+  @Test func everyChangeIsNoticed() throws {
+    let path = directory.file("set.wav", bytes("0123456789"))
+    let rewritten = try openFile(path)
+    directory.overwrite(bytes("X"), in: "set.wav", at: 3)
+    #expect(throws: FileError.rewritten) { try rewritten.verifyUnchanged() }
+    let grown = try openFile(path)
+    directory.append(bytes("ab"), to: "set.wav")
+    #expect(throws: FileError.grew(from: 10, to: 12)) { try grown.verifyUnchanged() }
+    let shrunk = try openFile(path)
+    directory.truncate("set.wav", to: 7)
+    #expect(throws: FileError.shrank(size: 12, offset: 7)) { try shrunk.verifyUnchanged() }
+  }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Uploader
+
+/// A transfer of one file over a scripted stream, with a clock that the test owns.
+final class TransferBench {
+  static let peer = "192.0.2.1:443"
+  static let head = "POST /up HTTP/1.1\r\nHost: hive\r\n\r\n"
+  static let preamble =
+    "------GigHive-000102030405060708090a0b0c0d0e0f\r\nContent-Disposition: form-data; name=\"label\"\r\n\r\nSet 1\r\n"
+    + "------GigHive-000102030405060708090a0b0c0d0e0f\r\n"
+    + "Content-Disposition: form-data; name=\"file\"; filename=\"set.wav\"\r\nContent-Type: audio/wav\r\n\r\n"
+  static let closing = "\r\n------GigHive-000102030405060708090a0b0c0d0e0f--\r\n"
+
+  let directory = TemporaryDirectory()
+  let path: FilePath
+  let content: [UInt8]
+  let stream = ScriptedStream()
+  let transfer: Transfer
+  private let digest = SHA256()
+  private let told = Told()
+  /// What the last step took as the time, in milliseconds.
+  private(set) var now: Int64 = 0
+
+  private final class Told { var progress: [Progress] = [] }
+
+  init(
+    fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
+    responseMilliseconds: Int64 = 120_000
+  ) throws {
+    content = recording(fileLength)
+    path = directory.file("set.wav", content)
+    let file = try SourceFile(path: path, limit: .max)
+    let body = try FormData.body(
+      fields: [FormField("label", "Set 1")], file: FilePart(name: "file", fileName: "set.wav", mediaType: "audio/wav"),
+      fileLength: file.size, boundary: Boundary(random: Array(0...15)))
+    var timeouts = Timeouts()
+    timeouts.stallMilliseconds = stallMilliseconds
+    timeouts.responseMilliseconds = responseMilliseconds
+    let told = told
+    transfer = Transfer(
+      of: file, path: path, head: bytes(TransferBench.head), body: body,
+      exchange: Exchange(method: "POST", expectsContinue: expectsContinue), digest: digest,
+      over: Connection(
+        stream: stream, peer: TransferBench.peer, roundTripMilliseconds: roundTripMilliseconds),
+      buffers: TransferBuffers(), timeouts: timeouts, onProgress: { told.progress.append($0) })
+  }
+
+  var progress: [Progress] { told.progress }
+
+  /// Everything that belongs on the wire.
+  var wire: [UInt8] {
+    bytes(TransferBench.head) + bytes(TransferBench.preamble) + content + bytes(TransferBench.closing)
+  }
+
+  /// Does what was written hold the end of the body, which says "this was the whole file"?
+  var hasWrittenClosing: Bool {
+    stream.written.suffix(TransferBench.closing.utf8.count) == bytes(TransferBench.closing)[...]
+  }
+
+  /// SHA-256 of what was read. Ends the computation.
+  func finishDigest() -> String { digest.finish() }
+
+  @discardableResult
+  func step(_ ready: Readiness = [.readable, .writable], at milliseconds: Int64? = nil) throws(UploadError) -> Wait? {
+    now = milliseconds ?? now
+    return try transfer.step(ready, nowMilliseconds: now)
+  }
+
+  /// Steps until the transfer ends, as the loop does: time passes only when nothing else can happen.
+  func run() throws(UploadError) {
+    var ready: Readiness = []
+    for _ in 0..<1_000_000 {
+      guard let wait = try step(ready) else { return }
+      ready = stream.isReadable ? wait.readiness : wait.readiness.subtracting(.readable)
+      if ready.isEmpty { now = max(now, wait.untilMilliseconds) }
+    }
+    Issue.record("the transfer does not end")
+  }
+}
+
+/// A small answer that says yes.
+let accepted = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"

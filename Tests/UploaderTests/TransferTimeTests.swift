@@ -1,0 +1,218 @@
+import Testing
+
+@testable import Uploader
+
+/// Waiting, limits and progress, with a clock of the test's own.
+struct TransferTimeTests {
+  private let peer = TransferBench.peer
+  private let headLength = TransferBench.head.utf8.count
+
+  // MARK: 100-continue
+
+  @Test func theBodyWaitsForLeave() throws {
+    let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
+    let wait = try #require(try bench.step(at: 1000))
+    #expect(bench.stream.written == bytes(TransferBench.head))
+    #expect(wait.readiness == .readable)
+    try bench.step(at: 1399)
+    #expect(bench.stream.written.count == headLength)
+    bench.stream.thenAnswer("HTTP/1.1 100 Continue\r\n\r\n")
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
+    try bench.run()
+    #expect(bench.stream.written == bench.wire)
+    #expect(bench.now == 1399)
+  }
+
+  /// Four round trips, at least 25 ms and at most a second.
+  @Test(arguments: [(0, 25), (6, 25), (7, 28), (100, 400), (250, 1000), (251, 1000), (9000, 1000)] as [(Int64, Int64)])
+  func theWaitForLeaveIsGivenUpExactlyAtItsLimit(roundTrip: Int64, limit: Int64) throws {
+    let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: roundTrip)
+    let wait = try #require(try bench.step(at: 5000))
+    #expect(wait.untilMilliseconds <= 5000 + limit && wait.untilMilliseconds > 5000)
+    try bench.step([], at: 5000 + limit - 1)
+    #expect(bench.stream.written.count == headLength)
+    try bench.step([], at: 5000 + limit)
+    #expect(bench.stream.written == bench.wire)
+  }
+
+  @Test func aRefusalInsteadOfLeaveIsTheAnswer() throws {
+    let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
+    bench.stream.thenAnswer("HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n", afterWritten: headLength)
+    try bench.run()
+    #expect(bench.transfer.response?.status == 417)
+    #expect(bench.stream.written == bytes(TransferBench.head))
+    #expect(!bench.transfer.hasBegunBody)
+  }
+
+  @Test func theWaitForLeaveBeginsWhenTheHeadIsOnItsWay() throws {
+    let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
+    bench.stream.holdsBack = true
+    let wait = try #require(try bench.step(at: 1000))
+    #expect(wait.readiness == [.readable, .writable])
+    bench.stream.holdsBack = false
+    try bench.step(at: 2000)
+    try bench.step([], at: 2399)
+    #expect(bench.stream.written.count == headLength)
+    try bench.step([], at: 2400)
+    #expect(bench.stream.written == bench.wire)
+  }
+
+  @Test func whatTheStreamHoldsBackIsNotSent() throws {
+    let bench = try TransferBench(fileLength: 300)
+    bench.stream.holdsBack = true
+    let wait = try #require(try bench.step(at: 0))
+    #expect(bench.stream.written == bench.wire)
+    #expect(!bench.transfer.hasSentAll && wait.readiness.contains(.writable))
+    bench.stream.holdsBack = false
+    try bench.step(at: 10)
+    #expect(bench.transfer.hasSentAll)
+  }
+
+  // MARK: Limits
+
+  @Test func aStalledConnectionIsGivenUpExactlyAtItsLimit() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
+    bench.stream.nextTake = { [stream = bench.stream] in stream.written.count < 1000 ? .upTo(1000) : .notReady }
+    try bench.step(at: 100)
+    let wait = try #require(try bench.step(at: 5099))
+    #expect(wait.untilMilliseconds == 5100)
+    #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5100) }
+  }
+
+  @Test func bytesThatNobodyAcknowledgesAreNoProgress() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
+    // The kernel takes byte after byte, but the peer is gone.
+    bench.stream.nextTake = { .upTo(10) }
+    bench.stream.onWrite = { [stream = bench.stream] in stream.unacknowledgedLength = $0 }
+    for time in stride(from: 0, through: 4900, by: 100) { try bench.step(at: Int64(time)) }
+    #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5000) }
+  }
+
+  @Test func everyAcknowledgedByteBeginsTheStallLimitAnew() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
+    bench.stream.nextTake = { .upTo(1) }
+    for time in stride(from: 0, through: 40_000, by: 4000) { try bench.step(at: Int64(time)) }
+    bench.stream.nextTake = { .notReady }
+    try bench.step(at: 44_999)
+    #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 45_000) }
+  }
+
+  @Test func anAcknowledgementJustBeforeTheLimitCounts() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
+    bench.stream.nextTake = { [stream = bench.stream] in stream.written.isEmpty ? .upTo(1000) : .notReady }
+    bench.stream.onWrite = { [stream = bench.stream] _ in stream.unacknowledgedLength = 500 }
+    try bench.step(at: 0)
+    // Progress is looked at here, so that it is not due again at the limit.
+    try bench.step(at: 4950)
+    bench.stream.unacknowledgedLength = 0
+    #expect(try bench.step(at: 5000) != nil)
+  }
+
+  /// Everything is written, but the peer's kernel has not all of it: this is still sending.
+  @Test func anUnacknowledgedEndOfTheRequestIsAStallOfTheSending() throws {
+    let bench = try TransferBench(fileLength: 300, stallMilliseconds: 5000)
+    bench.stream.unacknowledgedLength = 100
+    try bench.step(at: 0)
+    #expect(bench.transfer.hasSentAll)
+    try bench.step(at: 4999)
+    #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5000) }
+  }
+
+  @Test func aSilentServerIsGivenUpExactlyAtTheResponseLimit() throws {
+    let bench = try TransferBench(fileLength: 300, stallMilliseconds: 5000, responseMilliseconds: 60_000)
+    try bench.step(at: 1000)
+    #expect(bench.transfer.hasSentAll)
+    let wait = try #require(try bench.step(at: 60_999))
+    #expect(wait.untilMilliseconds == 61_000)
+    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+      try bench.step(at: 61_000)
+    }
+  }
+
+  @Test func theResponseLimitBeginsWithTheLastAcknowledgedByte() throws {
+    let bench = try TransferBench(fileLength: 300, stallMilliseconds: 5000, responseMilliseconds: 60_000)
+    bench.stream.unacknowledgedLength = 100
+    try bench.step(at: 0)
+    bench.stream.unacknowledgedLength = 0
+    try bench.step(at: 4000)
+    try bench.step(at: 63_999)
+    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+      try bench.step(at: 64_000)
+    }
+  }
+
+  @Test func anAnswerThatDripsIsGivenUpAtTheResponseLimit() throws {
+    let bench = try TransferBench(fileLength: 300, responseMilliseconds: 60_000)
+    try bench.step(at: 0)
+    bench.stream.thenAnswer("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n")
+    for time in stride(from: Int64(0), to: 60_000, by: 1000) {
+      bench.stream.thenAnswer("x")
+      try bench.step(at: time)
+    }
+    bench.stream.thenAnswer("x")
+    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+      try bench.step(at: 60_000)
+    }
+  }
+
+  @Test func anAnswerAtTheLastMomentCounts() throws {
+    let bench = try TransferBench(fileLength: 300, responseMilliseconds: 60_000)
+    try bench.step(at: 0)
+    bench.stream.thenAnswer(accepted)
+    #expect(try bench.step(at: 60_000) == nil)
+    #expect(bench.transfer.response?.status == 201)
+  }
+
+  // MARK: Waits
+
+  @Test func aBlockedTransferWaitsForRoomAndForAnAnswer() throws {
+    let bench = try TransferBench(fileLength: 1 << 20)
+    bench.stream.nextTake = { .notReady }
+    let wait = try #require(try bench.step(at: 10))
+    #expect(wait.readiness == [.readable, .writable] && wait.untilMilliseconds > 10)
+  }
+
+  @Test func aTransferThatCanWriteOnOnlyLooksForAnAnswer() throws {
+    let bench = try TransferBench(fileLength: 2 << 20)
+    let wait = try #require(try bench.step(at: 10))
+    #expect(wait.readiness.contains(.readable) && wait.untilMilliseconds <= 10)
+  }
+
+  // MARK: Progress
+
+  @Test func progressOnlyGrowsAndNeverPassesTheFilesSize() throws {
+    let bench = try TransferBench(fileLength: 700_000)
+    bench.stream.nextTake = { .upTo(9973) }
+    bench.stream.onWrite = { [stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
+    var time: Int64 = 0
+    while bench.stream.written.count < bench.wire.count {
+      try bench.step(at: time)
+      time += 40
+    }
+    bench.stream.unacknowledgedLength = 0
+    try bench.step(at: time + 100)
+    let delivered = bench.progress.map { $0.deliveredBytes }
+    #expect(delivered.count > 10)
+    #expect(zip(delivered, delivered.dropFirst()).allSatisfy { $0 <= $1 })
+    #expect(delivered.first == 0 && delivered.last == 700_000)
+    #expect(bench.progress.allSatisfy { $0.totalBytes == 700_000 })
+  }
+
+  @Test func progressLeavesOutTheFramingAndWhatTheKernelStillHolds() throws {
+    let bench = try TransferBench(fileLength: 2 << 20)
+    let framing = headLength + TransferBench.preamble.utf8.count
+    bench.stream.nextTake = { [stream = bench.stream] in
+      stream.written.isEmpty ? .upTo(framing + 100_000) : .notReady
+    }
+    bench.stream.unacknowledgedLength = 40_000
+    try bench.step(at: 0)
+    #expect(bench.progress == [Progress(deliveredBytes: 60_000, totalBytes: 2 << 20)])
+  }
+
+  @Test func progressIsToldTenTimesASecondAtMost() throws {
+    let bench = try TransferBench(fileLength: 1 << 20)
+    bench.stream.nextTake = { .upTo(1) }
+    for time in 0..<1000 { try bench.step(at: Int64(time)) }
+    #expect(bench.progress.count == 10)
+  }
+}

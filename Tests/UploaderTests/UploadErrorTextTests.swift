@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Uploader
+
+struct UploadErrorTextTests {
+  private let hostile = "a\u{1B}[2J\r\nb\u{202E}"
+
+  @Test func textsFromOutsideArePrintableInEveryMessage() {
+    let errors: [UploadError] = [
+      .file(FilePath(hostile), .missing), .form(.invalidEventDate(hostile)), .form(.unknownEventType(hostile)),
+      .formData(.invalidMediaType(hostile)), .redirected(status: 302, location: hostile),
+      .tls(.unusableFile(path: hostile, reason: "x"), host: "hive"), .tls(.unusablePin(hostile), host: "hive"),
+    ]
+    for error in errors {
+      #expect(error.message.contains("a\u{FFFD}[2J b\u{FFFD}"), "\(error)")
+      #expect(error.message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E })
+    }
+  }
+
+  @Test func aRefusalHasTheServersWordsAndAdvice() {
+    let message = UploadError.refused(status: 413, message: "Too big").message
+    #expect(message.contains("413") && message.contains("Too big") && message.contains("docs/server-setup.md"))
+    #expect(UploadError.refused(status: 401, message: "").message.contains("password"))
+  }
+
+  @Test func aTimeoutNamesPhaseLimitAndAddress() {
+    let message = UploadError.timedOut(.handshaking, peer: "192.0.2.1:443", limitMilliseconds: 1500).message
+    #expect(
+      message.contains("during the TLS handshake") && message.contains("1.50 s") && message.contains("192.0.2.1:443"))
+  }
+
+  @Test func aChangedFileNamesBothSizes() {
+    let message = UploadError.file("set.wav", .grew(from: 1, to: 4_710_000_000)).message
+    #expect(message.hasPrefix("set.wav: ") && message.contains("1 byte ") && message.contains("4710000000 bytes"))
+  }
+}

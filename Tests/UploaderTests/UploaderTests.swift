@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Uploader
+
+/// Whole uploads over the loopback interface.
+struct UploaderTests {
+  private let directory = TemporaryDirectory()
+  private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+  /// GigHive's confirmation of a file with the content "abc".
+  private let confirmation: String = {
+    let json =
+      #"{"asset_id":7,"size_bytes":3,"checksum_sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}"#
+    return "HTTP/1.1 201 Created\r\nContent-Length: \(json.utf8.count)\r\n\r\n" + json
+  }()
+
+  private func gigHive(_ server: LoopbackServer, _ content: String = "abc") throws -> UploadRequest {
+    var form = EventForm()
+    form.label = "Set 1"
+    form.eventDate = "2026-11-20"
+    return UploadRequest(
+      file: directory.file("set.wav", bytes(content)), destination: .gigHive(try TargetURI(server.url), form))
+  }
+
+  private func plain(_ server: LoopbackServer, _ content: [UInt8]) throws -> UploadRequest {
+    UploadRequest(
+      file: directory.file("set.wav", content), destination: .multipart(try TargetURI(server.url + "up?x=1")))
+  }
+
+  /// Closes its connection when it is done.
+  private func upload(_ requests: UploadRequest...) throws -> [Delivery] {
+    let uploader = Uploader()
+    defer { withExtendedLifetime(uploader) {} }
+    var deliveries: [Delivery] = []
+    for request in requests { deliveries.append(try uploader.upload(request)) }
+    return deliveries
+  }
+
+  @Test func aRecordingReachesGigHiveAndIsConfirmed() throws {
+    let server = LoopbackServer([[.answer(confirmation)]])
+    let deliveries = try upload(try gigHive(server))
+    #expect(deliveries.first?.receipt.assetID == 7)
+    #expect(deliveries.first?.receipt.isChecksumVerified == true)
+    let requests = server.finish()
+    let request = try #require(requests.first)
+    #expect(request.head.hasPrefix("POST /api/uploads.php?ui=json HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"))
+    #expect(request.head.contains("\r\nAccept: application/json\r\n") && !request.head.contains("Expect"))
+    let body = String(decoding: request.body, as: UTF8.self)
+    #expect(
+      body.contains("name=\"label\"\r\n\r\nSet 1\r\n") && body.contains("name=\"event_date\"\r\n\r\n2026-11-20\r\n"))
+    #expect(
+      body.contains("name=\"file\"; filename=\"set.wav\"\r\nContent-Type: audio/wav\r\n\r\nabc\r\n------GigHive-"))
+    #expect(body.hasSuffix("--\r\n"))
+  }
+
+  @Test func theNextRecordingUsesTheSameConnection() throws {
+    let server = LoopbackServer([[.answer(ok), .answer(ok)]])
+    #expect(try upload(try plain(server, bytes("one")), try plain(server, bytes("two"))).count == 2)
+    #expect(server.finish().count == 2)
+  }
+
+  @Test func aConnectionThatTheServerEndsIsNotUsedAgain() throws {
+    let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    let server = LoopbackServer([[.answer(closing)], [.answer(ok)]])
+    #expect(try upload(try plain(server, bytes("one")), try plain(server, bytes("two"))).count == 2)
+    #expect(server.finish().count == 2)
+  }
+
+  @Test func aStaleKeptConnectionIsRepeatedOnceOnANewOne() throws {
+    let server = LoopbackServer([[.answer(confirmation), .reset], [.answer(confirmation)]])
+    #expect(try upload(try gigHive(server), try gigHive(server)).count == 2)
+    let requests = server.finish()
+    #expect(requests.count == 3)
+    #expect(requests.last?.body.isEmpty == false)
+  }
+
+  @Test func aRequestIsNotRepeatedASecondTime() throws {
+    let server = LoopbackServer([[.answer(confirmation), .reset], [.reset]])
+    #expect {
+      try upload(try gigHive(server), try gigHive(server))
+    } throws: { error in
+      guard case UploadError.connectionLost = error else { return false }
+      return true
+    }
+    #expect(server.finish().count == 3)
+  }
+
+  @Test func aFreshConnectionThatBreaksIsNotRepeated() throws {
+    let server = LoopbackServer([[.reset]])
+    #expect {
+      try upload(try gigHive(server))
+    } throws: { error in
+      guard case UploadError.connectionLost = error else { return false }
+      return true
+    }
+    #expect(server.finish().count == 1)
+  }
+
+  /// Nobody knows whether a plain endpoint took the recording before it broke off.
+  @Test func aPlainEndpointIsNotAskedAgainOnceBodyBytesWentOut() throws {
+    let server = LoopbackServer([[.answer(ok), .reset]])
+    #expect {
+      try upload(try plain(server, bytes("one")), try plain(server, bytes("two")))
+    } throws: { error in
+      guard case UploadError.connectionLost = error else { return false }
+      return true
+    }
+    #expect(server.finish().count == 2)
+  }
+
+  @Test func a417IsRepeatedWithoutTheExpectation() throws {
+    let server = LoopbackServer([
+      [.answerHead("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")], [.answer(ok)],
+    ])
+    let content = recording(1 << 20)
+    #expect(try upload(try plain(server, content)).count == 1)
+    let requests = server.finish()
+    #expect(requests.map { $0.head.contains("\r\nExpect: 100-continue\r\n") } == [true, false])
+    let body = try #require(requests.last?.body)
+    let line = "Content-Type: audio/wav\r\n\r\n"
+    let start = try #require(body.prefix(1000).firstRange(of: bytes(line)))
+    #expect(Array(body[start.upperBound...].prefix(1 << 20)) == content)
+  }
+
+  @Test func a417WithoutAnExpectationIsARefusal() throws {
+    let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+    let server = LoopbackServer([[.answer(refusal), .answer(ok)]])
+    #expect(throws: UploadError.refused(status: 417, message: "no")) { try upload(try plain(server, bytes("one"))) }
+    #expect(server.finish().count == 1)
+  }
+
+  @Test func anEarlySuccessIsNoDelivery() throws {
+    let server = LoopbackServer([[.answerHead(ok)]])
+    #expect(throws: UploadError.prematureSuccess(status: 200)) { try upload(try plain(server, recording(2 << 20))) }
+    _ = server.finish()
+  }
+
+  @Test func aRedirectionNamesItsAddress() throws {
+    let server = LoopbackServer([[.answer("HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n")]])
+    #expect(throws: UploadError.redirected(status: 302, location: "/login")) {
+      try upload(try plain(server, bytes("one")))
+    }
+    _ = server.finish()
+  }
+
+  @Test func aFormWithoutALabelIsRefusedBeforeAnythingIsSent() throws {
+    let request = UploadRequest(
+      file: "/nowhere", destination: .gigHive(try TargetURI("http://127.0.0.1:1"), EventForm()))
+    #expect(throws: UploadError.form(.missingLabel)) { try upload(request) }
+  }
+
+  @Test func aCancelledUploadEndsAtOnce() throws {
+    let server = LoopbackServer([])
+    let cancellation = Cancellation()
+    cancellation.cancel()
+    #expect(throws: UploadError.cancelled) {
+      try Uploader().upload(try plain(server, bytes("one")), cancellation: cancellation)
+    }
+    _ = server.finish()
+  }
+}
