@@ -1,13 +1,18 @@
-// A repair of the Embedded Swift runtime of 6.3, for the builds that use it.
+// What takes the place of weak functions of the Embedded Swift runtime (6.3), in the builds that use it.
 #ifdef SHIM_EMBEDDED
-#include <stdint.h>
+#include "shim_memory.h"
+
+// Every allocation of Swift's. The runtime's own returns NULL when there is no memory, and the program traps.
+void *swift_slowAlloc(size_t size, size_t alignment_mask) {
+    size_t alignment = alignment_mask == SIZE_MAX ? 16 : alignment_mask + 1;
+    return shim_allocate_aligned(size, alignment < sizeof(void *) ? sizeof(void *) : alignment);
+}
 
 #if UINTPTR_MAX > 0xffffffff
 // The compiler calls swift_bridgeObjectRetain (with every String that is copied) as a function that returns its
 // argument, and may go on with the result in the argument's place. The runtime's own returns the argument without its
 // tag bits: a String of up to 15 bytes, which keeps its length and last character there, then points nowhere. On
-// aarch64 this happened as soon as a small string was copied from one struct to another. The runtime's definitions are
-// weak, so these take their place.
+// aarch64 this happened as soon as a small string was copied from one struct to another.
 void *swift_retain_n(void *object, uint32_t count);
 
 static const uintptr_t is_immortal = (uintptr_t)1 << 63;

@@ -1,4 +1,5 @@
 #include "shim_openssl.h"
+#include "shim_memory.h"
 #include "shim_network.h"
 
 #include <dirent.h>
@@ -8,7 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void *allocate(size_t size, const char *file, int line) {
+    (void)file;
+    (void)line;
+    return shim_allocate(size);
+}
+
+static void *reallocate(void *pointer, size_t size, const char *file, int line) {
+    (void)file;
+    (void)line;
+    return shim_reallocate(pointer, size);
+}
+
+static void release(void *pointer, const char *file, int line) {
+    (void)file;
+    (void)line;
+    free(pointer);
+}
+
 void shim_openssl_initialize(void) {
+    CRYPTO_set_mem_functions(allocate, reallocate, release); // Refused, and not needed, when OpenSSL is in use already.
     uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
 }
@@ -95,7 +115,7 @@ BIO *shim_bio_new(int32_t descriptor, size_t capacity) {
         BIO_meth_set_destroy(method, socket_destroy);
     }
     // Its pages become resident when they are first used.
-    socket_state *state = malloc(sizeof *state + capacity);
+    socket_state *state = shim_allocate(sizeof *state + capacity);
     BIO *bio = state ? BIO_new(method) : NULL;
     if (!bio) {
         free(state);

@@ -33,7 +33,15 @@ void shim_option_start(int32_t first) {
 
 int32_t shim_option_next(void) { return getopt_long(argument_count, arguments, ":hqv", options, NULL); }
 const char *shim_option_argument(void) { return optarg; }
-const char *shim_option_offender(void) { return arguments[optind - 1]; }
+
+const char *shim_option_offender(void) {
+    // Short options can be several in one argument, which optind is then not yet past.
+    static char short_option[3] = "-";
+    if (optopt <= 0 || optopt > 255) return arguments[optind - 1];
+    short_option[1] = (char)optopt;
+    return short_option;
+}
+
 int32_t shim_option_rest(void) { return optind; }
 
 static volatile sig_atomic_t received;

@@ -201,10 +201,11 @@ final class Transfer: Machine {
     response = exchange.refusalSoFar
     guard response == nil else { return }
     switch error {
-    case .tls(let error): throw .tls(error, host: connection.peer)
     case .system(let error): throw .connectionLost(phase, peer: connection.peer, error)
+    case .tls(.truncated) where exchange.awaitsHead, nil where exchange.awaitsHead:
+      throw .connectionLost(phase, peer: connection.peer, nil)
+    case .tls(let error): throw .tls(error, host: connection.peer)
     case nil:
-      if exchange.awaitsHead { throw .connectionLost(phase, peer: connection.peer, nil) }
       do throws(ResponseError) { try exchange.receiveEnd() } catch {
         throw .invalidResponse(error, peer: connection.peer)
       }

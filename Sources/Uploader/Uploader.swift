@@ -27,6 +27,7 @@ public final class Uploader {
     _ request: UploadRequest, cancellation: Cancellation = Cancellation(),
     onProgress: @escaping (Progress) -> Void = { _ in }
   ) throws(UploadError) -> Delivery {
+    if cancellation.isCancelled { throw .cancelled }
     if case .gigHive(_, let form) = request.destination {
       do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
     }
@@ -55,12 +56,13 @@ public final class Uploader {
   /// - Returns: nil if the request has to be repeated, as `attempt` then says.
   private func send(_ attempt: inout Attempt) throws(UploadError) -> Delivery? {
     let (head, body) = try compose(attempt)
+    let headBytes = try encode(head)
     let isReused = attempt.mayReuseConnection && keptConnection(for: attempt.request.target) != nil
     let connection = try connect(attempt, isReused: isReused)
     let needsDigest = attempt.request.isForGigHive || attempt.request.computesDigest
     let digest = needsDigest ? SHA256() : nil
     let transfer = Transfer(
-      of: attempt.file, path: attempt.request.file, head: try encode(head), body: body,
+      of: attempt.file, path: attempt.request.file, head: headBytes, body: body,
       exchange: Exchange(method: head.method, expectsContinue: head.fields.first("Expect") != nil), digest: digest,
       over: connection, buffers: buffers, timeouts: configuration.timeouts, onProgress: attempt.onProgress)
     show(head)

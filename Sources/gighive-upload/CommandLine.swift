@@ -83,7 +83,9 @@ enum CommandLineArguments {
     var best: (name: String, distance: Int)?
     for name in names {
       let distance = editDistance(word, Array(name.utf8))
-      if distance <= max(1, word.count / 3), distance < best?.distance ?? Int.max { best = (name, distance) }
+      if distance <= max(word.count < 4 ? 1 : 2, word.count / 3), distance < best?.distance ?? Int.max {
+        best = (name, distance)
+      }
     }
     return best?.name
   }

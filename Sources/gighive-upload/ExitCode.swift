@@ -13,6 +13,7 @@ enum ExitCode {
   static let tooLarge: Int32 = 8
   static let serverFailure: Int32 = 9
   static let integrity: Int32 = 10
+  static let memoryCeiling: Int32 = 12
   static let interruptedBase: Int32 = 128
 
   /// The exit code of an error.
@@ -21,13 +22,13 @@ enum ExitCode {
     case .form, .formData, .requestHead: usage
     case .file: inputFile
     case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
+    case .tls(.outOfMemory, _), .outOfResources: memoryCeiling
     case .tls: tls
     case .invalidResponse: serverFailure
     case .refused(let status, _): of(status: status)
     case .redirected: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal
-    case .outOfResources: internalError
     }
   }
 
@@ -46,6 +47,7 @@ enum ExitCode {
     ("3", "input file (missing, unreadable, empty, not regular, too large, changed)"),
     ("4", "no connection (name, refused, timeout, lost)"), ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure"),
-    ("10", "integrity: checksum or size differs, or no confirmation"), ("130, 143", "interrupted"),
+    ("10", "integrity: checksum or size differs, or no confirmation"), ("12", "memory ceiling (--max-memory)"),
+    ("130, 143", "interrupted"),
   ]
 }

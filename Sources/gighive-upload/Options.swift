@@ -7,7 +7,7 @@ enum Option: Int32, CaseIterable {
   case field, fileField, fileName, mime
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile
   case cacert, capath, cert, key, pin, insecure
-  case connectTimeout, stallTimeout, responseTimeout, maxSize, digest, ipv4, ipv6
+  case connectTimeout, stallTimeout, responseTimeout, maxSize, maxMemory, digest, ipv4, ipv6
   case progress, json, quiet, verbose, help
 }
 
@@ -85,6 +85,7 @@ enum OptionTable {
         OptionDescription(.stallTimeout, "stall-timeout", "TIME", "without a byte acknowledged (default: 30s)"),
         OptionDescription(.responseTimeout, "response-timeout", "TIME", "for the answer (default: 120s)"),
         OptionDescription(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
+        OptionDescription(.maxMemory, "max-memory", "SIZE", "end with exit code 12 rather than take more (12Mi does)"),
         OptionDescription(.digest, "digest", nil, "compute SHA-256 also for --multipart-url"),
         OptionDescription(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
         OptionDescription(.ipv6, "ipv6", nil, "use IPv6 addresses only"),

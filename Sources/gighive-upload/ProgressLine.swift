@@ -20,9 +20,9 @@ enum ProgressLine {
     var parts = [String(percent) + " %", rest]
     var length = parts[0].count + 2 + rest.count
     func add(_ part: String, at index: Int) {
-      guard length + part.count + 2 <= room else { return }
+      guard length + width(of: part) + 2 <= room else { return }
       parts.insert(part, at: index)
-      length += part.count + 2
+      length += width(of: part) + 2
     }
     add(bytes, at: 1)
     add(meter.rateText, at: parts.count - 1)
@@ -32,7 +32,12 @@ enum ProgressLine {
       add(bar(percent: Int(percent), width: barWidth), at: parts.firstIndex(of: String(percent) + " %") ?? 0)
     }
     let line = parts.joined(separator: "  ")
-    return line.count <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
+    return length <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
+  }
+
+  /// Columns that the text takes at the most: from Hangul on, characters (and each mark of an emoji) can be two wide.
+  private static func width(of text: some StringProtocol) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
   }
 
   private static func bar(percent: Int, width: Int) -> String {
@@ -42,7 +47,11 @@ enum ProgressLine {
 
   /// Long names keep both ends.
   private static func shortened(_ name: String, to limit: Int) -> String {
-    if name.count <= limit { return name }
-    return String(name.prefix(limit - 13)) + "…" + String(name.suffix(12))
+    if width(of: name) <= limit { return name }
+    var head = name.prefix(limit)
+    var tail = name.suffix(limit)
+    while width(of: head) > limit - 13 { head.removeLast() }
+    while width(of: tail) > 12 { tail.removeFirst() }
+    return String(head) + "…" + String(tail)
   }
 }

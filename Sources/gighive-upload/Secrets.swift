@@ -16,13 +16,13 @@ struct CredentialSources {
     guard kinds <= 1 else {
       throw UsageError("give one kind of credentials: --user or --netrc, --bearer-file, or --upload-token-file.")
     }
-    if let bearerFile { return .bearer(token: try firstLine(of: bearerFile)) }
-    if let uploadTokenFile { return .uploadToken(try firstLine(of: uploadTokenFile)) }
-    if let netrcFile { return try fromNetrc(netrcFile, host: host) }
-    guard let user else {
-      if passwordFile != nil { throw UsageError("--password-file needs --user.") }
-      return .none
+    if passwordFile != nil, user == nil || netrcFile != nil {
+      throw UsageError("--password-file goes with --user, and not with --netrc.")
     }
+    if let bearerFile { return .bearer(token: text(try firstLine(of: bearerFile))) }
+    if let uploadTokenFile { return .uploadToken(text(try firstLine(of: uploadTokenFile))) }
+    if let netrcFile { return try fromNetrc(netrcFile, host: host) }
+    guard let user else { return .none }
     guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
     if let passwordFile { return .basic(user: user, password: try firstLine(of: passwordFile)) }
     if let password = environment("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
@@ -37,11 +37,13 @@ struct CredentialSources {
     return .basic(user: login.user, password: login.password)
   }
 
-  private func firstLine(of path: FilePath) throws(UsageError) -> String {
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private func firstLine(of path: FilePath) throws(UsageError) -> [UInt8] {
     let bytes = try readSmallFile(path, limit: Limits.secretFileLength)
     let line = bytes.prefix { $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
     guard !line.isEmpty else { throw UsageError(PrintableText.line(path.text) + " has an empty first line.") }
-    return String(decoding: line, as: UTF8.self)
+    return Array(line)
   }
 
   /// Reads a whole file, or a pipe such as `<(pass show gighive)`.

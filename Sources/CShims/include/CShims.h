@@ -5,6 +5,7 @@
 // Conventions: a result below zero is -errno; EINTR is retried where a retry is right; times are milliseconds.
 #pragma once
 #include "shim_system.h"
+#include "shim_memory.h"
 #include "shim_network.h"
 #include "shim_process.h"
 #include "shim_openssl.h"

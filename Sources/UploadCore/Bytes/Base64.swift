@@ -19,6 +19,11 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Is the byte one of the 64 digits?
+  public static func isDigit(_ byte: UInt8) -> Bool {
+    ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+  }
+
   private static func digit(_ bits: UInt32) -> UInt8 {
     let value = UInt8(bits & 63)
     return switch value {

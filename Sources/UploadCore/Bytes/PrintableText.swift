@@ -25,7 +25,8 @@ public enum PrintableText {
     return result
   }
 
-  private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+  /// Is the character one that no terminal obeys?
+  static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: false
     case 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false

@@ -34,7 +34,7 @@ public struct JSONWriter {
     text += JSONWriter.quoted(name) + ":"
   }
 
-  /// Control characters (also those above ASCII, which terminals obey) are escaped.
+  /// Control characters, also those above ASCII and those that turn the direction of writing, are escaped.
   static func quoted(_ value: String) -> String {
     var result = "\""
     for scalar in value.unicodeScalars {
@@ -44,7 +44,8 @@ public struct JSONWriter {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}"..."\u{2029}":
+      case _ where !PrintableText.isHarmless(scalar):
+        // None of them is above U+FFFF.
         var digits: [UInt8] = []
         ASCII.appendHex([UInt8(scalar.value >> 8), UInt8(scalar.value & 255)], to: &digits)
         result += "\\u" + String(decoding: digits, as: UTF8.self)

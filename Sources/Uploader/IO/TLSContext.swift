@@ -12,6 +12,14 @@ public struct TLSOptions: Sendable {
   public var keyFile: FilePath?
   /// `sha256//` and the base 64 of a key's SHA-256, as in curl: the server's key must be one of these.
   public var pins: [String] = []
+  /// Is the text `sha256//` and the base 64 of 32 bytes?
+  public static func isPin(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 52, bytes.starts(with: "sha256//".utf8), bytes[51] == UInt8(ascii: "=") else { return false }
+    // The last of the 43 digits holds four bits of the digest and two zeros.
+    return bytes[8..<50].allSatisfy(Base64.isDigit) && "AEIMQUYcgkosw048".utf8.contains(bytes[50])
+  }
+
   /// Accepts any certificate. Whoever sits between can then read and change everything.
   public var isInsecure = false
 
@@ -35,7 +43,7 @@ final class TLSContext {
     SSL_CTX_set_security_level(pointer, 2)
     TLSContext.chooseCiphers(pointer)
     SSL_CTX_set_verify(pointer, options.isInsecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nil)
-    for pin in pins where !TLSContext.isPin(pin) { throw .unusablePin(pin) }
+    for pin in pins where !TLSOptions.isPin(pin) { throw .unusablePin(pin) }
     try TLSContext.loadTrust(pointer, options)
     try TLSContext.loadClientCertificate(pointer, options)
   }
@@ -52,10 +60,6 @@ final class TLSContext {
       _ = SSL_CTX_set_cipher_list(
         pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL")
     }
-  }
-
-  private static func isPin(_ pin: String) -> Bool {
-    ASCII.equalsIgnoringCase(pin.utf8.prefix(8), "sha256//".utf8) && pin.utf8.count == 8 + 44
   }
 
   // MARK: Trust

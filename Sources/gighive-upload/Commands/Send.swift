@@ -6,6 +6,9 @@ enum Send {
   /// Delivers the files one after the other.
   /// - Returns: the exit code: of the first failure, or 0.
   static func run(_ arguments: SendArguments) throws(UsageError) -> Int32 {
+    if let ceiling = arguments.memoryCeiling {
+      guard MemoryCeiling.set(ceiling, isJSON: arguments.isJSON) else { return ExitCode.memoryCeiling }
+    }
     var configuration = arguments.configuration
     configuration.credentials = try arguments.credentials.load(host: arguments.target.host)
     if arguments.isVerbose { configuration.diagnostics = { Console.error($0 + "\n") } }
@@ -21,7 +24,6 @@ enum Send {
     for file in arguments.files {
       let code = send(arguments.request(for: file), with: uploader, cancellation, report)
       if exitCode == ExitCode.delivered { exitCode = code }
-      if shim_signal_received() != 0 { break }
     }
     if arguments.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")

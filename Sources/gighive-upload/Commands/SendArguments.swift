@@ -8,6 +8,8 @@ struct SendArguments {
   private(set) var configuration = Configuration()
   private(set) var credentials = CredentialSources()
   private(set) var progress = ProgressStyle.automatic
+  /// The most address space that the process may take, in bytes.
+  private(set) var memoryCeiling: Int64?
   private(set) var isJSON = false
   private(set) var isQuiet = false
   private(set) var isVerbose = false
@@ -68,11 +70,12 @@ struct SendArguments {
     case .fileName: fileName = given.text
     case .mime: mediaType = given.text
     case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile: try applyToCredentials(given)
-    case .cacert, .capath, .cert, .key, .pin, .insecure: applyToTLS(given)
+    case .cacert, .capath, .cert, .key, .pin, .insecure: try applyToTLS(given)
     case .connectTimeout: configuration.timeouts.connectMilliseconds = try duration(given)
     case .stallTimeout: configuration.timeouts.stallMilliseconds = try duration(given)
     case .responseTimeout: configuration.timeouts.responseMilliseconds = try duration(given)
     case .maxSize: maximumSize = try size(given)
+    case .maxMemory: memoryCeiling = try size(given)
     case .digest: computesDigest = true
     case .ipv4: configuration.addressFamily = .ipv4
     case .ipv6: configuration.addressFamily = .ipv6
@@ -113,13 +116,17 @@ struct SendArguments {
     }
   }
 
-  private mutating func applyToTLS(_ given: GivenOption) {
+  private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) {
     switch given.option {
     case .cacert: configuration.tls.trustedCertificatesFile = given.argument
     case .capath: configuration.tls.trustedCertificatesDirectory = given.argument
     case .cert: configuration.tls.certificateFile = given.argument
     case .key: configuration.tls.keyFile = given.argument
-    case .pin: configuration.tls.pins.append(given.text)
+    case .pin:
+      guard TLSOptions.isPin(given.text) else {
+        throw invalid(given, "a pin, which is sha256// and the base 64 of the SHA-256 of the server's key")
+      }
+      configuration.tls.pins.append(given.text)
     case .insecure: configuration.tls.isInsecure = true
     default: preconditionFailure("not an option of TLS")
     }

@@ -1,0 +1,48 @@
+#include "shim_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// The size of the address space in use, from /proc/self/statm; 0 where /proc is not mounted.
+static int64_t address_space_in_use(void) {
+    char text[64];
+    int descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    ssize_t count = read(descriptor, text, sizeof text - 1);
+    close(descriptor);
+    if (count <= 0) return 0;
+    text[count] = 0;
+    return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
+}
+
+int32_t shim_limit_memory(int64_t bytes) {
+    // A second arena (the name lookup's thread would get one) reserves 64 MiB of address space.
+    mallopt(M_ARENA_MAX, 1);
+    if (address_space_in_use() > bytes) return SHIM_CEILING_TOO_LOW;
+    struct rlimit limit = {.rlim_cur = (rlim_t)bytes, .rlim_max = (rlim_t)bytes};
+    return setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : -errno;
+}
+
+static void (*out_of_memory)(void);
+
+void shim_on_out_of_memory(void (*handler)(void)) { out_of_memory = handler; }
+
+static void *checked(void *pointer, size_t size) {
+    if (!pointer && size > 0 && out_of_memory) out_of_memory();
+    return pointer;
+}
+
+void *shim_allocate(size_t size) { return checked(malloc(size), size); }
+
+void *shim_reallocate(void *pointer, size_t size) { return checked(realloc(pointer, size), size); }
+
+void *shim_allocate_aligned(size_t size, size_t alignment) {
+    void *pointer = NULL;
+    return checked(posix_memalign(&pointer, alignment, size) == 0 ? pointer : NULL, size);
+}
+
+_Noreturn void shim_exit_at_once(int32_t code) { _exit(code); }

@@ -1,0 +1,140 @@
+"""Fixtures: the program, loopback servers, recordings and certificates."""
+
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().parent)]
+
+from hivestub import HiveStub, make_certificates
+from program import Program
+
+DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("filterwarnings", "ignore:ssl.TLSVersion:DeprecationWarning")
+    path = Path(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM))
+    if not os.access(path, os.X_OK) or path.is_dir():
+        pytest.exit(f"there is no program at {path}: run `swift build`, or name one in GIGHIVE_UPLOAD", returncode=3)
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """A directory that every user of the machine can reach, unlike tmp_path."""
+    path = Path(tempfile.mkdtemp(prefix="gighive-upload-tests-"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def binary(shared):
+    """A copy: a build that goes on meanwhile cannot disturb the tests."""
+    copy = shared / "gighive-upload"
+    shutil.copy(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM), copy)
+    copy.chmod(0o755)
+    return copy
+
+
+@pytest.fixture
+def program(binary, tmp_path):
+    program = Program(binary, tmp_path)
+    yield program
+    program.end_all()
+
+
+@pytest.fixture
+def run(program):
+    return program.run
+
+
+@pytest.fixture
+def start(program):
+    return program.start
+
+
+@pytest.fixture
+def send(program):
+    return program.send
+
+
+@pytest.fixture
+def post(program):
+    return program.post
+
+
+@pytest.fixture(scope="session")
+def certificates():
+    return make_certificates()
+
+
+@pytest.fixture
+def hive():
+    """Starts stubs; afterwards they stop within a second, and none may have failed inside."""
+    running = []
+
+    def hive(*faults, **options):
+        stub = HiveStub(faults=faults, **options).start()
+        stub.certificates = options.get("tls")
+        running.append(stub)
+        return stub
+
+    yield hive
+    for stub in running:
+        began = time.monotonic()
+        stub.stop()
+        assert time.monotonic() - began < 1.5
+        assert stub.internal_errors == []
+
+
+@pytest.fixture(params=["http", "https"])
+def any_hive(request, hive):
+    """The same as `hive`, once over HTTP and once over HTTPS."""
+    tls = request.getfixturevalue("certificates") if request.param == "https" else None
+    return lambda *faults, **options: hive(*faults, tls=tls, **options)
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Makes files. With content up to 1 MB they are random, beyond that sparse but for both ends."""
+
+    def recording(size=300_000, name="gig.mp4", content=None, directory=tmp_path):
+        path = os.path.join(os.fsencode(directory), os.fsencode(name))
+        with open(path, "wb") as file:
+            if content is not None:
+                file.write(content)
+            elif size <= 1 << 20:
+                file.write(os.urandom(size))
+            else:
+                file.write(os.urandom(4096))
+                file.truncate(size - 4096)
+                file.seek(size - 4096)
+                file.write(os.urandom(4096))
+        return path if isinstance(name, bytes) else Path(os.fsdecode(path))
+
+    return recording
+
+
+@pytest.fixture
+def deaf_port():
+    """A port whose queue is full: the kernel answers no further connection."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        time.sleep(0.05)
+        yield listener.getsockname()[1]
+        for filler in fillers:
+            filler.close()

@@ -1,0 +1,160 @@
+"""Runs the program as a user's shell would, with a hard limit on its time, and reads what it left."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import struct
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HANGS_AFTER_SECONDS = 60
+
+
+@dataclass
+class Outcome:
+    """What a run came to. `out` and `err` are decoded; bytes that are no UTF-8 fail the test."""
+
+    code: int
+    out: str
+    err: str
+    peak_kib: int = 0
+    """VmHWM, as last seen before the end; 0 if it was not measured."""
+
+    @property
+    def events(self) -> list[dict]:
+        """The output of --json: every line must be a whole JSON object."""
+        return [json.loads(line, parse_constant=_no_constant) for line in self.out.splitlines()]
+
+    @property
+    def outcome(self) -> dict:
+        return self.events[-1]
+
+    def __str__(self) -> str:
+        return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
+
+
+class Running:
+    """A run under way."""
+
+    def __init__(self, command: list, measure: bool = False, **options):
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(command, **options)
+        self.pid = self.process.pid
+        self._peak_kib = 0
+        self._watcher = threading.Thread(target=self._watch, daemon=True) if measure else None
+        if self._watcher:
+            self._watcher.start()
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def wait(self, seconds: float = HANGS_AFTER_SECONDS) -> Outcome:
+        try:
+            out, err = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            pytest.fail(f"hangs: no end after {seconds} s\n--- stdout\n{out}\n--- stderr\n{err}")
+        if self._watcher:
+            self._watcher.join()
+        text = [(stream or b"").decode("utf-8") for stream in (out, err)]
+        return Outcome(self.process.returncode, *text, peak_kib=self._peak_kib)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+    def _watch(self) -> None:
+        """VmHWM is gone with the process (and ru_maxrss counts its parent), so it is read again and again."""
+        status = Path(f"/proc/{self.pid}/status")
+        while self.process.returncode is None:
+            try:
+                match = re.search(r"VmHWM:\s*([0-9]+) kB", status.read_text())
+            except OSError:
+                return
+            if not match:
+                return
+            self._peak_kib = max(self._peak_kib, int(match.group(1)))
+            time.sleep(0.002)
+
+
+class Program:
+    """The program, with a clean environment and a directory of its own."""
+
+    def __init__(self, path: Path, directory: Path):
+        self.path = path
+        self.directory = directory
+        self._running: list[Running] = []
+
+    def start(self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, **options) -> Running:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.directory), "LC_ALL": "C.UTF-8", **(env or {})}
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        command = [os.fsencode(str(self.path)), *(_bytes(argument) for argument in arguments)]
+        running = Running(command, measure, env=environment, cwd=cwd or self.directory, **options)
+        self._running.append(running)
+        return running
+
+    def run(self, *arguments, seconds: float = HANGS_AFTER_SECONDS, **options) -> Outcome:
+        return self.start(*arguments, **options).wait(seconds)
+
+    def send(self, hive, *arguments, **options) -> Outcome:
+        """`send` to a stub as GigHive, with a label and its credentials."""
+        return self.run(*self.sending(hive, *arguments), **_with_password(options))
+
+    def start_sending(self, hive, *arguments, **options) -> Running:
+        return self.start(*self.sending(hive, *arguments), **_with_password(options))
+
+    def post(self, hive, *arguments, **options) -> Outcome:
+        """`send` to a stub as any other endpoint."""
+        return self.run("send", "--multipart-url", hive.url + "/upload", *trust(hive), *arguments, **options)
+
+    def sending(self, hive, *arguments) -> list:
+        form = ["--server", hive.url, "--label", "First set", "--user", "uploader"]
+        return ["send", *form, *trust(hive), *arguments]
+
+    def end_all(self) -> None:
+        for running in self._running:
+            running.end()
+
+    @functools.cached_property
+    def is_static(self) -> bool:
+        """No program header asks for a dynamic linker (PT_INTERP is 3)."""
+        data = self.path.read_bytes()
+        assert data[:5] == b"\x7fELF\x02", "not a 64-bit ELF file"
+        offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+        return all(struct.unpack_from("<I", data, offset + number * size)[0] != 3 for number in range(count))
+
+
+def trust(hive) -> list:
+    """--cacert for the authority that all stubs' certificates come from."""
+    return ["--cacert", hive.certificates.cacert] if hive.certificates else []
+
+
+def wait_until(condition, seconds: float = 10, what: str = "the condition"):
+    """Polls; returns what the condition gave."""
+    deadline = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what} did not come true within {seconds} s"
+        time.sleep(0.002)
+    return value
+
+
+def _with_password(options: dict) -> dict:
+    return {**options, "env": {"GIGHIVE_PASSWORD": "secret", **(options.get("env") or {})}}
+
+
+def _bytes(argument) -> bytes:
+    return argument if isinstance(argument, bytes) else os.fsencode(str(argument))
+
+
+def _no_constant(name: str):
+    raise ValueError(f"{name} is not JSON")

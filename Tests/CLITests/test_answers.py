@@ -1,0 +1,181 @@
+"""Every way in which a server can put its answer into bytes, right and wrong, over HTTP and HTTPS."""
+
+import pytest
+
+WITH_EXPECT = 1_200_000
+"""A body of this size asks for 100 (Continue) first."""
+
+GOOD = [
+    ["split-answer"],
+    ["interim=5"],
+    ["interim=30", "split-answer"],
+    ["gzip"],
+    ["deflate"],
+    ["raw-deflate"],
+    ["close-delimited"],
+    ["content-length"],
+    ["chunked"],
+    ["chunked=1"],
+    ["gzip", "chunked=3", "interim=3", "split-answer"],
+    ["deflate", "close-delimited", "split-answer"],
+    ["raw-deflate", "content-length", "split-answer"],
+]
+
+EXPECTATIONS = [
+    ["no-100"],
+    ["100-late=0.3"],
+    ["100-late=1.2"],
+    ["417"],
+    ["417=close"],
+    ["417=close", "split-answer", "gzip"],
+]
+
+REFUSALS = {400: 7, 401: 6, 403: 6, 404: 7, 405: 7, 407: 6, 408: 7, 409: 7, 411: 7, 413: 8, 422: 7, 429: 9}
+FAILURES = {500: 9, 502: 9, 503: 9, 504: 9, 507: 9, 599: 9}
+
+BROKEN = ["garbage", "truncated", "conflicting-lengths"]
+
+
+def plain(head: str, content: str = "") -> bytes:
+    return (head.replace("\n", "\r\n") + "\r\n\r\n" + content).encode("latin-1")
+
+
+@pytest.mark.parametrize("faults", GOOD, ids="+".join)
+def test_an_answer_counts_however_it_is_framed_coded_and_cut(any_hive, send, recording, faults):
+    result = send(any_hive(*faults), recording())
+    assert result.code == 0, result
+    assert "(verified)" in result.out
+
+
+@pytest.mark.parametrize("faults", EXPECTATIONS, ids="+".join)
+def test_an_expectation_is_given_up_when_the_server_does_not_meet_it(any_hive, send, recording, faults):
+    hive = any_hive(*faults)
+    # More than the kernel's buffers hold: a machine too busy to wait for the 417 cannot have sent all of it.
+    result = send(hive, recording(24_000_000), seconds=10)
+    assert result.code == 0, result
+    assert hive.requests[0].header("Expect") == "100-continue"
+    if "417" in faults[0]:
+        assert [request.header("Expect") for request in hive.wait_for(2)] == ["100-continue", ""]
+        assert hive.requests[0].body_bytes == 0
+
+
+def test_417_without_end_is_a_refusal_and_not_a_loop(hive, send, recording):
+    stub = hive("early-status=417:lingering")
+    assert send(stub, recording(WITH_EXPECT), seconds=10).code == 7
+    assert len(stub.wait_for(2)) == 2
+
+
+def test_leave_to_continue_is_waited_for_before_the_body(hive, send, recording):
+    stub = hive(max_body=1000)
+    assert send(stub, recording(WITH_EXPECT)).code == 8
+    assert stub.wait_for(1)[0].body_bytes == 0
+
+
+@pytest.mark.parametrize(("status", "code"), {**REFUSALS, **FAILURES}.items())
+def test_a_refusal_has_its_exit_code_and_is_told_with_its_status(hive, send, recording, status, code):
+    result = send(hive(f"early-status={status}"), recording())
+    assert result.code == code, result
+    assert str(status) in result.err
+
+
+@pytest.mark.parametrize("fault", ["split-answer", "interim=3", "gzip", "deflate", "raw-deflate", "close-delimited"])
+def test_the_servers_own_words_are_told(any_hive, send, recording, fault):
+    result = send(any_hive(fault), recording(), "--event-date", "2026-01-01", "--file-name", "notes.txt")
+    assert result.code == 7, result
+    assert "Unsupported media type" in result.err
+
+
+@pytest.mark.parametrize("size", [1000, WITH_EXPECT])
+def test_an_html_page_is_told_without_its_tags(hive, send, recording, size):
+    result = send(hive(max_body=100), recording(size))
+    assert result.code == 8, result
+    assert "exceeds the capacity limit" in result.err
+    assert "<" not in result.err and "DOCTYPE" not in result.err
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_an_answer_that_breaks_the_rules_is_a_server_failure(any_hive, send, recording, fault):
+    result = send(any_hive(fault), recording())
+    assert result.code == 9, result
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_the_same_in_single_bytes(hive, send, recording, fault):
+    assert send(hive(fault, "split-answer"), recording()).code == 9
+
+
+@pytest.mark.parametrize("fault", ["content-length", "chunked"])
+def test_tls_without_close_notify_harms_no_answer_that_is_whole(hive, send, recording, certificates, fault):
+    assert send(hive(fault, "no-close-notify", tls=certificates), recording()).code == 0
+
+
+def test_tls_without_close_notify_may_have_cut_an_answer_that_ends_with_the_connection(
+    hive, send, recording, certificates
+):
+    stub = hive("close-delimited", "no-close-notify", tls=certificates)
+    assert send(stub, recording()).code != 0
+
+
+def chunked(content: str) -> bytes:
+    return plain("HTTP/1.1 201 Created\nTransfer-Encoding: chunked", content)
+
+
+MALFORMED = {
+    "a head without end": plain("HTTP/1.1 201 Created\nX-Long: " + "x" * 40_000),
+    "endless fields": plain("HTTP/1.1 201 Created" + "".join(f"\nX-{number}: 1" for number in range(2000))),
+    "a bare CR": b"HTTP/1.1 201 Created\r\nX: a\rb\r\nContent-Length: 2\r\n\r\n{}",
+    "a folded line": plain("HTTP/1.1 201 Created\nX: a\n b\nContent-Length: 2", "{}"),
+    "a blank before the colon": plain("HTTP/1.1 201 Created\nContent-Length : 2", "{}"),
+    "a negative length": plain("HTTP/1.1 201 Created\nContent-Length: -2", "{}"),
+    "a length with a sign": plain("HTTP/1.1 201 Created\nContent-Length: +2", "{}"),
+    "a length beyond 64 bits": plain("HTTP/1.1 201 Created\nContent-Length: 99999999999999999999", "{}"),
+    "two lengths in one line": plain("HTTP/1.1 201 Created\nContent-Length: 2, 3", "{}"),
+    "an unknown transfer coding": plain("HTTP/1.1 201 Created\nTransfer-Encoding: gzip, chunked", "0\r\n\r\n"),
+    "a chunk size that is no number": chunked("xyz\r\n{}\r\n0\r\n\r\n"),
+    "a negative chunk size": chunked("-2\r\n{}\r\n0\r\n\r\n"),
+    "a chunk size beyond 64 bits": chunked("f" * 17 + "\r\n{}"),
+    "a chunk longer than it says": chunked("1\r\n{}\r\n0\r\n\r\n"),
+    "a cut chunk": chunked("5\r\n{"),
+    "no last chunk": chunked("2\r\n{}\r\n"),
+    "another protocol": plain("HTTP/1.1 101 Switching Protocols\nUpgrade: websocket"),
+    "HTTP/2": plain("HTTP/2 201 Created\nContent-Length: 2", "{}"),
+    "a status of two digits": plain("HTTP/1.1 20 Created\nContent-Length: 2", "{}"),
+    "a status that is no number": plain("HTTP/1.1 abc Created\nContent-Length: 2", "{}"),
+    "endless interim answers": plain("HTTP/1.1 103 Early Hints") * 5000,
+    "a cut head": b"HTTP/1.1 201 Crea",
+}
+
+
+@pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
+def test_a_malformed_answer_is_a_server_failure(hive, post, recording, answer):
+    result = post(hive(answer=answer), recording())
+    assert result.code == 9, result
+    assert "not valid" in result.err
+
+
+def test_no_answer_at_all_is_a_lost_connection(any_hive, send, recording):
+    result = send(any_hive(answer=b""), recording())
+    assert result.code == 4, result
+
+
+@pytest.mark.parametrize(("coding", "content"), [("gzip", "\x1f\x8b\x08\x00"), ("br", "abcd"), ("gzip, gzip", "abcd")])
+def test_a_confirmation_that_cannot_be_decoded_is_none(hive, send, recording, coding, content):
+    answer = plain(f"HTTP/1.1 201 Created\nContent-Encoding: {coding}\nContent-Length: 4", content)
+    assert send(hive(answer=answer), recording()).code == 10
+
+
+def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
+    flood = plain("HTTP/1.1 500 Internal Server Error") + b"x" * 50_000_000
+    result = post(hive(answer=flood), recording(), measure=True, seconds=20)
+    assert result.code == 9, result
+    assert not program.is_static or result.peak_kib < 7_000
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_told_and_not_followed(hive, send, recording, status):
+    stub = hive(f"http-redirect={status}:https://elsewhere.example/up")
+    result = send(stub, recording(WITH_EXPECT))
+    assert result.code == 7, result
+    assert "https://elsewhere.example/up" in result.err and str(status) in result.err
+    assert len(stub.wait_for(1)) == 1

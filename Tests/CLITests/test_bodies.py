@@ -1,0 +1,138 @@
+"""The body on the wire equals, byte for byte, one that was built independently."""
+
+import hashlib
+
+import multipart
+import pytest
+
+MIB = 1 << 20
+INJECTION = 'x"\r\nContent-Type: text/html\r\n\r\n<script>\r\n--boundary--\r\n'
+
+HOSTILE_NAMES = {
+    "quotes": 'he said "hi".mp4',
+    "carriage return": "a\rb.mp4",
+    "line feed": "a\nb.mp4",
+    "injection": 'x"\r\nContent-Type: text%2Fhtml\r\n\r\nb.mp4',
+    "semicolon": "a;b; filename=c.mp4",
+    "backslash": 'a\\b\\".mp4',
+    "percent": "100%22.mp4",
+    "four-byte UTF-8": "🎸 𝄞 ü.mp4",
+    "255 bytes": "n" * 251 + ".mp4",
+    "255 bytes of UTF-8": "ü" * 125 + "n.mp4",
+    "control characters": "a\x01\x1b[31m\x7f.mp4",
+    "blanks": "  .mp4",
+    "not UTF-8": b"caf\xe9 \xf0\x9f\x8e.mp4",
+}
+
+
+def body_of(hive, number=0):
+    request = hive.wait_for(number + 1)[number]
+    assert request.complete and request.content_length == len(request.body)
+    return request
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES.values(), ids=HOSTILE_NAMES.keys())
+def test_a_file_may_have_any_name(hive, send, recording, name):
+    stub, file = hive(keep_body=MIB), recording(5000, name)
+    result = send(stub, file)
+    assert result.code == 0, result
+    request = body_of(stub)
+    content = open(file, "rb").read()
+    fields = [(part.name, part.value) for part in request.parts if not part.is_file]
+    assert [name for name, _ in fields] == ["event_date", "event_type", "label"]
+    assert request.body == multipart.body(multipart.boundary_of(request), fields, content, name)
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES.values(), ids=HOSTILE_NAMES.keys())
+def test_the_name_on_the_server_may_be_anything_too(hive, post, recording, name):
+    stub, file = hive(keep_body=MIB), recording(5000)
+    assert post(stub, file, "--file-name", name).code == 0
+    request = body_of(stub)
+    boundary = multipart.boundary_of(request)
+    assert request.body == multipart.body(boundary, [], file.read_bytes(), name)
+
+
+def test_a_file_whose_name_begins_with_a_dash_follows_two_dashes(hive, post, recording, tmp_path):
+    stub = hive(keep_body=MIB)
+    file = recording(5000, "--label.mp4")
+    assert post(stub, "--", "--label.mp4", cwd=tmp_path).code == 0
+    request = body_of(stub)
+    boundary = multipart.boundary_of(request)
+    assert request.body == multipart.body(boundary, [], file.read_bytes(), "--label.mp4")
+
+
+def test_options_and_files_can_be_mixed(hive, run, recording):
+    stub = hive(keep_body=MIB)
+    one, other = recording(10, "one.mp4"), recording(20, "other.mp4")
+    assert run("send", one, "--multipart-url", stub.url + "/x", other, "--field=a=b").code == 0
+    assert [request.file.filename for request in stub.wait_for(2)] == ["one.mp4", "other.mp4"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 16383, 16384, 512 << 10, 4 * MIB - 1, 4 * MIB, 4 * MIB + 1, 8 * MIB + 3])
+def test_a_file_of_any_size_arrives_whole(any_hive, post, recording, size):
+    hive, file = any_hive(keep_body=16 * MIB), recording(size)
+    assert post(hive, file, "--field", "a=1").code == 0
+    request = body_of(hive)
+    boundary = multipart.boundary_of(request)
+    expected = multipart.body(boundary, [("a", "1")], file.read_bytes(), "gig.mp4")
+    assert hashlib.sha256(request.body).digest() == hashlib.sha256(expected).digest()
+
+
+def test_a_body_fills_the_ring_to_the_byte(hive, post, recording):
+    """The framing's length moves, so that header, file and footer meet the ring's end at every alignment."""
+    for padding in (0, 1, 100, 4095):
+        stub, file = hive(keep_body=16 * MIB), recording(4 * MIB - 200)
+        value = "v" * padding
+        assert post(stub, file, "--field", f"pad={value}").code == 0
+        request = body_of(stub)
+        boundary = multipart.boundary_of(request)
+        expected = multipart.body(boundary, [("pad", value)], file.read_bytes(), "gig.mp4")
+        assert hashlib.sha256(request.body).digest() == hashlib.sha256(expected).digest()
+
+
+def test_100_megabytes_arrive_whole(any_hive, send, recording):
+    hive, file = any_hive(), recording(100_000_000)
+    assert send(hive, file).code == 0
+    request = hive.wait_for(1)[0]
+    with open(file, "rb") as stream:
+        assert request.file.sha256 == hashlib.file_digest(stream, "sha256").hexdigest()
+    assert request.file.size == 100_000_000
+
+
+def test_every_boundary_is_new(hive, post, recording):
+    stub = hive()
+    post(stub, recording(name="a.mp4"), recording(name="b.mp4"))
+    assert len({multipart.boundary_of(request) for request in stub.wait_for(2)}) == 2
+
+
+@pytest.mark.parametrize("option", ["--label", "--org-name", "--participants", "--keywords", "--location", "--notes"])
+def test_a_value_of_the_form_cannot_inject_parts(hive, send, recording, option):
+    stub = hive(keep_body=MIB)
+    assert send(stub, recording(5000), option, INJECTION).code == 0
+    request = body_of(stub)
+    assert dict(request.fields)[option[2:].replace("-", "_")] == INJECTION
+    assert len(request.files) == 1
+
+
+def test_a_field_of_any_name_and_value_cannot_inject_parts(hive, post, recording):
+    stub, file = hive(keep_body=MIB), recording(5000)
+    assert post(stub, file, "--field", f"{INJECTION}={INJECTION}", "--file-field", INJECTION).code == 0
+    request = body_of(stub)
+    boundary = multipart.boundary_of(request)
+    fields = [(INJECTION, INJECTION)]
+    assert request.body == multipart.body(boundary, fields, file.read_bytes(), "gig.mp4", INJECTION)
+
+
+@pytest.mark.parametrize("mime", ["video/mp4\r\nX-Evil: 1", "video/mp4\n", "a\0b".replace("\0", "\x01"), "a\rb"])
+def test_a_media_type_cannot_inject_header_lines(hive, post, recording, mime):
+    stub = hive()
+    assert post(stub, recording(), "--mime", mime).code == 2
+    assert stub.requests == []
+
+
+def test_a_form_that_servers_would_cut_off_is_refused_first(hive, send, recording):
+    stub = hive()
+    result = send(stub, recording(), "--notes", "n" * 70_000)
+    assert result.code == 2, result
+    assert stub.requests == []
+    assert send(stub, recording(), "--notes", "n" * 50_000).code == 0

@@ -1,0 +1,68 @@
+"""No connection: exit code 4, soon, and with a reason."""
+
+import socket
+import time
+
+import pytest
+
+
+@pytest.fixture
+def mute_port():
+    """A port that connects and then says nothing."""
+    with socket.create_server(("127.0.0.1", 0), backlog=8) as listener:
+        yield listener.getsockname()[1]
+
+
+def unused_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_refused_connection_has_exit_code_4(run, recording, scheme):
+    url = f"{scheme}://127.0.0.1:{unused_port()}"
+    result = run("send", recording(), "--server", url, "--label", "L", seconds=5)
+    assert result.code == 4, result
+    assert "Connection refused" in result.err
+
+
+def test_a_name_that_does_not_exist_has_exit_code_4(run, recording):
+    result = run("send", recording(), "--server", "http://no-such-host.invalid", "--label", "L", seconds=30)
+    assert result.code == 4, result
+    assert "no-such-host.invalid" in result.err
+
+
+def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
+    began = time.monotonic()
+    url = f"http://127.0.0.1:{deaf_port}"
+    result = run("send", recording(), "--multipart-url", url, "--connect-timeout", "500ms", seconds=10)
+    assert result.code == 4, result
+    assert "0.50 s" in result.err or "500 ms" in result.err
+    assert time.monotonic() - began < 4
+
+
+def test_a_handshake_that_is_not_answered_times_out(run, recording, mute_port):
+    url = f"https://127.0.0.1:{mute_port}"
+    result = run("send", recording(), "--multipart-url", url, "--connect-timeout", "500ms", seconds=10)
+    assert result.code == 4, result
+
+
+def test_a_dead_address_gives_way_to_the_next_one(hive, post, recording):
+    """localhost is ::1 first on most machines, and the stub listens on 127.0.0.1 only."""
+    stub = hive()
+    assert post(stub, recording(), "--multipart-url", f"http://localhost:{stub.port}/x").code == 0
+
+
+def test_an_address_family_that_the_host_does_not_have_is_no_connection(hive, post, recording):
+    stub = hive()
+    result = post(stub, recording(), "--ipv6", seconds=10)
+    assert result.code == 4, result
+    assert stub.requests == []
+
+
+def test_every_file_is_tried_and_told(run, recording):
+    url = f"http://127.0.0.1:{unused_port()}/"
+    files = [recording(name="a.mp4"), recording(name="b.mp4")]
+    result = run("send", *files, "--multipart-url", url, "--json")
+    assert [event["exit_code"] for event in result.events if event["event"] == "failed"] == [4, 4]

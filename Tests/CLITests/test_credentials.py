@@ -1,0 +1,199 @@
+"""Who sends is said by a password, a token or a netrc file, from files and the environment only."""
+
+import base64
+import os
+import subprocess
+import threading
+
+import pytest
+
+PASSWORD = "pass: wörd/+ =\\"
+
+
+@pytest.fixture
+def secret(tmp_path):
+    def secret(text, name="secret"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return secret
+
+
+@pytest.fixture
+def upload(run, recording):
+    """`send` without any credentials of its own."""
+
+    def upload(stub, *options, **more):
+        return run("send", recording(), "--server", stub.url, "--label", "L", *options, **more)
+
+    return upload
+
+
+def authorization(stub):
+    return stub.wait_for(1)[-1].header("Authorization")
+
+
+def basic(user, password):
+    data = password if isinstance(password, bytes) else password.encode()
+    return "Basic " + base64.b64encode(user.encode() + b":" + data).decode()
+
+
+def test_the_password_is_the_first_line_of_a_file(hive, upload, secret):
+    for text in (PASSWORD, PASSWORD + "\n", PASSWORD + "\r\n", PASSWORD + "\nsecond line\n"):
+        stub = hive(password=PASSWORD)
+        assert upload(stub, "--user", "uploader", "--password-file", secret(text)).code == 0
+        assert authorization(stub) == basic("uploader", PASSWORD)
+
+
+def test_the_password_may_come_from_the_environment(hive, upload):
+    stub = hive(password=PASSWORD)
+    assert upload(stub, "--user", "uploader", env={"GIGHIVE_PASSWORD": PASSWORD}).code == 0
+
+
+def test_the_file_counts_more_than_the_environment(hive, upload, secret):
+    stub = hive()
+    options = ["--user", "uploader", "--password-file", secret("secret")]
+    assert upload(stub, *options, env={"GIGHIVE_PASSWORD": "other"}).code == 0
+
+
+def test_a_password_from_the_environment_is_not_sent_without_a_user(hive, upload):
+    stub = hive()
+    assert upload(stub, env={"GIGHIVE_PASSWORD": "secret"}).code == 6
+    assert authorization(stub) == ""
+
+
+def test_a_password_that_is_not_utf_8_is_sent_as_it_is(hive, upload, secret):
+    stub = hive(user=None)
+    assert upload(stub, "--user", "uploader", "--password-file", secret(b"caf\xe9\n")).code == 0
+    assert authorization(stub) == basic("uploader", b"caf\xe9")
+
+
+def test_a_pipe_serves_as_the_password_file(hive, upload, tmp_path):
+    stub, pipe = hive(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text("secret\n"), daemon=True)
+    writer.start()
+    assert upload(stub, "--user", "uploader", "--password-file", pipe, seconds=10).code == 0
+
+
+def test_a_process_substitution_serves_as_the_password_file(hive, binary, recording):
+    stub = hive()
+    password = "<(printf sec; sleep 0.05; echo ret)"
+    script = '"$0" send "$1" --server "$2" --label L --user uploader --password-file ' + password
+    command = ["bash", "-c", script, str(binary), str(recording()), stub.url]
+    done = subprocess.run(command, capture_output=True, timeout=20)
+    assert done.returncode == 0, done
+
+
+NETRC = {
+    "one machine": "machine 127.0.0.1 login uploader password secret",
+    "several machines": "machine a.example login x password y\nmachine 127.0.0.1\n\tlogin uploader\n\tpassword secret\n"
+    "machine b.example login x password y",
+    "default": "machine a.example login x password y\ndefault login uploader password secret",
+    "quotes": 'machine 127.0.0.1 login "uploader" password "secret"',
+    "comment and macro": "# machine 127.0.0.1 login x password y\nmacdef init\nmachine 127.0.0.1 login no\n\n"
+    "machine 127.0.0.1 login uploader account z password secret",
+}
+
+
+@pytest.mark.parametrize("text", NETRC.values(), ids=NETRC.keys())
+def test_a_netrc_file_gives_user_and_password(hive, upload, secret, text):
+    stub = hive()
+    assert upload(stub, "--netrc-file", secret(text)).code == 0
+    assert authorization(stub) == basic("uploader", "secret")
+
+
+def test_netrc_is_the_one_at_home(hive, upload, secret):
+    secret(NETRC["one machine"], ".netrc")
+    assert upload(hive(), "--netrc").code == 0
+
+
+def test_a_user_chooses_among_the_entries_of_a_netrc_file(hive, upload, secret):
+    file = secret("machine 127.0.0.1 login admin password no\nmachine 127.0.0.1 login uploader password secret\n")
+    assert upload(hive(), "--netrc-file", file, "--user", "uploader").code == 0
+    assert upload(hive(), "--netrc-file", file).code == 6
+
+
+def test_a_netrc_file_without_the_host_is_a_usage_error(hive, upload, secret):
+    stub = hive()
+    assert upload(stub, "--netrc-file", secret("machine a.example login x password y")).code == 2
+    assert upload(stub, "--netrc").code == 2
+    assert stub.requests == []
+
+
+def test_a_bearer_token_is_sent(hive, upload, secret):
+    stub = hive(user=None)
+    assert upload(stub, "--bearer-file", secret("token-1\n")).code == 0
+    assert authorization(stub) == "Bearer token-1"
+
+
+def test_a_guests_upload_token_is_sent(hive, upload, secret):
+    stub = hive(upload_token="guest-token")
+    assert upload(stub, "--upload-token-file", secret("guest-token\n")).code == 0
+    assert authorization(stub) == ""
+    assert stub.requests[0].header("X-Upload-Token") == "guest-token"
+
+
+@pytest.mark.parametrize("options", [[], ["--user", "uploader"], ["--user", "somebody"]])
+def test_refused_credentials_have_exit_code_6(any_hive, program, recording, options):
+    hive = any_hive()
+    env = {"GIGHIVE_PASSWORD": "wrong"}
+    trust = ["--cacert", hive.certificates.cacert] if hive.certificates else []
+    for size in (1000, 5_000_000):
+        result = program.run("send", recording(size), "--server", hive.url, "--label", "L", *trust, *options, env=env)
+        assert result.code == 6, result
+        assert "password" in result.err
+
+
+CONFLICTS = [
+    ["--user", "a", "--bearer-file", "secret"],
+    ["--user", "a", "--upload-token-file", "secret"],
+    ["--bearer-file", "secret", "--upload-token-file", "secret"],
+    ["--netrc-file", "secret", "--bearer-file", "secret"],
+    ["--password-file", "secret"],
+    ["--user", "a"],
+    ["--user", "a:b", "--password-file", "secret"],
+    ["--user", "a", "--password-file", "missing"],
+    ["--user", "a", "--password-file", "/"],
+    ["--user", "a", "--password-file", "/dev/null"],
+    ["--user", "a", "--password-file", "/dev/zero"],
+    ["--bearer-file", "/dev/null"],
+    ["--bearer-file", "missing"],
+    ["--upload-token-file", "missing"],
+    ["--netrc-file", "missing"],
+    ["--bearer-file", "secret", "--password-file", "secret"],
+]
+
+
+@pytest.mark.parametrize("options", CONFLICTS, ids=" ".join)
+def test_credentials_that_contradict_or_lack_something_are_a_usage_error(hive, upload, secret, options):
+    stub = hive()
+    secret("secret")
+    assert upload(stub, *options, seconds=10).code == 2
+    assert stub.requests == []
+
+
+@pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file"])
+@pytest.mark.parametrize("text", ["tok\x01en", "tok\x00en", "tok\x7fen"])
+def test_a_token_with_control_characters_is_a_usage_error(hive, upload, secret, option, text):
+    stub = hive(user=None)
+    result = upload(stub, option, secret(text))
+    assert result.code == 2, result
+    assert stub.requests == []
+    assert "en" not in result.err.replace("token", "").split("field")[-1].split() and "tok\\" not in result.err
+
+
+@pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file", "--password-file"])
+def test_what_follows_the_first_line_cannot_inject_header_lines(hive, upload, secret, option):
+    for end in ("\r\n", "\n", "\r"):
+        stub = hive(user=None)
+        user = ["--user", "uploader"] if option == "--password-file" else []
+        upload(stub, *user, option, secret(f"token{end}X-Evil: 1\r\n\r\n"))
+        assert b"Evil" not in stub.wait_for(1)[0].head
+
+
+def test_a_user_name_cannot_inject_header_lines(hive, upload):
+    stub = hive(user=None)
+    assert upload(stub, "--user", "a\r\nX-Evil: 1".replace(":", ""), env={"GIGHIVE_PASSWORD": "secret"}).code == 0
+    assert b"Evil" not in stub.wait_for(1)[0].head

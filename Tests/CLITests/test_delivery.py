@@ -1,0 +1,191 @@
+"""A recording reaches a server, and the program says so only when the server has confirmed it."""
+
+import datetime
+import hashlib
+
+import pytest
+
+FULL_FORM = {
+    "event_date": "2026-02-28",
+    "org_name": "Die Löwen",
+    "event_type": "wedding",
+    "label": "First set",
+    "participants": "Ann, Bert",
+    "keywords": "live,jazz",
+    "location": "Köln",
+    "rating": "5",
+    "notes": "two\nlines",
+}
+
+
+def test_a_recording_is_delivered_over_http_and_https(any_hive, send, recording):
+    hive, file = any_hive(), recording()
+    result = send(hive, file)
+    assert result.code == 0, result
+    request = hive.wait_for(1)[0]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (request.method, request.target) == ("POST", "/api/uploads.php?ui=json")
+    assert (request.status, request.complete, request.file.sha256) == (201, True, digest)
+    assert request.file.filename == "gig.mp4"
+    assert "gig.mp4: delivered" in result.out
+    assert digest + " (verified)" in result.out
+    assert "asset     1" in result.out
+
+
+def test_a_name_and_an_ipv6_address_lead_to_the_server(hive, send, recording, certificates):
+    stub = hive(tls=certificates)
+    stub_url = f"https://localhost:{stub.port}"
+    assert send(stub, recording(), "--server", stub_url).code == 0
+    six = hive(host="::1", tls=certificates)
+    assert send(six, recording(), "--ipv6").code == 0
+    assert six.wait_for(1)[0].header("Host") == f"[::1]:{six.port}"
+
+
+def test_a_base_url_with_a_path_keeps_it(hive, send, recording):
+    stub = hive()
+    send(stub, recording(), "--server", stub.url + "/base/")
+    assert stub.wait_for(1)[0].target == "/base/api/uploads.php?ui=json"
+
+
+def test_every_field_of_the_form_arrives(hive, send, recording):
+    stub = hive()
+    options = [option for name, value in FULL_FORM.items() for option in ("--" + name.replace("_", "-"), value)]
+    assert send(stub, recording(), *options).code == 0
+    assert dict(stub.wait_for(1)[0].fields) == FULL_FORM
+
+
+def test_the_date_is_today_and_the_type_band_unless_they_are_given(hive, send, recording):
+    stub = hive()
+    before = datetime.date.today()
+    assert send(stub, recording()).code == 0
+    fields = dict(stub.wait_for(1)[0].fields)
+    assert fields.pop("event_date") in {before.isoformat(), datetime.date.today().isoformat()}
+    assert fields == {"event_type": "band", "label": "First set"}
+
+
+def test_today_is_the_day_where_the_machine_stands(hive, send, recording):
+    for zone, hours in (("XST-14", 14), ("XST+12", -12)):
+        stub = hive()
+        there = datetime.timezone(datetime.timedelta(hours=hours))
+        before = datetime.datetime.now(there).date()
+        send(stub, recording(), env={"TZ": zone})
+        days = {before.isoformat(), datetime.datetime.now(there).date().isoformat()}
+        assert dict(stub.wait_for(1)[0].fields)["event_date"] in days
+
+
+def test_the_request_asks_for_json_only(hive, send, recording):
+    stub = hive()
+    send(stub, recording())
+    request = stub.wait_for(1)[0]
+    assert request.header("Accept") == "application/json"
+    assert request.content_length == request.body_bytes
+    assert not request.header("Transfer-Encoding")
+
+
+@pytest.mark.parametrize(
+    ("name", "mime"),
+    [("a.mp3", "audio/mpeg"), ("a.MP4", "video/mp4"), ("a.mov", "video/quicktime"), ("a.mkv", "video/x-matroska")],
+)
+def test_the_media_type_comes_from_the_extension(hive, send, recording, name, mime):
+    stub = hive()
+    assert send(stub, recording(name=name)).code == 0
+    assert stub.wait_for(1)[0].file.content_type == mime
+
+
+def test_any_other_endpoint_takes_fields_in_the_order_given(any_hive, post, recording):
+    hive, file = any_hive(), recording(name="x.bin")
+    fields = ["--field", "b=2", "--field", "a==1=", "--field", "empty="]
+    result = post(hive, file, *fields, "--file-field", "upload", "--file-name", "other.dat", "--mime", "text/plain")
+    assert result.code == 0, result
+    request = hive.wait_for(1)[0]
+    assert request.target == "/upload"
+    assert request.fields == [("b", "2"), ("a", "=1="), ("empty", "")]
+    part = request.file
+    assert (part.name, part.filename, part.content_type) == ("upload", "other.dat", "text/plain")
+    assert request.header("Authorization") == ""
+
+
+def test_another_endpoint_gets_the_forms_fields_that_were_given_and_no_defaults(hive, post, recording):
+    stub = hive()
+    result = post(stub, recording(), "--label", "First set", "--org-name", "Die Löwen", "--field", "a=1")
+    assert result.code == 0, result
+    assert stub.wait_for(1)[0].fields == [("org_name", "Die Löwen"), ("label", "First set"), ("a", "1")]
+
+
+def test_gighive_takes_further_fields_too(hive, send, recording):
+    stub = hive()
+    assert send(stub, recording(), "--field", "display_name=Ann").code == 0
+    assert ("display_name", "Ann") in stub.wait_for(1)[0].fields
+
+
+def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, recording):
+    stub, file = hive(), recording()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    without, with_digest = post(stub, file, "--json"), post(stub, file, "--json", "--digest")
+    assert "checksum_sha256" not in without.outcome
+    assert with_digest.outcome["checksum_sha256"] == digest
+
+
+def test_several_files_go_over_one_connection(any_hive, send, recording):
+    hive = any_hive()
+    files = [recording(size, f"{size}.mp4") for size in (1000, 2_000_000, 70_000)]
+    result = send(hive, *files, "--json")
+    assert result.code == 0, result
+    assert [event["asset_id"] for event in result.events if event["event"] == "delivered"] == [1, 2, 3]
+    assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
+
+
+def test_a_connection_that_the_server_closed_between_two_files_is_made_anew(any_hive, send, recording):
+    hive = any_hive("early-status=500:lingering@1")
+    result = send(hive, recording(2_000_000, "a.mp4"), recording(name="b.mp4"), "--json")
+    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [9, 0]
+    assert [request.connection for request in hive.wait_for(2)] == [1, 2]
+
+
+def test_one_failure_does_not_stop_the_rest_and_the_first_one_gives_the_exit_code(hive, send, recording):
+    stub = hive("early-status=413@1")
+    files = [recording(name="big.mp4"), "missing.mp4", recording(name="good.mp4")]
+    result = send(stub, *files, "--json")
+    outcomes = [(event["event"], event["exit_code"]) for event in result.events if "exit_code" in event]
+    assert outcomes == [("failed", 8), ("failed", 3), ("delivered", 0)]
+    assert result.code == 8
+
+
+def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
+    stub, file = hive(), recording()
+    first, second = send(stub, file), send(stub, file)
+    assert (first.code, second.code) == (0, 0), second
+    assert stub.wait_for(2)[1].status == 409
+    assert "already there" in second.out and "delivered" in first.out
+    again = send(stub, file, "--json").outcome
+    assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
+
+
+@pytest.mark.parametrize("checksum", ['"' + "0" * 64 + '"', "null", '""'])
+def test_a_conflict_about_another_recording_is_a_refusal(hive, send, recording, checksum):
+    content = '{"error":"Duplicate Upload","existing_asset_id":7,"checksum_sha256":%s}' % checksum
+    answer = f"HTTP/1.1 409 Conflict\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+    result = send(hive(answer=answer.encode()), recording())
+    assert result.code == 7, result
+    assert "delivered" not in result.out
+
+
+@pytest.mark.parametrize("fault", ["wrong-checksum", "wrong-size"])
+def test_a_server_that_stored_something_else_is_an_integrity_failure(any_hive, send, recording, fault):
+    result = send(any_hive(fault), recording())
+    assert result.code == 10, result
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("content", ["<html>Welcome</html>", "{}", "", '{"id":1,"asset_id":1}', "[]", "null"])
+def test_a_success_without_gighives_confirmation_is_not_one(hive, send, recording, content):
+    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+    result = send(hive(answer=answer.encode()), recording())
+    assert result.code == 10, result
+
+
+def test_a_success_before_the_whole_file_was_sent_is_not_one(any_hive, send, post, recording):
+    file = recording(24_000_000)
+    for deliver in (send, post):
+        result = deliver(any_hive("early-status-after=100000:200:lingering"), file)
+        assert result.code == 10, result

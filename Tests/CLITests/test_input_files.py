@@ -1,0 +1,105 @@
+"""A file that cannot be sent is refused before anything is sent, with exit code 3."""
+
+import os
+import socket
+
+import pytest
+
+
+def refused(result, stub, *words):
+    assert result.code == 3, result
+    assert stub.requests == []
+    assert "delivered" not in result.out
+    for word in words:
+        assert word in result.err, result
+
+
+def as_nobody():
+    """Root can read everything; so the program runs as a user who cannot."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def test_a_missing_file_is_refused_with_exit_code_3(hive, send):
+    stub = hive()
+    refused(send(stub, "missing.mp4"), stub, "missing.mp4", "no such file")
+    refused(send(stub, "/etc/passwd/missing.mp4"), stub, "no such file")
+    refused(send(stub, ""), stub)
+
+
+def test_a_directory_is_refused_with_exit_code_3(hive, send, tmp_path):
+    stub = hive()
+    refused(send(stub, tmp_path), stub, "a directory")
+    refused(send(stub, "/"), stub, "a directory")
+
+
+def test_a_fifo_is_refused_with_exit_code_3_and_not_waited_for(hive, send, tmp_path):
+    stub = hive()
+    os.mkfifo(tmp_path / "pipe.mp4")
+    refused(send(stub, tmp_path / "pipe.mp4", seconds=5), stub, "a FIFO")
+
+
+def test_a_device_or_socket_is_refused_with_exit_code_3(hive, send, tmp_path):
+    stub = hive()
+    refused(send(stub, "/dev/zero", seconds=5), stub, "/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket.mp4"))
+        refused(send(stub, tmp_path / "socket.mp4"), stub, "socket.mp4")
+
+
+def test_an_empty_file_is_refused_with_exit_code_3(hive, send, post, recording):
+    stub, file = hive(), recording(0)
+    refused(send(stub, file), stub, "empty")
+    refused(post(stub, file), stub, "empty")
+
+
+def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, recording, tmp_path):
+    stub, link = hive(), tmp_path / "link.mp4"
+    link.symlink_to(tmp_path / "gig.mp4")
+    refused(send(stub, link), stub, "no such file")
+    recording()
+    assert send(stub, link).code == 0
+    assert stub.wait_for(1)[0].file.filename == "link.mp4"
+
+
+def test_a_loop_of_links_is_refused_with_exit_code_3(hive, send, tmp_path):
+    stub, link = hive(), tmp_path / "loop.mp4"
+    link.symlink_to(link)
+    refused(send(stub, link), stub, "loop.mp4")
+
+
+def test_an_unreadable_file_is_refused_with_exit_code_3(hive, send, recording, shared):
+    stub = hive()
+    file = recording(10, "locked.mp4", directory=shared)
+    file.chmod(0o000)
+    refused(send(stub, file, cwd="/", preexec_fn=as_nobody), stub, "locked.mp4", "Permission denied")
+
+
+@pytest.mark.parametrize(("size", "limit", "accepted"), [(1000, "1k", True), (1001, "1k", False), (1024, "1Ki", True)])
+def test_a_file_over_max_size_is_refused_with_exit_code_3(hive, send, post, recording, size, limit, accepted):
+    stub, file = hive(), recording(size)
+    for deliver in (send, post):
+        result = deliver(stub, file, "--max-size", limit)
+        assert result.code == (0 if accepted else 3), result
+    if not accepted:
+        refused(result, stub, "1000 bytes", "1001 bytes", "--max-size")
+
+
+def test_gighives_own_limit_of_6_gib_holds_for_gighive_only(hive, send, post, tmp_path):
+    stub, file = hive("early-status=413"), tmp_path / "huge.mp4"
+    with open(file, "wb") as stream:
+        stream.truncate((6 << 30) + 1)
+    refused(send(stub, file), stub, "huge.mp4", "--max-size")
+    assert send(stub, file, "--max-size", "7Gi").code == 8
+    assert post(stub, file).code == 8
+    os.truncate(file, 6 << 30)
+    assert send(stub, file).code == 8
+
+
+def test_the_message_says_what_is_wrong_and_nothing_else(hive, send, recording):
+    stub = hive()
+    result = send(stub, recording(0, "void.mp4"))
+    assert len(result.err.splitlines()) == 1
+    assert result.out == ""

@@ -1,0 +1,120 @@
+"""Ctrl-C and SIGTERM end the program within a second, with a word about what happened."""
+
+import signal
+import socket
+import time
+
+import pytest
+from program import wait_until
+
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+SOON_SECONDS = 3.0
+"""The promise is one second; a busy machine gets some more."""
+
+
+def interrupt(running, number):
+    began = time.monotonic()
+    running.signal(number)
+    result = running.wait(10)
+    assert time.monotonic() - began < SOON_SECONDS
+    return result
+
+
+def told(result, code):
+    assert result.code == code, result
+    assert "interrupted" in result.err and "nothing was delivered" in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_while_sending(any_hive, program, recording, number, code):
+    hive = any_hive("stall-after=500000")
+    running = program.start_sending(hive, recording(24_000_000))
+    wait_until(lambda: hive.requests and hive.requests[0].body_bytes == 500_000)
+    told(interrupt(running, number), code)
+    assert not hive.requests[0].complete and hive.requests[0].status is None
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_while_sending_fast(hive, program, shared, number, code):
+    stub, file = hive(discard=True), shared / "long.mp4"
+    with open(file, "wb") as stream:
+        stream.truncate(1 << 40)
+    running = program.start("send", file, "--multipart-url", stub.url)
+    wait_until(lambda: stub.requests)
+    told(interrupt(running, number), code)
+    file.unlink()
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_while_waiting_for_the_answer(any_hive, program, recording, number, code):
+    hive = any_hive("silent")
+    running = program.start_sending(hive, recording())
+    wait_until(lambda: hive.requests and hive.requests[0].complete)
+    time.sleep(0.05)
+    told(interrupt(running, number), code)
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_while_connecting(start, recording, deaf_port, number, code):
+    running = start("send", recording(), "--multipart-url", f"http://127.0.0.1:{deaf_port}/")
+    time.sleep(0.1)
+    told(interrupt(running, number), code)
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_during_the_handshake(start, recording, number, code):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        running = start("send", recording(), "--multipart-url", f"https://127.0.0.1:{listener.getsockname()[1]}/")
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.recv(10)
+            told(interrupt(running, number), code)
+
+
+def test_the_message_says_how_much_had_been_sent(hive, program, recording):
+    stub = hive("slow-read=8e6")
+    running = program.start_sending(stub, recording(24_000_000))
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes > 2_000_000)
+    time.sleep(0.15)
+    result = interrupt(running, signal.SIGINT)
+    told(result, 130)
+    assert "gig.mp4" in result.err and "of 24.0 MB" in result.err
+
+
+def test_json_tells_it_as_a_failure(hive, program, recording):
+    stub = hive("stall-after=1000")
+    running = program.start_sending(stub, recording(), "--json")
+    wait_until(lambda: stub.requests)
+    event = interrupt(running, signal.SIGTERM).outcome
+    assert (event["event"], event["exit_code"]) == ("failed", 143)
+    assert "interrupted" in event["message"]
+
+
+def test_the_files_that_follow_are_not_sent_and_each_has_its_outcome(hive, program, recording):
+    stub = hive("stall-after=1000")
+    files = [recording(name=name) for name in ("a.mp4", "b.mp4", "c.mp4")]
+    running = program.start_sending(stub, *files, "--json")
+    wait_until(lambda: stub.requests)
+    result = interrupt(running, signal.SIGINT)
+    assert result.code == 130
+    assert len(stub.requests) == 1
+    outcomes = {event["file"]: event["exit_code"] for event in result.events if event["event"] == "failed"}
+    assert outcomes == {str(file): 130 for file in files}
+
+
+def test_an_earlier_failure_keeps_its_exit_code(hive, program, recording):
+    """With several files the code is the first failure's."""
+    stub = hive("stall-after=1000")
+    running = program.start_sending(stub, "missing.mp4", recording())
+    wait_until(lambda: stub.requests)
+    assert interrupt(running, signal.SIGINT).code == 3
+
+
+def test_nothing_is_left_behind(hive, program, recording, tmp_path):
+    stub, file = hive("stall-after=1000"), recording()
+    before = sorted(tmp_path.iterdir())
+    running = program.start_sending(stub, file)
+    wait_until(lambda: stub.requests)
+    interrupt(running, signal.SIGINT)
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,67 @@
+"""`--max-memory`: the kernel holds the program to its promise, and a broken promise ends it with a sentence.
+
+The ceilings are those of the static binary; the ordinary build loads shared libraries of some 60 MB of address space, and
+its Swift runtime aborts where there is no memory."""
+
+import resource
+
+import pytest
+
+LOWEST = "12Mi"
+
+
+@pytest.fixture
+def static(program):
+    """A ceiling that leaves room for the build under test; the second value says whether low ones end in words."""
+    return (LOWEST, True) if program.is_static else ("400M", False)
+
+
+def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, certificates, static):
+    result = send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0])
+    assert result.code == 0, result
+
+
+def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
+    stub = hive()
+    url = stub.url.replace("127.0.0.1", "localhost") + "/upload"
+    result = post(stub, recording(), "--max-memory", static[0], "--multipart-url", url)
+    assert result.code == 0, result
+
+
+def test_the_kernel_knows_the_ceiling(hive, program, recording, static):
+    running = program.start_sending(hive("silent"), recording(), "--max-memory", "1G")
+    try:
+        limits = []
+        while 1_000_000_000 not in limits and running.process.poll() is None:
+            limits = list(resource.prlimit(running.process.pid, resource.RLIMIT_AS))
+        assert limits == [1_000_000_000] * 2
+    finally:
+        running.end()
+
+
+@pytest.mark.parametrize("ceiling", ["1", "4Mi", "6Mi", "8Mi", "9Mi", "9500Ki", "10Mi"])
+def test_a_ceiling_that_is_too_low_ends_in_exit_code_12_and_a_sentence(
+    hive, send, recording, certificates, static, ceiling
+):
+    if not static[1]:
+        ceiling = "1"  # Refused before anything is allocated, in every build.
+    result = send(hive(tls=certificates), recording(), "--max-memory", ceiling, "--json")
+    assert result.code == 12, result
+    assert "--max-memory" in result.err and "memory ceiling" in result.err
+    assert result.outcome["event"] == "failed" and result.outcome["exit_code"] == 12
+
+
+def test_no_ceiling_between_too_low_and_enough_crashes_or_hangs(hive, send, recording, certificates, static):
+    stub = hive(tls=certificates)
+    step = 64 if static[1] else 40_000
+    ceilings = range(9 * 1024, 12 * 1024, step) if static[1] else range(500_000, 700_000, step)
+    codes = [send(stub, recording(), "--max-memory", f"{kib}Ki").code for kib in ceilings]
+    assert set(codes) <= {0, 12}, codes
+    assert codes[-1] == 0
+    assert codes == sorted(codes, reverse=True), codes
+
+
+def test_verbose_tells_the_peak(hive, send, recording):
+    result = send(hive(), recording(), "--verbose")
+    assert result.code == 0
+    assert "* peak memory (VmHWM) " in result.err

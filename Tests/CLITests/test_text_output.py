@@ -1,0 +1,110 @@
+"""What a person reads: results on stdout, progress and errors on stderr, nothing that a terminal would obey."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\x7f\u202e"
+
+
+def is_harmless(text: str) -> bool:
+    return not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text)
+
+
+def test_progress_is_a_line_each_ten_percent(hive, send, recording):
+    result = send(hive("slow-read=7e6"), recording(10_000_000))
+    assert result.code == 0, result
+    lines = result.err.splitlines()
+    form = re.compile(r"gig\.mp4: ([0-9]+) %, .* of 10\.0 MB, [0-9.]+ MB/s")
+    percent = [int(form.fullmatch(line).group(1)) for line in lines]
+    assert percent == sorted(set(percent)) and set(percent) <= set(range(10, 101, 10))
+    assert len(percent) >= 8 and percent[-1] == 100
+
+
+def test_100_percent_is_not_told_of_a_failure(hive, send, recording):
+    result = send(hive("early-status-after=5000:500:lingering"), recording(24_000_000))
+    assert "100 %" not in result.err
+
+
+def test_the_result_goes_to_stdout_and_everything_else_to_stderr(hive, send, recording):
+    result = send(hive(), recording(), "--progress=none")
+    assert result.err == ""
+    assert re.fullmatch(
+        r"gig\.mp4: delivered\n  asset     1\n  sha256    [0-9a-f]{64} \(verified\)\n"
+        r"  sent      300\.0 kB in [0-9.]+ s, [0-9.]+ MB/s\n",
+        result.out,
+    )
+
+
+def test_quiet_says_nothing_but_errors(hive, send, recording):
+    good, bad = send(hive(), recording(), "--quiet"), send(hive(), "missing.mp4", "-q")
+    assert (good.out, good.err) == ("", "")
+    assert bad.out == "" and len(bad.err.splitlines()) == 1
+
+
+def test_a_file_name_is_shown_without_what_a_terminal_obeys(hive, send, recording):
+    name = f"a{ESCAPES}b\nc\r.mp4"
+    for options in ([], ["-v"]):
+        result = send(hive(), recording(name=name), *options)
+        assert result.code == 0, result
+        assert is_harmless(result.out + result.err), result
+    missing = send(hive(), "missing" + name)
+    assert missing.code == 3 and is_harmless(missing.err) and len(missing.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/html"])
+def test_a_servers_words_are_shown_without_what_a_terminal_obeys(hive, send, recording, kind):
+    words = f"no{ESCAPES} way\n\nsecond"
+    content = ('{"message":"%s"}' % words.replace("\n", "\\n") if kind == "application/json" else words).encode()
+    head = f"HTTP/1.1 400 Bad\r\nContent-Type: {kind}\r\nX-Evil: {ESCAPES}\r\nContent-Length: {len(content)}\r\n\r\n"
+    answer = head.replace("\x07", "").replace("\x7f", "").replace("\x1b", "").encode() + content
+    for options in ([], ["-v"]):
+        result = send(hive(answer=answer), recording(), "--progress=none", *options)
+        assert result.code == 7, result
+        assert is_harmless(result.out + result.err), result
+    if kind == "application/json":
+        assert "way second" in result.err or "way" in result.err
+
+
+def test_a_redirects_address_is_shown_without_what_a_terminal_obeys(hive, send, recording):
+    answer = b"HTTP/1.1 302 Found\r\nLocation: http://x/\xc2\x9b2J\xe2\x80\xae\r\nContent-Length: 0\r\n\r\n"
+    result = send(hive(answer=answer), recording(), "-v")
+    assert result.code == 7, result
+    assert is_harmless(result.err), result
+
+
+def test_arguments_are_shown_without_what_a_terminal_obeys(run, recording):
+    file = recording()
+    for arguments in ([ESCAPES], ["send", f"--{ESCAPES}"], ["send", file, "--server", f"http://{ESCAPES}/"],
+                      ["send", file, "--server", "http://h", "--label", "L", "--event-date", ESCAPES],
+                      ["send", file, "--multipart-url", "http://h", "--max-size", ESCAPES],
+                      ["send", file, "--multipart-url", "http://h", "--user", "u", "--password-file", ESCAPES]):
+        result = run(*arguments)
+        assert result.code == 2
+        assert is_harmless(result.err), result
+
+
+@pytest.mark.parametrize("streams", [("stderr",), ("stdout",), ("stdout", "stderr")])
+@pytest.mark.parametrize("options", [[], ["--json"], ["-v"], ["--progress=bar"]], ids=" ".join)
+def test_a_stream_that_nobody_reads_does_not_end_the_upload(hive, program, recording, streams, options):
+    stub = hive("slow-read=10e6")
+    reading, writing = os.pipe()
+    os.close(reading)
+    more = {stream: writing for stream in streams}
+    result = program.start_sending(stub, recording(2_000_000), *options, **more).wait()
+    os.close(writing)
+    assert result.code == 0, result
+    assert stub.wait_for(1)[0].status == 201
+
+
+def test_closed_standard_streams_do_not_end_up_in_the_upload(hive, binary, recording):
+    """Descriptors 0 to 2 are free then: neither file nor socket may be written to by mistake."""
+    stub = hive(user=None)
+    script = '"$0" send "$1" --server "$2" --label L <&- >&- 2>&-'
+    done = subprocess.run(["bash", "-c", script, binary, recording(), stub.url], timeout=20)
+    assert done.returncode == 0
+    request = stub.wait_for(1)[0]
+    assert (request.status, request.body_bytes) == (201, request.content_length)
+    assert len(stub.requests) == 1

@@ -1,0 +1,212 @@
+"""TLS: nobody but the right server gets a byte of the request. Exit code 5 otherwise."""
+
+import base64
+import dataclasses
+import hashlib
+import re
+import socket
+import ssl
+import subprocess
+
+import pytest
+
+
+def key_pin(certificate: str) -> str:
+    key = subprocess.check_output(["openssl", "x509", "-in", certificate, "-noout", "-pubkey"])
+    der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
+    return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def refused(result, stub, *words):
+    assert result.code == 5, result
+    assert stub.requests == [], "the request went out"
+    assert result.out == ""
+    for word in words:
+        assert word in result.err, result
+
+
+@pytest.fixture
+def served_with(certificates, hive):
+    """Starts a stub with a certificate that the trusted authority issues as told."""
+
+    def served_with(name, **options):
+        certificate, key = certificates.authority.issue(name, **options)
+        return hive(tls=dataclasses.replace(certificates, certificate=certificate, key=key))
+
+    return served_with
+
+
+@pytest.fixture(scope="session")
+def self_signed(certificates, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("self-signed")
+    files = {"certificate": str(folder / "self.pem"), "key": str(folder / "self.key")}
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 2"
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    output = ["-keyout", files["key"], "-out", files["certificate"]]
+    subprocess.run([*command.split(), *names, *output], capture_output=True, check=True)
+    return dataclasses.replace(certificates, **files)
+
+
+def without_trust(stub):
+    stub.certificates = None
+    return stub
+
+
+def test_an_unknown_authority_is_refused(hive, send, recording, certificates):
+    stub = without_trust(hive(tls=certificates))
+    refused(send(stub, recording()), stub, "certificate", "--cacert")
+
+
+def test_a_self_signed_certificate_is_refused_unless_it_is_trusted_itself(hive, send, recording, self_signed):
+    stub = without_trust(hive(tls=self_signed))
+    refused(send(stub, recording()), stub, "self-signed")
+    assert send(stub, recording(), "--cacert", self_signed.certificate).code == 0
+
+
+@pytest.mark.parametrize("names", [("other.example",), ("localhost",), ("127.0.0.2",), ()])
+def test_a_certificate_for_somebody_else_is_refused(served_with, send, recording, names):
+    stub = served_with("other", names=names, subject="/CN=127.0.0.1")
+    refused(send(stub, recording()), stub, "127.0.0.1", "mismatch")
+
+
+def test_a_certificate_for_the_address_only_is_refused_for_the_name(served_with, send, recording):
+    stub = served_with("address", names=("127.0.0.1",))
+    refused(send(stub, recording(), "--server", f"https://localhost:{stub.port}"), stub, "localhost")
+
+
+def test_an_expired_certificate_is_refused(served_with, send, recording):
+    stub = served_with("expired", days=-1)
+    refused(send(stub, recording()), stub, "expired")
+
+
+def test_a_certificate_for_clients_does_not_serve(served_with, send, recording):
+    stub = served_with("purpose", usage="clientAuth")
+    refused(send(stub, recording()), stub, "purpose")
+
+
+def test_cacert_and_capath_give_trust(hive, send, recording, certificates):
+    stub = without_trust(hive(tls=certificates))
+    assert send(stub, recording(), "--cacert", certificates.cacert).code == 0
+    assert send(stub, recording(name="b.mp4"), "--capath", certificates.capath).code == 0
+
+
+def test_a_directory_without_the_authority_gives_no_trust(hive, send, recording, certificates, tmp_path):
+    stub = without_trust(hive(tls=certificates))
+    refused(send(stub, recording(), "--capath", tmp_path), stub)
+
+
+@pytest.mark.parametrize("option", ["--cacert", "--cert", "--key"])
+def test_an_unusable_file_is_named(hive, send, recording, certificates, option):
+    stub, file = hive(tls=certificates), recording()
+    more = ["--cert", certificates.client_certificate] if option == "--key" else []
+    for path in ("missing.pem", file):
+        result = send(stub, file, *more, option, path)
+        assert result.code in (2, 5), result
+        assert str(path) in result.err or option == "--key"
+        assert stub.requests == []
+
+
+def test_insecure_delivers_and_warns_loudly(hive, send, recording, self_signed):
+    stub = without_trust(hive(tls=self_signed))
+    result = send(stub, recording(), "--insecure")
+    assert result.code == 0, result
+    assert re.search(r"warning.*--insecure", result.err)
+
+
+def test_the_right_pin_is_accepted(hive, send, recording, certificates):
+    pin = key_pin(certificates.certificate)
+    other = "sha256//" + base64.b64encode(bytes(32)).decode()
+    assert send(hive(tls=certificates), recording(), "--pin", pin).code == 0
+    assert send(hive(tls=certificates), recording(), "--pin", other, "--pin", pin).code == 0
+
+
+def test_a_wrong_pin_is_refused_and_the_real_one_told(hive, send, recording, certificates):
+    stub = hive(tls=certificates)
+    other = "sha256//" + base64.b64encode(bytes(32)).decode()
+    refused(send(stub, recording(), "--pin", other), stub, key_pin(certificates.certificate))
+
+
+def test_a_pin_counts_also_where_the_certificate_does_not(hive, send, recording, self_signed):
+    stub = without_trust(hive(tls=self_signed))
+    other = "sha256//" + base64.b64encode(bytes(32)).decode()
+    refused(send(stub, recording(), "--insecure", "--pin", other), stub)
+    assert send(stub, recording(), "--insecure", "--pin", key_pin(self_signed.certificate)).code == 0
+
+
+def test_a_pin_does_not_replace_the_certificates_check(hive, send, recording, self_signed):
+    stub = without_trust(hive(tls=self_signed))
+    refused(send(stub, recording(), "--pin", key_pin(self_signed.certificate)), stub)
+
+
+MALFORMED_PINS = ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44]
+
+
+@pytest.mark.parametrize("pin", MALFORMED_PINS)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_malformed_pin_is_a_usage_error(hive, send, recording, certificates, pin, scheme):
+    """Also over HTTP: it is the command line that is wrong."""
+    stub = hive(tls=certificates if scheme == "https" else None)
+    result = send(stub, recording(), "--pin", pin)
+    assert result.code == 2, result
+    assert stub.requests == []
+
+
+def test_a_client_certificate_is_shown_when_the_server_asks(hive, send, recording, certificates, tmp_path):
+    stub = hive(tls=certificates, tls_client_ca=certificates.cacert)
+    pair = ["--cert", certificates.client_certificate, "--key", certificates.client_key]
+    assert send(stub, recording(), *pair).code == 0
+    both = tmp_path / "both.pem"
+    both.write_bytes(b"".join(open(path, "rb").read() for path in (pair[1], pair[3])))
+    assert send(stub, recording(name="b.mp4"), "--cert", both).code == 0
+    subject = dict(pair[0] for pair in stub.wait_for(2)[1].client_certificate["subject"])
+    assert subject["commonName"] == "uploader"
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_a_missing_client_certificate_has_exit_code_5(hive, send, recording, certificates, version):
+    """With TLS 1.3 the server's refusal comes after the handshake, when the request is on its way."""
+    stub = hive(tls=certificates, tls_client_ca=certificates.cacert, tls_minimum=version, tls_maximum=version)
+    for size in (1000, 2_000_000) * 3:
+        refused(send(stub, recording(size)), stub)
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_tls_1_2_and_1_3_are_spoken(hive, send, recording, certificates, version):
+    stub = hive(tls=certificates, tls_minimum=version, tls_maximum=version)
+    assert send(stub, recording(2_000_000)).code == 0
+    assert stub.wait_for(1)[0].tls_version == f"TLSv{version}"
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_older_versions_are_refused(hive, send, recording, certificates, version):
+    stub = hive(tls=certificates, tls_minimum=version, tls_maximum=version)
+    refused(send(stub, recording(), "--insecure"), stub)
+
+
+def test_a_server_that_speaks_no_tls_has_exit_code_5(start, recording):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        running = start("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/")
+        connection, _ = listener.accept()
+        with connection:
+            hello = connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            result = running.wait(10)
+    assert hello[0] == 22, "not a handshake record"
+    assert result.code == 5, result
+
+
+def test_the_servers_name_goes_into_the_handshake_and_an_address_does_not(start, recording, certificates):
+    names = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.certificate, certificates.key)
+    context.sni_callback = lambda sock, name, ctx: names.append(name)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        for host in ("localhost", "127.0.0.1"):
+            url = f"https://{host}:{listener.getsockname()[1]}/"
+            running = start("send", recording(), "--multipart-url", url, "--ipv4", "--cacert", certificates.cacert)
+            connection, _ = listener.accept()
+            with context.wrap_socket(connection, server_side=True) as stream:
+                assert stream.recv(4) == b"POST"
+            running.wait(10)
+    assert names == ["localhost", None]

@@ -1,0 +1,188 @@
+"""A command line that cannot be meant is refused with exit code 2, and nothing is sent."""
+
+import pytest
+
+
+@pytest.fixture
+def stub(hive):
+    return hive()
+
+
+@pytest.fixture
+def wrong(run, stub, recording):
+    """Runs `send` with a file, a server and a label, and what is wrong."""
+
+    def wrong(*options, base=None):
+        base = ["--server", stub.url, "--label", "L"] if base is None else base
+        result = run("send", *base, recording(), *options)
+        assert result.code == 2, result
+        assert result.out == ""
+        assert len(result.err.splitlines()) == 1, result
+        assert stub.requests == []
+        return result.err
+
+    return wrong
+
+
+def test_no_arguments_give_the_overview_and_exit_code_2(run):
+    result = run()
+    assert result.code == 2
+    assert "Usage:" in result.err and result.out == ""
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("sned", "send"), ("versoin", "version")])
+def test_an_unknown_command_is_refused_with_a_suggestion(run, typed, meant):
+    result = run(typed)
+    assert result.code == 2
+    assert typed in result.err and f"Did you mean {meant}?" in result.err
+
+
+def test_an_unknown_command_far_from_any_has_no_suggestion(run):
+    for word in ("zzzzzz", "", "--", "\x1b[31m"):
+        result = run(word)
+        assert result.code == 2
+        assert "Did you mean" not in result.err and "\x1b" not in result.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("--sever", "--server"),
+        ("--labels=L", "--label"),
+        ("--paswordfile", "--password-file"),
+        ("--inscure", "--insecure"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_a_suggestion(wrong, typed, meant):
+    message = wrong(typed)
+    assert typed.partition("=")[0] in message and f"Did you mean {meant}?" in message
+
+
+@pytest.mark.parametrize("option", ["-x", "-xq", "-qx", "--zzzzzzzz", "---server", "--=x"])
+def test_an_unknown_option_is_named(wrong, option):
+    assert option in wrong(option) or "-x" in wrong(option)
+
+
+def test_an_option_that_takes_no_value_takes_none(wrong):
+    assert "--insecure" in wrong("--insecure=yes")
+
+
+@pytest.mark.parametrize("option", ["--label", "--server", "--cacert", "--stall-timeout", "--field", "--progress"])
+def test_a_missing_value_is_named(wrong, option):
+    assert option in wrong(option)
+
+
+def test_an_unambiguous_abbreviation_is_accepted_and_an_ambiguous_one_is_not(stub, wrong, run, recording):
+    assert "--event" in wrong("--event", "x")
+    assert run("send", recording(), "--serv", stub.url, "--lab", "L", "--quie").code == 6
+
+
+def test_nothing_is_sent_without_a_label(wrong, stub):
+    assert "--label" in wrong(base=["--server", stub.url])
+    for label in ("", "   ", "\t\r\n"):
+        assert "label" in wrong(base=["--server", stub.url, "--label", label])
+
+
+@pytest.mark.parametrize("base", [[], ["--label", "L"]])
+def test_a_destination_is_needed(wrong, base):
+    assert "--server" in wrong(base=base) and "--multipart-url" in wrong(base=base)
+
+
+def test_two_destinations_are_one_too_many(wrong, stub):
+    wrong("--multipart-url", stub.url)
+
+
+def test_a_file_is_needed(run, stub):
+    result = run("send", "--server", stub.url, "--label", "L")
+    assert result.code == 2 and "file" in result.err
+
+
+def test_one_name_does_not_fit_two_files(wrong, recording):
+    assert "--file-name" in wrong("--file-name", "x.mp4", recording(name="second.mp4"))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "gighive",
+        "gighive:80",
+        "ftp://gighive/",
+        "file:///etc/passwd",
+        "http:/gighive",
+        "http://",
+        "https:///path",
+        "http://:80/",
+        "http://gig hive/",
+        "http://gighive/a b",
+        "http://gighive/\r\nX-Evil: 1",
+        "http://gighive\r\n/",
+        "http://gighive/ü",
+        "http://gighive:0/",
+        "http://gighive:65536/",
+        "http://gighive:-1/",
+        "http://gighive:80x/",
+        "http://[::1/",
+        "http://[::1]x/",
+        "http://[gighive]/",
+        "http://user@gighive/",
+        "http://user:password@gighive/",
+        "http://gig%2fhive/",
+        "http://gighive/" + "a" * 9000,
+    ],
+)
+def test_a_bad_url_is_refused(wrong, url):
+    assert "--server" in wrong(base=["--server", url, "--label", "L"])
+    assert "--multipart-url" in wrong(base=["--multipart-url", url])
+
+
+BAD_SIZES = ["", "x", "-1", "1.5G", "1 G", "1Q", "1kk", "99999999999999999999", "9999999999T", "0x10", "k"]
+
+
+@pytest.mark.parametrize("size", BAD_SIZES)
+def test_a_bad_size_is_refused(wrong, size):
+    assert "--max-size" in wrong("--max-size=" + size)
+
+
+@pytest.mark.parametrize("size", ["1000000", "1000k", "1M", "1MB", "1Mi", "1MiB", "1G", "1Gi", "1T"])
+def test_sizes_take_their_units(post, stub, recording, size):
+    assert post(stub, recording(1000), "--max-size", size).code == 0
+
+
+@pytest.mark.parametrize("option", ["--connect-timeout", "--stall-timeout", "--response-timeout"])
+@pytest.mark.parametrize("time", ["", "x", "-1s", "0", "0ms", "1.5s", "1 s", "1d", "1sec", "99999999999999999999h"])
+def test_a_bad_duration_is_refused(wrong, option, time):
+    assert option in wrong(option + "=" + time)
+
+
+@pytest.mark.parametrize("time", ["5", "5000ms", "5s", "5m", "5h"])
+def test_durations_take_their_units(post, stub, recording, time):
+    assert post(stub, recording(1000), "--response-timeout", time).code == 0
+
+
+@pytest.mark.parametrize(
+    "date",
+    ["x", "2026-13-01", "2026-00-10", "2026-02-29", "2026-02-30", "2026-1-1", "20260101", "01.02.2026", "2026-01-01 ",
+     "2026/01/01", "2026-01-0１"],
+)
+def test_a_date_that_is_none_is_refused(wrong, date):
+    assert "YYYY-MM-DD" in wrong("--event-date", date)
+
+
+def test_a_leap_day_is_a_date(send, stub, recording):
+    assert send(stub, recording(), "--event-date", "2028-02-29").code == 0
+
+
+@pytest.mark.parametrize("kind", ["concert", "Band", "band ", "b\x1band"])
+def test_an_unknown_event_type_is_refused(wrong, kind):
+    message = wrong("--event-type", kind)
+    assert "band or wedding" in message and "\x1b" not in message
+
+
+@pytest.mark.parametrize("field", ["novalue", "=x", ""])
+def test_a_field_needs_a_name_and_a_value(wrong, field):
+    assert "--field" in wrong("--field", field)
+
+
+def test_an_unknown_way_of_progress_is_refused(wrong):
+    assert "--progress" in wrong("--progress", "dots")
