@@ -39,10 +39,11 @@ struct JSONWriterTests {
     #expect(written("\r\n") == #"{"k":"\r\n"}"#)
     #expect(written("\u{0}\u{1}\u{8}\u{1B}\u{1F}") == #"{"k":"\u0000\u0001\u0008\u001b\u001f"}"#)
     #expect(written("\u{7F}\u{80}\u{9B}\u{9F}\u{2028}\u{2029}") == #"{"k":"\u007f\u0080\u009b\u009f\u2028\u2029"}"#)
+    #expect(written("\u{61C}\u{200E}\u{202E}\u{2069}") == #"{"k":"\u061c\u200e\u202e\u2069"}"#)
   }
 
   @Test func otherTextGoesAsItIs() {
-    let text = " Größe 音楽 🎸 \u{A0}\u{2027}\u{202A}'<>&"
+    let text = " Größe 音楽 🎸 \u{A0}\u{2027}\u{202F}'<>&"
     #expect(Array(written(text).utf8) == bytes("{\"k\":\"" + text + "\"}"))
   }
 
