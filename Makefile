@@ -18,15 +18,34 @@ PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest binutils
 # architecture; a section a function, so that the linker can leave out what nobody calls.
 C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -ffunction-sections -fdata-sections
 
-# $(call embedded_build,architecture,triple,C flags,linker flags)
+BOARDS := aarch64 armv7 armv6
+ARCHITECTURES := x86_64 $(BOARDS)
+
+# What each architecture is called by the compiler (triple), and what its C compiler and linker want besides.
+TRIPLE_x86_64 := x86_64-unknown-linux-gnu
+TRIPLE_aarch64 := aarch64-none-none-elf
+TRIPLE_armv7 := armv7-none-none-eabi
+TRIPLE_armv6 := armv6-none-none-eabi
+SYSROOT := $(CURDIR)/$(BUILD)/sysroot
+TARGET_aarch64 := --target=aarch64-linux-gnu --sysroot=$(SYSROOT)/arm64
+TARGET_armv7 := --target=armv7-linux-gnueabi -mfloat-abi=soft --sysroot=$(SYSROOT)/armel
+TARGET_armv6 := --target=armv6-linux-gnueabi -mfloat-abi=soft --sysroot=$(SYSROOT)/armel
+LIBRARIES_armv7 := -latomic
+LIBRARIES_armv6 := -latomic
+
+# $(call embedded_build,architecture,product)
 define embedded_build
-	mkdir -p $(DIST)
-	EMBEDDED=1 swift build -c release --product gighive-upload --triple $(2) --scratch-path $(BUILD)/embedded-$(1) \
-	  $(foreach flag,$(C_FLAGS) $(3),-Xcc $(flag)) \
-	  -Xswiftc -use-ld=lld -Xswiftc -Xclang-linker -Xswiftc -static \
-	  -Xswiftc -Xclang-linker -Xswiftc -Wno-unused-command-line-argument $(foreach flag,$(3),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
-	  -Xlinker --gc-sections -Xlinker -L$(TOOLCHAIN)/../lib/swift/embedded/$(2) -Xlinker -lswiftUnicodeDataTables \
-	  $(foreach flag,$(4),-Xlinker $(flag))
+	EMBEDDED=1 swift build -c release --product $(2) --triple $(TRIPLE_$(1)) --scratch-path $(BUILD)/embedded-$(1) \
+	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)),-Xcc $(flag)) -Xswiftc -use-ld=lld \
+	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
+	  $(foreach flag,--gc-sections -L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
+	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))
+endef
+
+# $(call static_binary,architecture)
+define static_binary
+	$(call embedded_build,$(1),gighive-upload)
+	@mkdir -p $(DIST)
 	$(TOOLCHAIN)/llvm-objcopy --strip-all $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
 	@ls -l $(DIST)/gighive-upload-$(1)
 endef
@@ -66,7 +85,7 @@ interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian'
 
 .PHONY: static
 static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
-	$(call embedded_build,x86_64,x86_64-unknown-linux-gnu,,)
+	$(call static_binary,x86_64)
 
 # Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
 # so that the machine's stay as they are.
@@ -82,13 +101,55 @@ $(BUILD)/sysroot/%/.unpacked:
 	cd .. && rm -r apt
 	@touch $@
 
-ARM32 := -mfloat-abi=soft --sysroot=$(CURDIR)/$(BUILD)/sysroot/armel
+.PHONY: sysroots
+sysroots: setup $(BUILD)/sysroot/arm64/.unpacked $(BUILD)/sysroot/armel/.unpacked
 
 .PHONY: arm
-arm: $(BUILD)/sysroot/arm64/.unpacked $(BUILD)/sysroot/armel/.unpacked ## static binaries for aarch64, armv7 and armv6
-	$(call embedded_build,aarch64,aarch64-none-none-elf,--target=aarch64-linux-gnu --sysroot=$(CURDIR)/$(BUILD)/sysroot/arm64,)
-	$(call embedded_build,armv7,armv7-none-none-eabi,--target=armv7-linux-gnueabi $(ARM32),-latomic)
-	$(call embedded_build,armv6,armv6-none-none-eabi,--target=armv6-linux-gnueabi $(ARM32),-latomic)
+arm: $(BOARDS:%=arm-%) ## static binaries for aarch64, armv7 and armv6
+arm-%: sysroots
+	$(call static_binary,$*)
+
+# The processors that the boards have, emulated. 32-bit programs and the machine's own kernel: 64-bit sizes are at stake.
+QEMU_aarch64 := qemu-aarch64-static -cpu cortex-a53
+QEMU_armv7 := qemu-arm-static -cpu cortex-a7
+QEMU_armv6 := qemu-arm-static -cpu arm1176
+
+.PHONY: qemu
+qemu:
+	@$(MAKE) --no-print-directory setup PACKAGES=qemu-user-static
+
+.PHONY: abi
+abi: abi-x86_64 $(BOARDS:%=abi-%) ## do Swift and C agree on their structs, on every architecture?
+abi-%: sysroots qemu
+	$(call embedded_build,$*,abi-check)
+	$(QEMU_$*) $(BUILD)/embedded-$*/release/abi-check
+
+# $(call emulated_tests,architecture,pytest's choice of tests)
+emulated_tests = GIGHIVE_UPLOAD=$(CURDIR)/$(DIST)/gighive-upload-$(1) GIGHIVE_UPLOAD_EMULATOR="$(QEMU_$(1))" \
+  $(PYTEST) Tests/CLITests $(2)
+
+.PHONY: armsmoke
+armsmoke: arm abi $(BOARDS:%=smoke-%) ## a choice of the command line's tests on each emulated board
+smoke-%: arm qemu
+	$(call emulated_tests,$*,-m "not native and not large" -k "delivery or tls")
+
+.PHONY: armtest
+armtest: arm abi $(BOARDS:%=test-%) ## all of them, and a 5 GB upload on each (some 15 minutes)
+test-%: arm qemu
+	$(call emulated_tests,$*,-m "not native")
+
+.PHONY: dist
+dist: static arm $(ARCHITECTURES:%=archive-%) ## all four binaries as tar.gz with README and licences, and SHA-256 sums
+	cd $(DIST) && sha256sum $(foreach a,$(ARCHITECTURES),gighive-upload-$(a) gighive-upload-$(a).tar.gz) | tee SHA256SUMS
+
+# The same binary gives the same archive, byte for byte.
+archive-%: static arm
+	rm -rf $(BUILD)/package && mkdir -p $(BUILD)/package/gighive-upload/docs
+	install -m 0755 $(DIST)/gighive-upload-$* $(BUILD)/package/gighive-upload/gighive-upload
+	install -m 0644 README.md LICENSE $(BUILD)/package/gighive-upload/
+	install -m 0644 docs/server-setup.md docs/CHANGELOG.md $(BUILD)/package/gighive-upload/docs/
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C $(BUILD)/package -c gighive-upload \
+	  | gzip -n -9 > $(DIST)/gighive-upload-$*.tar.gz
 
 .PHONY: lint
 lint: ## formatter and linter, silent when all is well

@@ -30,6 +30,12 @@ let package = Package(
     .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
     // The README's example, so that it keeps compiling and working.
     .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
+    // Run on every architecture by `make abi`.
+    .target(
+      name: "sizes", dependencies: ["CShims"], path: "Tests/ABICheck/sizes", cSettings: [.define("_GNU_SOURCE")]),
+    .executableTarget(
+      name: "abi-check", dependencies: ["CShims", "sizes"], path: "Tests/ABICheck", exclude: ["sizes"],
+      swiftSettings: shipping),
     .testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"]),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
   ]

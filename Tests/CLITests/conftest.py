@@ -1,6 +1,7 @@
 """Fixtures: the program, loopback servers, recordings and certificates."""
 
 import os
+import shlex
 import shutil
 import socket
 import sys
@@ -21,6 +22,7 @@ DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("markers", "native: of the machine's own processor; left out where one is emulated")
     config.addinivalue_line("filterwarnings", "ignore:ssl.TLSVersion:DeprecationWarning")
     path = Path(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM))
     if not os.access(path, os.X_OK) or path.is_dir():
@@ -47,7 +49,8 @@ def binary(shared):
 
 @pytest.fixture
 def program(binary, tmp_path):
-    program = Program(binary, tmp_path)
+    emulator = shlex.split(os.environ.get("GIGHIVE_UPLOAD_EMULATOR", ""))
+    program = Program(binary, tmp_path, emulator)
     yield program
     program.end_all()
 

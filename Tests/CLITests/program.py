@@ -90,15 +90,21 @@ class Running:
 class Program:
     """The program, with a clean environment and a directory of its own."""
 
-    def __init__(self, path: Path, directory: Path):
+    def __init__(self, path: Path, directory: Path, emulator: list[str]):
         self.path = path
+        self.emulator = emulator
+        """What runs a program for another processor, such as qemu-aarch64-static; empty for the machine's own."""
         self.directory = directory
         self._running: list[Running] = []
+
+    @property
+    def command(self) -> list[str]:
+        return [*self.emulator, str(self.path)]
 
     def start(self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, **options) -> Running:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.directory), "LC_ALL": "C.UTF-8", **(env or {})}
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        command = [os.fsencode(str(self.path)), *(_bytes(argument) for argument in arguments)]
+        command = [*map(os.fsencode, self.command), *(_bytes(argument) for argument in arguments)]
         running = Running(command, measure, env=environment, cwd=cwd or self.directory, **options)
         self._running.append(running)
         return running
@@ -124,6 +130,11 @@ class Program:
     def end_all(self) -> None:
         for running in self._running:
             running.end()
+
+    @property
+    def keeps_the_promise(self) -> bool:
+        """Is its memory that of the static binary alone, without shared libraries or an emulator?"""
+        return not self.emulator and self.is_static
 
     @functools.cached_property
     def is_static(self) -> bool:

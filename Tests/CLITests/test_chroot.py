@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture
 def enter(program, tmp_path):

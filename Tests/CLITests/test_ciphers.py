@@ -7,7 +7,10 @@ import pytest
 NO_AES = {"OPENSSL_ia32cap": "~0x200000200000000"}
 """OPENSSL_ia32cap(3): masks the AES and carry-less multiplication instructions."""
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the mask is x86's")
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="the mask is x86's"),
+]
 
 
 def has_aes() -> bool:

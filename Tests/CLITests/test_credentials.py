@@ -77,11 +77,11 @@ def test_a_pipe_serves_as_the_password_file(hive, upload, tmp_path):
     assert upload(stub, "--user", "uploader", "--password-file", pipe, seconds=10).code == 0
 
 
-def test_a_process_substitution_serves_as_the_password_file(hive, binary, recording):
+def test_a_process_substitution_serves_as_the_password_file(hive, program, recording):
     stub = hive()
     password = "<(printf sec; sleep 0.05; echo ret)"
-    script = '"$0" send "$1" --server "$2" --label L --user uploader --password-file ' + password
-    command = ["bash", "-c", script, str(binary), str(recording()), stub.url]
+    script = '"$@" --label L --user uploader --password-file ' + password
+    command = ["bash", "-c", script, "bash", *program.command, "send", str(recording()), "--server", stub.url]
     done = subprocess.run(command, capture_output=True, timeout=20)
     assert done.returncode == 0, done
 

@@ -16,7 +16,7 @@ VALUES = {
     **{"file-field": "file", "mime": "video/mp4", "user": "uploader", "password-file": "password"},
     **{"netrc": None, "netrc-file": ".netrc", "bearer-file": "password", "upload-token-file": "password"},
     **{"cacert": "{cacert}", "capath": "{capath}", "cert": "{cert}", "key": "{key}", "pin": "{pin}", "insecure": None},
-    **{"connect-timeout": "10s", "stall-timeout": "10s", "response-timeout": "10s", "max-size": "1G", "max-memory": "1G"},
+    **{"connect-timeout": "10s", "stall-timeout": "10s", "response-timeout": "10s", "max-size": "1G", "max-memory": "64G"},
     **{"digest": None, "ipv4": None, "progress": "plain", "json": None, "quiet": None, "verbose": None},
 }
 """A value that is right for each option; those of WITH_CARE have tests of their own below or elsewhere."""

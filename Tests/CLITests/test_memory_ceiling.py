@@ -7,6 +7,8 @@ import resource
 
 import pytest
 
+pytestmark = pytest.mark.native
+
 LOWEST = "12Mi"
 
 

@@ -99,11 +99,11 @@ def test_a_stream_that_nobody_reads_does_not_end_the_upload(hive, program, recor
     assert stub.wait_for(1)[0].status == 201
 
 
-def test_closed_standard_streams_do_not_end_up_in_the_upload(hive, binary, recording):
+def test_closed_standard_streams_do_not_end_up_in_the_upload(hive, program, recording):
     """Descriptors 0 to 2 are free then: neither file nor socket may be written to by mistake."""
     stub = hive(user=None)
-    script = '"$0" send "$1" --server "$2" --label L <&- >&- 2>&-'
-    done = subprocess.run(["bash", "-c", script, binary, recording(), stub.url], timeout=20)
+    command = [*program.command, "send", recording(), "--server", stub.url, "--label", "L"]
+    done = subprocess.run(["bash", "-c", '"$@" <&- >&- 2>&-', "bash", *command], timeout=20)
     assert done.returncode == 0
     request = stub.wait_for(1)[0]
     assert (request.status, request.body_bytes) == (201, request.content_length)
