@@ -74,7 +74,7 @@ demo: static ## upload a generated recording over HTTPS to a receiver on this ma
 test: static ## all tests that need no real server, of the ordinary and of the static build
 	swift build --build-tests
 	swift test --skip-build
-	$(PYTEST) Tests/HiveStub
+	$(PYTEST) Tests/HiveStub Tests/MemoryCap
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) Tests/CLITests
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) Tests/CLITests
 
@@ -86,6 +86,10 @@ interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian'
 .PHONY: static
 static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
 	$(call static_binary,x86_64)
+
+.PHONY: memcap
+memcap: static ## prove the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
+	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
 # Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
 # so that the machine's stay as they are.

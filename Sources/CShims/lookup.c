@@ -112,7 +112,7 @@ int32_t shim_lookup_result(shim_lookup *lookup, shim_address *addresses, int32_t
     case EAI_NONAME:
     case EAI_NODATA:
     case EAI_ADDRFAMILY: return SHIM_NO_SUCH_NAME;
-    case EAI_AGAIN: return SHIM_NO_RESOLVER;
-    default: return SHIM_RESOLVER_FAILED;
+    case EAI_MEMORY: return SHIM_RESOLVER_NO_MEMORY;
+    default: return SHIM_NO_RESOLVER;
     }
 }

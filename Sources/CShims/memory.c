@@ -23,7 +23,11 @@ int32_t shim_limit_memory(int64_t bytes) {
     // A second arena (the name lookup's thread would get one) reserves 64 MiB of address space.
     mallopt(M_ARENA_MAX, 1);
     if (address_space_in_use() > bytes) return SHIM_CEILING_TOO_LOW;
-    struct rlimit limit = {.rlim_cur = (rlim_t)bytes, .rlim_max = (rlim_t)bytes};
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) < 0) return -errno;
+    // A lower ceiling that was set from outside stays.
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > (rlim_t)bytes) limit.rlim_max = (rlim_t)bytes;
+    limit.rlim_cur = limit.rlim_max;
     return setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : -errno;
 }
 

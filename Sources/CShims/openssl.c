@@ -9,30 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *allocate(size_t size, const char *file, int line) {
-    (void)file;
-    (void)line;
-    return shim_allocate(size);
-}
-
-static void *reallocate(void *pointer, size_t size, const char *file, int line) {
-    (void)file;
-    (void)line;
-    return shim_reallocate(pointer, size);
-}
-
-static void release(void *pointer, const char *file, int line) {
-    (void)file;
-    (void)line;
-    free(pointer);
-}
-
-void shim_openssl_initialize(void) {
-    CRYPTO_set_mem_functions(allocate, reallocate, release); // Refused, and not needed, when OpenSSL is in use already.
-    uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
-    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
-}
-
 typedef struct {
     int descriptor;
     int32_t write_error;
@@ -64,6 +40,7 @@ size_t shim_bio_flush(BIO *bio) {
 static int socket_write(BIO *bio, const char *bytes, int length) {
     socket_state *state = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
+    if ((size_t)length > state->capacity) return -1;
     if (state->capacity - state->end < (size_t)length && shim_bio_flush(bio) > 0) {
         BIO_set_retry_write(bio);
         return -1;
@@ -104,19 +81,23 @@ static int socket_destroy(BIO *bio) {
     return 1;
 }
 
+static BIO_METHOD *socket_method;
+
+static void make_socket_method(void) {
+    socket_method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    if (!socket_method) return;
+    BIO_meth_set_write(socket_method, socket_write);
+    BIO_meth_set_read(socket_method, socket_read);
+    BIO_meth_set_ctrl(socket_method, socket_control);
+    BIO_meth_set_destroy(socket_method, socket_destroy);
+}
+
 BIO *shim_bio_new(int32_t descriptor, size_t capacity) {
-    static BIO_METHOD *method;
-    if (!method) {
-        method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-        if (!method) return NULL;
-        BIO_meth_set_write(method, socket_write);
-        BIO_meth_set_read(method, socket_read);
-        BIO_meth_set_ctrl(method, socket_control);
-        BIO_meth_set_destroy(method, socket_destroy);
-    }
+    static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
+    if (!CRYPTO_THREAD_run_once(&once, make_socket_method) || !socket_method) return NULL;
     // Its pages become resident when they are first used.
     socket_state *state = shim_allocate(sizeof *state + capacity);
-    BIO *bio = state ? BIO_new(method) : NULL;
+    BIO *bio = state ? BIO_new(socket_method) : NULL;
     if (!bio) {
         free(state);
         return NULL;
@@ -183,10 +164,16 @@ int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
 const char *shim_ssl_failure_text(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    ERR_load_SSL_strings(); // Deprecated for OPENSSL_init_ssl, which would not load them any more after NO_LOAD.
+    // Deprecated for OPENSSL_init_ssl, which would not load them any more after NO_LOAD.
+    ERR_load_SSL_strings();
+    ERR_load_X509_strings();
+    ERR_load_PEM_strings();
+    ERR_load_ASN1_strings();
+    ERR_load_EVP_strings();
 #pragma GCC diagnostic pop
     unsigned long first = ERR_get_error();
     ERR_clear_error();
+    if (ERR_SYSTEM_ERROR(first)) return strerror(ERR_GET_REASON(first));
     return first ? ERR_reason_error_string(first) : NULL;
 }
 

@@ -1,9 +1,13 @@
 #include "shim_process.h"
 #include "shim_network.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static int argument_count;
 static char **arguments;
@@ -12,6 +16,10 @@ static char **arguments;
 __attribute__((constructor)) static void remember_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;
+    // A file or socket must not get the number of a standard stream that was closed: texts would be written into it.
+    for (int stream = 0; stream < 3; stream++) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) break;
+    }
 }
 
 int32_t shim_argument_count(void) { return argument_count; }
@@ -31,17 +39,41 @@ void shim_option_start(int32_t first) {
     optind = first;
 }
 
-int32_t shim_option_next(void) { return getopt_long(argument_count, arguments, ":hqv", options, NULL); }
-const char *shim_option_argument(void) { return optarg; }
+static char offender[64];
 
-const char *shim_option_offender(void) {
-    // Short options can be several in one argument, which optind is then not yet past.
-    static char short_option[3] = "-";
-    if (optopt <= 0 || optopt > 255) return arguments[optind - 1];
-    short_option[1] = (char)optopt;
-    return short_option;
+static int32_t offending(int32_t result, const char *typed) {
+    snprintf(offender, sizeof offender, "%.*s", (int)strcspn(typed, "="), typed);
+    return result;
 }
 
+// What was typed of a long option that getopt_long has just taken.
+static const char *typed_option(void) {
+    return optarg && optarg == arguments[optind - 1] ? arguments[optind - 2] : arguments[optind - 1];
+}
+
+static int is_whole_name(const char *typed, const char *name) {
+    size_t length = strcspn(typed + 2, "=");
+    return strlen(name) == length && strncmp(typed + 2, name, length) == 0;
+}
+
+int32_t shim_option_next(void) {
+    int index = -1;
+    int value = getopt_long(argument_count, arguments, ":hqv", options, &index);
+    char short_option[3] = {'-', (char)optopt, 0};
+    switch (value) {
+    case -1: return SHIM_OPTION_END;
+    case ':': return offending(SHIM_OPTION_NEEDS_VALUE, arguments[optind - 1]);
+    case '?':
+        if (optopt > 255) return offending(SHIM_OPTION_TAKES_NO_VALUE, arguments[optind - 1]);
+        return offending(SHIM_OPTION_UNKNOWN, optopt > 0 ? short_option : arguments[optind - 1]);
+    default:
+        if (index < 0 || is_whole_name(typed_option(), options[index].name)) return value;
+        return offending(SHIM_OPTION_UNKNOWN, typed_option());
+    }
+}
+
+const char *shim_option_argument(void) { return optarg; }
+const char *shim_option_offender(void) { return offender; }
 int32_t shim_option_rest(void) { return optind; }
 
 static volatile sig_atomic_t received;
@@ -54,12 +86,25 @@ static void on_signal(int number) {
 
 void shim_signals_raise_event(int32_t descriptor) {
     event = descriptor;
-    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
 
 int32_t shim_signal_received(void) { return received; }
+
+static void on_trap(int number) {
+    (void)number;
+    static const char text[] = "gighive-upload: internal error. Please report what you did; nothing was delivered.\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) { /* nobody listens */ }
+    _exit(1);
+}
+
+void shim_report_traps(void) {
+    struct sigaction action = {.sa_handler = on_trap};
+    static const int traps[] = {SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGABRT};
+    for (size_t index = 0; index < sizeof traps / sizeof *traps; index++) sigaction(traps[index], &action, NULL);
+}
 
 _Noreturn void shim_exit(int32_t code) { exit(code); }

@@ -1,7 +1,9 @@
 #include "shim_system.h"
+#include "shim_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EACCES = EACCES, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR,
-              SHIM_EISDIR = EISDIR, SHIM_ENOMEM = ENOMEM, SHIM_ETIMEDOUT = ETIMEDOUT, SHIM_EPIPE = EPIPE,
-              SHIM_ECONNRESET = ECONNRESET, SHIM_EINVAL = EINVAL, SHIM_EPERM = EPERM, SHIM_ELOOP = ELOOP;
+const int32_t SHIM_EAGAIN = EAGAIN, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;
@@ -32,7 +32,6 @@ static int32_t kind_of(mode_t mode) {
     if (S_ISREG(mode)) return SHIM_KIND_REGULAR;
     if (S_ISDIR(mode)) return SHIM_KIND_DIRECTORY;
     if (S_ISFIFO(mode)) return SHIM_KIND_FIFO;
-    if (S_ISSOCK(mode)) return SHIM_KIND_SOCKET;
     return SHIM_KIND_DEVICE;
 }
 
@@ -95,8 +94,17 @@ int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length) {
     const uint8_t *at = buffer;
     while (length > 0) {
         ssize_t count = write(descriptor, at, length);
-        if (count < 0 && errno != EINTR) return -errno;
-        if (count > 0) at += count, length -= (size_t)count;
+        if (count >= 0) {
+            at += count;
+            length -= (size_t)count;
+        } else if (errno == EAGAIN) {
+            // Somebody else made the stream non-blocking; half a line is worse than a wait.
+            struct pollfd stream = {.fd = descriptor, .events = POLLOUT};
+            poll(&stream, 1, -1);
+            if (shim_signal_received()) return -EINTR;
+        } else if (errno != EINTR || shim_signal_received()) {
+            return -errno;
+        }
     }
     return 0;
 }

@@ -16,7 +16,7 @@ public struct Timeouts: Sendable {
 public enum AddressFamily: Sendable { case any, ipv4, ipv6 }
 
 /// What an ``Uploader`` applies to all its uploads.
-public struct Configuration: Sendable {
+public struct Configuration {
   public var credentials = Credentials.none
   public var tls = TLSOptions()
   public var timeouts = Timeouts()
@@ -24,7 +24,7 @@ public struct Configuration: Sendable {
   /// The product's name and version for the server's log.
   public var userAgent = "gighive-upload/" + version
   /// Is told what happens on the wire, a line each time, without secrets.
-  public var diagnostics: (@Sendable (String) -> Void)?
+  public var diagnostics: ((String) -> Void)?
 
   public init() {}
 }

@@ -22,21 +22,6 @@ protocol Machine: AnyObject {
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
 }
 
-/// Ends an upload from another thread or from a signal handler.
-public final class Cancellation: Sendable {
-  /// An event that poll can wait for; `shim_event_raise` on it is what ``cancel()`` does, and is safe in a signal handler.
-  public let descriptor: Int32
-
-  public init() { descriptor = shim_event_create() }
-
-  deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }
-
-  /// The upload ends with `UploadError.cancelled`, usually within milliseconds. Further uploads end at once.
-  public func cancel() { shim_event_raise(descriptor) }
-
-  var isCancelled: Bool { shim_poll(-1, 0, descriptor, 0) & Int32(SHIM_POLL_WOKEN) != 0 }
-}
-
 /// The one loop: waits for what a machine waits for, and steps it.
 func run(_ machine: some Machine, cancellation: Cancellation) throws(UploadError) {
   var ready: Readiness = []
@@ -44,7 +29,7 @@ func run(_ machine: some Machine, cancellation: Cancellation) throws(UploadError
     let milliseconds = max(0, wait.untilMilliseconds - shim_monotonic_milliseconds())
     let result = shim_poll(wait.descriptor, wait.readiness.rawValue, cancellation.descriptor, milliseconds)
     if result < 0 { throw .outOfResources("memory for poll") }
-    if result & Int32(SHIM_POLL_WOKEN) != 0 { throw .cancelled }
+    if result & Int32(SHIM_POLL_WOKEN) != 0 { throw .cancelled(hasSentAll: false) }
     ready = Readiness(rawValue: result)
   }
 }

@@ -31,6 +31,8 @@ final class Transfer: Machine {
   private var headTaken = 0
   /// Bytes of head and body that the connection has taken.
   private var written: Int64 = 0
+  /// Bytes of head and body that the connection was given to write, all or part of which it may have passed on.
+  private var offered: Int64 = 0
   /// Bytes of `written` that the peer has acknowledged, when last looked at.
   private var acknowledged: Int64 = 0
 
@@ -71,10 +73,10 @@ final class Transfer: Machine {
   /// Has the whole request gone out?
   var hasSentAll: Bool { exchange.sending == .finished }
 
-  /// Did any of the body go out?
-  var hasBegunBody: Bool { written > Int64(head.count) }
+  /// Can any of the body have gone out?
+  var hasBegunBody: Bool { offered > Int64(head.count) }
 
-  private var phase: Phase { sendingEnded == nil ? .sending : .awaitingResponse }
+  private var phase: UploadPhase { sendingEnded == nil ? .sending : .awaitingResponse }
 
   // MARK: The step
 
@@ -88,8 +90,9 @@ final class Transfer: Machine {
     if ready.contains(.readable) { try receive() }
     let isBlocked = response == nil ? try send() : false
     if response != nil { return nil }
-    reportProgress()
+    try reportProgress()
     try checkDeadline()
+    if response != nil { return nil }
     return nextWait(isBlocked: isBlocked)
   }
 
@@ -102,6 +105,7 @@ final class Transfer: Machine {
     // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
     if buffers.ring.isEmpty { try fill() }
     let run = buffers.ring.readableRun.prefix(Limits.runLength)
+    offered = max(offered, written + Int64(run.count))
     do throws(StreamError) {
       let count = run.isEmpty ? 0 : try connection.stream.write(UnsafeRawBufferPointer(rebasing: run))
       buffers.ring.consume(count)
@@ -190,14 +194,16 @@ final class Transfer: Machine {
 
   private func take(_ bytes: UnsafeRawBufferPointer) throws(UploadError) {
     do throws(ResponseError) { try exchange.receive(bytes) } catch {
-      throw .invalidResponse(error, peer: connection.peer)
+      response = exchange.refusalSoFar
+      if response == nil { throw .invalidResponse(error, peer: connection.peer) }
     }
     if exchange.sending == .stopped, sendingEnded == nil { sendingEnded = now }
-    response = exchange.finalResponse
+    response = exchange.finalResponse ?? response
   }
 
-  /// The connection has ended, with or without an error. A refusal counts as soon as its head is there.
+  /// The connection has ended, with or without an error.
   private func endReceiving(_ error: StreamError?) throws(UploadError) {
+    // A refusal counts as soon as its head is there.
     response = exchange.refusalSoFar
     guard response == nil else { return }
     switch error {
@@ -215,10 +221,13 @@ final class Transfer: Machine {
 
   // MARK: Progress and time
 
-  /// Looks now and then how much of what was written has arrived.
-  private func reportProgress() {
+  /// Looks now and then how much of what was written has arrived, and whether the file is still what it was.
+  private func reportProgress() throws(UploadError) {
     guard now >= nextReport || now >= deadline else { return }
     nextReport = now + Limits.progressIntervalMilliseconds
+    if case .file = body.phase {
+      do throws(FileError) { try file.verifyUnchanged() } catch { throw .file(path, error) }
+    }
     let reached = written - Int64(connection.stream.unacknowledgedLength)
     if reached > acknowledged {
       acknowledged = reached
@@ -228,9 +237,9 @@ final class Transfer: Machine {
     onProgress(Progress(deliveredBytes: min(max(0, ofFile), file.size), totalBytes: file.size))
   }
 
-  /// The answer is waited for from the moment that the last byte has arrived.
+  /// The answer is waited for from the moment that the last byte has arrived, or that the answer has begun.
   private var isAwaitingResponse: Bool {
-    exchange.sending == .stopped || (exchange.sending == .finished && acknowledged >= written)
+    !exchange.awaitsHead || (exchange.sending == .finished && acknowledged >= written)
   }
 
   private var deadline: Int64 {
@@ -240,6 +249,8 @@ final class Transfer: Machine {
 
   private func checkDeadline() throws(UploadError) {
     guard now >= deadline else { return }
+    response = exchange.refusalSoFar
+    guard response == nil else { return }
     let limit = isAwaitingResponse ? timeouts.responseMilliseconds : timeouts.stallMilliseconds
     throw .timedOut(isAwaitingResponse ? .awaitingResponse : .sending, peer: connection.peer, limitMilliseconds: limit)
   }

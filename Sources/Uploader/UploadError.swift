@@ -1,7 +1,7 @@
 import UploadCore
 
 /// A stretch of an upload that has a time limit of its own.
-public enum Phase: Equatable, Sendable {
+public enum UploadPhase: Equatable, Sendable {
   case resolving, connecting, handshaking, sending, awaitingResponse
 
   /// "while connecting"
@@ -29,9 +29,9 @@ public enum UploadError: Error, Equatable, Sendable {
   case noResolver(host: String)
   case notConnected(host: String, address: String, SystemError)
   /// `peer` is the address, or the host while there is none yet.
-  case timedOut(Phase, peer: String, limitMilliseconds: Int64)
+  case timedOut(UploadPhase, peer: String, limitMilliseconds: Int64)
   /// The connection failed (or, with no error number, was closed) before the answer was there.
-  case connectionLost(Phase, peer: String, SystemError?)
+  case connectionLost(UploadPhase, peer: String, SystemError?)
   case tls(TLSError, host: String)
 
   // The answer
@@ -47,7 +47,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case prematureSuccess(status: Int)
 
   // This side
-  case cancelled
+  /// - Parameter hasSentAll: the server had the whole request then, and may have stored the recording.
+  case cancelled(hasSentAll: Bool)
   case outOfResources(String)
 
   init(_ failure: ReplyFailure) {

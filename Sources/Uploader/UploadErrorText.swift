@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Errors in words: what failed, with which value, and what to do about it.
@@ -9,15 +10,20 @@ extension UploadError {
     case .formData(let error): error.message
     case .requestHead(let error): error.message
     case .file(let path, let error): PrintableText.line(path.text) + ": " + error.message
-    case .noSuchName(let host): "no such host: " + host + ". Check the server's name."
+    case .noSuchName(let host):
+      "no such host: " + host + ". Check the server's name."
+        + (host.hasSuffix(".local")
+          ? " Static binaries do not ask mDNS; use the address, or a line in /etc/hosts." : "")
     case .noResolver(let host):
       "the name " + host + " could not be looked up: no name server answered. Check the network."
     case .notConnected(let host, let address, let error):
       "no connection to " + host + " (" + address + "): " + error.text + "."
     case .timedOut(let phase, let peer, let limit):
       "timed out " + phase.text + ": " + peer + " did nothing for " + DurationText.seconds(limit) + "."
+        + UploadError.remark(on: phase)
     case .connectionLost(let phase, let peer, let error):
       "the connection to " + peer + " was lost " + phase.text + ": " + (error?.text ?? "the server closed it") + "."
+        + UploadError.remark(on: phase)
     case .tls(let error, let host): error.message(host: host)
     case .invalidResponse(let error, let peer): "the answer of " + peer + " is not valid: " + error.message + "."
     case .refused(let status, let message): UploadError.refusal(status, message)
@@ -33,13 +39,24 @@ extension UploadError {
         + " without GigHive's confirmation (checksum and size). Is this address a GigHive server?"
     case .prematureSuccess(let status):
       "the server answered " + String(status) + " before it had the whole file, so it cannot have stored it."
-    case .cancelled: "cancelled."
+    case .cancelled(let hasSentAll): "cancelled." + (hasSentAll ? " " + UploadError.mayBeStored : "")
     case .outOfResources(let what): "the system has no " + what + " left."
     }
   }
 
+  /// For an upload that ended without an answer after all of it was sent.
+  package static let mayBeStored =
+    "The server had the whole file and may have stored it; send it again, and GigHive will know the duplicate."
+
+  private static func remark(on phase: UploadPhase) -> String { phase == .awaitingResponse ? " " + mayBeStored : "" }
+
   private static func refusal(_ status: Int, _ message: String) -> String {
-    let words = message.isEmpty ? "" : ": " + message
+    let end: String
+    switch message.utf8.last {
+    case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): end = ""
+    default: end = "."
+    }
+    let words = message.isEmpty ? "." : ": " + message + end
     return "the server refused (" + String(status) + ")" + words + advice(status)
   }
 
@@ -59,7 +76,7 @@ extension UploadError {
 }
 
 extension EventFormError {
-  public var message: String {
+  package var message: String {
     switch self {
     case .missingLabel: "the recording needs a label; give one with --label."
     case .invalidEventDate(let text):
@@ -89,7 +106,7 @@ extension RequestHeadError {
 }
 
 extension FileError {
-  public var message: String {
+  var message: String {
     switch self {
     case .missing: "no such file."
     case .unreadable(let error): "cannot be read: " + error.text + "."
@@ -130,9 +147,8 @@ extension ResponseError {
 extension TLSError {
   func message(host: String) -> String {
     switch self {
-    case .certificate(_, let reason):
-      "the certificate of " + host + " was not accepted: " + reason
-        + ". If the server has a certificate of its own, give its CA with --cacert."
+    case .certificate(let code, let reason):
+      "the certificate of " + host + " was not accepted: " + reason + "." + TLSError.advice(code)
     case .pinMismatch(let actual):
       "the key of " + host + " is not the pinned one; it is " + actual + ". Somebody may sit in between."
     case .handshake(let reason): "TLS with " + host + " failed: " + reason + "."
@@ -142,6 +158,17 @@ extension TLSError {
     case .unusablePin(let pin):
       "\"" + PrintableText.line(pin) + "\" is not a pin; write sha256// and the base 64 of the key's SHA-256."
     case .outOfMemory: "there is no memory for TLS."
+    }
+  }
+
+  /// - Parameter code: X509_V_ERR_… of OpenSSL.
+  private static func advice(_ code: Int) -> String {
+    switch code {
+    case Int(X509_V_ERR_CERT_NOT_YET_VALID), Int(X509_V_ERR_CERT_HAS_EXPIRED):
+      " Is this machine's clock right? It says " + EventForm.today() + "."
+    case Int(X509_V_ERR_HOSTNAME_MISMATCH), Int(X509_V_ERR_IP_ADDRESS_MISMATCH):
+      " Use the name that the certificate is for."
+    default: " If the server has a certificate of its own, give its CA with --cacert."
     }
   }
 }

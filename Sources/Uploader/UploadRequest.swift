@@ -46,7 +46,7 @@ public struct UploadRequest: Sendable {
   /// All text fields of the form.
   var fields: [FormField] {
     switch destination {
-    case .gigHive(_, let form): form.completed(today: localDay()).fields + extraFields
+    case .gigHive(_, let form): form.fields + extraFields
     case .multipart: extraFields
     }
   }
@@ -56,30 +56,14 @@ public struct UploadRequest: Sendable {
     return FilePart(name: fileFieldName, fileName: name, mediaType: mediaType ?? MediaType.of(fileName: name))
   }
 
-  var sizeLimit: Int64 { maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : Int64.max) }
+  var sizeLimit: Int64 { maximumSize ?? (isForGigHive ? Limits.gigHiveFileSize : Limits.fileSize) }
 }
 
-/// A delivery that the server has confirmed.
-public struct Delivery: Sendable {
-  /// What the server said.
-  public let receipt: Receipt
-  /// The file's size in bytes, and its SHA-256 in hexadecimal digits if it was computed.
-  public let file: SentFile
-  /// From the request's first byte to the answer's last.
-  public let durationMilliseconds: Int64
-}
-
-/// How far an upload is.
-public struct Progress: Equatable, Sendable {
-  /// Bytes of the file that the server's kernel has acknowledged, as far as this side's kernel knows.
-  public let deliveredBytes: Int64
-  /// The file's size.
-  public let totalBytes: Int64
-}
-
-/// Today where this machine stands, YYYY-MM-DD.
-private func localDay() -> String {
-  var (year, month, day): (Int32, Int32, Int32) = (0, 0, 0)
-  shim_local_date(&year, &month, &day)
-  return EventForm.calendarDay(year: Int(year), month: Int(month), day: Int(day))
+extension EventForm {
+  /// Today where this machine stands, YYYY-MM-DD.
+  package static func today() -> String {
+    var (year, month, day): (Int32, Int32, Int32) = (0, 0, 0)
+    shim_local_date(&year, &month, &day)
+    return calendarDay(year: Int(year), month: Int(month), day: Int(day))
+  }
 }

@@ -16,7 +16,7 @@ public final class Uploader {
 
   public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
 
-  deinit { kept?.connection.stream.sayGoodbye() }
+  deinit { kept?.connection.stream.closeNotify() }
 
   /// Delivers one recording.
   /// - Parameters:
@@ -27,24 +27,27 @@ public final class Uploader {
     _ request: UploadRequest, cancellation: Cancellation = Cancellation(),
     onProgress: @escaping (Progress) -> Void = { _ in }
   ) throws(UploadError) -> Delivery {
-    if cancellation.isCancelled { throw .cancelled }
-    if case .gigHive(_, let form) = request.destination {
+    if cancellation.isCancelled { throw .cancelled(hasSentAll: false) }
+    var request = request
+    if case .gigHive(let base, let form) = request.destination {
       do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
+      // Once, so that a repeated request after midnight is still for the same event.
+      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
     let file: SourceFile
     do throws(FileError) { file = try SourceFile(path: request.file, limit: request.sizeLimit) } catch {
       throw .file(request.file, error)
     }
-    var attempt = Attempt(request: request, file: file, cancellation: cancellation, onProgress: onProgress)
+    var job = Job(request: request, file: file, cancellation: cancellation, onProgress: onProgress)
     while true {
-      if let delivery = try send(&attempt) { return delivery }
+      if let delivery = try send(&job) { return delivery }
     }
   }
 
   // MARK: One attempt
 
-  /// What stays the same, and what is learnt, over the attempts at one upload.
-  private struct Attempt {
+  /// An upload, and what has been learnt about it from earlier attempts.
+  private struct Job {
     let request: UploadRequest
     let file: SourceFile
     let cancellation: Cancellation
@@ -53,53 +56,54 @@ public final class Uploader {
     var mayReuseConnection = true
   }
 
-  /// - Returns: nil if the request has to be repeated, as `attempt` then says.
-  private func send(_ attempt: inout Attempt) throws(UploadError) -> Delivery? {
-    let (head, body) = try compose(attempt)
+  /// - Returns: nil if the request has to be repeated, as `job` then says.
+  private func send(_ job: inout Job) throws(UploadError) -> Delivery? {
+    let (head, body) = try compose(job)
     let headBytes = try encode(head)
-    let isReused = attempt.mayReuseConnection && keptConnection(for: attempt.request.target) != nil
-    let connection = try connect(attempt, isReused: isReused)
-    let needsDigest = attempt.request.isForGigHive || attempt.request.computesDigest
-    let digest = needsDigest ? SHA256() : nil
+    let isReused = job.mayReuseConnection && keptConnection(for: job.request.target) != nil
+    let connection = try connect(job, isReused: isReused)
+    let needsDigest = job.request.isForGigHive || job.request.computesDigest
+    let digest = needsDigest ? try SHA256() : nil
     let transfer = Transfer(
-      of: attempt.file, path: attempt.request.file, head: headBytes, body: body,
+      of: job.file, path: job.request.file, head: headBytes, body: body,
       exchange: Exchange(method: head.method, expectsContinue: head.fields.first("Expect") != nil), digest: digest,
-      over: connection, buffers: buffers, timeouts: configuration.timeouts, onProgress: attempt.onProgress)
+      over: connection, buffers: buffers, timeouts: configuration.timeouts, onProgress: job.onProgress)
     show(head)
-    do throws(UploadError) { try run(transfer, cancellation: attempt.cancellation) } catch {
+    do throws(UploadError) { try run(transfer, cancellation: job.cancellation) } catch {
+      if case .cancelled = error { throw .cancelled(hasSentAll: transfer.hasSentAll) }
       // A kept connection can have been closed by the server just before. The request is repeated where that can do no
       // harm: none of the body went out, or the server knows a duplicate when it sees one.
       guard isReused, !transfer.hasBegunReceiving, case .connectionLost = error,
-        !transfer.hasBegunBody || attempt.request.isForGigHive
+        !transfer.hasBegunBody || job.request.isForGigHive
       else { throw error }
-      attempt.mayReuseConnection = false
+      job.mayReuseConnection = false
       return nil
     }
     guard let response = transfer.response, let startedAt = transfer.startedAt else {
       preconditionFailure("a transfer that has ended without an answer")
     }
     show(response)
-    if transfer.canReuseConnection { kept = (connection, origin(of: attempt.request.target)) }
+    if transfer.canReuseConnection { kept = (connection, job.request.target.origin) }
     if response.status == 417, head.fields.first("Expect") != nil {
-      attempt.mayExpectContinue = false
+      job.mayExpectContinue = false
       return nil
     }
-    let sent = SentFile(size: attempt.file.size, sha256: transfer.hasSentAll ? digest?.finish() : nil)
-    let receipt = try interpret(response, sent: sent, of: attempt.request, hasSentAll: transfer.hasSentAll)
-    attempt.onProgress(Progress(deliveredBytes: sent.size, totalBytes: sent.size))
+    let sent = SentFile(size: job.file.size, sha256: transfer.hasSentAll ? digest?.finish() : nil)
+    let receipt = try interpret(response, sent: sent, of: job.request, hasSentAll: transfer.hasSentAll)
+    job.onProgress(Progress(deliveredBytes: sent.size, totalBytes: sent.size))
     let duration = shim_monotonic_milliseconds() - startedAt
     return Delivery(receipt: receipt, file: sent, durationMilliseconds: duration)
   }
 
   // MARK: The request
 
-  private func compose(_ attempt: Attempt) throws(UploadError) -> (RequestHead, RequestBody) {
-    let request = attempt.request
+  private func compose(_ job: Job) throws(UploadError) -> (RequestHead, RequestBody) {
+    let request = job.request
     let boundary = Boundary(random: try randomBytes(16))
     let body: RequestBody
     do throws(FormDataError) {
       body = try FormData.body(
-        fields: request.fields, file: request.filePart, fileLength: attempt.file.size, boundary: boundary)
+        fields: request.fields, file: request.filePart, fileLength: job.file.size, boundary: boundary)
     } catch { throw .formData(error) }
     var fields = [
       Field("User-Agent", configuration.userAgent), Field("Accept", "application/json"),
@@ -108,7 +112,7 @@ public final class Uploader {
     fields += configuration.credentials.fields
     fields.append(Field("Content-Type", FormData.contentType(boundary)))
     fields.append(Field("Content-Length", String(body.length)))
-    if attempt.mayExpectContinue, body.length >= Limits.expectContinueFrom {
+    if job.mayExpectContinue, body.length >= Limits.expectContinueFrom {
       fields.append(Field("Expect", "100-continue"))
     }
     return (RequestHead(method: "POST", target: request.target, fields: fields), body)
@@ -126,26 +130,22 @@ public final class Uploader {
 
   // MARK: The connection
 
-  private func origin(of target: TargetURI) -> String {
-    (target.scheme == .https ? "https://" : "http://") + target.authority
-  }
-
   /// The connection that the previous upload left, unless it goes elsewhere or the server has said or closed something.
   private func keptConnection(for target: TargetURI) -> Connection? {
-    guard let kept, kept.origin == origin(of: target),
+    guard let kept, kept.origin == target.origin,
       shim_poll(kept.connection.stream.descriptor, Int32(SHIM_POLL_READABLE), -1, 0) == 0
     else { return nil }
     return kept.connection
   }
 
-  private func connect(_ attempt: Attempt, isReused: Bool) throws(UploadError) -> Connection {
+  private func connect(_ job: Job, isReused: Bool) throws(UploadError) -> Connection {
     let previous = kept?.connection
     kept = nil
     if isReused, let previous { return previous }
-    previous?.stream.sayGoodbye()
-    let target = attempt.request.target
+    previous?.stream.closeNotify()
+    let target = job.request.target
     let connector = Connector(to: target, configuration: configuration, tls: try tlsContext(for: target))
-    try run(connector, cancellation: attempt.cancellation)
+    try run(connector, cancellation: job.cancellation)
     guard let connection = connector.connection else { preconditionFailure("a connector that has ended without one") }
     return connection
   }
@@ -171,7 +171,8 @@ public final class Uploader {
         status: status, location: response.head.fields.first("Location") ?? "an address it does not name")
     }
     if status < 300, !hasSentAll { throw .prematureSuccess(status: status) }
-    let content = ContentCoding.decodedContent(of: response) ?? []
+    // What cannot be read confirms nothing: GigHive's answer then does not count, another endpoint's status does.
+    let content = try response.isTruncated ? [] : ContentCoding.decodedContent(of: response) ?? []
     do throws(ReplyFailure) {
       if request.isForGigHive {
         return try ServerReply.fromGigHive(status: status, content: content, sent: sent)
@@ -184,7 +185,9 @@ public final class Uploader {
 
   private func show(_ head: RequestHead) {
     guard let diagnostics = configuration.diagnostics else { return }
-    diagnostics("> " + head.method + " " + head.target.requestTarget)
+    // A query can hold a token.
+    let path = String(decoding: head.target.requestTarget.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
+    diagnostics("> " + head.method + " " + head.target.origin + path)
     for field in head.fields { diagnostics("> " + visible(field)) }
   }
 

@@ -34,7 +34,7 @@ enum CommandLineArguments {
     var options: [GivenOption] = []
     while true {
       let value = shim_option_next()
-      if value == -1 { break }
+      if Int(value) == SHIM_OPTION_END { break }
       options.append(GivenOption(option: try option(value), argument: argument()))
     }
     var files: [FilePath] = []
@@ -43,14 +43,13 @@ enum CommandLineArguments {
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
-    switch UInt8(truncatingIfNeeded: value) {
-    case UInt8(ascii: "h") where value < 256: return .help
-    case UInt8(ascii: "q") where value < 256: return .quiet
-    case UInt8(ascii: "v") where value < 256: return .verbose
-    case UInt8(ascii: ":") where value < 256:
-      throw UsageError(offender + " needs a value.")
-    case UInt8(ascii: "?") where value < 256:
-      throw UsageError("there is no option " + offender + "." + suggestion(for: offender))
+    switch Int(value) {
+    case SHIM_OPTION_UNKNOWN: throw UsageError("there is no option " + offender + "." + suggestion(for: offender))
+    case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
+    case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
+    case Int(UInt8(ascii: "h")): return .help
+    case Int(UInt8(ascii: "q")): return .quiet
+    case Int(UInt8(ascii: "v")): return .verbose
     default:
       guard let option = Option(rawValue: value) else { preconditionFailure("an option that is not in the table") }
       return option
@@ -62,6 +61,12 @@ enum CommandLineArguments {
     return FilePath(cString: argument)
   }
 
+  private static func suggestion(for typed: String) -> String {
+    let word = Array(typed.utf8.drop { $0 == UInt8(ascii: "-") })
+    return Suggestion.nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" }
+      ?? ""
+  }
+
   private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }
 
   private static func permanentCString(_ text: String) -> UnsafePointer<CChar> {
@@ -69,39 +74,5 @@ enum CommandLineArguments {
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
     for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
     return UnsafePointer(copy)
-  }
-
-  // MARK: Suggestions
-
-  private static func suggestion(for typed: String) -> String {
-    let word = Array(typed.utf8.drop { $0 == UInt8(ascii: "-") }.prefix { $0 != UInt8(ascii: "=") })
-    return nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" } ?? ""
-  }
-
-  /// The name with the fewest changed letters, if they are few.
-  static func nearest(to word: [UInt8], among names: [String]) -> String? {
-    var best: (name: String, distance: Int)?
-    for name in names {
-      let distance = editDistance(word, Array(name.utf8))
-      if distance <= max(word.count < 4 ? 1 : 2, word.count / 3), distance < best?.distance ?? Int.max {
-        best = (name, distance)
-      }
-    }
-    return best?.name
-  }
-
-  /// Levenshtein's distance.
-  private static func editDistance(_ one: [UInt8], _ other: [UInt8]) -> Int {
-    var row = Array(0...other.count)
-    for (index, byte) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for column in 0..<other.count {
-        let substitution = diagonal + (byte == other[column] ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(substitution, diagonal + 1, row[column] + 1)
-      }
-    }
-    return row[other.count]
   }
 }

@@ -4,6 +4,7 @@ import Uploader
 @main
 struct Main {
   static func main() {
+    shim_report_traps()
     do throws(UsageError) {
       shim_exit(try run())
     } catch {
@@ -48,7 +49,7 @@ struct Main {
   }
 
   private static func unknown(_ command: String) -> UsageError {
-    let nearest = CommandLineArguments.nearest(to: Array(command.utf8), among: Help.commands)
+    let nearest = Suggestion.nearest(to: Array(command.utf8), among: Help.commands)
     let suggestion = nearest.map { " Did you mean " + $0 + "?" } ?? ""
     return UsageError("there is no command \"" + PrintableText.line(command) + "\"." + suggestion)
   }

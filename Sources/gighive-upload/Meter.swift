@@ -11,11 +11,18 @@ struct Meter {
 
   private static let windowMilliseconds: Int64 = 3000
 
+  init() {
+    // More than the window holds at ten a second, so that a transfer under way allocates nothing.
+    samples.reserveCapacity(64)
+  }
+
   mutating func note(_ progress: Progress, nowMilliseconds now: Int64) {
     if startedAt == nil { startedAt = now }
     elapsedMilliseconds = now - (startedAt ?? now)
     deliveredBytes = progress.deliveredBytes
     totalBytes = progress.totalBytes
+    // A request that is repeated begins anew.
+    if let last = samples.last, last.bytes > progress.deliveredBytes { samples.removeAll(keepingCapacity: true) }
     samples.removeAll { now - $0.milliseconds > Meter.windowMilliseconds }
     samples.append((now, progress.deliveredBytes))
   }

@@ -1,5 +1,5 @@
 /// Every option of the program, in the order of the help.
-enum Option: Int32, CaseIterable {
+enum Option: Int32 {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
   case multipartURL

@@ -78,6 +78,12 @@ final class Report {
     isLineOpen = true
   }
 
+  /// A line about what happens on the wire.
+  func diagnose(_ line: String) {
+    closeLine()
+    Console.error(line + "\n")
+  }
+
   private func closeLine() {
     if isLineOpen { Console.error("\r\u{1B}[K") }
     isLineOpen = false
@@ -130,7 +136,8 @@ final class Report {
 
   /// An interruption is told with what had been sent by then.
   private func message(of error: UploadError) -> String {
-    guard error == .cancelled else { return error.message }
+    guard case .cancelled(let hasSentAll) = error else { return error.message }
+    if hasSentAll { return name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
     return name + ": interrupted; " + (meter.totalBytes == 0 ? "nothing was sent" : sent + " were sent")
       + ", nothing was delivered."

@@ -1,11 +1,13 @@
 """Fixtures: the program, loopback servers, recordings and certificates."""
 
+import contextlib
 import os
 import shlex
 import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -141,3 +143,22 @@ def deaf_port():
         yield listener.getsockname()[1]
         for filler in fillers:
             filler.close()
+
+
+@pytest.fixture
+def deaf_server():
+    """Starts a server that answers the first request with some bytes and then neither speaks nor closes; its URL."""
+    with contextlib.ExitStack() as stack:
+
+        def deaf_server(answer: bytes) -> str:
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+            def serve():
+                connection = stack.enter_context(listener.accept()[0])
+                connection.recv(1 << 16)
+                connection.sendall(answer)
+
+            threading.Thread(target=serve, daemon=True).start()
+            return f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+        yield deaf_server

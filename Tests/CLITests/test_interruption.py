@@ -1,5 +1,7 @@
 """Ctrl-C and SIGTERM end the program within a second, with a word about what happened."""
 
+import fcntl
+import os
 import signal
 import socket
 import time
@@ -20,9 +22,9 @@ def interrupt(running, number):
     return result
 
 
-def told(result, code):
+def told(result, code, what="nothing was delivered"):
     assert result.code == code, result
-    assert "interrupted" in result.err and "nothing was delivered" in result.err
+    assert "interrupted" in result.err and what in result.err
     assert result.out == ""
 
 
@@ -52,7 +54,22 @@ def test_while_waiting_for_the_answer(any_hive, program, recording, number, code
     running = program.start_sending(hive, recording())
     wait_until(lambda: hive.requests and hive.requests[0].complete)
     time.sleep(0.05)
-    told(interrupt(running, number), code)
+    told(interrupt(running, number), code, what="may have stored it")
+
+
+def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording):
+    """Here: a standard output that nobody reads."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(writing, b"x" * 4096)
+    running = program.start_sending(hive("silent"), recording(), "--json", stdout=writing)
+    os.close(writing)
+    time.sleep(0.3)
+    running.signal(signal.SIGTERM)
+    time.sleep(0.1)
+    running.signal(signal.SIGTERM)
+    assert running.wait(10).code in (143, -signal.SIGTERM)
+    os.close(reading)
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)

@@ -61,7 +61,7 @@ def test_verbose_shows_the_headers_with_secrets_blanked(hive, program, recording
     stub = hive(password=SECRET)
     result = upload(program, stub, recording(), "--user", "uploader", "-v").wait()
     assert result.code == 0, result
-    for line in ("> POST /api/uploads.php?ui=json", "> Authorization: (secret)", "< 201", "> Accept: application/json"):
+    for line in (f"> POST {stub.url}/api/uploads.php\n", "> Authorization: (secret)", "< 201", "> Accept: application/json"):
         assert line in result.err, result
 
 

@@ -76,7 +76,9 @@ def test_a_certificate_for_the_address_only_is_refused_for_the_name(served_with,
 
 def test_an_expired_certificate_is_refused(served_with, send, recording):
     stub = served_with("expired", days=-1)
-    refused(send(stub, recording()), stub, "expired")
+    result = send(stub, recording())
+    refused(result, stub, "expired")
+    assert "clock" in result.err
 
 
 def test_a_certificate_for_clients_does_not_serve(served_with, send, recording):

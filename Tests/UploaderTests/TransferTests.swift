@@ -139,10 +139,17 @@ struct TransferTests {
   }
 
   @Test func aFailedWriteWithoutAnAnswerIsALostConnection() throws {
-    let bench = try TransferBench(fileLength: 1 << 20)
+    let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: true)
     bench.stream.nextTake = { .failure(brokenPipe) }
     #expect(throws: UploadError.connectionLost(.sending, peer: peer, brokenPipe)) { try bench.run() }
     #expect(!bench.transfer.hasBegunReceiving && !bench.transfer.hasBegunBody)
+  }
+
+  @Test func aFailedWriteMayHavePassedOnSomeOfTheBody() throws {
+    let bench = try TransferBench(fileLength: 1 << 20)
+    bench.stream.nextTake = { .failure(brokenPipe) }
+    #expect(throws: UploadError.connectionLost(.sending, peer: peer, brokenPipe)) { try bench.run() }
+    #expect(bench.transfer.hasBegunBody)
   }
 
   @Test func anEndWithoutAnAnswerIsALostConnection() throws {

@@ -153,7 +153,7 @@ struct UploaderTests {
     let server = LoopbackServer([])
     let cancellation = Cancellation()
     cancellation.cancel()
-    #expect(throws: UploadError.cancelled) {
+    #expect(throws: UploadError.cancelled(hasSentAll: false)) {
       try Uploader().upload(try plain(server, bytes("one")), cancellation: cancellation)
     }
     _ = server.finish()

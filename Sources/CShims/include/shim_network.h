@@ -10,7 +10,7 @@ typedef struct {
 } shim_address;
 
 enum { SHIM_FAMILY_ANY = 0, SHIM_FAMILY_IPV4 = 4, SHIM_FAMILY_IPV6 = 6 };
-enum { SHIM_RESOLVED = 0, SHIM_NO_SUCH_NAME = 1, SHIM_NO_RESOLVER = 2, SHIM_RESOLVER_FAILED = 3 };
+enum { SHIM_RESOLVED = 0, SHIM_NO_SUCH_NAME = 1, SHIM_NO_RESOLVER = 2, SHIM_RESOLVER_NO_MEMORY = 3 };
 
 // A name lookup on a thread of its own, since getaddrinfo(3) blocks: poll its descriptor, then take the result.
 // Numeric hosts are resolved at once and start no thread. NULL if no thread can be had.

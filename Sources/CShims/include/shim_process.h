@@ -6,22 +6,26 @@ int32_t shim_argument_count(void);
 const char *shim_argument(int32_t index);
 
 // getopt_long(3) over the process's arguments from index `first` on. Options are added first; each has a value above
-// 255.
+// 255. Names must be typed whole: an abbreviation such as "--password" for "--password-file" would take a secret as an
+// argument, and would stop working with the next option that begins like it.
 void shim_option_add(const char *name, int32_t takes_argument, int32_t value);
 void shim_option_start(int32_t first);
-// The next option's value; -1 at the end; '?' for one that is unknown or ambiguous, ':' for one that lacks its
-// argument.
+enum { SHIM_OPTION_END = -1, SHIM_OPTION_UNKNOWN = -2, SHIM_OPTION_NEEDS_VALUE = -3, SHIM_OPTION_TAKES_NO_VALUE = -4 };
+// The next option: the value of a long one, the letter of a short one, or one of the above.
 int32_t shim_option_next(void);
 // The argument of the option that shim_option_next returned, or NULL.
 const char *shim_option_argument(void);
-// The argument as typed that '?' or ':' was about.
+// The option as typed, without its value, that the last result below SHIM_OPTION_END was about.
 const char *shim_option_offender(void);
 // Index of the first argument that is not an option, once shim_option_next has returned -1.
 int32_t shim_option_rest(void);
 
-// Lets SIGINT and SIGTERM raise the event `descriptor`. SIGPIPE is ignored: a closed pipe is an error, not an end.
+// Lets SIGINT and SIGTERM raise the event `descriptor`; a second one ends the process at once, whatever it waits for.
+// SIGPIPE is ignored: a closed pipe is an error, not an end.
 void shim_signals_raise_event(int32_t descriptor);
 // The signal that came (SIGINT 2, SIGTERM 15), or 0.
 int32_t shim_signal_received(void);
+// Lets a trap (a mistake in this program) end it with a sentence and exit code 1.
+void shim_report_traps(void);
 // exit(3)
 _Noreturn void shim_exit(int32_t code);

@@ -13,7 +13,7 @@ typedef struct {
     int32_t kind;
 } shim_file_status;
 
-enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_SOCKET = 3, SHIM_KIND_DEVICE = 4 };
+enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_DEVICE = 3 };
 
 // open(2) for reading, close-on-exec. Unless it may block, a FIFO without a writer does not hang it.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
@@ -31,7 +31,7 @@ void shim_local_date(int32_t *year, int32_t *month, int32_t *day);
 // getrandom(2). Never returns fewer bytes than asked for; below zero if the kernel has no randomness.
 int32_t shim_random(void *buffer, size_t length);
 
-// write(2) until all is written.
+// write(2) until all is written, or a signal has come.
 int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length);
 int32_t shim_is_terminal(int32_t descriptor);
 // Columns of the terminal behind the descriptor, or 0 if it does not say.
@@ -43,5 +43,4 @@ const char *shim_error_text(int32_t error);
 // VmHWM of this process in KiB (proc(5)), 0 where /proc is not mounted.
 int64_t shim_peak_memory_kib(void);
 
-extern const int32_t SHIM_EAGAIN, SHIM_EACCES, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EISDIR, SHIM_ENOMEM, SHIM_ETIMEDOUT,
-    SHIM_EPIPE, SHIM_ECONNRESET, SHIM_EINVAL, SHIM_EPERM, SHIM_ELOOP;
+extern const int32_t SHIM_EAGAIN, SHIM_ENOENT, SHIM_ENOTDIR;

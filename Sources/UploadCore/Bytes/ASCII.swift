@@ -1,24 +1,24 @@
 /// The characters that the protocols are written in, and the few questions their grammars ask of a byte (RFC 5234, B.1).
-public enum ASCII {
-  public static let tab = UInt8(ascii: "\t")
-  public static let lineFeed = UInt8(ascii: "\n")
-  public static let carriageReturn = UInt8(ascii: "\r")
-  public static let space = UInt8(ascii: " ")
-  public static let quote = UInt8(ascii: "\"")
-  public static let percent = UInt8(ascii: "%")
-  public static let colon = UInt8(ascii: ":")
-  public static let semicolon = UInt8(ascii: ";")
-  public static let delete: UInt8 = 0x7F
+package enum ASCII {
+  package static let tab = UInt8(ascii: "\t")
+  package static let lineFeed = UInt8(ascii: "\n")
+  package static let carriageReturn = UInt8(ascii: "\r")
+  package static let space = UInt8(ascii: " ")
+  package static let quote = UInt8(ascii: "\"")
+  package static let percent = UInt8(ascii: "%")
+  package static let colon = UInt8(ascii: ":")
+  package static let semicolon = UInt8(ascii: ";")
+  package static let delete: UInt8 = 0x7F
 
-  public static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+  package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-  public static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
+  package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
 
   /// CTL: 0–31 and 127.
-  public static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == delete }
+  package static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == delete }
 
   /// `tchar` of RFC 9110, 5.6.2.
-  public static func isTokenCharacter(_ byte: UInt8) -> Bool {
+  package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     if isDigit(byte) || isLetter(byte) { return true }
     switch byte {
     case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
@@ -30,10 +30,10 @@ public enum ASCII {
     }
   }
 
-  public static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
+  package static func lowercased(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
 
   /// The value of a hexadecimal digit.
-  public static func hexValue(_ byte: UInt8) -> UInt8? {
+  package static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 0x30...0x39: byte - 0x30
     case 0x41...0x46: byte - 0x41 + 10
@@ -43,7 +43,7 @@ public enum ASCII {
   }
 
   /// Appends two hexadecimal digits a byte.
-  public static func appendHex(_ bytes: some Sequence<UInt8>, uppercase: Bool = false, to output: inout [UInt8]) {
+  package static func appendHex(_ bytes: some Sequence<UInt8>, uppercase: Bool = false, to output: inout [UInt8]) {
     let letters: UInt8 = uppercase ? 0x41 - 10 : 0x61 - 10
     for byte in bytes {
       for digit in [byte >> 4, byte & 15] { output.append(digit < 10 ? 0x30 + digit : letters + digit) }
@@ -51,7 +51,7 @@ public enum ASCII {
   }
 
   /// A number written in decimal digits alone, or nil: no sign, no space, not empty, not over `Int64.max`.
-  public static func decimal(_ digits: some Sequence<UInt8>) -> Int64? {
+  package static func decimal(_ digits: some Sequence<UInt8>) -> Int64? {
     var value: Int64?
     for digit in digits {
       guard isDigit(digit) else { return nil }
@@ -64,17 +64,17 @@ public enum ASCII {
   }
 
   /// Are the two texts equal when the case of ASCII letters does not count? Bytes outside ASCII must be the same.
-  public static func equalsIgnoringCase(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Bool {
+  package static func equalsIgnoringCase(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Bool {
     one.elementsEqual(other) { lowercased($0) == lowercased($1) }
   }
 
   /// The text with its ASCII letters in lower case.
-  public static func lowercased(_ text: String) -> String {
+  package static func lowercased(_ text: String) -> String {
     String(decoding: text.utf8.map { lowercased($0) }, as: UTF8.self)
   }
 
   /// The bytes without spaces and tabs at either end (OWS, RFC 9110, 5.6.3).
-  public static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  package static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes
     while let first = rest.first, first == space || first == tab { rest = rest.dropFirst() }
     while let last = rest.last, last == space || last == tab { rest = rest.dropLast() }

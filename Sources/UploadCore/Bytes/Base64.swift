@@ -1,6 +1,6 @@
 /// Base 64 with padding (RFC 4648, 4).
-public enum Base64 {
-  public static func encode(_ bytes: [UInt8]) -> String {
+package enum Base64 {
+  package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var index = 0
@@ -20,7 +20,7 @@ public enum Base64 {
   }
 
   /// Is the byte one of the 64 digits?
-  public static func isDigit(_ byte: UInt8) -> Bool {
+  package static func isDigit(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
   }
 

@@ -1,10 +1,10 @@
 /// Texts that come from outside (server messages, file names) as they may be shown to a person.
-public enum PrintableText {
+package enum PrintableText {
   /// The text in one line without anything that a terminal would obey: control characters (C0, DEL, C1), line and
   /// paragraph separators and the marks that turn the direction of writing become "�"; runs of spaces and line
   /// ends become one space.
   /// - Parameter limit: characters kept; a longer text ends in "…".
-  public static func line(_ text: String, limit: Int = Limits.quotedMessageLength) -> String {
+  package static func line(_ text: String, limit: Int = Limits.quotedMessageLength) -> String {
     var result = ""
     var length = 0
     var pendingSpace = false

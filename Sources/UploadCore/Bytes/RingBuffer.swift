@@ -6,6 +6,7 @@
 ///
 /// Invariants: `0 <= count <= capacity`, `0 <= start < capacity`; the bytes in use are `start ..< start + count`, modulo
 /// the capacity.
+/// Public, unlike the rest of the core: Embedded Swift cannot destroy a non-copyable value of another module otherwise.
 public struct RingBuffer: ~Copyable {
   private let storage: UnsafeMutableRawBufferPointer
   private var start = 0

@@ -14,7 +14,7 @@ public enum Credentials: Sendable {
   }
 
   /// The fields for the request's head.
-  public var fields: [Field] {
+  package var fields: [Field] {
     switch self {
     case .none: []
     case .basic(let user, let password):
@@ -25,7 +25,7 @@ public enum Credentials: Sendable {
   }
 
   /// Fields whose values must never be shown, by name.
-  public static func isSecret(fieldName: String) -> Bool {
+  package static func isSecret(fieldName: String) -> Bool {
     ["Authorization", "X-Upload-Token", "Proxy-Authorization", "Cookie", "Set-Cookie"].contains {
       ASCII.equalsIgnoringCase($0.utf8, fieldName.utf8)
     }

@@ -1,13 +1,13 @@
 /// Looks a host up in a netrc file (the format of ftp(1), as curl reads it).
-public enum Netrc {
-  public struct Login: Equatable, Sendable {
-    public let user: String
-    public let password: String
+package enum Netrc {
+  package struct Login: Equatable, Sendable {
+    package let user: String
+    package let password: String
   }
 
   /// The login of the first entry for the host, or of `default`; nil if there is none with a password.
   /// - Parameter user: if not nil, only entries with this login count.
-  public static func login(host: String, user: String?, in bytes: [UInt8]) -> Login? {
+  package static func login(host: String, user: String?, in bytes: [UInt8]) -> Login? {
     var tokens = Tokens(bytes: bytes)
     var matches = false
     var login: String?

@@ -28,7 +28,7 @@ public struct EventForm: Equatable, Sendable {
 
   /// The form as it is sent: with what the server needs and the user left out.
   /// - Parameter today: YYYY-MM-DD.
-  public func completed(today: String) -> EventForm {
+  package func completed(today: String) -> EventForm {
     var form = self
     if form.eventDate.isEmpty { form.eventDate = today }
     if form.eventType.isEmpty { form.eventType = "band" }
@@ -36,14 +36,14 @@ public struct EventForm: Equatable, Sendable {
   }
 
   /// Refuses what the server would refuse only after it had received the whole recording.
-  public func validate() throws(EventFormError) {
+  package func validate() throws(EventFormError) {
     guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
     guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
     guard eventType.isEmpty || eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
   }
 
   /// The form's fields under the names that `uploads.php` knows.
-  public var fields: [FormField] {
+  package var fields: [FormField] {
     [
       FormField("event_date", eventDate), FormField("org_name", orgName), FormField("event_type", eventType),
       FormField("label", label), FormField("participants", participants), FormField("keywords", keywords),
@@ -64,7 +64,7 @@ public struct EventForm: Equatable, Sendable {
   }
 
   /// A day as YYYY-MM-DD.
-  public static func calendarDay(year: Int, month: Int, day: Int) -> String {
+  package static func calendarDay(year: Int, month: Int, day: Int) -> String {
     func padded(_ number: Int, _ width: Int) -> String {
       let digits = String(number)
       return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits

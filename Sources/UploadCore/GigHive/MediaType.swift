@@ -1,10 +1,10 @@
 /// Media types by file name extension, for the recordings that GigHive takes.
-public enum MediaType {
+package enum MediaType {
   /// For anything that is not in the table.
-  public static let unknown = "application/octet-stream"
+  package static let unknown = "application/octet-stream"
 
   /// The media type of a file name, such as `video/mp4`; the case of the extension does not count.
-  public static func of(fileName: String) -> String {
+  package static func of(fileName: String) -> String {
     let bytes = Array(fileName.utf8)
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")) else { return unknown }
     let fileExtension = ASCII.lowercased(String(decoding: bytes[(dot + 1)...], as: UTF8.self))

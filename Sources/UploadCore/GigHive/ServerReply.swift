@@ -5,7 +5,7 @@ public struct SentFile: Equatable, Sendable {
   /// SHA-256 in lower-case hexadecimal digits, if it was computed.
   public let sha256: String?
 
-  public init(size: Int64, sha256: String?) {
+  package init(size: Int64, sha256: String?) {
     self.size = size
     self.sha256 = sha256
   }
@@ -22,11 +22,11 @@ public struct Receipt: Equatable, Sendable {
   /// What deletes the recording again; a secret.
   public var deleteToken: String?
 
-  public init() {}
+  package init() {}
 }
 
 /// Why an answer is not a confirmation.
-public enum ReplyFailure: Error, Equatable {
+package enum ReplyFailure: Error, Equatable {
   /// The server's status says no; `message` is in its own words, made printable.
   case refused(status: Int, message: String)
   /// The server's SHA-256 is not that of the bytes that were sent.
@@ -38,9 +38,9 @@ public enum ReplyFailure: Error, Equatable {
 }
 
 /// Reads what a server says to an upload.
-public enum ServerReply {
+package enum ServerReply {
   /// An answer of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it has.
-  public static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
+  package static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
     let json = try? JSONReader.read(content)
     if status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 == ASCII.lowercased(stored) {
       var receipt = Receipt()
@@ -57,7 +57,7 @@ public enum ServerReply {
   }
 
   /// An answer of any other endpoint: its status counts, and checksum and size where it names them.
-  public static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
+  package static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
     let json = try? JSONReader.read(content)
     try requireSuccess(status, content, json)
     return try compare(json ?? .null, sent)

@@ -1,5 +1,5 @@
 /// How the end of a response's content is told (RFC 9112, 6.3).
-public enum BodyFraming: Equatable, Sendable {
+package enum BodyFraming: Equatable, Sendable {
   case none
   /// Content-Length, in bytes.
   case length(Int64)
@@ -9,7 +9,7 @@ public enum BodyFraming: Equatable, Sendable {
 
   /// The framing of a final response.
   /// - Parameter requestMethod: a response to HEAD has no content whatever its fields say.
-  public init(of head: ResponseHead, requestMethod: String) throws(ResponseError) {
+  package init(of head: ResponseHead, requestMethod: String) throws(ResponseError) {
     if requestMethod == "HEAD" || head.status == 204 || head.status == 304 {
       self = .none
       return

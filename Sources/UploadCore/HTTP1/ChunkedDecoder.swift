@@ -1,5 +1,5 @@
 /// Takes the chunked transfer coding away (RFC 9112, 7.1). Chunk extensions and trailer fields are read and dropped.
-public struct ChunkedDecoder: Equatable, Sendable {
+package struct ChunkedDecoder: Equatable, Sendable {
   private enum State: Equatable {
     /// In a chunk-size line. `length` counts the whole line, `digits` how many belong to the number so far.
     case sizeLine(size: Int64, digits: Int, length: Int, part: SizeLinePart)
@@ -16,13 +16,13 @@ public struct ChunkedDecoder: Equatable, Sendable {
   private static let atSizeLine = State.sizeLine(size: 0, digits: 0, length: 0, part: .number)
   private var state = ChunkedDecoder.atSizeLine
 
-  public init() {}
+  package init() {}
 
-  public var isFinished: Bool { state == .finished }
+  package var isFinished: Bool { state == .finished }
 
   /// Decodes from the front of `input` and hands each run of content to `content`.
   /// - Returns: how many bytes of the input belong to this body: all of them until it is finished.
-  public mutating func decode(
+  package mutating func decode(
     _ input: UnsafeRawBufferPointer, content: (UnsafeRawBufferPointer) -> Void
   ) throws(ResponseError) -> Int {
     var index = 0

@@ -1,14 +1,14 @@
 /// A final response with its content, as far as it was kept.
-public struct Response: Equatable, Sendable {
-  public let head: ResponseHead
+package struct Response: Equatable, Sendable {
+  package let head: ResponseHead
   /// At most `Limits.replyLength` bytes, still in its content coding.
-  public var content: [UInt8] = []
+  package var content: [UInt8] = []
   /// Was there more content than is kept?
-  public var isTruncated = false
+  package var isTruncated = false
 
-  public init(head: ResponseHead) { self.head = head }
+  package init(head: ResponseHead) { self.head = head }
 
-  public var status: Int { head.status }
+  package var status: Int { head.status }
 }
 
 /// One request and its response on an HTTP/1.1 connection, without the connection: it is told what was sent and fed what
@@ -20,8 +20,8 @@ public struct Response: Equatable, Sendable {
 ///                   └─────────────┴───────────────┴────▶ stopped      a final response came first
 ///
 ///     receiving:  head ◀─▶ (interim heads) ──▶ content ──▶ complete
-public struct Exchange: Sendable {
-  public enum Sending: Equatable, Sendable {
+package struct Exchange: Sendable {
+  package enum Sending: Equatable, Sendable {
     case head
     /// `Expect: 100-continue` was sent; the body waits for leave, but only so long (RFC 9110, 10.1.1).
     case awaitingContinue(untilMilliseconds: Int64)
@@ -40,8 +40,8 @@ public struct Exchange: Sendable {
   }
 
   private let method: String
-  public let expectsContinue: Bool
-  public private(set) var sending = Sending.head
+  package let expectsContinue: Bool
+  package private(set) var sending = Sending.head
   private var receiving = Receiving.head
   private var headBytes: [UInt8] = []
   private var strayLineEnds = 0
@@ -53,7 +53,7 @@ public struct Exchange: Sendable {
   /// - Parameters:
   ///   - method: decides whether the response has content.
   ///   - expectsContinue: does the head ask for `100 (Continue)`?
-  public init(method: String, expectsContinue: Bool) {
+  package init(method: String, expectsContinue: Bool) {
     self.method = method
     self.expectsContinue = expectsContinue
   }
@@ -61,44 +61,44 @@ public struct Exchange: Sendable {
   // MARK: What the caller asks
 
   /// The response once it is whole.
-  public var finalResponse: Response? { receiving == .complete ? response : nil }
+  package var finalResponse: Response? { receiving == .complete ? response : nil }
 
   /// A response that says no, as far as it is there: its head is enough when the connection breaks behind it.
-  public var refusalSoFar: Response? {
+  package var refusalSoFar: Response? {
     guard let response, response.status >= 300 else { return nil }
     return response
   }
 
   /// Has anything of the response arrived, be it an interim one?
-  public var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
+  package var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
 
   /// Has nothing of a final response arrived, so that an end of the connection cuts none?
-  public var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
+  package var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
 
   /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
-  public var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
+  package var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
 
   // MARK: What the caller tells
 
   /// The head has been written.
   /// - Parameter continueDeadlineMilliseconds: until when to wait for leave to send the body.
-  public mutating func headWasSent(continueDeadlineMilliseconds: Int64) {
+  package mutating func headWasSent(continueDeadlineMilliseconds: Int64) {
     guard sending == .head else { return }
     sending = expectsContinue ? .awaitingContinue(untilMilliseconds: continueDeadlineMilliseconds) : .body
   }
 
   /// Time has passed.
-  public mutating func tick(nowMilliseconds: Int64) {
+  package mutating func tick(nowMilliseconds: Int64) {
     if case .awaitingContinue(let deadline) = sending, nowMilliseconds >= deadline { sending = .body }
   }
 
   /// The last byte of the body has been written.
-  public mutating func bodyWasSent() {
+  package mutating func bodyWasSent() {
     if sending == .body { sending = .finished }
   }
 
   /// Bytes have arrived. All of them are taken; what follows a whole response is dropped, and the connection with it.
-  public mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) {
+  package mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) {
     var rest = input
     while !rest.isEmpty {
       let count: Int
@@ -125,7 +125,7 @@ public struct Exchange: Sendable {
   }
 
   /// The connection has ended.
-  public mutating func receiveEnd() throws(ResponseError) {
+  package mutating func receiveEnd() throws(ResponseError) {
     connectionEnds = true
     switch receiving {
     case .complete: return

@@ -1,20 +1,20 @@
 /// A header or trailer field (RFC 9110, 5).
-public struct Field: Equatable, Sendable {
+package struct Field: Equatable, Sendable {
   /// As received or to be sent; compare with ``hasName(_:)``.
-  public let name: String
-  public let value: String
+  package let name: String
+  package let value: String
 
-  public init(_ name: String, _ value: String) {
+  package init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
   }
 
   /// Field names are case-insensitive (RFC 9110, 5.1).
-  public func hasName(_ other: String) -> Bool { ASCII.equalsIgnoringCase(name.utf8, other.utf8) }
+  package func hasName(_ other: String) -> Bool { ASCII.equalsIgnoringCase(name.utf8, other.utf8) }
 
   /// Can the field be sent as one line? The name must be a token, the value free of control characters except tab
   /// (RFC 9110, 5.5): a line end in either would let its author write header lines of his own.
-  public var isSendable: Bool {
+  package var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(ASCII.isTokenCharacter)
       && value.utf8.allSatisfy { !ASCII.isControl($0) || $0 == ASCII.tab }
   }
@@ -22,13 +22,13 @@ public struct Field: Equatable, Sendable {
 
 extension [Field] {
   /// The values of all fields of that name, in order.
-  public func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }
+  package func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }
 
   /// The first value of that name.
-  public func first(_ name: String) -> String? { first { $0.hasName(name) }?.value }
+  package func first(_ name: String) -> String? { first { $0.hasName(name) }?.value }
 
   /// The members of a comma-separated list field (RFC 9110, 5.6.1), in lower case and without their parameters.
-  public func listMembers(of name: String) -> [String] {
+  package func listMembers(of name: String) -> [String] {
     var members: [String] = []
     for field in self where field.hasName(name) {
       for element in [UInt8](field.value.utf8).split(separator: UInt8(ascii: ",")) {

@@ -2,8 +2,8 @@
 ///
 /// It goes through the phases header → file → footer → complete, and its length is known before its first byte. A
 /// multipart form has both framings (``FormData``); a plain PUT has none.
-public struct RequestBody: Sendable {
-  public enum Phase: Equatable, Sendable {
+package struct RequestBody: Sendable {
+  package enum Phase: Equatable, Sendable {
     /// Framing before the file; `sent` bytes of it have been taken.
     case header(sent: Int)
     /// The file; `sent` bytes of it have been taken.
@@ -13,13 +13,13 @@ public struct RequestBody: Sendable {
     case complete
   }
 
-  public let header: [UInt8]
+  package let header: [UInt8]
   /// Bytes of the file, as they were counted when the file was opened.
-  public let fileLength: Int64
-  public let footer: [UInt8]
-  public private(set) var phase = Phase.header(sent: 0)
+  package let fileLength: Int64
+  package let footer: [UInt8]
+  package private(set) var phase = Phase.header(sent: 0)
 
-  public init(header: [UInt8], fileLength: Int64, footer: [UInt8]) {
+  package init(header: [UInt8], fileLength: Int64, footer: [UInt8]) {
     self.header = header
     self.fileLength = fileLength
     self.footer = footer
@@ -27,16 +27,10 @@ public struct RequestBody: Sendable {
   }
 
   /// The value of Content-Length.
-  public var length: Int64 { Int64(header.count) + fileLength + Int64(footer.count) }
-
-  /// Begins anew, for a request that has to be repeated.
-  public mutating func rewind() {
-    phase = .header(sent: 0)
-    settle()
-  }
+  package var length: Int64 { Int64(header.count) + fileLength + Int64(footer.count) }
 
   /// Copies framing into `space` as far as it fits; 0 in the phases file and complete.
-  public mutating func writeFraming(into space: UnsafeMutableRawBufferPointer) -> Int {
+  package mutating func writeFraming(into space: UnsafeMutableRawBufferPointer) -> Int {
     switch phase {
     case .header(let sent):
       let count = copy(header, from: sent, to: space)
@@ -54,7 +48,7 @@ public struct RequestBody: Sendable {
   }
 
   /// Takes `count` bytes of the file as read.
-  public mutating func advanceFile(by count: Int) {
+  package mutating func advanceFile(by count: Int) {
     guard case .file(let sent) = phase, count > 0, Int64(count) <= fileLength - sent else {
       preconditionFailure("more of the file than the body has")
     }

@@ -7,20 +7,20 @@ public enum RequestHeadError: Error, Equatable {
 }
 
 /// A request's line and fields (RFC 9112, 2.1).
-public struct RequestHead: Equatable, Sendable {
-  public var method: String
-  public var target: TargetURI
+package struct RequestHead: Equatable, Sendable {
+  package var method: String
+  package var target: TargetURI
   /// All fields but Host, which ``encoded()`` writes first (RFC 9110, 7.2).
-  public var fields: [Field]
+  package var fields: [Field]
 
-  public init(method: String, target: TargetURI, fields: [Field]) {
+  package init(method: String, target: TargetURI, fields: [Field]) {
     self.method = method
     self.target = target
     self.fields = fields
   }
 
   /// The head as it goes on the wire, with its closing empty line.
-  public func encoded() throws(RequestHeadError) -> [UInt8] {
+  package func encoded() throws(RequestHeadError) -> [UInt8] {
     var bytes = Array((method + " " + target.requestTarget + " HTTP/1.1\r\n").utf8)
     bytes += Array(("Host: " + target.authority + "\r\n").utf8)
     for field in fields {

@@ -19,23 +19,23 @@ public enum ResponseError: Error, Equatable {
 }
 
 /// A response's status and fields (RFC 9112, 4 and 5).
-public struct ResponseHead: Equatable, Sendable {
+package struct ResponseHead: Equatable, Sendable {
   /// 0 for HTTP/1.0, 1 for HTTP/1.1.
-  public let minorVersion: UInt8
+  package let minorVersion: UInt8
   /// 100 to 599.
-  public let status: Int
-  public let fields: [Field]
+  package let status: Int
+  package let fields: [Field]
 
-  public init(minorVersion: UInt8 = 1, status: Int, fields: [Field]) {
+  package init(minorVersion: UInt8 = 1, status: Int, fields: [Field]) {
     self.minorVersion = minorVersion
     self.status = status
     self.fields = fields
   }
 
-  public var isInterim: Bool { status < 200 }
+  package var isInterim: Bool { status < 200 }
 
   /// Reads a whole head, without its closing empty line. A line may end in LF alone (RFC 9112, 2.2).
-  public init(parsing bytes: ArraySlice<UInt8>) throws(ResponseError) {
+  package init(parsing bytes: ArraySlice<UInt8>) throws(ResponseError) {
     var lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)[...]
     guard let statusLine = lines.popFirst() else { throw .notHTTP }
     (minorVersion, status) = try ResponseHead.parseStatusLine(ResponseHead.withoutLineEnd(statusLine))

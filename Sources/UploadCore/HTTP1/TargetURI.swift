@@ -22,7 +22,7 @@ public struct TargetURI: Equatable, Sendable {
   public let host: String
   public let port: UInt16
   /// Path and query, beginning with "/": the origin-form of a request target (RFC 9112, 3.2.1).
-  public let requestTarget: String
+  package let requestTarget: String
 
   /// Takes a URL as a person gives it. A fragment is dropped.
   public init(_ text: String) throws(TargetURIError) {
@@ -45,19 +45,23 @@ public struct TargetURI: Equatable, Sendable {
   }
 
   /// The value of the Host field (RFC 9110, 7.2): the port only if it is not the scheme's own.
-  public var authority: String {
+  package var authority: String {
     let name = hostIsIPv6 ? "[" + host + "]" : host
     return port == (scheme == .https ? 443 : 80) ? name : name + ":" + String(port)
   }
 
+  /// Scheme, host and port: what a connection and credentials are for (RFC 9110, 4.3.1).
+  package var origin: String { (scheme == .https ? "https://" : "http://") + authority }
+
   /// The URI as text.
-  public var text: String { (scheme == .https ? "https://" : "http://") + authority + requestTarget }
+  public var text: String { origin + requestTarget }
 
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
   /// Another target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. A query of
   /// this URI is dropped.
-  public func appending(_ relative: String) -> TargetURI {
+  package func appending(_ relative: String) -> TargetURI {
+    precondition(relative.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete }, "not a part of a URI")
     var path = Array(requestTarget.utf8.prefix { $0 != questionMark })
     if path.last != slash { path.append(slash) }
     let target = String(decoding: path, as: UTF8.self) + relative

@@ -1,17 +1,17 @@
 /// Why a text is not JSON.
-public enum JSONError: Error, Equatable {
+package enum JSONError: Error, Equatable {
   /// The byte at `offset` does not fit, or the text ends there too early.
   case unexpected(offset: Int)
   case tooDeep(limit: Int)
 }
 
 /// Reads one JSON text, strictly by RFC 8259: UTF-8, no comments, no trailing commas, nothing behind the value.
-public struct JSONReader {
+package struct JSONReader {
   private let bytes: [UInt8]
   private var offset = 0
 
   /// - Parameter bytes: the whole text; a byte order mark is refused.
-  public static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
+  package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
     var reader = JSONReader(bytes: bytes)
     let value = try reader.readValue(depth: 0)
     reader.skipSpace()

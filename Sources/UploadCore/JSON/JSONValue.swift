@@ -1,5 +1,5 @@
 /// A JSON text as a tree (RFC 8259). Numbers keep their spelling, since identifiers can exceed what a Double holds.
-public indirect enum JSONValue: Equatable, Sendable {
+package indirect enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
   case number(String)
@@ -7,23 +7,23 @@ public indirect enum JSONValue: Equatable, Sendable {
   case array([JSONValue])
   case object([Member])
 
-  public struct Member: Equatable, Sendable {
-    public let name: String
-    public let value: JSONValue
+  package struct Member: Equatable, Sendable {
+    package let name: String
+    package let value: JSONValue
   }
 
   /// The member of that name of an object; the last one where a name is repeated, as most readers have it.
-  public subscript(name: String) -> JSONValue? {
+  package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.name == name }?.value
   }
 
-  public var string: String? {
+  package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
   /// A whole number, also one that a server wrote as a string of digits (PHP often does).
-  public var integer: Int64? {
+  package var integer: Int64? {
     switch self {
     case .number(let text), .string(let text): Int64(text)
     default: nil

@@ -1,29 +1,29 @@
 /// Writes one JSON object on one line (RFC 8259).
-public struct JSONWriter {
-  public private(set) var text = "{"
+package struct JSONWriter {
+  package private(set) var text = "{"
 
-  public init() {}
+  package init() {}
 
   /// The whole object; nothing can be added afterwards.
-  public consuming func finished() -> String { text + "}" }
+  package consuming func finished() -> String { text + "}" }
 
-  public mutating func add(_ name: String, _ value: String) {
+  package mutating func add(_ name: String, _ value: String) {
     addName(name)
     text += JSONWriter.quoted(value)
   }
 
-  public mutating func add(_ name: String, _ value: Int64) {
+  package mutating func add(_ name: String, _ value: Int64) {
     addName(name)
     text += String(value)
   }
 
-  public mutating func add(_ name: String, _ value: Bool) {
+  package mutating func add(_ name: String, _ value: Bool) {
     addName(name)
     text += value ? "true" : "false"
   }
 
   /// A number of seconds with three decimals.
-  public mutating func add(_ name: String, milliseconds: Int64) {
+  package mutating func add(_ name: String, milliseconds: Int64) {
     addName(name)
     let fraction = String(milliseconds % 1000)
     text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction

@@ -1,10 +1,10 @@
 /// The line that separates the parts of a multipart body (RFC 2046, 5.1.1): 128 random bits, so that nobody can plant it
 /// in a file or a field. At most 70 characters are allowed; it has 44.
-public struct Boundary: Equatable, Sendable {
-  public let text: String
+package struct Boundary: Equatable, Sendable {
+  package let text: String
 
   /// - Parameter random: 16 bytes nobody can guess.
-  public init(random: [UInt8]) {
+  package init(random: [UInt8]) {
     precondition(random.count == 16)
     var hex: [UInt8] = []
     ASCII.appendHex(random, to: &hex)

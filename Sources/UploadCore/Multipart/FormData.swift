@@ -10,14 +10,14 @@ public struct FormField: Equatable, Sendable {
 }
 
 /// The part of a form that carries a file.
-public struct FilePart: Equatable, Sendable {
+package struct FilePart: Equatable, Sendable {
   /// The form's name for it; GigHive's is `file`.
-  public var name: String
-  public var fileName: String
+  package var name: String
+  package var fileName: String
   /// Such as `video/mp4`.
-  public var mediaType: String
+  package var mediaType: String
 
-  public init(name: String, fileName: String, mediaType: String) {
+  package init(name: String, fileName: String, mediaType: String) {
     self.name = name
     self.fileName = fileName
     self.mediaType = mediaType
@@ -33,12 +33,12 @@ public enum FormDataError: Error, Equatable {
 }
 
 /// The multipart/form-data encoding of some text fields and one file (RFC 7578, and the HTML standard for names).
-public enum FormData {
+package enum FormData {
   /// The value of the request's Content-Type field.
-  public static func contentType(_ boundary: Boundary) -> String { "multipart/form-data; boundary=" + boundary.text }
+  package static func contentType(_ boundary: Boundary) -> String { "multipart/form-data; boundary=" + boundary.text }
 
   /// The body: the text fields in their order, then the file.
-  public static func body(
+  package static func body(
     fields: [FormField], file: FilePart, fileLength: Int64, boundary: Boundary
   ) throws(FormDataError) -> RequestBody {
     guard Field("Content-Type", file.mediaType).isSendable else { throw .invalidMediaType(file.mediaType) }

@@ -28,5 +28,5 @@ protocol ByteStream: AnyObject {
   /// Bytes that were written and that the peer's kernel has not acknowledged, as far as this side's kernel knows.
   var unacknowledgedLength: Int { get }
   /// Says that no more will be written, if the protocol has words for it. Does not wait.
-  func sayGoodbye()
+  func closeNotify()
 }

@@ -63,7 +63,7 @@ final class Connector: Machine {
   }
 
   private func wait(
-    _ phase: Phase, on descriptor: Int32, for readiness: Readiness, now: Int64, peer: String
+    _ phase: UploadPhase, on descriptor: Int32, for readiness: Readiness, now: Int64, peer: String
   ) throws(UploadError) -> Wait {
     guard now < deadline else { throw .timedOut(phase, peer: peer, limitMilliseconds: limit) }
     return Wait(descriptor: descriptor, readiness: readiness, untilMilliseconds: deadline)
@@ -72,12 +72,11 @@ final class Connector: Machine {
   // MARK: TCP
 
   private func connect(to index: Int, now: Int64) throws(UploadError) -> Wait? {
-    // The time that is left is divided between the addresses that are left, so that a dead one does not use it up.
-    if index == 0 { deadline = now + limit / Int64(addresses.count) }
     configuration.diagnostics?("* connecting to " + text(of: addresses[index]))
     let descriptor = shim_connect(&addresses[index])
     guard descriptor >= 0 else { return try connectNext(after: index, SystemError(result: descriptor), now: now) }
     state = .connecting(Socket(descriptor: descriptor), index: index, sinceMilliseconds: now)
+    // The time is divided between the addresses, so that a dead one does not use it up.
     deadline = now + limit / Int64(addresses.count)
     return Wait(descriptor: descriptor, readiness: .writable, untilMilliseconds: deadline)
   }
@@ -179,6 +178,7 @@ private final class Lookup {
     switch Int(shim_lookup_result(pointer, &addresses, Int32(addresses.count), &count)) {
     case SHIM_RESOLVED: return Array(addresses.prefix(Int(count)))
     case SHIM_NO_SUCH_NAME: throw .noSuchName(host: host)
+    case SHIM_RESOLVER_NO_MEMORY: throw .outOfResources("memory")
     default: throw .noResolver(host: host)
     }
   }

@@ -7,18 +7,18 @@ enum ContentCoding {
   static let accepted = "gzip, deflate"
 
   /// A response's content without its coding; nil if it is damaged, cut, in an unknown coding, or larger than
-  /// `Limits.replyLength` when decoded.
-  static func decodedContent(of response: Response) -> [UInt8]? {
+  /// `Limits.replyLength` when decoded. Throws if there is no memory to decode it.
+  static func decodedContent(of response: Response) throws(UploadError) -> [UInt8]? {
     let codings = response.head.fields.listMembers(of: "Content-Encoding").filter { $0 != "identity" }
     guard let coding = codings.first else { return response.content }
     guard codings.count == 1, coding == "gzip" || coding == "x-gzip" || coding == "deflate" else { return nil }
     if response.content.isEmpty { return [] }
-    var isDecoded = false
+    var length: Int64 = 0
     let decoded = [UInt8](unsafeUninitializedCapacity: Limits.replyLength) { space, count in
-      let length = shim_inflate(response.content, response.content.count, space.baseAddress, space.count)
-      isDecoded = length >= 0
+      length = shim_inflate(response.content, response.content.count, space.baseAddress, space.count)
       count = max(0, Int(length))
     }
-    return isDecoded ? decoded : nil
+    if Int(length) == SHIM_INFLATE_NO_MEMORY { throw .outOfResources("memory") }
+    return length >= 0 ? decoded : nil
   }
 }

@@ -21,13 +21,13 @@ public struct FilePath: Equatable, Sendable, ExpressibleByStringLiteral {
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// What follows the last slash.
-  public var lastComponent: String {
+  package var lastComponent: String {
     let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
     return String(decoding: bytes[start...], as: UTF8.self)
   }
 
   /// The path with its closing NUL, for C; nil if it has a NUL inside, which no path can have.
-  public var cString: [CChar]? {
+  package var cString: [CChar]? {
     bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
   }
 }

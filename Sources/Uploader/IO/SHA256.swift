@@ -5,12 +5,11 @@ import UploadCore
 final class SHA256 {
   private let context: OpaquePointer
 
-  init() {
+  init() throws(UploadError) {
     shim_openssl_initialize()
-    guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
-      fatalError("OpenSSL has no SHA-256")
-    }
+    guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
     self.context = context
+    guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { throw .outOfResources("memory") }
   }
 
   deinit { EVP_MD_CTX_free(context) }

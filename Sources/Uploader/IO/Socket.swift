@@ -28,5 +28,5 @@ final class Socket: ByteStream {
 
   var unacknowledgedLength: Int { Int(shim_unacknowledged(descriptor)) }
 
-  func sayGoodbye() {}
+  func closeNotify() {}
 }

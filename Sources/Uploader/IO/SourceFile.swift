@@ -19,16 +19,16 @@ public enum FileError: Error, Equatable, Sendable {
 }
 
 /// A recording on the disk, opened once and read from front to back.
-public final class SourceFile {
+final class SourceFile {
   private let descriptor: Int32
   private let statusAtOpen: shim_file_status
 
   /// Bytes, as counted when the file was opened.
-  public var size: Int64 { statusAtOpen.size }
+  var size: Int64 { statusAtOpen.size }
 
   /// Opens the file and checks that it is one to send.
   /// - Parameter limit: the largest size taken, in bytes.
-  public init(path: FilePath, limit: Int64) throws(FileError) {
+  init(path: FilePath, limit: Int64) throws(FileError) {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
     let opened = shim_open_for_reading(name, 0)
     guard opened >= 0 else {
@@ -62,7 +62,6 @@ public final class SourceFile {
     case SHIM_KIND_REGULAR: break
     case SHIM_KIND_DIRECTORY: throw .notRegular(kind: "a directory")
     case SHIM_KIND_FIFO: throw .notRegular(kind: "a FIFO")
-    case SHIM_KIND_SOCKET: throw .notRegular(kind: "a socket")
     default: throw .notRegular(kind: "a device")
     }
     guard status.size > 0 else { throw .empty }

@@ -13,7 +13,7 @@ public struct TLSOptions: Sendable {
   /// `sha256//` and the base 64 of a key's SHA-256, as in curl: the server's key must be one of these.
   public var pins: [String] = []
   /// Is the text `sha256//` and the base 64 of 32 bytes?
-  public static func isPin(_ text: String) -> Bool {
+  package static func isPin(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 52, bytes.starts(with: "sha256//".utf8), bytes[51] == UInt8(ascii: "=") else { return false }
     // The last of the 43 digits holds four bits of the digest and two zeros.
@@ -38,10 +38,9 @@ final class TLSContext {
     self.pointer = pointer
     pins = options.pins
     isInsecure = options.isInsecure
-    _ = shim_ssl_ctx_require_tls12(pointer)
     shim_ssl_ctx_allow_partial_writes(pointer)
     SSL_CTX_set_security_level(pointer, 2)
-    TLSContext.chooseCiphers(pointer)
+    guard shim_ssl_ctx_require_tls12(pointer) == 1, TLSContext.chooseCiphers(pointer) else { throw .outOfMemory }
     SSL_CTX_set_verify(pointer, options.isInsecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nil)
     for pin in pins where !TLSOptions.isPin(pin) { throw .unusablePin(pin) }
     try TLSContext.loadTrust(pointer, options)
@@ -52,14 +51,14 @@ final class TLSContext {
 
   /// Without AES instructions ChaCha20 is three times as fast as AES-GCM. A server that imposes its own order takes it
   /// only if AES-256 is not offered; AES-128 stays, because TLS 1.3 makes it mandatory (RFC 8446, 9.1).
-  private static func chooseCiphers(_ pointer: OpaquePointer) {
+  private static func chooseCiphers(_ pointer: OpaquePointer) -> Bool {
     if shim_has_aes_instructions() != 0 {
-      _ = SSL_CTX_set_cipher_list(pointer, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES:!aNULL")
-    } else {
-      _ = SSL_CTX_set_ciphersuites(pointer, "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256")
-      _ = SSL_CTX_set_cipher_list(
-        pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL")
+      return SSL_CTX_set_cipher_list(
+        pointer, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES:!aNULL") == 1
     }
+    return SSL_CTX_set_ciphersuites(pointer, "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256") == 1
+      && SSL_CTX_set_cipher_list(
+        pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL") == 1
   }
 
   // MARK: Trust
@@ -70,13 +69,17 @@ final class TLSContext {
       try load(file) { SSL_CTX_load_verify_file(pointer, $0) == 1 }
     }
     if let directory = options.trustedCertificatesDirectory {
-      try load(directory) { SSL_CTX_load_verify_dir(pointer, $0) == 1 }
+      guard let name = directory.cString, shim_has_hashed_certificates(name) != 0 else {
+        throw .unusableFile(
+          path: directory.text, reason: "it is no directory with hashed certificates (openssl rehash)")
+      }
+      _ = SSL_CTX_load_verify_dir(pointer, name)
     }
     guard options.trustedCertificatesFile == nil, options.trustedCertificatesDirectory == nil else { return }
     if shim_has_hashed_certificates(systemDirectory) != 0 {
       _ = SSL_CTX_load_verify_dir(pointer, systemDirectory)
-    } else if let bundle = systemBundles.first(where: { SSL_CTX_load_verify_file(pointer, $0) == 1 }) {
-      _ = bundle
+    } else {
+      _ = systemBundles.contains { SSL_CTX_load_verify_file(pointer, $0) == 1 }
     }
     ERR_clear_error()
   }

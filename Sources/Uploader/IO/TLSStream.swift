@@ -25,17 +25,19 @@ final class TLSStream: ByteStream {
     self.context = context
     self.ssl = ssl
     self.bio = bio
-    // Two references, since SSL_set_bio takes one for each direction where they are different and one where they are not.
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())
-    if shim_is_ip_address(host) != 0 {
-      X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host)
-    } else {
-      SSL_set1_host(ssl, host)
-      SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
-      _ = shim_ssl_set_server_name(ssl, host)
-    }
+    // Every property is set, so that deinit frees the SSL when this throws.
+    guard TLSStream.expect(host, on: ssl) else { throw .outOfMemory }
+  }
+
+  /// Tells OpenSSL whom the certificate must be for.
+  /// - Returns: false if it could not take it, and would accept anybody's.
+  private static func expect(_ host: String, on ssl: OpaquePointer) -> Bool {
+    if shim_is_ip_address(host) != 0 { return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 }
+    SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
+    return SSL_set1_host(ssl, host) == 1 && shim_ssl_set_server_name(ssl, host) == 1
   }
 
   deinit { SSL_free(ssl) }
@@ -50,10 +52,10 @@ final class TLSStream: ByteStream {
       try checkPins()
       return .done
     case SHIM_TLS_WANTS_READ:
-      try throwSocketError()
+      try throwSocketError(shim_bio_read_error(bio))
       return .wantsRead
     case SHIM_TLS_WANTS_WRITE:
-      try throwSocketError()
+      try throwSocketError(shim_bio_write_error(bio))
       return .wantsWrite
     case SHIM_TLS_TRUNCATED, SHIM_TLS_CLOSED:
       throw .tls(.handshake(reason: "the server closed the connection during the handshake"))
@@ -88,8 +90,7 @@ final class TLSStream: ByteStream {
     case SHIM_TLS_OK: return .bytes(Int(count))
     case SHIM_TLS_CLOSED: return .end
     case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
-      let error = shim_bio_read_error(bio)
-      if error != 0 { throw .system(SystemError(result: error)) }
+      try throwSocketError(shim_bio_read_error(bio))
       return .notReady
     case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
     default: throw .tls(.broken(reason: TLSContext.failureText()))
@@ -107,7 +108,7 @@ final class TLSStream: ByteStream {
       switch Int(shim_ssl_outcome(ssl, count)) {
       case SHIM_TLS_OK: written += Int(count)
       case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
-        try throwWriteError()
+        try throwSocketError(shim_bio_write_error(bio))
         return written
       default: throw .tls(.broken(reason: TLSContext.failureText()))
       }
@@ -118,20 +119,15 @@ final class TLSStream: ByteStream {
 
   func flush() throws(StreamError) -> Bool {
     heldLength = shim_bio_flush(bio)
-    try throwWriteError()
+    try throwSocketError(shim_bio_write_error(bio))
     return heldLength == 0
   }
 
-  private func throwWriteError() throws(StreamError) {
-    let error = shim_bio_write_error(bio)
-    if error != 0 { throw .system(SystemError(result: error)) }
-  }
-
   /// close_notify (RFC 8446, 6.1).
-  func sayGoodbye() { _ = SSL_shutdown(ssl) }
+  func closeNotify() { _ = SSL_shutdown(ssl) }
 
-  private func throwSocketError() throws(StreamError) {
-    let error = min(shim_bio_write_error(bio), shim_bio_read_error(bio))
-    if error != 0 { throw .system(SystemError(result: error)) }
+  /// - Parameter result: what the BIO kept: -errno, or 0.
+  private func throwSocketError(_ result: Int32) throws(StreamError) {
+    if result != 0 { throw .system(SystemError(result: result)) }
   }
 }

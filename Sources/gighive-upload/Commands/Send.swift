@@ -11,14 +11,14 @@ enum Send {
     }
     var configuration = arguments.configuration
     configuration.credentials = try arguments.credentials.load(host: arguments.target.host)
-    if arguments.isVerbose { configuration.diagnostics = { Console.error($0 + "\n") } }
+    let report = Report(arguments)
+    if arguments.isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     if configuration.tls.isInsecure {
       Console.error("gighive-upload: warning: --insecure: the server's certificate is not checked.\n")
     }
     let cancellation = Cancellation()
     shim_signals_raise_event(cancellation.descriptor)
 
-    let report = Report(arguments)
     let uploader = Uploader(configuration)
     var exitCode = ExitCode.delivered
     for file in arguments.files {

@@ -32,9 +32,15 @@ struct SendArguments {
     guard (server == nil) != (multipartURL == nil) else {
       throw UsageError("give one destination: --server URL or --multipart-url URL.")
     }
+    if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
+      throw UsageError("--key needs --cert.")
+    }
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
     guard fileName == nil || files.count == 1 else { throw UsageError("--file-name goes with one file only.") }
-    if server != nil { do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) } }
+    guard server != nil else { return }
+    do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) }
+    // Once for all files, so that a night's recordings are of one event.
+    form = form.completed(today: EventForm.today())
   }
 
   /// Where all files go.

@@ -86,15 +86,6 @@ struct RequestBodyTests {
     #expect(RequestBody(header: [], fileLength: 0, footer: []).phase == .complete)
   }
 
-  @Test(arguments: [0, 3, 8, 100, 316] as [Int64])
-  func aRewoundBodyBeginsAnew(after limit: Int64) {
-    var body = RequestBody(header: bytes("<header>"), fileLength: 300, footer: bytes("<footer>"))
-    _ = drain(&body, spaceLength: 1, limit: limit)
-    body.rewind()
-    #expect(body.phase == .header(sent: 0))
-    #expect(drain(&body, spaceLength: 11) == bytes("<header>") + fileBytes(300) + bytes("<footer>"))
-  }
-
   @Test func takingMoreOfTheFileThanThereIsIsABug() async {
     await #expect(processExitsWith: .failure) {
       var body = RequestBody(header: [], fileLength: 3, footer: [])

@@ -20,7 +20,7 @@ func hex(_ digits: String) -> [UInt8] {
 }
 
 func sha256(_ content: [UInt8]) -> String {
-  let digest = SHA256()
+  guard let digest = try? SHA256() else { return "no SHA-256" }
   content.withUnsafeBytes { digest.update($0) }
   return digest.finish()
 }

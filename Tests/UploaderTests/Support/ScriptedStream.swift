@@ -63,5 +63,5 @@ final class ScriptedStream: ByteStream {
 
   func flush() throws(StreamError) -> Bool { !holdsBack }
 
-  func sayGoodbye() {}
+  func closeNotify() {}
 }

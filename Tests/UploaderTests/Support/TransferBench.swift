@@ -17,7 +17,7 @@ final class TransferBench {
   let content: [UInt8]
   let stream = ScriptedStream()
   let transfer: Transfer
-  private let digest = SHA256()
+  private let digest: SHA256
   private let told = Told()
   /// What the last step took as the time, in milliseconds.
   private(set) var now: Int64 = 0
@@ -28,6 +28,7 @@ final class TransferBench {
     fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
     responseMilliseconds: Int64 = 120_000
   ) throws {
+    digest = try SHA256()
     content = recording(fileLength)
     path = directory.file("set.wav", content)
     let file = try SourceFile(path: path, limit: .max)

@@ -1,0 +1,43 @@
+// OpenSSL's memory: malloc(3) with the ceiling's handler, and a few small blocks that are kept for reuse.
+#include "shim_memory.h"
+#include "shim_openssl.h"
+
+#include <malloc.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+
+// OpenSSL takes and returns three blocks of 40 bytes for every record that it writes (WPACKET_SUB). Some returned blocks
+// of about that size are kept, so that a transfer under way allocates nothing. Each thread has its own.
+enum { SPARE_COUNT = 8, SPARE_SIZE = 40, SPARE_SIZE_MAXIMUM = 72 };
+static _Thread_local void *spares[SPARE_COUNT];
+static _Thread_local int spare_count;
+
+static void *allocate(size_t size, const char *file, int line) {
+    (void)file;
+    (void)line;
+    if (size <= SPARE_SIZE && spare_count > 0) return spares[--spare_count];
+    return shim_allocate(size);
+}
+
+static void *reallocate(void *pointer, size_t size, const char *file, int line) {
+    (void)file;
+    (void)line;
+    return shim_reallocate(pointer, size);
+}
+
+static void release(void *pointer, const char *file, int line) {
+    (void)file;
+    (void)line;
+    size_t size = malloc_usable_size(pointer);
+    if (size >= SPARE_SIZE && size <= SPARE_SIZE_MAXIMUM && spare_count < SPARE_COUNT) {
+        spares[spare_count++] = pointer;
+    } else {
+        free(pointer);
+    }
+}
+
+void shim_openssl_initialize(void) {
+    CRYPTO_set_mem_functions(allocate, reallocate, release); // Refused, and not needed, when OpenSSL is in use already.
+    uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
+}

@@ -1,0 +1,16 @@
+import CShims
+
+/// Ends an upload from another thread or from a signal handler.
+public final class Cancellation: Sendable {
+  /// An eventfd(2), which the loop waits for beside the connection.
+  package let descriptor: Int32
+
+  public init() { descriptor = shim_event_create() }
+
+  deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }
+
+  /// Can be called from any thread and from a signal handler. The upload ends with `UploadError.cancelled`, usually within milliseconds. Further uploads end at once.
+  public func cancel() { shim_event_raise(descriptor) }
+
+  var isCancelled: Bool { shim_poll(-1, 0, descriptor, 0) & Int32(SHIM_POLL_WOKEN) != 0 }
+}

@@ -1,0 +1,33 @@
+"""A refusal counts as soon as its head is there, and words say what is wrong with files of certificates."""
+
+import pytest
+
+REFUSALS = [
+    (b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\nhalf", 6),
+    (b"HTTP/1.1 413 Too Large\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 8),
+    (b"HTTP/1.1 500 Oops\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", 9),
+]
+
+
+@pytest.mark.parametrize(("answer", "code"), REFUSALS)
+def test_a_refusal_with_broken_content_is_still_that_refusal(hive, send, recording, answer, code):
+    assert send(hive(answer=answer), recording()).code == code
+
+
+def test_a_refusal_whose_content_never_comes_is_still_that_refusal(start, recording, deaf_server):
+    url = deaf_server(b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 100\r\n\r\nhalf")
+    running = start("send", recording(), "--multipart-url", url, "--response-timeout", "300ms")
+    assert running.wait(20).code == 6
+
+
+@pytest.mark.parametrize("option", ["--cacert", "--capath", "--cert"])
+def test_a_missing_file_of_certificates_is_named_with_its_reason(post, hive, recording, certificates, option):
+    result = post(hive(tls=certificates), recording(), option, "nowhere.pem")
+    assert result.code == 5, result
+    assert "nowhere.pem" in result.err and "no reason given" not in result.err
+
+
+def test_a_file_without_certificates_is_told_as_such(post, hive, recording, certificates, tmp_path):
+    (tmp_path / "not.pem").write_text("hello")
+    result = post(hive(tls=certificates), recording(), "--cacert", "not.pem")
+    assert result.code == 5 and "not.pem" in result.err and "no reason given" not in result.err, result

@@ -1,0 +1,124 @@
+"""The memory-cap harness: see README.md."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from memorycap import canary, ceilings, console, document, elf, picture, rows, rules
+from memorycap.workbench import TESTS, Workbench
+
+DOCS = TESTS.parent / "docs"
+
+
+class Tally:
+    """Counts what a test runner would count."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, has_passed: bool) -> None:
+        self.passed += has_passed
+        self.failed += not has_passed
+
+
+def main() -> int:
+    options = parse()
+    began = time.monotonic()
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="memorycap-") as folder:
+        workbench = Workbench(Path(folder))
+        # A copy, so that a build under way cannot exchange it in the middle.
+        options.binary = Path(shutil.copy(options.binary, folder))
+        try:
+            breakpoints, code = elf.allocators(options.binary, options.symbols or canary.unstripped_twin(TESTS.parent))
+        except elf.NotUsable as reason:
+            print(f"memory cap: {reason}")
+            return 2
+        print_conditions(options.binary, workbench, breakpoints)
+        outcomes, growths, swept = [], [], []
+        if not options.canary:
+            outcomes = run_rows(options, workbench, workbench.launcher(breakpoints, code), code, tally)
+            growths = rules.growths(outcomes)
+            for growth in growths:
+                console.print_growth(growth)
+                tally.add(growth.finding is None)
+            swept = run_ceilings(workbench, options.binary, tally)
+        is_canary_caught = run_canary(workbench, options.binary.name, tally)
+        if options.write_docs:
+            print("\nThe picture: the same upload by gighive-upload and by curl, without breakpoints.", flush=True)
+            traces = picture.record(workbench, options.binary)
+            (DOCS / "memory.svg").write_text(picture.draw(traces))
+            report = document.Report(options.binary, workbench, outcomes, growths, swept, is_canary_caught, traces)
+            (DOCS / "memory.md").write_text(document.text(report))
+    print(f"\n{time.monotonic() - began:.0f} s")
+    print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
+    return 1 if tally.failed else 0
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python3 Tests/MemoryCap", description=__doc__)
+    default = TESTS.parent / "dist/gighive-upload-x86_64"
+    parser.add_argument("--binary", type=Path, default=default, help="the shipped binary (%(default)s)")
+    parser.add_argument("--symbols", type=Path, help="the file that it was stripped from (below .build)")
+    parser.add_argument("--quick", action="store_true", help="the rows that matter most, for CI")
+    parser.add_argument("--canary", action="store_true", help="only the proof that a leaking build is caught")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/memory.md and docs/memory.svg")
+    options = parser.parse_args()
+    if options.write_docs and options.canary:
+        parser.error("--write-docs needs the rows that --canary leaves out")
+    if not options.binary.exists():
+        parser.error(f"{options.binary} does not exist: run `make static`")
+    return options
+
+
+def print_conditions(binary: Path, workbench: Workbench, breakpoints: dict[str, int]) -> None:
+    print(f"{binary.name}: {binary.stat().st_size} bytes, one process, loopback, really decrypted and hashed")
+    print(f"limit: RLIMIT_AS {rows.ADDRESS_SPACE_BYTES // rows.MIB} MiB on everything mapped")
+    if workbench.cgroup_parent:
+        print(f"limit: cgroup v2 memory.max {rows.CGROUP_BYTES // rows.MB} MB, below {workbench.cgroup_parent}")
+    else:
+        print(f"limit: NO cgroup v2 memory.max on this machine ({workbench.cgroup_reason})")
+    print(f"counted: {', '.join(breakpoints)}\n", flush=True)
+
+
+def run_rows(options, workbench: Workbench, launcher, code: elf.Code, tally: Tally) -> list[rules.Outcome]:
+    print(console.HEADER, flush=True)
+    outcomes = []
+    for row in rows.quick() if options.quick else rows.full():
+        ran = workbench.run(launcher, row, lambda port: workbench.uploader_command(options.binary, row, port))
+        outcome = rules.Outcome(row, *ran)
+        outcome.findings = rules.judge(outcome, workbench.digest(row.size))
+        console.print_outcome(outcome, code)
+        tally.add(outcome.has_passed)
+        outcomes.append(outcome)
+    return outcomes
+
+
+def run_ceilings(workbench: Workbench, binary: Path, tally: Tally) -> list[ceilings.Ceilings]:
+    swept = ceilings.sweep(workbench, binary)
+    for one in swept:
+        print(f"{one}  {'FAILED' if one.problems else 'ok'}", *one.problems, sep="\n    ", flush=True)
+        tally.add(not one.problems)
+    return swept
+
+
+def run_canary(workbench: Workbench, binary_name: str, tally: Tally) -> bool:
+    print("\nThe canary, a build that leaks 1 KiB a chunk: every line has to fail.", flush=True)
+    try:
+        unnoticed = canary.examine(workbench, binary_name)
+    except canary.Failed as reason:
+        unnoticed = [str(reason)]
+    print("canary:", "caught, for the right reasons  ok" if not unnoticed else "NOT CAUGHT  FAILED")
+    for reason in unnoticed:
+        print(f"    {reason}")
+    tally.add(not unnoticed)
+    return not unnoticed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""The harness proves itself: a copy of the program that leaks 1 KiB a chunk must be caught, and for that reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import console, elf, rules
+from .rows import FAST, HTTP, HUGE, MEDIUM, Row
+from .rules import Rule
+from .workbench import TESTS, Workbench
+
+PATCHED = "Sources/CShims/system.c"
+BEFORE = "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n"
+AFTER = BEFORE + "    static void *volatile canary; canary = memset(malloc(1024), 1, 1024);\n"
+INCLUDES = "#include <stdlib.h>\n#include <string.h>\n"
+
+MAKES_OWN = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES")
+LEFT_OUT = shutil.ignore_patterns(".build", "dist", ".git", "__pycache__", "Tests", "docs")
+
+
+class Failed(Exception):
+    """The canary could not be built."""
+
+
+def build(folder: Path, binary_name: str) -> tuple[Path, Path]:
+    """Copies the tree, plants the leak where a chunk of the file is read, builds. Returns the binary and its twin."""
+    tree = folder / "canary"
+    shutil.copytree(TESTS.parent, tree, ignore=LEFT_OUT)
+    (tree / "Tests").symlink_to(TESTS)
+    source = tree / PATCHED
+    text = source.read_text()
+    if text.count(BEFORE) != 1:
+        raise Failed(f"the leak cannot be planted: {PATCHED} has changed. Adapt {Path(__file__).name}.")
+    source.write_text(INCLUDES + text.replace(BEFORE, AFTER))
+    command = ["make", "-C", tree, "static"]
+    # Not as a part of the make that runs us: its variables would point into the tree itself.
+    environment = {name: value for name, value in os.environ.items() if name not in MAKES_OWN}
+    built = subprocess.run(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if built.returncode != 0:
+        raise Failed("the canary does not build:\n" + built.stdout[-2000:])
+    return tree / "dist" / binary_name, unstripped_twin(tree)
+
+
+def unstripped_twin(tree: Path) -> Path:
+    return tree / ".build/embedded-x86_64/release/gighive-upload"
+
+
+def examine(workbench: Workbench, binary_name: str) -> list[str]:
+    """Runs the leaking build. Returns what the harness failed to notice: nothing, if it can be trusted."""
+    binary, unstripped = build(workbench.folder, binary_name)
+    breakpoints, code = elf.allocators(binary, unstripped)
+    launcher = workbench.launcher(breakpoints, code)
+
+    def run(row: Row, **limit) -> rules.Outcome:
+        outcome = rules.Outcome(
+            row, *workbench.run(launcher, row, lambda port: workbench.uploader_command(binary, row, port), **limit)
+        )
+        outcome.findings = rules.judge(outcome, workbench.digest(row.size))
+        console.print_outcome(outcome, code)
+        return outcome
+
+    # Without the kernel's limit, so that it is the measurement that has to notice.
+    outcomes = [run(Row(HTTP, size, FAST), address_space=0) for size in (MEDIUM, HUGE)]
+    unnoticed = []
+    for outcome in outcomes:
+        if not _blames_the_leak(outcome, code):
+            unnoticed.append(f"{outcome.row.name}: the allocation in shim_pread was not noticed")
+    for growth in rules.growths(outcomes):
+        console.print_growth(growth)
+        if growth.finding is None:
+            unnoticed.append("the growth was not noticed")
+    # And with it, to see that the kernel's limit does hold.
+    limited = run(Row(HTTP, HUGE, FAST))
+    if not any(finding.rule is Rule.EXIT_CODE for finding in limited.findings):
+        unnoticed.append("it delivered under the kernel's limit")
+    return unnoticed
+
+
+def _blames_the_leak(outcome: rules.Outcome, code: elf.Code) -> bool:
+    """An allocation in steady state, with shim_pread as the caller."""
+    callers = [code.name_of(addresses[0]) for _, addresses in outcome.measured.stacks if addresses]
+    is_found = any(finding.rule is Rule.ALLOCATION for finding in outcome.findings)
+    return is_found and any(caller == "shim_pread" for caller in callers)
