@@ -7,11 +7,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(((shim_address *)0)->storage) >= sizeof(struct sockaddr_storage), "room for any address");
@@ -61,6 +65,28 @@ int64_t shim_send(int32_t descriptor, const void *buffer, size_t length) {
         count = send(descriptor, buffer, length, MSG_NOSIGNAL);
     } while (count < 0 && errno == EINTR);
     return count < 0 ? -errno : count;
+}
+
+// sendfile has no MSG_NOSIGNAL: the signal is held back for this thread, and taken away if this call raised it.
+int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t length) {
+    sigset_t broken_pipe, before, pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    ssize_t count;
+    off_t position = offset;
+    do {
+        count = sendfile(descriptor, file, &position, length);
+    } while (count < 0 && errno == EINTR);
+    int64_t result = count < 0 ? -errno : count;
+    if (result == -EPIPE && !sigismember(&pending, SIGPIPE)) {
+        struct timespec none = {0};
+        while (sigtimedwait(&broken_pipe, NULL, &none) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
 }
 
 int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {

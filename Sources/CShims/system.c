@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const int32_t SHIM_EAGAIN = EAGAIN, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR;
+const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_EIO = EIO, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;

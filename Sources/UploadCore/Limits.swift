@@ -8,6 +8,8 @@ package enum Limits {
   /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured: runs of 256 KiB cost
   /// a tenth more time over loopback, runs of 128 KiB a fifth (docs/decisions/0001).
   package static let runLength = 512 << 10
+  /// What one `sendfile` passes from the page cache to a plain connection, in bytes.
+  package static let directLength = 4 << 20
   /// TLS records that are sent with one system call, in bytes. Measured: one call a record costs a third more time.
   package static let recordBatchLength = 256 << 10
   /// `TCP_NOTSENT_LOWAT`: what the kernel may hold of a body beyond what it has sent, in bytes. Measured: 128 KiB cost

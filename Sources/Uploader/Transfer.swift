@@ -29,6 +29,8 @@ final class Transfer: Machine {
   private let onProgress: (Progress) -> Void
 
   private var headTaken = 0
+  /// Can the file go past the ring?
+  private var mayBeDirect: Bool
   /// Bytes of head and body that the connection has taken.
   private var written: Int64 = 0
   /// Bytes of head and body that the connection was given to write, all or part of which it may have passed on.
@@ -61,6 +63,8 @@ final class Transfer: Machine {
     self.buffers = buffers
     self.timeouts = timeouts
     self.onProgress = onProgress
+    // What fits into one run goes out in one write, with its framing.
+    mayBeDirect = digest == nil && body.fileLength > Int64(Limits.runLength)
     buffers.ring.removeAll()
   }
 
@@ -103,7 +107,10 @@ final class Transfer: Machine {
   private func send() throws(UploadError) -> Bool {
     if exchange.sending == .finished || exchange.sending == .stopped { return false }
     // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
-    if buffers.ring.isEmpty { try fill() }
+    if buffers.ring.isEmpty {
+      if let isBlocked = try sendDirectly() { return isBlocked }
+      try fill()
+    }
     let run = buffers.ring.readableRun.prefix(Limits.runLength)
     offered = max(offered, written + Int64(run.count))
     do throws(StreamError) {
@@ -114,11 +121,42 @@ final class Transfer: Machine {
       if isFlushed { noteSent() }
       return count < run.count || !isFlushed
     } catch {
-      // What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
-      try receive()
-      if response == nil { try endReceiving(error) }
+      try receiveRest(after: error)
       return false
     }
+  }
+
+  /// Lets the kernel pass the file from its page cache to the connection, where nobody needs to see the bytes: no TLS to
+  /// encrypt them and no digest to compute.
+  /// - Returns: nil if the ring has to do it.
+  private func sendDirectly() throws(UploadError) -> Bool? {
+    guard mayBeDirect, exchange.sending == .body, case .file(let offset) = body.phase else { return nil }
+    let length = Int(min(body.fileLength - offset, Int64(Limits.directLength)))
+    offered = max(offered, written + Int64(length))
+    let isBlocked: Bool
+    do throws(DirectError) {
+      guard let count = try connection.stream.send(file, at: offset, count: length) else {
+        mayBeDirect = false
+        return nil
+      }
+      written += Int64(count)
+      if count > 0 { body.advanceFile(by: count) }
+      isBlocked = count < length
+    } catch {
+      switch error {
+      case .file(let error): throw .file(path, error)
+      case .stream(let error): try receiveRest(after: error)
+      }
+      return false
+    }
+    try verifyAtEnd()
+    return isBlocked
+  }
+
+  /// What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
+  private func receiveRest(after error: StreamError) throws(UploadError) {
+    try receive()
+    if response == nil { try endReceiving(error) }
   }
 
   private func noteSent() {
@@ -144,6 +182,8 @@ final class Transfer: Machine {
       case .header, .footer:
         buffers.ring.commit(body.writeFraming(into: buffers.ring.writableRun))
       case .file(let offset):
+        // The framing before the file goes out first, and the file behind it past the ring.
+        if mayBeDirect, !buffers.ring.isEmpty { return }
         try fillFromFile(at: offset)
         if case .file = body.phase { return }
       case .complete:
@@ -170,9 +210,14 @@ final class Transfer: Machine {
       digest?.update(UnsafeRawBufferPointer(rebasing: run[..<count]))
       buffers.ring.commit(count)
       body.advanceFile(by: count)
-      // The end of the body says "this was the whole file", so it follows only if that is still true.
-      if offset + Int64(count) == body.fileLength { try file.verifyUnchanged() }
     } catch { throw .file(path, error) }
+    try verifyAtEnd()
+  }
+
+  /// The end of the body says "this was the whole file", so it follows only if that is still true.
+  private func verifyAtEnd() throws(UploadError) {
+    if case .file = body.phase { return }
+    do throws(FileError) { try file.verifyUnchanged() } catch { throw .file(path, error) }
   }
 
   // MARK: Receiving

@@ -62,12 +62,22 @@ def test_a_file_that_is_rewritten_while_it_is_sent_is_not_delivered(program, slo
     broken_off(change(program, slow_hive, recording(SIZE), rewrite), slow_hive, "changed")
 
 
-def test_another_endpoint_gets_no_mixture_either(program, hive, recording):
+CHANGES = [
+    (append, "grew"),
+    (rewrite, "changed"),
+    (lambda file: os.truncate(file, SIZE - 1000), "shorter"),
+    (lambda file: os.truncate(file, 0), "shorter"),
+]
+
+
+@pytest.mark.parametrize(("action", "word"), CHANGES, ids=["grown", "rewritten", "shortened", "emptied"])
+def test_another_endpoint_gets_no_mixture_either(program, hive, recording, action, word):
+    """There the file goes from the page cache to the connection without being read."""
     stub = hive("slow-read=24e6")
     running = program.start("send", "--multipart-url", stub.url + "/upload", recording(SIZE))
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
-    rewrite(program.directory / "gig.mp4")
-    broken_off(running.wait(), stub, "changed")
+    action(program.directory / "gig.mp4")
+    broken_off(running.wait(), stub, word)
 
 
 def test_a_file_that_is_replaced_by_another_of_its_name_is_sent_as_it_was_opened(program, hive, recording, tmp_path):

@@ -35,6 +35,8 @@ void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes);
 // send(2) with MSG_NOSIGNAL, recv(2). -EAGAIN where the socket is not ready.
 int64_t shim_send(int32_t descriptor, const void *buffer, size_t length);
 int64_t shim_receive(int32_t descriptor, void *buffer, size_t length);
+// sendfile(2) from `file` at `offset`, without SIGPIPE. 0 at the end of the file, -EINVAL where the file system cannot.
+int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t length);
 // SIOCOUTQ: bytes that the peer has not acknowledged yet.
 int32_t shim_unacknowledged(int32_t descriptor);
 // inet_pton(3): is this an IPv4 or IPv6 address rather than a name?

@@ -43,4 +43,4 @@ const char *shim_error_text(int32_t error);
 // VmHWM of this process in KiB (proc(5)), 0 where /proc is not mounted.
 int64_t shim_peak_memory_kib(void);
 
-extern const int32_t SHIM_EAGAIN, SHIM_ENOENT, SHIM_ENOTDIR;
+extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_EIO, SHIM_ENOENT, SHIM_ENOTDIR;

@@ -14,6 +14,12 @@ enum StreamError: Error, Equatable {
   case tls(TLSError)
 }
 
+/// Why a file cannot be passed on directly: either end can fail.
+enum DirectError: Error, Equatable {
+  case stream(StreamError)
+  case file(FileError)
+}
+
 /// A connection's bytes in both directions, never waiting: plain over a socket, or TLS over one.
 protocol ByteStream: AnyObject {
   /// For poll(2).
@@ -22,6 +28,9 @@ protocol ByteStream: AnyObject {
   /// - Returns: how many bytes of the front were taken; 0 when the stream is not ready. The next call must offer the
   ///   bytes that were not taken again.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int
+  /// Passes bytes of a file on without this process reading them, where the stream can (sendfile(2)).
+  /// - Returns: how many; 0 when the stream is not ready; nil if it cannot, or the file cannot.
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int?
   /// Passes on what ``write(_:)`` has taken and the socket has not.
   /// - Returns: true if nothing is held back any more.
   func flush() throws(StreamError) -> Bool

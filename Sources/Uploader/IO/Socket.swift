@@ -24,6 +24,18 @@ final class Socket: ByteStream {
     throw .system(SystemError(result: count))
   }
 
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? {
+    let sent = shim_send_file(descriptor, file.descriptor, offset, count)
+    if sent > 0 { return Int(sent) }
+    if sent == 0 { throw .file(.shrank(size: file.size, offset: offset)) }
+    switch Int32(-sent) {
+    case SHIM_EAGAIN: return 0
+    case SHIM_EINVAL: return nil
+    case SHIM_EIO: throw .file(.readFailed(offset: offset, SystemError(result: sent)))
+    default: throw .stream(.system(SystemError(result: sent)))
+    }
+  }
+
   func flush() throws(StreamError) -> Bool { true }
 
   var unacknowledgedLength: Int { Int(shim_unacknowledged(descriptor)) }

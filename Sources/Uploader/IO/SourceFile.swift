@@ -20,7 +20,7 @@ public enum FileError: Error, Equatable, Sendable {
 
 /// A recording on the disk, opened once and read from front to back.
 final class SourceFile {
-  private let descriptor: Int32
+  let descriptor: Int32
   private let statusAtOpen: shim_file_status
 
   /// Bytes, as counted when the file was opened.

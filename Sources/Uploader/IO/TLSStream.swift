@@ -117,6 +117,9 @@ final class TLSStream: ByteStream {
     return written
   }
 
+  /// The bytes have to be encrypted, and this kernel's TLS is not used.
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? { nil }
+
   func flush() throws(StreamError) -> Bool {
     heldLength = shim_bio_flush(bio)
     try throwSocketError(shim_bio_write_error(bio))

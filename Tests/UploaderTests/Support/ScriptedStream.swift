@@ -61,6 +61,9 @@ final class ScriptedStream: ByteStream {
     }
   }
 
+  /// Scripts are about bytes that pass through the ring.
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? { nil }
+
   func flush() throws(StreamError) -> Bool { !holdsBack }
 
   func closeNotify() {}
