@@ -91,6 +91,10 @@ static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
 memcap: static ## prove the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
+.PHONY: bench
+bench: static ## measure the speed beside other clients and write docs/performance.md (15 minutes)
+	$(PYTHON) -B Tests/Bench --write-docs
+
 # Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
 # so that the machine's stay as they are.
 SYSROOT_PACKAGES := libc6-dev linux-libc-dev libssl-dev zlib1g-dev

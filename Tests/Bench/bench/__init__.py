@@ -1,0 +1,1 @@
+"""Measures the static binary beside what people use instead; see ../README.md."""

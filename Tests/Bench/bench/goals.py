@@ -1,0 +1,65 @@
+"""The goals that the product is held against, and whether they are met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .pairs import Comparison, Quartiles
+from .scenarios import Results
+
+
+@dataclass(frozen=True)
+class Outcome:
+    goal: str
+    scenario: str
+    limit: float
+    is_upper_bound: bool
+    measured: Quartiles
+
+    @property
+    def is_met(self) -> bool:
+        median = self.measured.median
+        return median <= self.limit if self.is_upper_bound else median >= self.limit
+
+    @property
+    def limit_text(self) -> str:
+        return f"{'≤' if self.is_upper_bound else '≥'} {self.limit:g}"
+
+    def line(self) -> str:
+        measured = self.measured
+        verdict = "met   " if self.is_met else "MISSED"
+        return (f"{verdict} {self.goal}: {self.limit_text}, measured {measured.median:.3f} "
+                f"[{measured.low:.3f} {measured.high:.3f}]")
+
+
+def judge(results: Results) -> list[Outcome]:
+    """Those goals for which there are measurements."""
+    outcomes: list[Outcome] = []
+
+    def at_most(limit: float, goal: str, comparison: Comparison | None, quantity: str) -> None:
+        if comparison:
+            outcomes.append(Outcome(goal, comparison.scenario, limit, True, comparison.ratio(quantity)))
+
+    def at_least(limit: float, goal: str, comparison: Comparison | None) -> None:
+        if comparison:
+            times = comparison.times_as_fast("wall_seconds")
+            outcomes.append(Outcome(goal, comparison.scenario, limit, False, times))
+
+    form = "curl -F"
+    at_most(0.85, "HTTP, wall time by that of curl -F", results.get("http", form), "wall_seconds")
+    at_most(0.85, "HTTP, processor time by that of curl -F", results.get("http", form), "cpu_seconds")
+    at_most(0.95, "HTTPS, wall time by that of curl -F", results.get("https", form), "wall_seconds")
+    at_most(0.95, "HTTPS, processor time by that of curl -F", results.get("https", form), "cpu_seconds")
+    at_least(0.95, "HTTP, throughput by that of the faster bare loop", fastest_loop(results))
+    at_least(2.5, "HTTPS without AES instructions, throughput by that of curl -F", results.get("no-aes", form))
+    at_most(0.25, "start-up to the first byte of the body over HTTPS, time by that of curl -F",
+            results.get("start", form), "first_byte_seconds")
+    at_least(15, "HTTP, throughput by that of URLSession", results.get("http", "URLSession"))
+    at_least(15, "HTTPS, throughput by that of URLSession", results.get("https", "URLSession"))
+    return outcomes
+
+
+def fastest_loop(results: Results) -> Comparison | None:
+    """Of the bare loops over HTTP, the one that is faster by the median."""
+    loops = [found for found in results.of("http") if found.peer.name.startswith("bare ")]
+    return min(loops, key=lambda loop: loop.of_theirs("wall_seconds").median, default=None)

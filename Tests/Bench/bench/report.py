@@ -1,0 +1,198 @@
+"""docs/performance.md and docs/performance.svg: nothing in them that was not measured in the run that writes them."""
+
+from __future__ import annotations
+
+import datetime
+
+from . import chart, goals, machine
+from .goals import Outcome
+from .pairs import Comparison, Quartiles
+from .scenarios import START_PAIRS_FACTOR, Results
+from .tools import ROOT
+
+PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.svg"
+OURS = "gighive-upload"
+
+TITLES = {
+    "http": "1 GiB over HTTP",
+    "https": "1 GiB over HTTPS",
+    "no-aes": "1 GiB over HTTPS without AES instructions",
+    "start": "Start-up over HTTPS, from exec to the first byte of the body at the receiver",
+}
+
+INTRODUCTION = """\
+# Performance
+
+Written by `make bench`{date}. Do not edit: every number is of that run.
+
+![Bars: time for 1 GiB over HTTP, HTTPS, without AES instructions, and for the start-up; peak memory](performance.svg)
+
+Two programs are run in turn (A B A B …, {pairs} pairs, {start_pairs} for the start-up) and compared within each pair.
+Figures are medians; brackets hold the quartiles. Lower is better.
+
+## Goals
+"""
+
+METHOD = """\
+## How it is measured
+
+    make bench                                          # all of it, and this page
+    python3 Tests/Bench --only http --peers curl,bare   # a part; --help lists the rest
+
+- **Everything is on one machine**, over loopback. The file (random bytes) is in the page cache. Over a real network
+  all of these clients wait for the line; what is left of the differences is processor time, memory and start-up.
+- **The receiver** (`Tests/Bench/receiver.c`) throws bodies away faster than any client sends: over HTTP inside the
+  kernel (`MSG_TRUNC`), over HTTPS by hopping from record to record after a real handshake. Decrypting takes as long
+  as encrypting, so that a receiver which did it would be measured in the client's place. It answers `Expect:
+  100-continue` at once and prefers its own order of cipher suites, as servers are mostly set up.
+- **Before anything is timed** each client delivers a file to HiveStub, over HTTP and HTTPS, and its SHA-256 must be
+  right. A run that fails ends the bench.
+- **Wall time** is from exec to exit, **processor time** is user and system by wait4(2), **peak memory** is VmHWM,
+  looked at every 5 ms. **System calls** are those of 256 MiB less those of a tiny
+  file, counted by `strace -f -c` in runs of their own.
+- **Trust**: every client uses the system's store where it always looks, without an option. The bench sees
+  `/etc/ssl/certs` with one authority more in the hashed directory and in the bundle, as update-ca-certificates(8)
+  would leave it, in a mount namespace of its own. curl loads the bundle of all authorities, as Debian has set it
+  up; gighive-upload looks the one that it needs up in the hashed directory. What curl takes with one authority in
+  its bundle is shown as well.
+- **Without AES instructions**: `OPENSSL_ia32cap=~0x200000200000000` for the client alone.
+- **The limit** over HTTP is the faster of two bare C loops in `Tests/Bench/bare.c`, which do nothing but the data's
+  path: `sendfile`, or `pread` and `write` of 512 KiB. Over HTTPS the loop is `pread` and `SSL_write` of 512 KiB;
+  OpenSSL makes a system call of each record then, which is why it is no limit.
+- **{ours} --digest** computes the file's SHA-256 as well, as it does for GigHive, which nobody else here does.
+- **Neighbours**: a pair counts if everybody else used less than {disturbance:.0%} of one processor meanwhile (busy
+  and stolen time of all processors, less that of client, receiver and driver). That is decided without looking at
+  the times of the pair; if the machine does not calm down, the least disturbed ones fill up what is missing.
+  {disturbed}
+"""
+
+
+def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int) -> None:
+    date = datetime.date.today()
+    parts = [
+        INTRODUCTION.format(date=f" on {date}", pairs=pairs, start_pairs=pairs * START_PAIRS_FACTOR),
+        _table(["goal", "", "measured", ""], [_goal_row(outcome) for outcome in outcomes]),
+    ]
+    for scenario in TITLES:
+        parts += [f"## {TITLES[scenario]}\n", _scenario_table(results, scenario)]
+    for scenario, rows in profiles.items():
+        parts += _profile_part(scenario, rows, outcomes)
+    limit = machine.Disturbance.LIMIT
+    parts += [METHOD.format(ours=OURS, disturbance=limit, disturbed=_disturbed_text(results)),
+              "## Machine\n", _table(["", ""], machine.description())]
+    PAGE.write_text("\n".join(parts).rstrip() + "\n")
+    PICTURE.write_text(chart.draw([*(_group(results, scenario) for scenario in TITLES), _memory_group(results)]))
+
+
+# Tables.
+
+
+def _goal_row(outcome: Outcome) -> list[str]:
+    return [outcome.goal, outcome.limit_text, _ratio(outcome.measured), "met" if outcome.is_met else "**missed**"]
+
+
+def _scenario_table(results: Results, scenario: str) -> str:
+    comparisons = results.of(scenario)
+    is_start = scenario == "start"
+    quantity = "first_byte_seconds" if is_start else "wall_seconds"
+    header = ["", "first byte, ms" if is_start else "wall, s", "ours / its", "CPU, ms" if is_start else "CPU, s",
+              "ours / its", "peak, MB"] + ([] if _without_calls(results, scenario) else ["calls/MiB"])
+    rows = [[f"**{OURS}**", _time(results.ours(scenario, quantity), is_start), "",
+             _time(results.ours(scenario, "cpu_seconds"), is_start), "",
+             _megabytes(max(run.peak_kib for comparison in comparisons for run in comparison.ours)),
+             *_calls(results, scenario, OURS)]]
+    for comparison in comparisons:
+        rows.append([
+            comparison.peer.name, _time(comparison.of_theirs(quantity), is_start), _ratio(comparison.ratio(quantity)),
+            _time(comparison.of_theirs("cpu_seconds"), is_start), _ratio(comparison.ratio("cpu_seconds")),
+            _megabytes(max(run.peak_kib for run in comparison.theirs)),
+            *_calls(results, scenario, comparison.peer.name)])
+    ciphers = _cipher_text(comparisons) if scenario != "http" else ""
+    return _table(header, rows) + ciphers
+
+
+def _table(header: list[str], rows) -> str:
+    align = ["---"] + ["---:" if cell and header[0] == "" else "---" for cell in header[1:]]
+    lines = [header, align, *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def _time(value: Quartiles, in_milliseconds: bool) -> str:
+    if in_milliseconds:
+        return f"{value.median * 1000:.1f}"
+    return f"{value.median:.3f}" if value.median < 1 else f"{value.median:.2f}"
+
+
+def _ratio(value: Quartiles) -> str:
+    digits = 3 if value.median < 0.3 else 2 if value.median < 10 else 1
+    return f"{value.median:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+
+
+def _megabytes(kib: int) -> str:
+    return f"{kib * 1024 / 1e6:.1f}" if kib else "–"
+
+
+def _without_calls(results: Results, scenario: str) -> bool:
+    return (scenario, OURS) not in results.calls_per_mib
+
+
+def _calls(results: Results, scenario: str, client: str) -> list[str]:
+    if _without_calls(results, scenario):
+        return []
+    return [f"{results.calls_per_mib[scenario, client]:.1f}"]
+
+
+def _cipher_text(comparisons: list[Comparison]) -> str:
+    """Which suites were agreed on: they decide the speed without AES instructions."""
+    own = comparisons[0].ours[0].cipher
+    others = {comparison.theirs[0].cipher for comparison in comparisons}
+    return f"\nCipher suite: {own}" + (f" (the others: {', '.join(sorted(others))})" if others != {own} else "") + ".\n"
+
+
+def _profile_part(scenario: str, rows, outcomes: list[Outcome]) -> list[str]:
+    missed = "; ".join(f"{outcome.goal} ({outcome.limit_text})" for outcome in outcomes
+                       if outcome.scenario == scenario and not outcome.is_met)
+    return [f"## Profile: {TITLES[scenario]}\n", f"For what was missed: {missed}. `perf record` of the client:\n",
+            _table(["", "share", "in"], [[f"`{symbol}`", f"{share:.1f} %", dso] for share, dso, symbol in rows])]
+
+
+def _disturbed_text(results: Results) -> str:
+    repeated = sum(comparison.disturbed for comparison in results.comparisons)
+    kept = sum(comparison.kept_disturbed for comparison in results.comparisons)
+    counted = sum(len(comparison.ours) for comparison in results.comparisons)
+    kept_text = f"{kept} of them although they were disturbed" if kept else "none of them disturbed"
+    return f"In this run {counted} pairs count, {kept_text}; {repeated} disturbed ones were repeated."
+
+
+# The picture.
+
+
+def _group(results: Results, scenario: str) -> chart.Group:
+    is_start = scenario == "start"
+    quantity, factor = ("first_byte_seconds", 1000) if is_start else ("wall_seconds", 1)
+    comparisons = results.of(scenario)
+    limit = goals.fastest_loop(results) if scenario == "http" else None
+    bars = [_bar(OURS, results.ours(scenario, quantity), factor, "own")]
+    for comparison in comparisons:
+        name = comparison.peer.name
+        if name.startswith("bare ") and scenario == "http" and comparison is not limit:
+            continue
+        kind = "limit" if comparison is limit else ""
+        bars.append(_bar(_label(name), comparison.of_theirs(quantity), factor, kind))
+    title, _, rest = TITLES[scenario].partition(", ")
+    return chart.Group(title, f"milliseconds {rest}" if is_start else "seconds", bars, 1 if is_start else 2)
+
+
+def _memory_group(results: Results) -> chart.Group:
+    comparisons = [found for found in results.of("https") if not found.peer.name.startswith(("bare ", OURS))]
+    bars = [_bar(OURS, results.ours("https", "peak_kib"), 1024 / 1e6, "own")]
+    bars += [_bar(found.peer.name, found.of_theirs("peak_kib"), 1024 / 1e6, "") for found in comparisons]
+    return chart.Group("Peak memory over HTTPS", "megabytes", bars, 1)
+
+
+def _label(name: str) -> str:
+    return "with its SHA-256" if name.startswith(OURS + " ") else name
+
+
+def _bar(label: str, value: Quartiles, factor: float, kind: str) -> chart.Bar:
+    return chart.Bar(label, value.low * factor, value.median * factor, value.high * factor, kind)

@@ -1,0 +1,117 @@
+"""What is measured: the scenarios, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import clients
+from .clients import Client, NO_AES
+from .measure import system_calls
+from .pairs import Comparison, Quartiles, compare
+from .receiver import Receiver
+from .tools import QUARTER_BYTES, Tools, warm
+
+NAMES = ["http", "https", "no-aes", "start"]
+START_PAIRS_FACTOR = 3
+"""A start takes milliseconds, so there are more of them."""
+
+
+@dataclass
+class Results:
+    comparisons: list[Comparison] = field(default_factory=list)
+    calls_per_mib: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By scenario and client."""
+
+    def of(self, scenario: str) -> list[Comparison]:
+        return [comparison for comparison in self.comparisons if comparison.scenario == scenario]
+
+    def ours(self, scenario: str, quantity: str) -> Quartiles:
+        """Over all runs of the product in a scenario, whomever it was paired with."""
+        return Quartiles.of([getattr(run, quantity) for found in self.of(scenario) for run in found.ours])
+
+    def get(self, scenario: str, peer: str) -> Comparison | None:
+        return next((found for found in self.of(scenario) if found.peer.name == peer), None)
+
+
+class Bench:
+    """Runs scenarios and prints each comparison as soon as it is there."""
+
+    def __init__(self, tools: Tools, certificates, pairs: int, peers: set[str]):
+        self._tools = tools
+        self._certificates = certificates
+        self._pairs = pairs
+        self._peers = peers
+        self._ours = clients.ours(tools)
+        self.results = Results()
+
+    def run(self, scenario: str) -> None:
+        plain = scenario == "http"
+        certificates = () if plain else (self._certificates.certificate, self._certificates.key)
+        warm(self._tools.recording)
+        with Receiver(self._tools.receiver, *certificates) as receiver:
+            for peer in self._peers_of(scenario):
+                self._compare(scenario, peer, receiver)
+            if scenario in ("http", "https"):
+                for client in (self._ours, *self._peers_of(scenario)):
+                    self._count_calls(scenario, client, receiver)
+
+    def _peers_of(self, scenario: str) -> list[Client]:
+        tools = self._tools
+        everybody = {
+            "digest": [clients.ours_with_digest(tools)],
+            "bare": [clients.bare(tools, "sendfile"), clients.bare(tools, "write")] if scenario == "http"
+            else [clients.bare(tools, "tls", self._certificates.cacert)],
+            "curl": [clients.CURL_FORM, clients.CURL_PUT],
+            "toolbelt": [clients.toolbelt(tools)],
+            "urlsession": [clients.url_session(tools)],
+        }
+        if scenario == "no-aes":
+            return [clients.CURL_FORM]
+        if scenario == "start":
+            return [clients.CURL_FORM, clients.curl_with_one_authority(self._certificates.cacert)]
+        return [client for kind, kinds in everybody.items() if kind in self._peers for client in kinds]
+
+    def _compare(self, scenario: str, peer: Client, receiver: Receiver) -> None:
+        is_start = scenario == "start"
+        comparison = compare(
+            scenario, self._ours, peer, self._tools.tiny if is_start else self._tools.recording, receiver,
+            self._tools.launcher, self._pairs * (START_PAIRS_FACTOR if is_start else 1),
+            NO_AES if scenario == "no-aes" else None)
+        self.results.comparisons.append(comparison)
+        quantity = "first_byte_seconds" if is_start else "wall_seconds"
+        ratio, cpu = comparison.ratio(quantity), comparison.ratio("cpu_seconds")
+        print(f"{scenario:7} {peer.name:24} {comparison.of_ours(quantity).median:8.4f} s by "
+              f"{comparison.of_theirs(quantity).median:8.4f} s = {ratio.median:.3f} [{ratio.low:.3f} {ratio.high:.3f}]"
+              f"   cpu {cpu.median:.3f} [{cpu.low:.3f} {cpu.high:.3f}]"
+              f"   disturbed {comparison.disturbed}+{comparison.kept_disturbed}", flush=True)
+
+    def _count_calls(self, scenario: str, client: Client, receiver: Receiver) -> None:
+        """Of a quarter of the recording, less those of a tiny file: what each MiB costs, without the start."""
+        tools = self._tools
+        quarter, tiny = (
+            system_calls(client.arguments(file, receiver.url), dict(client.environment), receiver)
+            for file in (tools.quarter, tools.tiny))
+        self.results.calls_per_mib[scenario, client.name] = (quarter - tiny) / (QUARTER_BYTES >> 20)
+
+
+def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: Path) -> None:
+    """Each client first delivers a file to HiveStub, which hashes it: nobody is fast by sending something else."""
+    import os
+    import subprocess
+
+    from hivestub import HiveStub
+
+    from .tools import sha256
+
+    sample = folder / "sample.mp4"
+    sample.write_bytes(os.urandom(5_000_001))
+    for tls in (None, certificates):
+        with HiveStub(tls=tls) as hive:
+            for number, client in enumerate(clients_to_check, 1):
+                command = client.arguments(sample, hive.url + "/upload")
+                done = subprocess.run(command, env={**os.environ, **dict(client.environment)}, capture_output=True)
+                request = hive.wait_for(number)[-1]
+                arrived = request.file.sha256 if request.parts else request.sha256
+                if done.returncode != 0 or arrived != sha256(sample):
+                    raise SystemExit(f"{client.name} did not deliver the file: {done.stderr.decode()[-500:]}")

@@ -1,0 +1,130 @@
+"""Everything that a run needs and a clean checkout does not have: packages, programs, the recording."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parents[1]
+ROOT = BENCH.parents[1]
+BUILD = ROOT / ".build" / "bench"
+
+PACKAGES = ["ca-certificates", "curl", "libssl-dev", "openssl", "python3-venv", "strace"]
+PROFILER_PACKAGE = "linux-perf"
+RECORDING_BYTES = 1 << 30
+QUARTER_BYTES = RECORDING_BYTES // 4
+TINY_BYTES = 1000
+
+
+@dataclass(frozen=True)
+class Tools:
+    ours: Path
+    unstripped: Path
+    """The same code with its symbols, for profiles."""
+    receiver: Path
+    bare: Path
+    launcher: Path
+    url_session: Path
+    python: Path
+    """With requests-toolbelt."""
+    recording: Path
+    quarter: Path
+    tiny: Path
+
+
+def prepare(with_url_session: bool, with_toolbelt: bool) -> Tools:
+    install(PACKAGES)
+    BUILD.mkdir(parents=True, exist_ok=True)
+    _call(["make", "static"], cwd=ROOT)
+    for name, flags in (("receiver", []), ("bare", ["-static"]), ("launch", ["-static"])):
+        _compile(name, flags)
+    if with_url_session:
+        _call(["swift", "build", "-c", "release", "--scratch-path", str(BUILD / "urlsession")],
+              cwd=BENCH / "URLSessionUpload")
+    if with_toolbelt:
+        _make_venv()
+    return Tools(
+        ours=_copy(ROOT / "dist" / "gighive-upload-x86_64", "gighive-upload"),
+        unstripped=_copy(ROOT / ".build/embedded-x86_64/release/gighive-upload", "unstripped/gighive-upload"),
+        receiver=BUILD / "receiver",
+        bare=BUILD / "bare",
+        launcher=BUILD / "launch",
+        url_session=BUILD / "urlsession" / "release" / "URLSessionUpload",
+        python=BUILD / "venv" / "bin" / "python",
+        recording=_make_file("recording.mp4", RECORDING_BYTES),
+        quarter=_make_file("quarter.mp4", QUARTER_BYTES),
+        tiny=_make_file("tiny.mp4", TINY_BYTES),
+    )
+
+
+def install(packages: list[str]) -> None:
+    """Installs those Debian packages that are missing; needs root or sudo only then."""
+    query = ["dpkg-query", "-W", "-f", "${Status}\n"]
+    missing = [package for package in packages
+               if "ok installed" not in subprocess.run([*query, package], capture_output=True, text=True).stdout]
+    if not missing:
+        return
+    as_root = [] if os.getuid() == 0 else ["sudo"]
+    _call([*as_root, "apt-get", "update", "-qq"])
+    _call([*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "-qq",
+           "--no-install-recommends", *missing])
+
+
+def warm(path: Path) -> None:
+    """Reads a file into the page cache, so that no run waits for a disk."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(16 << 20):
+            pass
+
+
+def _compile(name: str, flags: list[str]) -> None:
+    source, program = BENCH / f"{name}.c", BUILD / name
+    libraries = [] if name == "launch" else ["-lssl", "-lcrypto"]
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        # -w: a static OpenSSL makes the linker warn of name services that nothing here uses.
+        _call(["clang", "-O2", "-w", *flags, "-o", str(program), str(source), *libraries])
+
+
+def _copy(program: Path, name: str) -> Path:
+    """A build that goes on meanwhile must not change what is measured."""
+    copy = BUILD / name
+    copy.parent.mkdir(exist_ok=True)
+    shutil.copy2(program, copy)
+    return copy
+
+
+def _make_venv() -> None:
+    python = BUILD / "venv" / "bin" / "python"
+    if python.exists() and subprocess.run([python, "-c", "import requests_toolbelt"]).returncode == 0:
+        return
+    _call(["/usr/bin/python3", "-m", "venv", "--clear", str(BUILD / "venv")])
+    _call([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "requests-toolbelt"])
+
+
+def _make_file(name: str, length: int) -> Path:
+    """Random bytes, on the disk rather than sparse: a read of a hole costs less than one of data."""
+    path = BUILD / name
+    if not path.exists() or path.stat().st_size != length:
+        partial = path.with_suffix(".part")
+        with open(partial, "wb") as file:
+            while (left := length - file.tell()) > 0:
+                file.write(os.urandom(min(left, 1 << 20)))
+        partial.replace(path)
+    return path
+
+
+def sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _call(command: list[str], cwd: Path | None = None) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{shlex.join(command)} failed:\n{done.stdout}{done.stderr}")

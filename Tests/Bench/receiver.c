@@ -1,0 +1,197 @@
+// The receiver of the bench: takes one upload after the other and throws the bodies away, faster than any client sends
+// them. Plain TCP: MSG_TRUNC drops the bytes inside the kernel (tcp(7)). TLS: the handshake and the request's head are
+// really decrypted; of the body, the first bytes are (so that "first body byte" means what it says), and then it hops
+// from record to record by their headers. Decrypting all of it would take as long as the client's encrypting, so that
+// the slower of the two would be measured instead of the client.
+//
+//     receiver                       plain
+//     receiver CERTIFICATE KEY       TLS
+//
+// The first line on stdout is the port; each upload then gives a line:
+// BODY-BYTES NANOSECONDS-OF-THE-FIRST-BODY-BYTE(CLOCK_MONOTONIC) CIPHER
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HEAD_CAPACITY = 64 << 10, DISCARD_LENGTH = 4 << 20, WAKE_LENGTH = 256 << 10 };
+
+typedef struct {
+    int socket;
+    SSL *ssl; // NULL: plain
+    char head[HEAD_CAPACITY + 1];
+    size_t head_filled;
+} connection;
+
+static uint8_t scratch[DISCARD_LENGTH];
+
+static ssize_t receive(connection *c, void *buffer, size_t length) {
+    if (!c->ssl) return recv(c->socket, buffer, length, 0);
+    int count = SSL_read(c->ssl, buffer, (int)length);
+    return count;
+}
+
+static bool answer(connection *c, const char *text) {
+    size_t length = strlen(text);
+    if (c->ssl) return SSL_write(c->ssl, text, (int)length) == (int)length;
+    return send(c->socket, text, length, MSG_NOSIGNAL) == (ssize_t)length;
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+// Lets a read sleep until WAKE_LENGTH are there. A read that took less sleeps until as many again are there, so twice
+// as many must be to come.
+static void wake_late(connection *c, int64_t to_come) {
+    int bytes = to_come >= 2 * WAKE_LENGTH ? WAKE_LENGTH : 1;
+    static int set_to = 1;
+    static int set_on = -1;
+    if (set_to == bytes && set_on == c->socket) return;
+    setsockopt(c->socket, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
+    set_to = bytes;
+    set_on = c->socket;
+}
+
+// Bytes that a record's length counts beside its content, where that is constant: TLS 1.3 and the AEADs of 1.2.
+static int record_overhead(const SSL *ssl) {
+    if (SSL_version(ssl) == TLS1_3_VERSION) return 17; // tag and content type (RFC 8446, 5.2)
+    const char *cipher = SSL_get_cipher_name(ssl);
+    if (strstr(cipher, "GCM")) return 24;      // nonce and tag (RFC 5288)
+    if (strstr(cipher, "CHACHA20")) return 16; // tag (RFC 7905)
+    errx(1, "cannot hop over records of %s", cipher);
+}
+
+static int64_t discard_plain(connection *c, int64_t length) {
+    int64_t left = length;
+    while (left > 0) {
+        wake_late(c, left);
+        ssize_t count = recv(c->socket, scratch, left < DISCARD_LENGTH ? (size_t)left : DISCARD_LENGTH, MSG_TRUNC);
+        if (count <= 0) break;
+        left -= count;
+    }
+    wake_late(c, 0);
+    return length - left;
+}
+
+// OpenSSL reads no further than the record that it was asked for, so the socket stands between two records here.
+static int64_t discard_records(connection *c, int64_t length) {
+    const int overhead = record_overhead(c->ssl);
+    int64_t content = 0;
+    size_t filled = 0, position = 0; // of the next header, which may lie beyond what is filled
+    while (content < length || position > filled) {
+        // The records' own bytes make more of it than the content alone, never less.
+        wake_late(c, length - content);
+        ssize_t count = recv(c->socket, scratch + filled, sizeof scratch - filled, 0);
+        if (count <= 0) return content;
+        filled += (size_t)count;
+        while (position + 5 <= filled) {
+            size_t record = (size_t)scratch[position + 3] << 8 | scratch[position + 4];
+            content += (int64_t)record - overhead;
+            position += 5 + record;
+        }
+        size_t kept = filled > position ? filled - position : 0;
+        if (kept) memmove(scratch, scratch + position, kept);
+        position = filled > position ? 0 : position - filled;
+        filled = kept;
+    }
+    wake_late(c, 0);
+    return content;
+}
+
+static const char *field(const char *head, const char *name) {
+    size_t length = strlen(name);
+    for (const char *line = strstr(head, "\r\n"); line; line = strstr(line, "\r\n")) {
+        line += 2;
+        if (strncasecmp(line, name, length) == 0 && line[length] == ':') return line + length + 1;
+    }
+    return NULL;
+}
+
+static void serve(connection *c) {
+    char *end = NULL;
+    c->head_filled = 0;
+    while (!end) {
+        if (c->head_filled == HEAD_CAPACITY) errx(1, "the request's head is too long");
+        ssize_t count = receive(c, c->head + c->head_filled, HEAD_CAPACITY - c->head_filled);
+        if (count <= 0) return; // A connection without a request is no upload.
+        c->head_filled += (size_t)count;
+        c->head[c->head_filled] = 0;
+        end = strstr(c->head, "\r\n\r\n");
+    }
+    int64_t first_byte = c->head_filled > (size_t)(end + 4 - c->head) ? nanoseconds() : 0;
+    int64_t taken = (int64_t)c->head_filled - (end + 4 - c->head);
+    end[2] = 0;
+    const char *length_field = field(c->head, "Content-Length");
+    if (!length_field) errx(1, "a request without Content-Length: %.200s", c->head);
+    const int64_t length = strtoll(length_field, NULL, 10);
+    if (field(c->head, "Expect") && !answer(c, "HTTP/1.1 100 Continue\r\n\r\n")) return;
+    while (taken < length && (!first_byte || (c->ssl && SSL_pending(c->ssl) > 0))) {
+        int64_t most = length - taken < DISCARD_LENGTH ? length - taken : DISCARD_LENGTH;
+        ssize_t count = receive(c, scratch, first_byte ? (size_t)most : 1);
+        if (count <= 0) return;
+        if (!first_byte) first_byte = nanoseconds();
+        taken += count;
+    }
+    if (taken < length) taken += c->ssl ? discard_records(c, length - taken) : discard_plain(c, length - taken);
+    if (taken != length) {
+        printf("%lld of %lld bytes\n", (long long)taken, (long long)length);
+        return;
+    }
+    printf("%lld %lld %s\n", (long long)taken, (long long)first_byte, c->ssl ? SSL_get_cipher_name(c->ssl) : "-");
+    answer(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+              "Connection: close\r\n\r\n{}");
+}
+
+static void end(connection *c) {
+    if (c->ssl) SSL_shutdown(c->ssl);
+    shutdown(c->socket, SHUT_WR);
+    while (recv(c->socket, scratch, sizeof scratch, MSG_TRUNC) > 0) {}
+    if (c->ssl) SSL_free(c->ssl);
+    close(c->socket);
+}
+
+static SSL_CTX *make_context(const char *certificate, const char *key) {
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    if (!context || SSL_CTX_use_certificate_chain_file(context, certificate) != 1 ||
+        SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
+        errx(1, "the certificate or its key cannot be used");
+    SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE); // as Apache and nginx are mostly set up
+    return context;
+}
+
+int main(int count, char **arguments) {
+    if (count != 1 && count != 3) errx(2, "usage: receiver [CERTIFICATE KEY]");
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    SSL_CTX *context = count == 3 ? make_context(arguments[1], arguments[2]) : NULL;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    if (bind(listener, (void *)&address, sizeof address) < 0 || listen(listener, 16) < 0) err(1, "listen");
+    getsockname(listener, (void *)&address, &length);
+    printf("%u\n", ntohs(address.sin_port));
+    static connection c;
+    for (;;) {
+        c.socket = accept(listener, NULL, NULL);
+        if (c.socket < 0) err(1, "accept");
+        int on = 1;
+        setsockopt(c.socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        c.ssl = context ? SSL_new(context) : NULL;
+        bool is_ready = !context || (SSL_set_fd(c.ssl, c.socket) == 1 && SSL_accept(c.ssl) == 1);
+        if (is_ready) serve(&c);
+        end(&c);
+    }
+}
