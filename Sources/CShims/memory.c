@@ -4,18 +4,32 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-// The size of the address space in use, from /proc/self/statm; 0 where /proc is not mounted.
+// A file below /proc/self as text; empty where /proc is not mounted.
+static void read_about_self(const char *path, char *text, size_t capacity) {
+    ssize_t count = -1;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        count = read(descriptor, text, capacity - 1);
+        close(descriptor);
+    }
+    text[count < 0 ? 0 : count] = 0;
+}
+
+int64_t shim_peak_memory_kib(void) {
+    char text[4096];
+    read_about_self("/proc/self/status", text, sizeof text);
+    const char *line = strstr(text, "VmHWM:");
+    return line ? strtoll(line + strlen("VmHWM:"), NULL, 10) : 0;
+}
+
+// The size of the address space in use, in bytes.
 static int64_t address_space_in_use(void) {
     char text[64];
-    int descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return 0;
-    ssize_t count = read(descriptor, text, sizeof text - 1);
-    close(descriptor);
-    if (count <= 0) return 0;
-    text[count] = 0;
+    read_about_self("/proc/self/statm", text, sizeof text);
     return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
 }
 

@@ -119,15 +119,3 @@ int32_t shim_terminal_columns(int32_t descriptor) {
 const char *shim_environment(const char *name) { return getenv(name); }
 
 const char *shim_error_text(int32_t error) { return strerror(error); }
-
-int64_t shim_peak_memory_kib(void) {
-    char text[4096];
-    int descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return 0;
-    ssize_t count = read(descriptor, text, sizeof text - 1);
-    close(descriptor);
-    if (count <= 0) return 0;
-    text[count] = 0;
-    const char *line = strstr(text, "VmHWM:");
-    return line ? strtoll(line + 6, NULL, 10) : 0;
-}

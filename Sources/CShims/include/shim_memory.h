@@ -7,6 +7,9 @@
 int32_t shim_limit_memory(int64_t bytes);
 enum { SHIM_CEILING_TOO_LOW = 1 };
 
+// VmHWM of this process in KiB (proc(5)), 0 where /proc is not mounted.
+int64_t shim_peak_memory_kib(void);
+
 // Registers a function that is called when an allocation of Swift's or OpenSSL's fails. It must not allocate and must not
 // return; _exit(2) is what it is for. Without one, an allocation that fails is NULL (and Embedded Swift traps).
 void shim_on_out_of_memory(void (*handler)(void));

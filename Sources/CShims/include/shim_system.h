@@ -40,7 +40,5 @@ int32_t shim_terminal_columns(int32_t descriptor);
 const char *shim_environment(const char *name);
 // A line for people about -result, such as "No such file or directory" (strerror(3)).
 const char *shim_error_text(int32_t error);
-// VmHWM of this process in KiB (proc(5)), 0 where /proc is not mounted.
-int64_t shim_peak_memory_kib(void);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_EIO, SHIM_ENOENT, SHIM_ENOTDIR;
