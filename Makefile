@@ -74,7 +74,7 @@ demo: static ## upload a generated recording over HTTPS to a receiver on this ma
 test: static ## all tests that need no real server, of the ordinary and of the static build
 	swift build --build-tests
 	swift test --skip-build
-	$(PYTEST) Tests/HiveStub Tests/MemoryCap
+	$(PYTEST) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) Tests/CLITests
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) Tests/CLITests
 
@@ -90,6 +90,31 @@ static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
 .PHONY: memcap
 memcap: static ## prove the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
+
+.PHONY: chaos
+chaos: static ## 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
+	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
+
+# The engine on a simulated machine: the C sources of Tests/Simulation in the place of Sources/CShims.
+SEEDS := 100000
+.PHONY: simulate
+simulate: setup ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N: others
+	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation
+	$(BUILD)/simulation/release/simulate --seeds 1 $(SEEDS) --jobs 2
+
+.PHONY: callfailures
+callfailures: setup ## every call fails once
+	swift build -c release --product gighive-upload
+	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/release/gighive-upload --quick
+
+.PHONY: fuzz
+fuzz: ## every parser under libFuzzer; SECONDS=N for each (30)
+	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30)
+
+.PHONY: sanitize
+sanitize: setup ## the unit tests under the address and thread sanitizers
+	swift test --disable-xctest --sanitize=address --scratch-path $(BUILD)/address
+	swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread
 
 .PHONY: bench
 bench: static ## measure the speed beside other clients and write docs/performance.md (15 minutes)

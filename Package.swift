@@ -5,6 +5,16 @@ import PackageDescription
 // Without it they are ordinary Swift, for development, the tests and programs that use the library.
 let isEmbedded = Context.environment["EMBEDDED"] == "1"
 
+// SIMULATION=1 builds them against the simulated machine and server of Tests/Simulation instead of the C library.
+let isSimulated = Context.environment["SIMULATION"] == "1"
+
+let simulation: [Target] =
+  isSimulated
+  ? [
+    .target(name: "World", path: "Tests/Simulation/World", cxxSettings: [.define("_GNU_SOURCE")]),
+    .executableTarget(name: "simulate", dependencies: ["Uploader", "World"], path: "Tests/Simulation/Simulate"),
+  ] : []
+
 let shipping: [SwiftSetting] =
   isEmbedded
   ? [
@@ -22,6 +32,8 @@ let package = Package(
   targets: [
     .target(
       name: "CShims",
+      dependencies: isSimulated ? ["World"] : [],
+      path: isSimulated ? "Tests/Simulation/CShims" : nil,
       cSettings: [.define("_GNU_SOURCE")] + (isEmbedded ? [.define("SHIM_EMBEDDED")] : []),
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("z")]
     ),
@@ -38,5 +50,6 @@ let package = Package(
       swiftSettings: shipping),
     .testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"]),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
-  ]
+  ] + simulation,
+  cxxLanguageStandard: .cxx20
 )

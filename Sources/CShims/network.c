@@ -34,6 +34,10 @@ int32_t shim_address_text(const shim_address *address, void *buffer, size_t capa
     return snprintf(buffer, capacity, "%s:%u", host, ntohs(v4->sin_port));
 }
 
+int32_t shim_address_family(const shim_address *address) {
+    return address_of(address)->sa_family == AF_INET6 ? SHIM_FAMILY_IPV6 : SHIM_FAMILY_IPV4;
+}
+
 int32_t shim_connect(const shim_address *address) {
     int descriptor = socket(address_of(address)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
@@ -57,6 +61,11 @@ int32_t shim_connect_result(int32_t descriptor) {
 
 void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes) {
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
+void shim_set_user_timeout(int32_t descriptor, int64_t milliseconds) {
+    unsigned int limit = milliseconds > 0x7fffffff ? 0x7fffffff : (unsigned int)milliseconds;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
 }
 
 int64_t shim_send(int32_t descriptor, const void *buffer, size_t length) {
@@ -107,19 +116,24 @@ int32_t shim_is_ip_address(const char *host) {
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-int32_t shim_poll(int32_t descriptor, int32_t events, int32_t wake_descriptor, int64_t milliseconds) {
-    struct pollfd watched[2] = {{.fd = descriptor}, {.fd = wake_descriptor, .events = POLLIN}};
-    if (events & SHIM_POLL_READABLE) watched[0].events |= POLLIN;
-    if (events & SHIM_POLL_WRITABLE) watched[0].events |= POLLOUT;
+int32_t shim_poll(shim_poll_entry *entries, int32_t count, int64_t milliseconds) {
+    struct pollfd watched[SHIM_POLL_MOST];
+    if (count > SHIM_POLL_MOST) return -EINVAL;
+    for (int32_t i = 0; i < count; i++) {
+        watched[i] = (struct pollfd){.fd = entries[i].descriptor};
+        if (entries[i].events & SHIM_POLL_READABLE) watched[i].events |= POLLIN;
+        if (entries[i].events & SHIM_POLL_WRITABLE) watched[i].events |= POLLOUT;
+        entries[i].ready = 0;
+    }
     // INT_MAX milliseconds are 24 days; the caller asks again after an early return.
     int timeout = milliseconds < 0 ? -1 : milliseconds > 0x7fffffff ? 0x7fffffff : (int)milliseconds;
-    int count = poll(watched, 2, timeout);
-    if (count < 0) return errno == EINTR ? 0 : -errno;
-    int32_t ready = 0;
-    if (watched[0].revents & (POLLIN | POLLERR | POLLHUP | POLLNVAL)) ready |= SHIM_POLL_READABLE;
-    if (watched[0].revents & (POLLOUT | POLLERR | POLLHUP | POLLNVAL)) ready |= SHIM_POLL_WRITABLE;
-    if (watched[1].revents & POLLIN) ready |= SHIM_POLL_WOKEN;
-    return ready;
+    if (poll(watched, (nfds_t)count, timeout) < 0) return errno == EINTR ? 0 : -errno;
+    for (int32_t i = 0; i < count; i++) {
+        short events = watched[i].revents, failed = POLLERR | POLLHUP | POLLNVAL;
+        if (events & (POLLIN | failed)) entries[i].ready |= SHIM_POLL_READABLE;
+        if (events & (POLLOUT | failed)) entries[i].ready |= SHIM_POLL_WRITABLE;
+    }
+    return 0;
 }
 
 int32_t shim_event_create(void) {

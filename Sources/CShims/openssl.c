@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/sslerr.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,10 +67,10 @@ static long socket_control(BIO *bio, int command, long number, void *pointer) {
     (void)pointer;
     switch (command) {
     case BIO_CTRL_FLUSH:
-        BIO_clear_retry_flags(bio);
-        if (shim_bio_flush(bio) == 0) return 1;
-        BIO_set_retry_write(bio);
-        return -1;
+        // What the socket does not take now is for the next shim_bio_flush. To fail here would end a handshake: the buffer
+        // that OpenSSL puts in front of this BIO meanwhile does not pass "try again" on.
+        shim_bio_flush(bio);
+        return 1;
     case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
     default: return 0;
     }
@@ -170,17 +171,69 @@ const char *shim_ssl_failure_text(void) {
     ERR_load_PEM_strings();
     ERR_load_ASN1_strings();
     ERR_load_EVP_strings();
+    ERR_load_ERR_strings();
+    ERR_load_BIO_strings();
+    ERR_load_RSA_strings();
+    ERR_load_EC_strings();
+    ERR_load_CRYPTO_strings();
+    ERR_load_X509V3_strings();
 #pragma GCC diagnostic pop
     unsigned long first = ERR_get_error();
     ERR_clear_error();
+    if (!first) return NULL;
     if (ERR_SYSTEM_ERROR(first)) return strerror(ERR_GET_REASON(first));
-    return first ? ERR_reason_error_string(first) : NULL;
+    const char *reason = ERR_reason_error_string(first);
+    if (reason) {
+        // "sslv3 alert handshake failure": nobody speaks SSL 3 here, and the alert has its name without that.
+        static const char *const prefixes[] = {"sslv3 alert ", "tlsv1 alert ", "tlsv13 alert ", "tlsv1 "};
+        for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+            if (strncmp(reason, prefixes[i], strlen(prefixes[i])) == 0) return reason + strlen(prefixes[i]);
+        }
+        return reason;
+    }
+    static _Thread_local char number[32];
+    snprintf(number, sizeof number, "OpenSSL error %lX", first);
+    return number;
+}
+
+int32_t shim_ssl_failure_alert(void) {
+    unsigned long first = ERR_peek_error();
+    int reason = ERR_GET_REASON(first);
+    int is_alert = ERR_GET_LIB(first) == ERR_LIB_SSL && reason >= SSL_AD_REASON_OFFSET;
+    return is_alert ? reason - SSL_AD_REASON_OFFSET : -1;
+}
+
+int32_t shim_server_key_may_sign(const SSL *ssl) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    // Every bit is set where the certificate has no such extension.
+    uint32_t usage = certificate ? X509_get_key_usage(certificate) : 0;
+    X509_free(certificate);
+    return (usage & KU_DIGITAL_SIGNATURE) != 0;
+}
+
+static int note_pass_phrase(char *buffer, int size, int writing, void *was_wanted) {
+    (void)buffer;
+    (void)size;
+    (void)writing;
+    *(int *)was_wanted = 1;
+    return -1;
 }
 
 int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_file, const char *key_file) {
-    return SSL_CTX_use_certificate_chain_file(context, certificate_file) == 1 &&
-           SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) == 1 &&
-           SSL_CTX_check_private_key(context) == 1;
+    int was_wanted = 0;
+    SSL_CTX_set_default_passwd_cb(context, note_pass_phrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &was_wanted);
+    int32_t result = SHIM_CERTIFICATE_OK;
+    if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) {
+        result = SHIM_CERTIFICATE_UNUSABLE;
+    } else if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) {
+        int is_other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+        result = was_wanted ? SHIM_KEY_ENCRYPTED : is_other ? SHIM_KEY_OF_ANOTHER : SHIM_KEY_UNUSABLE;
+    } else if (SSL_CTX_check_private_key(context) != 1) {
+        result = SHIM_KEY_OF_ANOTHER;
+    }
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    return result;
 }
 
 int32_t shim_ssl_outcome(const SSL *ssl, int32_t result) {

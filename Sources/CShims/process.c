@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static int argument_count;
@@ -58,7 +59,7 @@ static int is_whole_name(const char *typed, const char *name) {
 
 int32_t shim_option_next(void) {
     int index = -1;
-    int value = getopt_long(argument_count, arguments, ":hqv", options, &index);
+    int value = getopt_long(argument_count, arguments, ":hj:qv", options, &index);
     char short_option[3] = {'-', (char)optopt, 0};
     switch (value) {
     case -1: return SHIM_OPTION_END;
@@ -108,3 +109,5 @@ void shim_report_traps(void) {
 }
 
 _Noreturn void shim_exit(int32_t code) { exit(code); }
+
+void shim_forbid_core_dumps(void) { prctl(PR_SET_DUMPABLE, 0); }

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_EIO = EIO, SHIM_ENOENT = ENOENT, SHIM_ENOTDIR = ENOTDIR;
+const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_EIO = EIO, SHIM_ENOENT = ENOENT;
+const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
+const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL, SHIM_EFBIG = EFBIG;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;
@@ -44,6 +46,7 @@ int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
     status->modified_seconds = s.st_mtim.tv_sec;
     status->modified_nanoseconds = s.st_mtim.tv_nsec;
     status->kind = kind_of(s.st_mode);
+    status->mode = s.st_mode & 07777;
     return 0;
 }
 
@@ -70,6 +73,8 @@ int64_t shim_monotonic_milliseconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
+
+int64_t shim_unix_seconds(void) { return time(NULL); }
 
 void shim_local_date(int32_t *year, int32_t *month, int32_t *day) {
     time_t now = time(NULL);

@@ -24,3 +24,5 @@ int64_t shim_inflate(const void *input, size_t length, void *output, size_t capa
     int64_t produced = inflate_as(DETECT_GZIP_OR_ZLIB, input, length, output, capacity);
     return produced == SHIM_INFLATE_DAMAGED ? inflate_as(RAW, input, length, output, capacity) : produced;
 }
+
+uint32_t shim_crc32(const void *bytes, size_t length) { return (uint32_t)crc32(0, bytes, (uInt)length); }

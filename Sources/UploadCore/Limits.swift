@@ -8,10 +8,17 @@ package enum Limits {
   /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured: runs of 256 KiB cost
   /// a tenth more time over loopback, runs of 128 KiB a fifth (docs/decisions/0001).
   package static let runLength = 512 << 10
+  /// The least of it that each of several uploads at a time has, in bytes.
+  package static let runMinimumLength = 64 << 10
   /// What one `sendfile` passes from the page cache to a plain connection, in bytes.
   package static let directLength = 4 << 20
   /// TLS records that are sent with one system call, in bytes. Measured: one call a record costs a third more time.
   package static let recordBatchLength = 256 << 10
+  /// The content of a full TLS record, and what may be added to it (RFC 8446, 5.2), in bytes.
+  package static let recordContentLength = 16 << 10
+  package static let recordOverhead = 64
+  /// The least of it that each of several uploads at a time has: two records, in bytes.
+  package static let recordBatchMinimumLength = 40 << 10
   /// `TCP_NOTSENT_LOWAT`: what the kernel may hold of a body beyond what it has sent, in bytes. Measured: 128 KiB cost
   /// 1.4 times the time over loopback, 1 MiB nothing.
   package static let unsentLowWater: Int32 = 1 << 20
@@ -50,6 +57,56 @@ package enum Limits {
   /// What is quoted of a server's own words, in characters.
   package static let quotedMessageLength = 300
 
+  // MARK: tus
+
+  /// What an interruption of a tus upload can cost until the server is known: one PATCH request, in bytes.
+  package static let chunkStartLength: Int64 = 8 << 20
+  /// After so many bytes without an interruption PATCH requests grow, in bytes.
+  package static let chunkGrowsAfter: Int64 = 256 << 20
+  /// The longest PATCH to a server that has not shown that it keeps what it got of an interrupted one, in bytes.
+  /// Cloudflare takes 100 MB.
+  package static let chunkMaximumLength: Int64 = 95_000_000
+  /// A PATCH of this length that is still too large for the server is not halved any more, in bytes.
+  package static let chunkMinimumLength: Int64 = 64 << 10
+  /// An interrupted PATCH of which the server had acknowledged so much, and kept nothing, was spooled; in bytes.
+  package static let chunkSpoolEvidence: Int64 = 256 << 10
+  /// What goes along with the creation of an upload, in bytes. Little, because it is lost if the answer is.
+  package static let creationUploadLength: Int64 = 1 << 20
+  /// From this time for an answer on, the next PATCH is sent before the last one is answered, in milliseconds.
+  package static let overlapFromMilliseconds: Int64 = 20
+  /// After so many connections that ended meanwhile it no longer is.
+  package static let overlapFailureCount = 2
+  /// What of GigHive's form goes into Upload-Metadata, in bytes before base 64.
+  package static let metadataLength = 4 << 10
+  /// How often in a row the server may disagree about the offset.
+  package static let disagreementCount = 8
+
+  // MARK: State
+
+  /// A state record, in bytes: a form of the longest, percent-encoded, and some addresses.
+  package static let recordLength = 256 << 10
+  /// A server's text that goes into a record, such as a delete token, in bytes. Longer ones are not kept.
+  package static let serverTextLength = 1024
+  /// How often the directory's lock is tried, and how long the pause between is.
+  package static let stateLockTries = 250
+  package static let stateLockPauseMilliseconds: Int64 = 20
+  /// What the file's identity takes from either end of it, in bytes.
+  package static let edgeLength = 64 << 10
+  /// Uploads at the same time. Each has its part of the ring, which must hold a TLS record.
+  package static let jobCount: Int64 = 16
+
+  // MARK: Retries
+
+  /// Redirections of one request that are followed.
+  package static let redirectCount = 5
+
+  /// The first delay before another try is at most so long, and doubles from try to try; in milliseconds.
+  package static let retryBaseMilliseconds: Int64 = 1000
+  /// What `--retries` can be set to.
+  package static let retryCount: Int64 = 1_000_000
+  /// The longest delay that a server's Retry-After is obeyed for, in milliseconds (an hour).
+  package static let retryAfterMilliseconds: Int64 = 3_600_000
+
   // MARK: Time
 
   /// The longest wait for `100 (Continue)` before the body is sent unasked (RFC 9110, 10.1.1), in milliseconds.
@@ -57,6 +114,17 @@ package enum Limits {
   /// The shortest such wait. Between the two it is a multiple of the round trip that the connect took.
   package static let continueWaitMinimumMilliseconds: Int64 = 25
   package static let continueWaitRoundTrips: Int64 = 4
+
+  /// The head start of an address over the next one (RFC 8305, 8), in milliseconds.
+  package static let connectionAttemptDelayMilliseconds: Int64 = 250
+  /// How much later than the stall limit the kernel gives a connection up, so that the one with the words comes first.
+  package static let userTimeoutMarginMilliseconds: Int64 = 1000
+  /// The highest rate limit (1 TB a second), in bytes a second.
+  package static let rate: Int64 = 1_000_000_000_000
+  /// What a rate limit lets go at once, in milliseconds of its rate.
+  package static let rateBurstMilliseconds: Int64 = 200
+  /// What a rate limit waits for, in milliseconds of its rate, before the next write.
+  package static let rateQuantumMilliseconds: Int64 = 50
 
   /// The longest time limit that can be set (a year), in milliseconds.
   package static let timeoutMilliseconds: Int64 = 365 * 24 * 3_600_000
@@ -71,6 +139,8 @@ package enum Limits {
   package static let fileSize: Int64 = 1_000_000_000_000_000
   /// A file that holds a password or token, in bytes.
   package static let secretFileLength = 4096
+  /// Secrets from this length on are looked for in what a server says, in bytes: shorter ones are in too many words.
+  package static let blankedLength = 4
   /// A netrc file, in bytes.
   package static let netrcFileLength = 64 << 10
   /// Addresses of one host that are tried.

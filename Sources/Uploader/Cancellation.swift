@@ -12,5 +12,5 @@ public final class Cancellation: Sendable {
   /// Can be called from any thread and from a signal handler. The upload ends with `UploadError.cancelled`, usually within milliseconds. Further uploads end at once.
   public func cancel() { shim_event_raise(descriptor) }
 
-  var isCancelled: Bool { shim_poll(-1, 0, descriptor, 0) & Int32(SHIM_POLL_WOKEN) != 0 }
+  var isCancelled: Bool { !Readiness.of(descriptor, .readable).isEmpty }
 }

@@ -2,12 +2,18 @@ import UploadCore
 
 /// How long each phase may take, in milliseconds.
 public struct Timeouts: Sendable {
-  /// Looking the name up, connecting and the TLS handshake, each.
+  /// Looking the name up.
+  public var resolveMilliseconds: Int64 = 30_000
+  /// Connecting, over all addresses.
   public var connectMilliseconds: Int64 = 30_000
+  /// The TLS handshake, and a proxy's connecting further.
+  public var handshakeMilliseconds: Int64 = 30_000
   /// Sending without a byte that the server acknowledges.
   public var stallMilliseconds: Int64 = 30_000
   /// From the last byte of the request to the last of the answer. Servers are silent while they digest a recording.
   public var responseMilliseconds: Int64 = 120_000
+  /// The whole upload with all its tries; nil for no limit.
+  public var totalMilliseconds: Int64?
 
   public init() {}
 }
@@ -18,15 +24,34 @@ public enum AddressFamily: Sendable { case any, ipv4, ipv6 }
 /// What an ``Uploader`` applies to all its uploads.
 public struct Configuration {
   public var credentials = Credentials.none
+  /// Is asked for new credentials once when the server refuses those that it took before: tokens expire. nil if there are
+  /// none.
+  public var refreshCredentials: (() -> Credentials?)?
   public var tls = TLSOptions()
   public var timeouts = Timeouts()
   public var addressFamily = AddressFamily.any
+  public var proxies = ProxySettings()
+  /// All uploads together send no more than so many bytes a second, 1 to 10^12; nil for no limit.
+  public var rateLimit: Int64?
+  /// Tries after the first one, counted anew whenever an upload has made progress.
+  public var retries: Int64 = 5
+  /// The longest delay before another try, in milliseconds. The delays begin with a second, double, and are random below
+  /// that. A server's Retry-After counts instead.
+  public var retryMaximumDelayMilliseconds: Int64 = 60_000
+  /// Where records of uploads are kept, so that they can be resumed; nil keeps none.
+  public var stateDirectory: FilePath?
   /// The product's name and version for the server's log.
   public var userAgent = "gighive-upload/" + version
   /// Is told what happens on the wire, a line each time, without secrets.
   public var diagnostics: ((String) -> Void)?
+  /// Is told what a person should know although the upload goes on.
+  public var warnings: ((String) -> Void)?
 
   public init() {}
+
+  var retryPolicy: RetryPolicy {
+    RetryPolicy(retries: retries, maximumDelayMilliseconds: retryMaximumDelayMilliseconds)
+  }
 }
 
 /// The version of this library and program (semver.org).

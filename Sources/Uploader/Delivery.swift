@@ -8,4 +8,6 @@ public struct Delivery: Sendable {
   public let file: SentFile
   /// From the request's first byte to the answer's last.
   public let durationMilliseconds: Int64
+  /// The ID of its record, if one was kept.
+  public let upload: String?
 }

@@ -5,15 +5,29 @@ struct Readiness: OptionSet {
   let rawValue: Int32
   static let readable = Readiness(rawValue: Int32(SHIM_POLL_READABLE))
   static let writable = Readiness(rawValue: Int32(SHIM_POLL_WRITABLE))
+
+  /// What is possible at this moment.
+  static func of(_ descriptor: Int32, _ wanted: Readiness) -> Readiness {
+    var entry = shim_poll_entry(descriptor: descriptor, events: wanted.rawValue, ready: 0)
+    return shim_poll(&entry, 1, 0) == 0 ? Readiness(rawValue: entry.ready) : []
+  }
 }
 
 /// What a machine needs before its next step.
 struct Wait {
   /// -1 if it waits for time alone.
   var descriptor: Int32
+  /// Further descriptors, waited for in the same way. The machine looks for itself which of all of them is ready.
+  var others: [Int32] = []
   var readiness: Readiness
   /// On the monotonic clock. In the past: poll, but do not wait.
   var untilMilliseconds: Int64
+
+  init(descriptor: Int32 = -1, readiness: Readiness = [], untilMilliseconds: Int64) {
+    self.descriptor = descriptor
+    self.readiness = readiness
+    self.untilMilliseconds = untilMilliseconds
+  }
 }
 
 /// A piece of work that never blocks: it is stepped when something has happened, and says what it waits for next.
@@ -22,14 +36,83 @@ protocol Machine: AnyObject {
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
 }
 
-/// The one loop: waits for what a machine waits for, and steps it.
-func run(_ machine: some Machine, cancellation: Cancellation) throws(UploadError) {
-  var ready: Readiness = []
-  while let wait = try machine.step(ready, nowMilliseconds: shim_monotonic_milliseconds()) {
-    let milliseconds = max(0, wait.untilMilliseconds - shim_monotonic_milliseconds())
-    let result = shim_poll(wait.descriptor, wait.readiness.rawValue, cancellation.descriptor, milliseconds)
-    if result < 0 { throw .outOfResources("memory for poll") }
-    if result & Int32(SHIM_POLL_WOKEN) != 0 { throw .cancelled(hasSentAll: false) }
-    ready = Readiness(rawValue: result)
+/// The one loop: waits for what its machines wait for, and steps those that can go on.
+final class EventLoop<Worker: Machine> {
+  private let cancellation: Cancellation
+  private var machines: [Worker] = []
+  private var waits: [Wait] = []
+  private var ready: [Readiness] = []
+  /// The cancellation's in front, and then those of each machine.
+  private var entries: [shim_poll_entry] = []
+
+  init(_ cancellation: Cancellation) {
+    precondition(Int(Limits.jobCount) * Limits.addressCount < SHIM_POLL_MOST)
+    self.cancellation = cancellation
+  }
+
+  /// Runs machines until there are no more.
+  /// - Parameters:
+  ///   - count: how many at a time.
+  ///   - next: hands out machines; nil when there are no more.
+  ///   - ended: is told how each machine ended.
+  func run(
+    _ count: Int, next: () -> Worker?, ended: (Worker, UploadError?) -> Void
+  ) {
+    while true {
+      while machines.count < count, !cancellation.isCancelled, let machine = next() {
+        machines.append(machine)
+        waits.append(Wait(untilMilliseconds: 0))
+        ready.append([])
+      }
+      if machines.isEmpty { return }
+      let failure = poll()
+      for index in machines.indices.reversed() { step(index, failure, ended) }
+    }
+  }
+
+  /// - Returns: why all machines have to end.
+  private func poll() -> UploadError? {
+    var until = Int64.max
+    entries.removeAll(keepingCapacity: true)
+    entries.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
+    for wait in waits {
+      until = min(until, wait.untilMilliseconds)
+      entries.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))
+      for descriptor in wait.others {
+        entries.append(shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0))
+      }
+    }
+    let milliseconds = max(0, until - shim_monotonic_milliseconds())
+    guard shim_poll(&entries, Int32(entries.count), milliseconds) == 0 else {
+      return .outOfResources("memory for poll")
+    }
+    var entry = 1
+    for (index, wait) in waits.enumerated() {
+      ready[index] = []
+      for _ in 0...wait.others.count {
+        ready[index].formUnion(Readiness(rawValue: entries[entry].ready))
+        entry += 1
+      }
+    }
+    return entries[0].ready != 0 ? .cancelled(hasSentAll: false) : nil
+  }
+
+  private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
+    let machine = machines[index]
+    var error = failure
+    if error == nil {
+      let now = shim_monotonic_milliseconds()
+      if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
+      do throws(UploadError) {
+        if let wait = try machine.step(ready[index], nowMilliseconds: now) {
+          waits[index] = wait
+          return
+        }
+      } catch let thrown { error = thrown }
+    }
+    machines.remove(at: index)
+    waits.remove(at: index)
+    ready.remove(at: index)
+    ended(machine, error)
   }
 }

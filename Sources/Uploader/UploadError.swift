@@ -2,16 +2,23 @@ import UploadCore
 
 /// A stretch of an upload that has a time limit of its own.
 public enum UploadPhase: Equatable, Sendable {
-  case resolving, connecting, handshaking, sending, awaitingResponse
+  case resolving, connecting, tunnelling, handshaking, sending
+  /// The answer to a request that carried a whole recording, which may be stored by then.
+  case awaitingResponse
+  /// The answer to any other request.
+  case awaitingAnswer
+  case delivering
 
   /// "while connecting"
   var text: String {
     switch self {
     case .resolving: "while looking the name up"
     case .connecting: "while connecting"
+    case .tunnelling: "while the proxy was connecting"
     case .handshaking: "during the TLS handshake"
     case .sending: "while sending"
-    case .awaitingResponse: "while waiting for the answer"
+    case .awaitingResponse, .awaitingAnswer: "while waiting for the answer"
+    case .delivering: "as a whole"
     }
   }
 }
@@ -23,6 +30,14 @@ public enum UploadError: Error, Equatable, Sendable {
   case formData(FormDataError)
   case requestHead(RequestHeadError)
   case file(FilePath, FileError)
+  /// The file is not what it was when the upload with this ID began.
+  case changed(FilePath, FileChange, upload: String)
+  /// The state directory or a record.
+  case state(StateError)
+  /// Another process works on the upload.
+  case conflict(upload: String)
+  /// The upload that was to be gone on with is delivered already.
+  case delivered(upload: String)
 
   // The network
   case noSuchName(host: String)
@@ -39,17 +54,33 @@ public enum UploadError: Error, Equatable, Sendable {
   /// The server's status says no; the message is in the server's words.
   case refused(status: Int, message: String)
   case redirected(status: Int, location: String)
+  /// A redirection that may not be followed: from https to http, in a circle, or once too often.
+  case redirectionRefused(location: String, RedirectionProblem)
+  /// The proxy ("host:port") would not connect further.
+  case proxyRefused(status: Int, proxy: String)
   case checksumDiffers(sent: String, stored: String)
   case sizeDiffers(sent: Int64, stored: Int64)
   /// A success that does not look like one of GigHive's.
   case unconfirmed(status: Int)
+  /// GigHive has the recording, and has not confirmed it yet.
+  case stillProcessing
   /// A success before the whole file was sent.
   case prematureSuccess(status: Int)
+  case tus(TusError)
+  /// The server forgot an upload that was under way.
+  case uploadLost
 
   // This side
   /// - Parameter hasSentAll: the server had the whole request then, and may have stored the recording.
   case cancelled(hasSentAll: Bool)
   case outOfResources(String)
+
+  public enum RedirectionProblem: Equatable, Sendable {
+    case leavesTLS
+    case circle
+    case tooMany(limit: Int)
+    case noAddress
+  }
 
   init(_ failure: ReplyFailure) {
     self =
@@ -57,7 +88,45 @@ public enum UploadError: Error, Equatable, Sendable {
       case .refused(let status, let message): .refused(status: status, message: message)
       case .checksumDiffers(let sent, let stored): .checksumDiffers(sent: sent, stored: stored)
       case .sizeDiffers(let sent, let stored): .sizeDiffers(sent: sent, stored: stored)
+      case .pending: .stillProcessing
       case .notFromGigHive(let status): .unconfirmed(status: status)
       }
+  }
+}
+
+extension UploadError {
+  /// Is another try worth while, without anything that a person would have to do? docs/protocols.md prints the table.
+  package var isTransient: Bool {
+    switch self {
+    case .timedOut(.delivering, _, _): false
+    case .noResolver, .notConnected, .timedOut, .connectionLost, .uploadLost, .stillProcessing: true
+    case .invalidResponse(.incomplete, _): true
+    case .tls(.broken, _), .tls(.truncated, _), .tls(.closedDuringHandshake, _): true
+    case .tus(.locked), .tus(.checksumMismatch), .tus(.noOffset): true
+    case .refused(let status, _), .proxyRefused(let status, _): RetryPolicy.isTransient(status: status)
+    default: false
+    }
+  }
+
+  /// Can the upload go on as it is, with another try?
+  var leavesPending: Bool {
+    switch self {
+    case .cancelled, .timedOut: true
+    default: isTransient
+    }
+  }
+
+  /// The error without secrets that the server has repeated.
+  func blanked(_ credentials: Credentials) -> UploadError {
+    guard case .refused(let status, let message) = self else { return self }
+    return .refused(status: status, message: credentials.blanked(message))
+  }
+
+  /// Has the server something else than the file?
+  package var isIntegrityFailure: Bool {
+    switch self {
+    case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): true
+    default: false
+    }
   }
 }

@@ -7,6 +7,16 @@ public enum Destination: Equatable, Sendable {
   case gigHive(TargetURI, EventForm)
   /// Any endpoint that takes multipart/form-data.
   case multipart(TargetURI)
+  /// Any tus 1.0 server: where it creates uploads.
+  case tus(TargetURI)
+}
+
+/// How a recording goes to GigHive.
+public enum DeliveryProtocol: Equatable, Sendable {
+  /// By tus from ``UploadRequest/tusThreshold`` upward, if the server speaks it.
+  case automatic
+  case multipart
+  case tus
 }
 
 /// A recording to be delivered.
@@ -23,6 +33,21 @@ public struct UploadRequest: Sendable {
   public var mediaType: String?
   /// Larger files are refused, in bytes; nil for GigHive's own limit there, and none elsewhere.
   public var maximumSize: Int64?
+  /// Where both are possible, as on GigHive.
+  public var deliveryProtocol = DeliveryProtocol.automatic
+  /// The size in bytes from which a recording goes by tus.
+  public var tusThreshold: Int64 = 100_000_000
+  /// The length of all PATCH requests of tus, in bytes; nil lets it adapt to the server and the network.
+  public var chunkLength: Int64?
+  /// Sends PATCH as POST with `X-HTTP-Method-Override`.
+  public var overridesMethod = false
+  /// Tells a tus server the length with the first bytes only, if it offers that.
+  public var defersLength = false
+  /// The ID of the upload to go on with; nil looks for one of this file to this destination, and begins one if there is
+  /// none.
+  public var upload: String?
+  /// Is kept in the upload's record for the caller, such as the options of a command line. No secrets.
+  public var note = ""
   /// Computes the file's SHA-256 also where the server is not known to confirm it.
   public var computesDigest = false
 
@@ -31,12 +56,59 @@ public struct UploadRequest: Sendable {
     self.destination = destination
   }
 
-  /// The URL that is posted to.
-  var target: TargetURI {
+  /// The URL that was given.
+  var base: TargetURI {
     switch destination {
-    case .gigHive(let base, _): base.appending("api/uploads.php?ui=json")
-    case .multipart(let uri): uri
+    case .gigHive(let uri, _), .multipart(let uri), .tus(let uri): uri
     }
+  }
+
+  /// Where a multipart form is posted to.
+  var multipartTarget: TargetURI { isForGigHive ? base.appending(GigHiveAPI.uploads) : base }
+
+  /// Where tus uploads are created.
+  var tusTarget: TargetURI { isForGigHive ? base.appending(GigHiveAPI.files) : base }
+
+  var tusOptions: TusUpload.Options {
+    var options = TusUpload.Options()
+    options.defersLength = defersLength
+    options.overridesMethod = overridesMethod
+    options.chunkLength = chunkLength
+    return options
+  }
+
+  /// Does it go by tus, if the server speaks that?
+  func prefersTus(size: Int64) -> Bool {
+    switch destination {
+    case .tus: true
+    case .multipart: false
+    case .gigHive:
+      deliveryProtocol == .tus || (deliveryProtocol == .automatic && size >= tusThreshold)
+    }
+  }
+
+  /// Is there no other way?
+  var mustSpeakTus: Bool {
+    if case .tus = destination { return true }
+    return deliveryProtocol == .tus
+  }
+
+  /// Is there a record of it? What a plain endpoint has received cannot be gone on with.
+  var isRecorded: Bool {
+    if case .multipart = destination { false } else { true }
+  }
+
+  /// What a tus server is told of the file. GigHive gets the form once more with the finalize call: what would make the
+  /// field longer than servers take (8 KiB a line) is left to that.
+  var metadata: [FormField] {
+    var pairs = [FormField("filename", filePart.fileName), FormField("filetype", filePart.mediaType)]
+    var length = 0
+    for field in fields {
+      length += field.name.utf8.count + field.value.utf8.count
+      if isForGigHive, length > Limits.metadataLength { break }
+      pairs.append(field)
+    }
+    return pairs
   }
 
   var isForGigHive: Bool {
@@ -47,7 +119,7 @@ public struct UploadRequest: Sendable {
   var fields: [FormField] {
     switch destination {
     case .gigHive(_, let form): form.fields + extraFields
-    case .multipart: extraFields
+    case .multipart, .tus: extraFields
     }
   }
 

@@ -1,24 +1,29 @@
 import CShims
 @_exported public import UploadCore
 
-/// Delivers recordings, one after the other, in a fixed amount of memory.
+/// Delivers recordings in a fixed amount of memory.
 ///
 ///     let uploader = Uploader(configuration)
 ///     let delivery = try uploader.upload(request) { print($0.deliveredBytes) }
 ///
-/// A call blocks until the upload has ended. The connection is kept for the next upload to the same server. An uploader is
+/// A call blocks until the uploads have ended. Connections are kept for the next uploads to the same server. An uploader is
 /// for one thread; several uploaders can work in several threads.
 public final class Uploader {
   private let configuration: Configuration
-  private let buffers = TransferBuffers()
-  private var tls: TLSContext?
-  private var kept: (connection: Connection, origin: String)?
+  private let tls: TLSSource
+  private let pace: Pace?
+  private var lanes: [Lane]
 
-  public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
+  /// - Parameter jobs: how many uploads at a time share the memory, 1 to 16.
+  public init(_ configuration: Configuration = Configuration(), jobs: Int = 1) {
+    precondition(jobs >= 1 && jobs <= Limits.jobCount)
+    self.configuration = configuration
+    tls = TLSSource(configuration.tls, jobs: jobs)
+    pace = configuration.rateLimit.map { Pace(bytesPerSecond: $0) }
+    lanes = (0..<jobs).map { _ in Lane(jobs: jobs) }
+  }
 
-  deinit { kept?.connection.stream.closeNotify() }
-
-  /// Delivers one recording.
+  /// Delivers one recording, or goes on with its upload if the state directory has a record of it.
   /// - Parameters:
   ///   - cancellation: ends the upload early, from another thread or a signal handler.
   ///   - onProgress: is called on this thread about ten times a second and once at the end.
@@ -27,177 +32,104 @@ public final class Uploader {
     _ request: UploadRequest, cancellation: Cancellation = Cancellation(),
     onProgress: @escaping (Progress) -> Void = { _ in }
   ) throws(UploadError) -> Delivery {
-    if cancellation.isCancelled { throw .cancelled(hasSentAll: false) }
-    var request = request
-    if case .gigHive(let base, let form) = request.destination {
-      do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
-      // Once, so that a repeated request after midnight is still for the same event.
-      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
+    var observer = UploadObserver()
+    observer.onProgress = { onProgress($1) }
+    var outcome: Result<Delivery, UploadError> = .failure(.cancelled(hasSentAll: false))
+    observer.onEnd = { outcome = $1 }
+    upload([request], cancellation: cancellation, observer: observer)
+    return try outcome.get()
+  }
+
+  /// Delivers recordings, each with an outcome of its own; one that fails does not stop the others.
+  public func upload(
+    _ requests: [UploadRequest], cancellation: Cancellation = Cancellation(), observer: UploadObserver
+  ) {
+    var waiting = requests.enumerated().makeIterator()
+    EventLoop<UploadJob>(cancellation).run(lanes.count) {
+      guard let (index, request) = waiting.next(), let lane = lanes.popLast() else { return nil }
+      observer.onBegin(index)
+      let hooks = SessionHooks(
+        onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) })
+      return UploadJob(
+        request, index: index, lane: lane, configuration: configuration, tls: tls, pace: pace, hooks: hooks,
+        onRecord: { observer.onRecord(index, $0) })
+    } ended: { job, error in
+      lanes.append(job.lane)
+      if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
+      var error = error ?? .cancelled(hasSentAll: false)
+      if case .cancelled = error { error = .cancelled(hasSentAll: job.hasSentAll) }
+      job.note(error)
+      observer.onEnd(job.index, .failure(error))
     }
-    let file: SourceFile
-    do throws(FileError) { file = try SourceFile(path: request.file, limit: request.sizeLimit) } catch {
-      throw .file(request.file, error)
+    while let (index, _) = waiting.next() { observer.onEnd(index, .failure(.cancelled(hasSentAll: false))) }
+  }
+}
+
+/// Who is told how uploads go. Each call names the request by its place in the list, and comes on the uploader's thread.
+public struct UploadObserver {
+  public var onBegin: (Int) -> Void = { _ in }
+  /// The upload has a record with this ID.
+  public var onRecord: (Int, String) -> Void = { _, _ in }
+  /// About ten times a second, and once at the end.
+  public var onProgress: (Int, Progress) -> Void = { _, _ in }
+  public var onRetry: (Int, Retry) -> Void = { _, _ in }
+  /// Once for each request.
+  public var onEnd: (Int, Result<Delivery, UploadError>) -> Void = { _, _ in }
+
+  public init() {}
+}
+
+// MARK: - Taking back
+
+extension Uploader {
+  /// Ends an upload that is under way on a tus server (the termination extension). One that the server does not know any
+  /// more has ended, too.
+  /// - Parameters:
+  ///   - location: the upload's own address.
+  ///   - endpoint: where it was created; credentials go to its origin only.
+  package func terminate(
+    _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation
+  ) throws(UploadError) {
+    let request = TusUpload.termination(of: location, overridesMethod: overridesMethod)
+    try ask(
+      Request(method: request.method, target: request.target, fields: request.fields, body: RequestBody()),
+      origin: endpoint.origin, cancellation: cancellation
+    ) { status, _ in (status >= 200 && status < 300) || status == 404 || status == 410 }
+  }
+
+  /// Deletes a delivered recording from GigHive. One that is not there any more is deleted.
+  /// - Parameters:
+  ///   - base: the server's base address.
+  ///   - isRepeated: may the server have carried out an earlier request? It then refuses a token that it has forgotten (403).
+  package func delete(
+    assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation
+  ) throws(UploadError) {
+    let content = GigHiveAPI.deleteContent(assetID: assetID, deleteToken: deleteToken)
+    try ask(
+      Request(
+        method: "POST", target: base.appending(GigHiveAPI.delete), fields: [Field("Content-Type", "application/json")],
+        body: RequestBody(header: content)),
+      origin: base.origin, cancellation: cancellation
+    ) { status, wasInterrupted in
+      (status >= 200 && status < 300) || status == 404 || status == 410
+        || (status == 403 && (isRepeated || wasInterrupted))
     }
-    var job = Job(request: request, file: file, cancellation: cancellation, onProgress: onProgress)
-    while true {
-      if let delivery = try send(&job) { return delivery }
+  }
+
+  private func ask(
+    _ request: Request, origin: String, cancellation: Cancellation,
+    accepts: @escaping (_ status: Int, _ wasInterrupted: Bool) -> Bool
+  ) throws(UploadError) {
+    let dialogue = SingleRequest(request, accepts: accepts)
+    var session: Session? = Session(
+      dialogue, origin: origin, lane: lanes[0], configuration: configuration, tls: tls, pace: pace)
+    var failure: UploadError? = .cancelled(hasSentAll: false)
+    EventLoop<Session>(cancellation).run(1) {
+      defer { session = nil }
+      return session
+    } ended: { _, error in
+      failure = error
     }
-  }
-
-  // MARK: One attempt
-
-  /// An upload, and what has been learnt about it from earlier attempts.
-  private struct Job {
-    let request: UploadRequest
-    let file: SourceFile
-    let cancellation: Cancellation
-    let onProgress: (Progress) -> Void
-    var mayExpectContinue = true
-    var mayReuseConnection = true
-  }
-
-  /// - Returns: nil if the request has to be repeated, as `job` then says.
-  private func send(_ job: inout Job) throws(UploadError) -> Delivery? {
-    let (head, body) = try compose(job)
-    let headBytes = try encode(head)
-    let isReused = job.mayReuseConnection && keptConnection(for: job.request.target) != nil
-    let connection = try connect(job, isReused: isReused)
-    let needsDigest = job.request.isForGigHive || job.request.computesDigest
-    let digest = needsDigest ? try SHA256() : nil
-    let transfer = Transfer(
-      of: job.file, path: job.request.file, head: headBytes, body: body,
-      exchange: Exchange(method: head.method, expectsContinue: head.fields.first("Expect") != nil), digest: digest,
-      over: connection, buffers: buffers, timeouts: configuration.timeouts, onProgress: job.onProgress)
-    show(head)
-    do throws(UploadError) { try run(transfer, cancellation: job.cancellation) } catch {
-      if case .cancelled = error { throw .cancelled(hasSentAll: transfer.hasSentAll) }
-      // A kept connection can have been closed by the server just before. The request is repeated where that can do no
-      // harm: none of the body went out, or the server knows a duplicate when it sees one.
-      guard isReused, !transfer.hasBegunReceiving, case .connectionLost = error,
-        !transfer.hasBegunBody || job.request.isForGigHive
-      else { throw error }
-      job.mayReuseConnection = false
-      return nil
-    }
-    guard let response = transfer.response, let startedAt = transfer.startedAt else {
-      preconditionFailure("a transfer that has ended without an answer")
-    }
-    show(response)
-    if transfer.canReuseConnection { kept = (connection, job.request.target.origin) }
-    if response.status == 417, head.fields.first("Expect") != nil {
-      job.mayExpectContinue = false
-      return nil
-    }
-    let sent = SentFile(size: job.file.size, sha256: transfer.hasSentAll ? digest?.finish() : nil)
-    let receipt = try interpret(response, sent: sent, of: job.request, hasSentAll: transfer.hasSentAll)
-    job.onProgress(Progress(deliveredBytes: sent.size, totalBytes: sent.size))
-    let duration = shim_monotonic_milliseconds() - startedAt
-    return Delivery(receipt: receipt, file: sent, durationMilliseconds: duration)
-  }
-
-  // MARK: The request
-
-  private func compose(_ job: Job) throws(UploadError) -> (RequestHead, RequestBody) {
-    let request = job.request
-    let boundary = Boundary(random: try randomBytes(16))
-    let body: RequestBody
-    do throws(FormDataError) {
-      body = try FormData.body(
-        fields: request.fields, file: request.filePart, fileLength: job.file.size, boundary: boundary)
-    } catch { throw .formData(error) }
-    var fields = [
-      Field("User-Agent", configuration.userAgent), Field("Accept", "application/json"),
-      Field("Accept-Encoding", ContentCoding.accepted),
-    ]
-    fields += configuration.credentials.fields
-    fields.append(Field("Content-Type", FormData.contentType(boundary)))
-    fields.append(Field("Content-Length", String(body.length)))
-    if job.mayExpectContinue, body.length >= Limits.expectContinueFrom {
-      fields.append(Field("Expect", "100-continue"))
-    }
-    return (RequestHead(method: "POST", target: request.target, fields: fields), body)
-  }
-
-  private func encode(_ head: RequestHead) throws(UploadError) -> [UInt8] {
-    do throws(RequestHeadError) { return try head.encoded() } catch { throw .requestHead(error) }
-  }
-
-  private func randomBytes(_ count: Int) throws(UploadError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    guard shim_random(&bytes, count) == 0 else { throw .outOfResources("randomness") }
-    return bytes
-  }
-
-  // MARK: The connection
-
-  /// The connection that the previous upload left, unless it goes elsewhere or the server has said or closed something.
-  private func keptConnection(for target: TargetURI) -> Connection? {
-    guard let kept, kept.origin == target.origin,
-      shim_poll(kept.connection.stream.descriptor, Int32(SHIM_POLL_READABLE), -1, 0) == 0
-    else { return nil }
-    return kept.connection
-  }
-
-  private func connect(_ job: Job, isReused: Bool) throws(UploadError) -> Connection {
-    let previous = kept?.connection
-    kept = nil
-    if isReused, let previous { return previous }
-    previous?.stream.closeNotify()
-    let target = job.request.target
-    let connector = Connector(to: target, configuration: configuration, tls: try tlsContext(for: target))
-    try run(connector, cancellation: job.cancellation)
-    guard let connection = connector.connection else { preconditionFailure("a connector that has ended without one") }
-    return connection
-  }
-
-  private func tlsContext(for target: TargetURI) throws(UploadError) -> TLSContext? {
-    guard target.scheme == .https else { return nil }
-    if let tls { return tls }
-    do throws(TLSError) {
-      let context = try TLSContext(configuration.tls)
-      tls = context
-      return context
-    } catch { throw .tls(error, host: target.host) }
-  }
-
-  // MARK: The answer
-
-  private func interpret(
-    _ response: Response, sent: SentFile, of request: UploadRequest, hasSentAll: Bool
-  ) throws(UploadError) -> Receipt {
-    let status = response.status
-    if status >= 300, status < 400 {
-      throw .redirected(
-        status: status, location: response.head.fields.first("Location") ?? "an address it does not name")
-    }
-    if status < 300, !hasSentAll { throw .prematureSuccess(status: status) }
-    // What cannot be read confirms nothing: GigHive's answer then does not count, another endpoint's status does.
-    let content = try response.isTruncated ? [] : ContentCoding.decodedContent(of: response) ?? []
-    do throws(ReplyFailure) {
-      if request.isForGigHive {
-        return try ServerReply.fromGigHive(status: status, content: content, sent: sent)
-      }
-      return try ServerReply.fromPlainEndpoint(status: status, content: content, sent: sent)
-    } catch { throw UploadError(error) }
-  }
-
-  // MARK: Diagnostics
-
-  private func show(_ head: RequestHead) {
-    guard let diagnostics = configuration.diagnostics else { return }
-    // A query can hold a token.
-    let path = String(decoding: head.target.requestTarget.utf8.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
-    diagnostics("> " + head.method + " " + head.target.origin + path)
-    for field in head.fields { diagnostics("> " + visible(field)) }
-  }
-
-  private func show(_ response: Response) {
-    guard let diagnostics = configuration.diagnostics else { return }
-    diagnostics("< " + String(response.status))
-    for field in response.head.fields { diagnostics("< " + visible(field)) }
-  }
-
-  private func visible(_ field: Field) -> String {
-    field.name + ": " + (Credentials.isSecret(fieldName: field.name) ? "(secret)" : PrintableText.line(field.value))
+    if let failure { throw failure }
   }
 }

@@ -23,23 +23,27 @@ enum CommandLineArguments {
 
   static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
 
-  /// Reads options and files from argument `first` on; they can be mixed (getopt_long).
-  static func parse(from first: Int) throws(UsageError) -> (options: [GivenOption], files: [FilePath]) {
+  /// Reads the command's options and its operands, such as files, from argument 2 on; they can be mixed (getopt_long).
+  static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: [FilePath]) {
     for description in OptionTable.all {
       // The names live as long as the process; getopt_long keeps pointers to them.
       shim_option_add(
         permanentCString(description.name), description.argument == nil ? 0 : 1, description.option.rawValue)
     }
-    shim_option_start(Int32(first))
+    shim_option_start(2)
     var options: [GivenOption] = []
     while true {
       let value = shim_option_next()
       if Int(value) == SHIM_OPTION_END { break }
-      options.append(GivenOption(option: try option(value), argument: argument()))
+      let option = try option(value)
+      guard command.takes(option) else {
+        throw UsageError(command.rawValue + " has no option --" + OptionTable.name(of: option) + ".")
+      }
+      options.append(GivenOption(option: option, argument: argument()))
     }
-    var files: [FilePath] = []
-    for index in Int(shim_option_rest())..<count { files.append(FilePath(cString: shim_argument(Int32(index)))) }
-    return (options, files)
+    var operands: [FilePath] = []
+    for index in Int(shim_option_rest())..<count { operands.append(FilePath(cString: shim_argument(Int32(index)))) }
+    return (options, operands)
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
@@ -48,6 +52,7 @@ enum CommandLineArguments {
     case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
     case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
     case Int(UInt8(ascii: "h")): return .help
+    case Int(UInt8(ascii: "j")): return .jobs
     case Int(UInt8(ascii: "q")): return .quiet
     case Int(UInt8(ascii: "v")): return .verbose
     default:

@@ -8,6 +8,8 @@ struct CredentialSources {
   var netrcFile: FilePath?
   var bearerFile: FilePath?
   var uploadTokenFile: FilePath?
+  /// May other users be able to read the files?
+  var allowsShared = false
 
   /// Reads the one source that was given.
   /// - Parameter host: whose entry of a netrc file counts.
@@ -30,7 +32,7 @@ struct CredentialSources {
   }
 
   private func fromNetrc(_ path: FilePath, host: String) throws(UsageError) -> Credentials {
-    let bytes = try readSmallFile(path, limit: Limits.netrcFileLength)
+    let bytes = try SecretFile(path, allowsShared: allowsShared).read(limit: Limits.netrcFileLength)
     guard let login = Netrc.login(host: host, user: user, in: bytes) else {
       throw UsageError(PrintableText.line(path.text) + " has no entry for " + host + ".")
     }
@@ -40,17 +42,33 @@ struct CredentialSources {
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private func firstLine(of path: FilePath) throws(UsageError) -> [UInt8] {
-    let bytes = try readSmallFile(path, limit: Limits.secretFileLength)
+    try SecretFile(path, allowsShared: allowsShared).firstLine()
+  }
+}
+
+/// A small file that holds a secret.
+struct SecretFile {
+  private let path: FilePath
+  private let allowsShared: Bool
+
+  init(_ path: FilePath, allowsShared: Bool) {
+    self.path = path
+    self.allowsShared = allowsShared
+  }
+
+  func firstLine() throws(UsageError) -> [UInt8] {
+    let bytes = try read(limit: Limits.secretFileLength)
     let line = bytes.prefix { $0 != ASCII.lineFeed && $0 != ASCII.carriageReturn }
-    guard !line.isEmpty else { throw UsageError(PrintableText.line(path.text) + " has an empty first line.") }
+    guard !line.isEmpty else { throw UsageError(name + " has an empty first line.") }
     return Array(line)
   }
 
   /// Reads a whole file, or a pipe such as `<(pass show gighive)`.
-  private func readSmallFile(_ path: FilePath, limit: Int) throws(UsageError) -> [UInt8] {
-    guard let name = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
-    let descriptor = shim_open_for_reading(name, 1)
+  func read(limit: Int) throws(UsageError) -> [UInt8] {
+    guard let path = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
+    let descriptor = shim_open_for_reading(path, 1)
     defer { if descriptor >= 0 { _ = shim_close(descriptor) } }
+    if descriptor >= 0 { try refuseShared(descriptor) }
     var bytes = [UInt8](repeating: 0, count: limit + 1)
     var length = 0
     var result = Int64(descriptor)
@@ -59,13 +77,22 @@ struct CredentialSources {
       if result == 0 { break }
       length += max(0, Int(result))
     }
-    guard result >= 0 else {
-      throw UsageError(PrintableText.line(path.text) + ": " + SystemError(code: Int32(-result)).text + ".")
-    }
-    guard length <= limit else {
-      throw UsageError(PrintableText.line(path.text) + " is longer than " + SizeText.exact(Int64(limit)) + ".")
-    }
+    guard result >= 0 else { throw UsageError(name + ": " + SystemError(code: Int32(-result)).text + ".") }
+    guard length <= limit else { throw UsageError(name + " is longer than " + SizeText.exact(Int64(limit)) + ".") }
     return Array(bytes[..<length])
+  }
+
+  private var name: String { PrintableText.line(path.text) }
+
+  /// A secret that every user of the machine can read is none.
+  private func refuseShared(_ descriptor: Int32) throws(UsageError) {
+    if allowsShared { return }
+    var status = shim_file_status()
+    let result = shim_file_status_of(descriptor, &status)
+    guard result == 0 else { throw UsageError(name + ": " + SystemError(code: -result).text + ".") }
+    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & 0o077 == 0 { return }
+    throw UsageError(
+      name + " can be read by other users; change that with chmod 600, or accept it with --shared-secrets.")
   }
 }
 

@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// The process's exit codes. Scripts depend on them: a code never changes its meaning.
@@ -13,22 +14,40 @@ enum ExitCode {
   static let tooLarge: Int32 = 8
   static let serverFailure: Int32 = 9
   static let integrity: Int32 = 10
+  static let conflict: Int32 = 11
   static let memoryCeiling: Int32 = 12
+  static let stateDirectory: Int32 = 13
   static let interruptedBase: Int32 = 128
 
   /// The exit code of an error.
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
+    case .delivered: delivered
     case .form, .formData, .requestHead: usage
-    case .file: inputFile
+    case .file, .changed: inputFile
+    case .state(let error): of(error)
+    case .conflict, .tus(.locked): conflict
+    case .tus(.tooLarge): tooLarge
+    case .tus(.invalidMetadataKey): usage
+    case .tus(.offsetBeyond): integrity
+    case .tus(.notSpoken), .tus(.versionNotSupported), .tus(.refused): refused
+    case .tus, .uploadLost, .stillProcessing: serverFailure
     case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
     case .tls(.outOfMemory, _), .outOfResources: memoryCeiling
     case .tls: tls
     case .invalidResponse: serverFailure
-    case .refused(let status, _): of(status: status)
-    case .redirected: refused
+    case .refused(let status, _), .proxyRefused(let status, _): of(status: status)
+    case .redirected, .redirectionRefused: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal
+    }
+  }
+
+  private static func of(_ error: StateError) -> Int32 {
+    switch error {
+    case .unusable(_, let error) where error.code == SHIM_ENOMEM: memoryCeiling
+    case .unusable, .noDirectory: stateDirectory
+    case .noSuchRecord, .ambiguousID: usage
     }
   }
 
@@ -45,9 +64,11 @@ enum ExitCode {
   static let table: [(code: String, meaning: String)] = [
     ("0", "delivered"), ("1", "internal error"), ("2", "usage"),
     ("3", "input file (missing, unreadable, empty, not regular, too large, changed)"),
-    ("4", "no connection (name, refused, timeout, lost)"), ("5", "TLS"), ("6", "credentials refused"),
-    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure"),
-    ("10", "integrity: checksum or size differs, or no confirmation"), ("12", "memory ceiling (--max-memory)"),
+    ("4", "no connection (name, refused, timeout, lost) after the retries"), ("5", "TLS"), ("6", "credentials refused"),
+    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after the retries"),
+    ("10", "integrity: checksum or size differs, or no confirmation"),
+    ("11", "conflict: the same upload runs in another process"), ("12", "memory ceiling (--max-memory)"),
+    ("13", "state directory unusable"),
     ("130, 143", "interrupted"),
   ]
 }

@@ -5,6 +5,7 @@ import Uploader
 struct Main {
   static func main() {
     shim_report_traps()
+    shim_forbid_core_dumps()
     do throws(UsageError) {
       shim_exit(try run())
     } catch {
@@ -18,32 +19,42 @@ struct Main {
       Console.error(Help.overview)
       return ExitCode.usage
     }
-    let command = CommandLineArguments.text(at: 1)
-    switch command {
-    case "send":
-      let (options, files) = try CommandLineArguments.parse(from: 2)
-      let arguments = try SendArguments(options: options, files: files)
-      if arguments.wantsHelp {
-        Console.out(Help.send())
-        return ExitCode.delivered
-      }
-      return try Send.run(arguments)
+    let word = CommandLineArguments.text(at: 1)
+    if let command = Command(rawValue: word) { return try run(command) }
+    switch word {
     case "version", "--version", "-V":
       Console.out("gighive-upload " + version)
       return ExitCode.delivered
     case "help", "--help", "-h":
       return try help()
     default:
-      throw unknown(command)
+      throw unknown(word)
+    }
+  }
+
+  private static func run(_ command: Command) throws(UsageError) -> Int32 {
+    let (options, operands) = try CommandLineArguments.parse(for: command)
+    MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
+    if options.contains(where: { $0.option == .help }) {
+      Console.out(Help.of(command))
+      return ExitCode.delivered
+    }
+    switch command {
+    case .send: return try Send.run(try SendArguments(options: options, files: operands))
+    case .resume: return try Resume.run(options, operands)
+    case .list: return try List.run(options, operands)
+    case .cancel, .delete: return try TakeBack.run(command, options, operands)
     }
   }
 
   private static func help() throws(UsageError) -> Int32 {
     let topic = CommandLineArguments.count > 2 ? CommandLineArguments.text(at: 2) : ""
-    switch topic {
-    case "send": Console.out(Help.send())
-    case "", "version", "help": Console.out(Help.overview)
-    default: throw unknown(topic)
+    if let command = Command(rawValue: topic) {
+      Console.out(Help.of(command))
+    } else if topic.isEmpty || Help.commands.contains(topic) {
+      Console.out(Help.overview)
+    } else {
+      throw unknown(topic)
     }
     return ExitCode.delivered
   }

@@ -24,6 +24,9 @@ struct Meter {
     // A request that is repeated begins anew.
     if let last = samples.last, last.bytes > progress.deliveredBytes { samples.removeAll(keepingCapacity: true) }
     samples.removeAll { now - $0.milliseconds > Meter.windowMilliseconds }
+    // Requests shorter than the interval report once each: samples are kept 50 ms apart, but for the newest.
+    let count = samples.count
+    if count > 1, samples[count - 1].milliseconds - samples[count - 2].milliseconds < 50 { samples.removeLast() }
     samples.append((now, progress.deliveredBytes))
   }
 
@@ -34,18 +37,32 @@ struct Meter {
     return true
   }
 
-  private var window: (bytes: Int64, milliseconds: Int64) {
+  /// What the last few seconds brought.
+  fileprivate var window: (bytes: Int64, milliseconds: Int64) {
     guard let first = samples.first, let last = samples.last else { return (0, 0) }
     return (last.bytes - first.bytes, last.milliseconds - first.milliseconds)
   }
 
   /// "11.4 MB/s"
   var rateText: String { SizeText.rate(bytes: window.bytes, milliseconds: window.milliseconds) }
+}
 
+/// What the meters of all files at work say together.
+struct MeterReading {
+  let deliveredBytes: Int64
+  let totalBytes: Int64
+  /// "11.4 MB/s"
+  let rateText: String
   /// nil as long as nothing moves.
-  var remainingMilliseconds: Int64? {
-    let (bytes, milliseconds) = window
-    guard bytes > 0, milliseconds > 0 else { return nil }
-    return (totalBytes - deliveredBytes) / max(1, bytes / milliseconds)
+  let remainingMilliseconds: Int64?
+
+  init(_ meters: [Meter]) {
+    deliveredBytes = meters.reduce(0) { $0 + $1.deliveredBytes }
+    totalBytes = meters.reduce(0) { $0 + $1.totalBytes }
+    let bytes = meters.reduce(0) { $0 + $1.window.bytes }
+    let milliseconds = meters.map { $0.window.milliseconds }.max() ?? 0
+    rateText = SizeText.rate(bytes: bytes, milliseconds: milliseconds)
+    let isMoving = bytes > 0 && milliseconds > 0
+    remainingMilliseconds = isMoving ? (totalBytes - deliveredBytes) / max(1, bytes / milliseconds) : nil
   }
 }

@@ -2,12 +2,15 @@
 enum Option: Int32 {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case multipartURL
+  case multipartURL, tusURL, protocolChoice, threshold
   case eventDate, orgName, eventType, label, participants, keywords, location, rating, notes
   case field, fileField, fileName, mime
-  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile
+  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, sharedSecrets
   case cacert, capath, cert, key, pin, insecure
-  case connectTimeout, stallTimeout, responseTimeout, maxSize, maxMemory, digest, ipv4, ipv6
+  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries, retryMaxDelay
+  case limitRate, proxy, proxyUser, proxyPasswordFile, chunkSize, methodOverride, deferLength
+  case jobs, stateDir, maxSize, maxMemory, digest, ipv4, ipv6
+  case all, forget
   case progress, json, quiet, verbose, help
 }
 
@@ -35,6 +38,9 @@ enum OptionTable {
       [
         OptionDescription(.server, "server", "URL", "GigHive server, such as https://gighive"),
         OptionDescription(.multipartURL, "multipart-url", "URL", "any other endpoint that takes multipart/form-data"),
+        OptionDescription(.tusURL, "tus-url", "URL", "any tus 1.0 server: where it creates uploads"),
+        OptionDescription(.protocolChoice, "protocol", "HOW", "to GigHive: auto, multipart or tus (default: auto)"),
+        OptionDescription(.threshold, "threshold", "SIZE", "with auto, tus from this size upward (default: 100M)"),
       ]
     ),
     (
@@ -64,6 +70,7 @@ enum OptionTable {
         OptionDescription(.netrcFile, "netrc-file", "FILE", "user name and password from this netrc file"),
         OptionDescription(.bearerFile, "bearer-file", "FILE", "file whose first line is a bearer token"),
         OptionDescription(.uploadTokenFile, "upload-token-file", "FILE", "file whose first line is a guest's token"),
+        OptionDescription(.sharedSecrets, "shared-secrets", nil, "take such files also if other users can read them"),
       ]
     ),
     (
@@ -80,15 +87,35 @@ enum OptionTable {
     (
       "Transfer",
       [
-        OptionDescription(
-          .connectTimeout, "connect-timeout", "TIME", "for name, connection and TLS, each (default: 30s)"),
+        OptionDescription(.resolveTimeout, "resolve-timeout", "TIME", "for looking the name up (default: 30s)"),
+        OptionDescription(.connectTimeout, "connect-timeout", "TIME", "for all addresses together (default: 30s)"),
+        OptionDescription(.handshakeTimeout, "handshake-timeout", "TIME", "for TLS, and for a proxy (default: 30s)"),
         OptionDescription(.stallTimeout, "stall-timeout", "TIME", "without a byte acknowledged (default: 30s)"),
-        OptionDescription(.responseTimeout, "response-timeout", "TIME", "for the answer (default: 120s)"),
+        OptionDescription(.responseTimeout, "response-timeout", "TIME", "for an answer (default: 120s)"),
+        OptionDescription(.maxTime, "max-time", "TIME", "for a whole upload with all its tries (default: none)"),
+        OptionDescription(.retries, "retries", "N", "tries after a failure without progress (default: 5)"),
+        OptionDescription(.retryMaxDelay, "retry-max-delay", "TIME", "longest pause of its own choice (default: 60s)"),
+        OptionDescription(.limitRate, "limit-rate", "SIZE", "send no more than so many bytes a second"),
+        OptionDescription(.proxy, "proxy", "URL", "HTTP proxy instead of $https_proxy …; an empty one: none"),
+        OptionDescription(.proxyUser, "proxy-user", "NAME", "its user; password: $GIGHIVE_PROXY_PASSWORD or a file"),
+        OptionDescription(.proxyPasswordFile, "proxy-password-file", "FILE", "file whose first line is that password"),
+        OptionDescription(.chunkSize, "chunk-size", "SIZE", "length of tus requests (default: adapts itself)"),
+        OptionDescription(.methodOverride, "method-override", nil, "for proxies that know no PATCH: POST in its place"),
+        OptionDescription(.deferLength, "defer-length", nil, "tell a tus server the size with the first bytes"),
+        OptionDescription(.jobs, "jobs", "N", "files at a time, up to 16, in the same memory (-j; default: 1)"),
+        OptionDescription(.stateDir, "state-dir", "DIR", "where uploads are recorded, to be resumed"),
         OptionDescription(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
         OptionDescription(.maxMemory, "max-memory", "SIZE", "end with exit code 12 rather than take more (12Mi does)"),
         OptionDescription(.digest, "digest", nil, "compute SHA-256 also for --multipart-url"),
         OptionDescription(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
         OptionDescription(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
+      ]
+    ),
+    (
+      "Choice",
+      [
+        OptionDescription(.all, "all", nil, "every upload that is not delivered"),
+        OptionDescription(.forget, "forget", nil, "drop the records of these delivered uploads (no ID: all of them)"),
       ]
     ),
     (
@@ -104,6 +131,27 @@ enum OptionTable {
   ]
 
   static var all: [OptionDescription] { groups.flatMap { $0.options } }
+}
+
+/// The commands that have options.
+enum Command: String, CaseIterable {
+  case send, resume, list, cancel, delete
+
+  /// Does the command know the option?
+  func takes(_ option: Option) -> Bool {
+    switch option {
+    case .help, .json, .stateDir: true
+    case .all: self == .resume
+    case .forget: self == .list
+    case _ where self == .list: false
+    case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: self == .send
+    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
+      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress:
+      self == .send || self == .resume
+    case .jobs: self == .send
+    default: true
+    }
+  }
 }
 
 extension OptionTable {

@@ -6,10 +6,10 @@ import Uploader
 enum ProgressLine {
   /// - Parameter columns: the terminal's width. What does not fit is left out, the least important first: bar, name,
   ///   speed, bytes, remaining time.
-  static func text(name: String, _ progress: Progress, _ meter: Meter, columns: Int) -> String {
-    let percent = progress.deliveredBytes * 100 / max(1, progress.totalBytes)
-    let isSent = progress.deliveredBytes == progress.totalBytes
-    let bytes = SizeText.short(progress.deliveredBytes) + " of " + SizeText.short(progress.totalBytes)
+  static func text(name: String, _ meter: MeterReading, columns: Int) -> String {
+    let percent = meter.deliveredBytes * 100 / max(1, meter.totalBytes)
+    let isSent = meter.deliveredBytes == meter.totalBytes
+    let bytes = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
     let rest =
       isSent
       ? "waiting for the server"

@@ -33,7 +33,7 @@ struct TransferTests {
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
     #expect(bench.stream.written == bench.wire)
-    #expect(bench.finishDigest() == sha256(bench.content))
+    #expect(try bench.finishDigest() == sha256(bench.content))
   }
 
   // MARK: Early answers

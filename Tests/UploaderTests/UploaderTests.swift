@@ -29,7 +29,9 @@ struct UploaderTests {
 
   /// Closes its connection when it is done.
   private func upload(_ requests: UploadRequest...) throws -> [Delivery] {
-    let uploader = Uploader()
+    var configuration = Configuration()
+    configuration.retries = 0
+    let uploader = Uploader(configuration)
     defer { withExtendedLifetime(uploader) {} }
     var deliveries: [Delivery] = []
     for request in requests { deliveries.append(try uploader.upload(request)) }

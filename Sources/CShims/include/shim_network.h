@@ -26,12 +26,17 @@ void shim_lookup_release(shim_lookup *lookup);
 // The address as text, "192.0.2.1:443" or "[2001:db8::1]:443", into a buffer of at least 64 bytes. Returns its length.
 int32_t shim_address_text(const shim_address *address, void *buffer, size_t capacity);
 
+// SHIM_FAMILY_IPV4 or SHIM_FAMILY_IPV6.
+int32_t shim_address_family(const shim_address *address);
+
 // A non-blocking, close-on-exec TCP socket with TCP_NODELAY, whose connect(2) is under way or done.
 int32_t shim_connect(const shim_address *address);
 // SO_ERROR of a connect that has become writable: 0, or -errno.
 int32_t shim_connect_result(int32_t descriptor);
 // TCP_NOTSENT_LOWAT: how much unsent data the kernel takes before the socket stops being writable.
 void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes);
+// TCP_USER_TIMEOUT: after so long without an acknowledgement the kernel gives the connection up (RFC 5482).
+void shim_set_user_timeout(int32_t descriptor, int64_t milliseconds);
 // send(2) with MSG_NOSIGNAL, recv(2). -EAGAIN where the socket is not ready.
 int64_t shim_send(int32_t descriptor, const void *buffer, size_t length);
 int64_t shim_receive(int32_t descriptor, void *buffer, size_t length);
@@ -42,12 +47,17 @@ int32_t shim_unacknowledged(int32_t descriptor);
 // inet_pton(3): is this an IPv4 or IPv6 address rather than a name?
 int32_t shim_is_ip_address(const char *host);
 
-enum { SHIM_POLL_READABLE = 1, SHIM_POLL_WRITABLE = 2 };
-// poll(2) on one descriptor (or none, -1) and on one that ends the wait when it turns readable (or none, -1).
-// Returns a set of: 1 readable, 2 writable, 4 the second descriptor is readable. Errors and hang-ups of the first count
-// as readable and writable, so that the next read or write reports them. 0 after `milliseconds`; -1 waits for ever.
-int32_t shim_poll(int32_t descriptor, int32_t events, int32_t wake_descriptor, int64_t milliseconds);
-enum { SHIM_POLL_WOKEN = 4 };
+enum { SHIM_POLL_READABLE = 1, SHIM_POLL_WRITABLE = 2, SHIM_POLL_MOST = 512 };
+// A descriptor (or none, -1), what is waited for, and what has become possible. Errors and hang-ups count as both, so
+// that the next read or write reports them.
+typedef struct {
+    int32_t descriptor;
+    int32_t events;
+    int32_t ready;
+} shim_poll_entry;
+// poll(2) on at most SHIM_POLL_MOST descriptors. Returns after `milliseconds` at the latest, or on a signal; -1 waits for
+// ever. Below zero: -errno.
+int32_t shim_poll(shim_poll_entry *entries, int32_t count, int64_t milliseconds);
 
 // eventfd(2): a flag that poll can wait for. shim_event_raise may be called from any thread and from a signal handler.
 int32_t shim_event_create(void);

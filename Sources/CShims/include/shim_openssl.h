@@ -11,7 +11,7 @@
 void shim_openssl_initialize(void);
 
 // A BIO that gathers records and sends them together, up to `capacity` bytes a call, with MSG_NOSIGNAL. It sends when
-// it is full and when it is flushed; OpenSSL itself flushes behind handshake messages and alerts, not behind data.
+// it is full, and what is possible when it is flushed; OpenSSL itself flushes behind handshake messages and alerts, not behind data.
 // When the connection fails it asks OpenSSL to try again later and keeps the error: an SSL that has seen a write fail
 // would refuse to read, and what the server said before it closed the connection must still be read (RFC 9112, 9.6).
 // Does not close the socket.
@@ -36,12 +36,24 @@ uint32_t shim_x509_strict_host_flags(void);
 // Does the directory hold a certificate under its hash, such as "5ed36f99.0" (openssl-rehash(1))?
 int32_t shim_has_hashed_certificates(const char *directory);
 
-// SHA-256 of the server certificate's SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes; 0 if there is none.
+// SHA-256 of the server certificate's SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes; 0 if there is no memory for it.
 int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]);
 // The library's words for the first error in the queue, such as "wrong version number", or NULL. Empties the queue.
 const char *shim_ssl_failure_text(void);
-// Loads the client certificate chain and its key, both PEM, and checks that they belong together; 0 with the queue
-// saying why.
+// The number of the peer's alert (RFC 8446, 6) that the first error in the queue is about, or -1. Leaves the queue alone.
+int32_t shim_ssl_failure_alert(void);
+// May the key of the server's certificate sign, as its key usage says (RFC 8446, 4.4.2.2)? In all suites that are offered the
+// server signs. 1 also where it does not say.
+int32_t shim_server_key_may_sign(const SSL *ssl);
+enum {
+    SHIM_CERTIFICATE_OK = 0,
+    SHIM_CERTIFICATE_UNUSABLE = 1, // the queue says why, as of the next
+    SHIM_KEY_UNUSABLE = 2,
+    SHIM_KEY_ENCRYPTED = 3,
+    SHIM_KEY_OF_ANOTHER = 4
+};
+// Loads the client certificate chain and its key, both PEM, and checks that they belong together. Never asks for a pass
+// phrase.
 int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_file, const char *key_file);
 
 enum {

@@ -29,3 +29,5 @@ int32_t shim_signal_received(void);
 void shim_report_traps(void);
 // exit(3)
 _Noreturn void shim_exit(int32_t code);
+// prctl(PR_SET_DUMPABLE, 0): no core dump, and no look into the memory for other processes of the user.
+void shim_forbid_core_dumps(void);

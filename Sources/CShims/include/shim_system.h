@@ -11,6 +11,8 @@ typedef struct {
     int64_t modified_seconds;
     int64_t modified_nanoseconds;
     int32_t kind;
+    // Permission bits, such as 0600.
+    uint32_t mode;
 } shim_file_status;
 
 enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_DEVICE = 3 };
@@ -26,6 +28,8 @@ void shim_advise_sequential(int32_t descriptor);
 
 // clock_gettime(2), CLOCK_MONOTONIC.
 int64_t shim_monotonic_milliseconds(void);
+// clock_gettime(2), CLOCK_REALTIME: seconds since 1970, as far as the machine knows.
+int64_t shim_unix_seconds(void);
 // The local calendar date, as localtime_r(3) sees it.
 void shim_local_date(int32_t *year, int32_t *month, int32_t *day);
 // getrandom(2). Never returns fewer bytes than asked for; below zero if the kernel has no randomness.
@@ -41,4 +45,25 @@ const char *shim_environment(const char *name);
 // A line for people about -result, such as "No such file or directory" (strerror(3)).
 const char *shim_error_text(int32_t error);
 
-extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_EIO, SHIM_ENOENT, SHIM_ENOTDIR;
+extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_EIO, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
+extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG;
+
+// What the directory of state records needs. Each returns 0 (or a descriptor), or -errno.
+
+// mkdir(2), mode 0700.
+int32_t shim_make_directory(const char *path);
+// open(2) for writing, empty, created with mode 0600 whatever the umask, close-on-exec.
+int32_t shim_open_for_writing(const char *path);
+// fsync(2) of a descriptor, and of a directory, so that a new name in it survives a power cut.
+int32_t shim_sync(int32_t descriptor);
+int32_t shim_sync_directory(const char *path);
+int32_t shim_rename(const char *from, const char *to);
+int32_t shim_unlink(const char *path);
+// flock(2), exclusive and without waiting. -EAGAIN if another process has it, or if the file has been removed meanwhile.
+int32_t shim_lock(int32_t descriptor);
+// Calls `visit` with the name of each entry of the directory (readdir(3)), "." and ".." left out.
+int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context);
+// getcwd(3) into a buffer. 0 or -errno.
+int32_t shim_working_directory(char *buffer, size_t capacity);
+// geteuid(2) is root?
+int32_t shim_is_root(void);

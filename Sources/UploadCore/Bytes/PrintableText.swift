@@ -25,6 +25,12 @@ package enum PrintableText {
     return result
   }
 
+  /// A URI as it may be shown: without its query, which can hold a token.
+  package static func withoutQuery(_ uri: String) -> String {
+    let path = uri.utf8.prefix { $0 != UInt8(ascii: "?") }
+    return String(decoding: Array(path), as: UTF8.self) + (path.count < uri.utf8.count ? "?…" : "")
+  }
+
   /// Is the character one that no terminal obeys?
   static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -58,9 +58,15 @@ public struct EventForm: Equatable, Sendable {
       let year = ASCII.decimal(bytes[0..<4]), let month = ASCII.decimal(bytes[5..<7]),
       let day = ASCII.decimal(bytes[8..<10])
     else { return false }
+    return month >= 1 && month <= 12 && day >= 1 && day <= dayCount(year: year, month: month)
+  }
+
+  /// How many days a month of the Gregorian calendar has.
+  /// - Parameter month: 1 to 12.
+  static func dayCount(year: Int64, month: Int64) -> Int64 {
     let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths: [Int64] = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    return month >= 1 && month <= 12 && day >= 1 && day <= lengths[Int(month) - 1]
+    return lengths[Int(month) - 1]
   }
 
   /// A day as YYYY-MM-DD.

@@ -33,6 +33,8 @@ package enum ReplyFailure: Error, Equatable {
   case checksumDiffers(sent: String, stored: String)
   /// The server's size is not what was sent, in bytes.
   case sizeDiffers(sent: Int64, stored: Int64)
+  /// GigHive has the recording and has not yet looked at it; asking again will tell.
+  case pending
   /// A success without what GigHive says of one: another program answers at this address.
   case notFromGigHive(status: Int)
 }
@@ -50,6 +52,7 @@ package enum ServerReply {
       return receipt
     }
     try requireSuccess(status, content, json)
+    if json?["status"]?.string == "pending" { throw .pending }
     guard let json, json["checksum_sha256"]?.string != nil, json["size_bytes"]?.integer != nil else {
       throw .notFromGigHive(status: status)
     }
@@ -71,7 +74,9 @@ package enum ServerReply {
   private static func compare(_ json: JSONValue, _ sent: SentFile) throws(ReplyFailure) -> Receipt {
     var receipt = Receipt()
     receipt.assetID = json["asset_id"]?.integer ?? json["id"]?.integer
-    receipt.deleteToken = json["delete_token"]?.string
+    if let token = json["delete_token"]?.string, token.utf8.count <= Limits.serverTextLength {
+      receipt.deleteToken = token
+    }
     if let stored = json["size_bytes"]?.integer, stored != sent.size {
       throw .sizeDiffers(sent: sent.size, stored: stored)
     }
@@ -82,6 +87,11 @@ package enum ServerReply {
       receipt.isChecksumVerified = true
     }
     return receipt
+  }
+
+  /// The sentence of an answer's content that a person should read.
+  package static func message(of content: [UInt8]) -> String {
+    message(of: try? JSONReader.read(content), content: content)
   }
 
   /// The sentence that a person should read: `message` and `error` of a JSON answer, the text of an HTML page.

@@ -8,9 +8,10 @@ package enum BodyFraming: Equatable, Sendable {
   case untilClose
 
   /// The framing of a final response.
-  /// - Parameter requestMethod: a response to HEAD has no content whatever its fields say.
+  /// - Parameter requestMethod: a response to HEAD, and a success of CONNECT, has no content whatever its fields say.
   package init(of head: ResponseHead, requestMethod: String) throws(ResponseError) {
-    if requestMethod == "HEAD" || head.status == 204 || head.status == 304 {
+    let isTunnel = requestMethod == "CONNECT" && head.status < 300
+    if requestMethod == "HEAD" || isTunnel || head.status == 204 || head.status == 304 {
       self = .none
       return
     }

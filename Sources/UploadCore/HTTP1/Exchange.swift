@@ -48,6 +48,8 @@ package struct Exchange: Sendable {
   private var interimResponses = 0
   private var drained: Int64 = 0
   private var connectionEnds = false
+  /// Has another request been sent behind this one? What follows this one's response is then the other's.
+  package var isFollowed = false
   private var response: Response?
 
   /// - Parameters:
@@ -75,6 +77,9 @@ package struct Exchange: Sendable {
   /// Has nothing of a final response arrived, so that an end of the connection cuts none?
   package var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
 
+  /// Did the server say that the connection ends behind this response?
+  package var endsConnection: Bool { receiving == .complete && connectionEnds }
+
   /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
   package var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
 
@@ -97,8 +102,11 @@ package struct Exchange: Sendable {
     if sending == .body { sending = .finished }
   }
 
-  /// Bytes have arrived. All of them are taken; what follows a whole response is dropped, and the connection with it.
-  package mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) {
+  /// Bytes have arrived. All of them are taken; what follows a whole response is dropped, and the connection with it,
+  /// unless another request has followed.
+  /// - Returns: how many bytes were taken.
+  @discardableResult
+  package mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> Int {
     var rest = input
     while !rest.isEmpty {
       let count: Int
@@ -112,8 +120,9 @@ package struct Exchange: Sendable {
         keep(rest)
         count = rest.count
       case .complete:
+        if isFollowed, !connectionEnds { return input.count - rest.count }
         connectionEnds = true
-        return
+        return input.count
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       if drained > Limits.replyDrainLength {
@@ -122,6 +131,7 @@ package struct Exchange: Sendable {
         receiving = .complete
       }
     }
+    return input.count
   }
 
   /// The connection has ended.

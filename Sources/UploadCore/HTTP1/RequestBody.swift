@@ -14,13 +14,16 @@ package struct RequestBody: Sendable {
   }
 
   package let header: [UInt8]
+  /// Where in the file its stretch begins, in bytes.
+  package let fileOffset: Int64
   /// Bytes of the file, as they were counted when the file was opened.
   package let fileLength: Int64
   package let footer: [UInt8]
   package private(set) var phase = Phase.header(sent: 0)
 
-  package init(header: [UInt8], fileLength: Int64, footer: [UInt8]) {
+  package init(header: [UInt8] = [], fileOffset: Int64 = 0, fileLength: Int64 = 0, footer: [UInt8] = []) {
     self.header = header
+    self.fileOffset = fileOffset
     self.fileLength = fileLength
     self.footer = footer
     settle()

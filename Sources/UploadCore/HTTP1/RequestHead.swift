@@ -19,10 +19,27 @@ package struct RequestHead: Equatable, Sendable {
     self.fields = fields
   }
 
+  /// How the target is written into the request line (RFC 9112, 3.2).
+  package enum TargetForm: Sendable {
+    /// The path: to a server.
+    case origin
+    /// The whole URI: to a proxy.
+    case absolute
+    /// Host and port: CONNECT.
+    case authority
+  }
+
   /// The head as it goes on the wire, with its closing empty line.
-  package func encoded() throws(RequestHeadError) -> [UInt8] {
-    var bytes = Array((method + " " + target.requestTarget + " HTTP/1.1\r\n").utf8)
-    bytes += Array(("Host: " + target.authority + "\r\n").utf8)
+  package func encoded(_ form: TargetForm = .origin) throws(RequestHeadError) -> [UInt8] {
+    let text =
+      switch form {
+      case .origin: target.requestTarget
+      case .absolute: target.text
+      case .authority: target.authorityWithPort
+      }
+    var bytes = Array((method + " " + text + " HTTP/1.1\r\n").utf8)
+    let host = form == .authority ? target.authorityWithPort : target.authority
+    bytes += Array(("Host: " + host + "\r\n").utf8)
     for field in fields {
       guard field.isSendable else { throw .invalidField(name: PrintableText.line(field.name)) }
       bytes += Array((field.name + ": " + field.value + "\r\n").utf8)

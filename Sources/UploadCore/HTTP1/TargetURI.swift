@@ -35,9 +35,11 @@ public struct TargetURI: Equatable, Sendable {
     self.host = host
     self.port = port ?? (scheme == .https ? 443 : 80)
     requestTarget = try TargetURI.parseTarget(rest[authorityEnd...])
+    // With the slash and the lower case that it has by now, so that what is taken can be read again.
+    guard self.text.utf8.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
   }
 
-  private init(scheme: Scheme, host: String, port: UInt16, requestTarget: String) {
+  init(scheme: Scheme, host: String, port: UInt16, requestTarget: String) {
     self.scheme = scheme
     self.host = host
     self.port = port
@@ -50,8 +52,18 @@ public struct TargetURI: Equatable, Sendable {
     return port == (scheme == .https ? 443 : 80) ? name : name + ":" + String(port)
   }
 
+  /// Host and port, also if the port is the scheme's own: the authority-form (RFC 9112, 3.2.3).
+  package var authorityWithPort: String { (hostIsIPv6 ? "[" + host + "]" : host) + ":" + String(port) }
+
   /// Scheme, host and port: what a connection and credentials are for (RFC 9110, 4.3.1).
   package var origin: String { (scheme == .https ? "https://" : "http://") + authority }
+
+  /// The last segment of the path: the name of what it leads to.
+  package var lastPathSegment: String {
+    let path = requestTarget.utf8.prefix { $0 != questionMark }
+    let start = path.lastIndex(of: slash).map { path.index(after: $0) } ?? path.startIndex
+    return String(decoding: Array(path[start...]), as: UTF8.self)
+  }
 
   /// The URI as text.
   public var text: String { origin + requestTarget }

@@ -1,8 +1,12 @@
+import CShims
+
 /// A path as the operating system takes it: bytes without a NUL, not necessarily UTF-8.
 public struct FilePath: Equatable, Sendable, ExpressibleByStringLiteral {
   public let bytes: [UInt8]
 
   public init(_ text: String) { bytes = Array(text.utf8) }
+
+  package init(bytes: [UInt8]) { self.bytes = bytes }
 
   public init(stringLiteral text: String) { self.init(text) }
 
@@ -15,6 +19,14 @@ public struct FilePath: Equatable, Sendable, ExpressibleByStringLiteral {
       at += 1
     }
     self.bytes = bytes
+  }
+
+  /// The path from the root on, as this process sees it now; nil if there is no working directory.
+  package var absolute: FilePath? {
+    if bytes.first == UInt8(ascii: "/") { return self }
+    var directory = [CChar](repeating: 0, count: 4096)
+    guard shim_working_directory(&directory, directory.count) == 0 else { return nil }
+    return FilePath(bytes: FilePath(cString: directory).bytes + [UInt8(ascii: "/")] + bytes)
   }
 
   /// The path as text; bytes that are not UTF-8 are shown as "�".

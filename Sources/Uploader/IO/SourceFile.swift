@@ -16,10 +16,19 @@ public enum FileError: Error, Equatable, Sendable {
   case grew(from: Int64, to: Int64)
   /// Its modification time is not what it was when the file was opened.
   case rewritten
+
+  /// Is the file no longer what it was?
+  var isChange: Bool {
+    switch self {
+    case .shrank, .grew, .rewritten: true
+    default: false
+    }
+  }
 }
 
 /// A recording on the disk, opened once and read from front to back.
 final class SourceFile {
+  let path: FilePath
   let descriptor: Int32
   private let statusAtOpen: shim_file_status
 
@@ -43,6 +52,7 @@ final class SourceFile {
       _ = shim_close(opened)
       throw error
     }
+    self.path = path
     descriptor = opened
     statusAtOpen = status
     shim_advise_sequential(opened)
@@ -75,6 +85,29 @@ final class SourceFile {
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
     guard count > 0 else { throw .shrank(size: size, offset: offset) }
     return Int(count)
+  }
+
+  /// What tells the recording from others and from itself after a change.
+  /// - Parameter space: room to read into, at least one byte.
+  func identity(using space: UnsafeMutableRawBufferPointer) throws(UploadError) -> FileIdentity {
+    let digest = try Digest(.sha256)
+    let length = min(Int64(Limits.edgeLength), size)
+    // Of a short file, both edges are the same bytes or overlap.
+    for start in [0, size - length] {
+      var taken: Int64 = 0
+      while taken < length {
+        let room = UnsafeMutableRawBufferPointer(rebasing: space.prefix(Int(length - taken)))
+        do throws(FileError) {
+          let count = try read(into: room, at: start + taken)
+          digest.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
+          taken += Int64(count)
+        } catch { throw .file(path, error) }
+      }
+    }
+    return FileIdentity(
+      device: statusAtOpen.device, inode: statusAtOpen.inode, size: size,
+      modifiedSeconds: statusAtOpen.modified_seconds, modifiedNanoseconds: statusAtOpen.modified_nanoseconds,
+      edges: try digest.finishInHex())
   }
 
   /// Checks that the file is what it was when it was opened. What was read before is then the file's content of one

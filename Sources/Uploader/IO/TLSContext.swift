@@ -31,13 +31,19 @@ final class TLSContext {
   let pointer: OpaquePointer
   let pins: [String]
   let isInsecure: Bool
+  /// What each connection gathers before it sends, in bytes.
+  let recordBatchLength: Int
 
-  init(_ options: TLSOptions) throws(TLSError) {
+  /// - Parameter jobs: how many connections at a time share the memory.
+  init(_ options: TLSOptions, jobs: Int = 1) throws(TLSError) {
     shim_openssl_initialize()
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
     self.pointer = pointer
     pins = options.pins
     isInsecure = options.isInsecure
+    let contentLength = max(Limits.recordBatchLength / jobs, Limits.recordBatchMinimumLength)
+    // With what each record adds, so that whole ones fit.
+    recordBatchLength = contentLength + contentLength / Limits.recordContentLength * Limits.recordOverhead
     shim_ssl_ctx_allow_partial_writes(pointer)
     SSL_CTX_set_security_level(pointer, 2)
     guard shim_ssl_ctx_require_tls12(pointer) == 1, TLSContext.chooseCiphers(pointer) else { throw .outOfMemory }
@@ -96,7 +102,22 @@ final class TLSContext {
     guard let certificate = options.certificateFile else { return }
     let key = options.keyFile ?? certificate
     guard let keyPath = key.cString else { throw .unusableFile(path: key.text, reason: "not a path") }
-    try load(certificate) { shim_ssl_ctx_use_certificate(pointer, $0, keyPath) == 1 }
+    guard let certificatePath = certificate.cString else {
+      throw .unusableFile(path: certificate.text, reason: "not a path")
+    }
+    ERR_clear_error()
+    switch Int(shim_ssl_ctx_use_certificate(pointer, certificatePath, keyPath)) {
+    case SHIM_CERTIFICATE_OK: return
+    case SHIM_CERTIFICATE_UNUSABLE: throw .unusableFile(path: certificate.text, reason: failureText())
+    case SHIM_KEY_ENCRYPTED:
+      ERR_clear_error()
+      throw .unusableFile(
+        path: key.text, reason: "it is encrypted; decrypt it with: openssl pkey -in FILE -out NEWFILE")
+    case SHIM_KEY_OF_ANOTHER:
+      ERR_clear_error()
+      throw .unusableFile(path: key.text, reason: "it is not the key of " + PrintableText.line(certificate.text))
+    default: throw .unusableFile(path: key.text, reason: failureText())
+    }
   }
 
   private static func load(_ path: FilePath, using loader: (UnsafePointer<CChar>) -> Bool) throws(TLSError) {

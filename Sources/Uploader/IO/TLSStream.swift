@@ -18,7 +18,8 @@ final class TLSStream: ByteStream {
 
   /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
   init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
-    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, Limits.recordBatchLength) else {
+    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, context.recordBatchLength)
+    else {
       throw .outOfMemory
     }
     self.socket = socket
@@ -47,18 +48,18 @@ final class TLSStream: ByteStream {
   func handshake() throws(StreamError) -> Handshake {
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
-    switch Int(shim_ssl_outcome(ssl, result)) {
-    case SHIM_TLS_OK:
+    let outcome = Int(shim_ssl_outcome(ssl, result))
+    switch outcome {
+    case SHIM_TLS_OK, SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+      let isFlushed = try flush()
+      try throwSocketError(shim_bio_read_error(bio))
+      guard isFlushed else { return .wantsWrite }
+      guard outcome == SHIM_TLS_OK else { return outcome == SHIM_TLS_WANTS_READ ? .wantsRead : .wantsWrite }
+      try checkKeyUsage()
       try checkPins()
       return .done
-    case SHIM_TLS_WANTS_READ:
-      try throwSocketError(shim_bio_read_error(bio))
-      return .wantsRead
-    case SHIM_TLS_WANTS_WRITE:
-      try throwSocketError(shim_bio_write_error(bio))
-      return .wantsWrite
     case SHIM_TLS_TRUNCATED, SHIM_TLS_CLOSED:
-      throw .tls(.handshake(reason: "the server closed the connection during the handshake"))
+      throw .tls(.closedDuringHandshake)
     default:
       let verification = SSL_get_verify_result(ssl)
       if verification != 0, !context.isInsecure {
@@ -66,14 +67,23 @@ final class TLSStream: ByteStream {
         let reason = String(cString: X509_verify_cert_error_string(verification))
         throw .tls(.certificate(code: Int(verification), reason: reason))
       }
-      throw .tls(.handshake(reason: TLSContext.failureText()))
+      let alert = Int(shim_ssl_failure_alert())
+      let reason = TLSContext.failureText()
+      throw .tls(alert < 0 ? .handshake(reason: reason) : .alert(alert, words: reason))
     }
+  }
+
+  /// OpenSSL takes a certificate whose key may only encipher; browsers do not.
+  private func checkKeyUsage() throws(StreamError) {
+    guard !context.isInsecure, shim_server_key_may_sign(ssl) == 0 else { return }
+    let code = Int(X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE)
+    throw .tls(.certificate(code: code, reason: "key usage does not include digital signature"))
   }
 
   private func checkPins() throws(StreamError) {
     guard !context.pins.isEmpty else { return }
     var digest = [UInt8](repeating: 0, count: 32)
-    guard shim_server_key_digest(ssl, &digest) != 0 else { throw .tls(.pinMismatch(actual: "no certificate")) }
+    guard shim_server_key_digest(ssl, &digest) != 0 else { throw .tls(.outOfMemory) }
     let actual = "sha256//" + Base64.encode(digest)
     guard context.pins.contains(actual) else { throw .tls(.pinMismatch(actual: actual)) }
   }

@@ -3,46 +3,76 @@ import Uploader
 
 /// `gighive-upload send FILE... [options]`
 enum Send {
-  /// Delivers the files one after the other.
+  /// Delivers the files.
   /// - Returns: the exit code: of the first failure, or 0.
   static func run(_ arguments: SendArguments) throws(UsageError) -> Int32 {
     if let ceiling = arguments.memoryCeiling {
-      guard MemoryCeiling.set(ceiling, isJSON: arguments.isJSON) else { return ExitCode.memoryCeiling }
+      guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
-    var configuration = arguments.configuration
-    configuration.credentials = try arguments.credentials.load(host: arguments.target.host)
-    let report = Report(arguments)
-    if arguments.isVerbose { configuration.diagnostics = { report.diagnose($0) } }
-    if configuration.tls.isInsecure {
-      Console.error("gighive-upload: warning: --insecure: the server's certificate is not checked.\n")
-    }
-    let cancellation = Cancellation()
-    shim_signals_raise_event(cancellation.descriptor)
-
-    let uploader = Uploader(configuration)
-    var exitCode = ExitCode.delivered
-    for file in arguments.files {
-      let code = send(arguments.request(for: file), with: uploader, cancellation, report)
-      if exitCode == ExitCode.delivered { exitCode = code }
-    }
-    if arguments.isVerbose {
+    let report = Report(arguments.common, progress: arguments.progress)
+    let exitCode = try deliver(arguments, report, Interruption.begin())
+    report.summarize()
+    if arguments.common.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")
     }
     return exitCode
   }
 
-  private static func send(
-    _ request: UploadRequest, with uploader: Uploader, _ cancellation: Cancellation, _ report: Report
-  ) -> Int32 {
-    report.begin(request.file)
-    do throws(UploadError) {
-      let delivery = try uploader.upload(request, cancellation: cancellation) { report.progress($0) }
-      report.delivered(delivery)
-      return ExitCode.delivered
-    } catch {
-      let code = ExitCode.of(error, signal: shim_signal_received())
-      report.failed(error, exitCode: code)
-      return code
+  /// Delivers the files of one command line.
+  static func deliver(
+    _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
+  ) throws(UsageError) -> Int32 {
+    let configuration = try arguments.common.configuration(for: arguments.target.host, report)
+    if configuration.stateDirectory == nil, arguments.isRecorded {
+      let error = UploadError.state(.noDirectory)
+      guard !arguments.needsState else {
+        report.failed(error, exitCode: ExitCode.of(error, signal: 0))
+        return ExitCode.stateDirectory
+      }
+      report.warn(error.message)
     }
+    let requests = arguments.files.map { arguments.request(for: $0) }
+    let first = report.add(arguments.files)
+    let outcome = Outcome()
+    var observer = UploadObserver()
+    observer.onBegin = { report.begin(first + $0) }
+    observer.onRecord = { report.recorded(first + $0, upload: $1) }
+    observer.onProgress = { report.progress(first + $0, $1) }
+    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
+    observer.onEnd = { index, result in
+      switch result {
+      case .success(let delivery): report.delivered(first + index, delivery)
+      case .failure(.delivered(let upload)): report.say(upload + ": delivered already.")
+      case .failure(let error):
+        let code = ExitCode.of(error, signal: shim_signal_received())
+        report.failed(first + index, error, exitCode: code)
+        outcome.note(code, of: index)
+      }
+    }
+    Uploader(configuration, jobs: min(arguments.jobs, requests.count)).upload(
+      requests, cancellation: cancellation, observer: observer)
+    return outcome.exitCode
+  }
+
+  /// The exit code of several files: that of the first one, in the order of the command line, that failed.
+  private final class Outcome {
+    private var first = Int.max
+    private(set) var exitCode = ExitCode.delivered
+
+    func note(_ code: Int32, of index: Int) {
+      guard index < first else { return }
+      first = index
+      exitCode = code
+    }
+  }
+}
+
+/// SIGINT and SIGTERM.
+enum Interruption {
+  /// From here on they end uploads in order; a second one ends the process at once.
+  static func begin() -> Cancellation {
+    let cancellation = Cancellation()
+    shim_signals_raise_event(cancellation.descriptor)
+    return cancellation
   }
 }

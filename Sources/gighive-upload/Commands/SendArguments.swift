@@ -1,95 +1,90 @@
 import Uploader
 
-/// The command line of `send`, understood and checked.
+/// The command line of `send`, understood and checked; also that of `resume`, from the options that a record keeps.
 struct SendArguments {
-  enum ProgressStyle { case automatic, bar, plain, none }
-
+  private(set) var common = CommonArguments()
   private(set) var files: [FilePath] = []
-  private(set) var configuration = Configuration()
-  private(set) var credentials = CredentialSources()
-  private(set) var progress = ProgressStyle.automatic
+  private(set) var progress = Report.ProgressStyle.automatic
+  private(set) var jobs = 1
   /// The most address space that the process may take, in bytes.
   private(set) var memoryCeiling: Int64?
-  private(set) var isJSON = false
-  private(set) var isQuiet = false
-  private(set) var isVerbose = false
-  private(set) var wantsHelp = false
 
   private var server: TargetURI?
   private var multipartURL: TargetURI?
+  private var tusURL: TargetURI?
   private var form = EventForm()
   private var extraFields: [FormField] = []
-  private var fileFieldName = "file"
-  private var fileName: String?
-  private var mediaType: String?
-  private var maximumSize: Int64?
-  private var computesDigest = false
+  /// What the options say of every file.
+  private var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
-  init(options: [GivenOption], files: [FilePath]) throws(UsageError) {
+  /// - Parameter upload: the ID of the upload that is gone on with.
+  init(options: [GivenOption], files: [FilePath], upload: String? = nil) throws(UsageError) {
     self.files = files
+    template.upload = upload
     for given in options { try apply(given) }
-    if wantsHelp { return }
-    guard (server == nil) != (multipartURL == nil) else {
-      throw UsageError("give one destination: --server URL or --multipart-url URL.")
+    if common.wantsHelp { return }
+    guard [server, multipartURL, tusURL].filter({ $0 != nil }).count == 1 else {
+      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
     }
-    if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
-      throw UsageError("--key needs --cert.")
-    }
+    guard tusURL == nil || template.deliveryProtocol != .multipart,
+      multipartURL == nil || template.deliveryProtocol != .tus
+    else { throw UsageError("--protocol says something else than the destination.") }
+    try common.validate()
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
-    guard fileName == nil || files.count == 1 else { throw UsageError("--file-name goes with one file only.") }
-    guard server != nil else { return }
-    do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) }
-    // Once for all files, so that a night's recordings are of one event.
-    form = form.completed(today: EventForm.today())
+    guard template.fileName == nil || files.count == 1 else {
+      throw UsageError("--file-name goes with one file only.")
+    }
+    if let server {
+      do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) }
+      // Once for all files, so that a night's recordings are of one event.
+      form = form.completed(today: EventForm.today())
+      template.destination = .gigHive(server, form)
+    } else {
+      // Another endpoint gets the fields that were given, and no defaults.
+      template.destination = tusURL.map { .tus($0) } ?? .multipart(target)
+    }
+    template.extraFields = (server == nil ? form.fields : []) + extraFields
+    template.note = StoredOptions.text(of: options, eventDate: server == nil ? nil : form.eventDate)
   }
 
   /// Where all files go.
-  var target: TargetURI {
-    guard let target = server ?? multipartURL else { preconditionFailure("checked by init") }
-    return target
-  }
+  var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
+
+  /// Is a record needed, since without it a tus upload could not be gone on with?
+  var needsState: Bool { tusURL != nil || (server != nil && template.deliveryProtocol == .tus) }
+
+  /// Is anything recorded at all?
+  var isRecorded: Bool { multipartURL == nil }
 
   /// The request for one of the files.
   func request(for file: FilePath) -> UploadRequest {
-    let destination: Destination = multipartURL.map { .multipart($0) } ?? .gigHive(target, form)
-    var request = UploadRequest(file: file, destination: destination)
-    // Another endpoint gets the fields that were given, and no defaults.
-    request.extraFields = (multipartURL == nil ? [] : form.fields) + extraFields
-    request.fileFieldName = fileFieldName
-    request.fileName = fileName
-    request.mediaType = mediaType
-    request.maximumSize = maximumSize
-    request.computesDigest = computesDigest
+    var request = template
+    request.file = file
     return request
   }
 
   // MARK: Options
 
   private mutating func apply(_ given: GivenOption) throws(UsageError) {
+    if try common.apply(given) { return }
     switch given.option {
-    case .server: server = try uri(given)
-    case .multipartURL: multipartURL = try uri(given)
+    case .server: server = try given.uri()
+    case .multipartURL: multipartURL = try given.uri()
+    case .tusURL: tusURL = try given.uri()
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes:
       applyToForm(given)
-    case .field: extraFields.append(try field(given.text))
-    case .fileField: fileFieldName = given.text
-    case .fileName: fileName = given.text
-    case .mime: mediaType = given.text
-    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile: try applyToCredentials(given)
-    case .cacert, .capath, .cert, .key, .pin, .insecure: try applyToTLS(given)
-    case .connectTimeout: configuration.timeouts.connectMilliseconds = try duration(given)
-    case .stallTimeout: configuration.timeouts.stallMilliseconds = try duration(given)
-    case .responseTimeout: configuration.timeouts.responseMilliseconds = try duration(given)
-    case .maxSize: maximumSize = try size(given)
-    case .maxMemory: memoryCeiling = try size(given)
-    case .digest: computesDigest = true
-    case .ipv4: configuration.addressFamily = .ipv4
-    case .ipv6: configuration.addressFamily = .ipv6
-    case .progress: progress = try progressStyle(given)
-    case .json: isJSON = true
-    case .quiet: isQuiet = true
-    case .verbose: isVerbose = true
-    case .help: wantsHelp = true
+    case .field: extraFields.append(try given.field())
+    case .fileField: template.fileFieldName = given.text
+    case .fileName: template.fileName = given.text
+    case .mime: template.mediaType = given.text
+    case .protocolChoice, .threshold, .chunkSize, .methodOverride, .deferLength: try applyToProtocol(given)
+    case .jobs: jobs = Int(try given.count(1...Limits.jobCount))
+    case .maxSize: template.maximumSize = try given.size()
+    case .maxMemory: memoryCeiling = try given.size()
+    case .digest: template.computesDigest = true
+    case .progress:
+      progress = try given.choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+    default: preconditionFailure("an option that send does not have")
     }
   }
 
@@ -108,92 +103,25 @@ struct SendArguments {
     }
   }
 
-  private mutating func applyToCredentials(_ given: GivenOption) throws(UsageError) {
+  private mutating func applyToProtocol(_ given: GivenOption) throws(UsageError) {
     switch given.option {
-    case .user: credentials.user = given.text
-    case .passwordFile: credentials.passwordFile = given.argument
-    case .netrc:
-      guard let home = environment("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
-      credentials.netrcFile = FilePath(home + "/.netrc")
-    case .netrcFile: credentials.netrcFile = given.argument
-    case .bearerFile: credentials.bearerFile = given.argument
-    case .uploadTokenFile: credentials.uploadTokenFile = given.argument
-    default: preconditionFailure("not an option of the credentials")
+    case .protocolChoice:
+      template.deliveryProtocol =
+        try given.choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
+    case .threshold: template.tusThreshold = try given.size()
+    case .chunkSize:
+      let size = try given.size()
+      guard size > 0 else { throw given.invalid("a size above zero") }
+      template.chunkLength = size
+    case .methodOverride: template.overridesMethod = true
+    case .deferLength: template.defersLength = true
+    default: preconditionFailure("not an option of the protocol")
     }
-  }
-
-  private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) {
-    switch given.option {
-    case .cacert: configuration.tls.trustedCertificatesFile = given.argument
-    case .capath: configuration.tls.trustedCertificatesDirectory = given.argument
-    case .cert: configuration.tls.certificateFile = given.argument
-    case .key: configuration.tls.keyFile = given.argument
-    case .pin:
-      guard TLSOptions.isPin(given.text) else {
-        throw invalid(given, "a pin, which is sha256// and the base 64 of the SHA-256 of the server's key")
-      }
-      configuration.tls.pins.append(given.text)
-    case .insecure: configuration.tls.isInsecure = true
-    default: preconditionFailure("not an option of TLS")
-    }
-  }
-
-  // MARK: Values
-
-  private func uri(_ given: GivenOption) throws(UsageError) -> TargetURI {
-    do throws(TargetURIError) { return try TargetURI(given.text) } catch {
-      throw UsageError("--" + OptionTable.name(of: given.option) + ": " + SendArguments.text(of: error))
-    }
-  }
-
-  private static func text(of error: TargetURIError) -> String {
-    switch error {
-    case .tooLong(let limit): "the URL is longer than " + String(limit) + " bytes."
-    case .unsupportedScheme: "the URL must begin with https:// or http://."
-    case .missingHost: "the URL has no host."
-    case .invalidHost: "the URL's host is not valid."
-    case .invalidPort: "the URL's port is not a number from 1 to 65535."
-    case .containsUserInformation: "a URL must not hold a user name or password; use --user and --password-file."
-    case .invalidCharacter: "the URL has a character that must be percent-encoded."
-    }
-  }
-
-  private func field(_ text: String) throws(UsageError) -> FormField {
-    let bytes = Array(text.utf8)
-    guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
-      throw UsageError("--field: write NAME=VALUE.")
-    }
-    return FormField(
-      String(decoding: bytes[..<equals], as: UTF8.self), String(decoding: bytes[(equals + 1)...], as: UTF8.self))
-  }
-
-  private func size(_ given: GivenOption) throws(UsageError) -> Int64 {
-    guard let size = Quantity.size(given.text) else {
-      throw invalid(given, "a size, such as 500M, 6Gi or 1000000")
-    }
-    return size
-  }
-
-  private func duration(_ given: GivenOption) throws(UsageError) -> Int64 {
-    guard let duration = Quantity.duration(given.text) else {
-      throw invalid(given, "a duration above zero, such as 500ms, 30s or 2m")
-    }
-    return duration
-  }
-
-  private func progressStyle(_ given: GivenOption) throws(UsageError) -> ProgressStyle {
-    switch given.text {
-    case "auto": return .automatic
-    case "bar": return .bar
-    case "plain": return .plain
-    case "none": return .none
-    default: throw invalid(given, "auto, bar, plain or none")
-    }
-  }
-
-  private func invalid(_ given: GivenOption, _ expected: String) -> UsageError {
-    UsageError(
-      "--" + OptionTable.name(of: given.option) + ": \"" + PrintableText.line(given.text) + "\" is not " + expected
-        + ".")
   }
 }
+
+/// Stands where the destination is not known yet.
+private let anyTarget: TargetURI = {
+  guard let target = try? TargetURI("http://localhost/") else { preconditionFailure("not a URL") }
+  return target
+}()

@@ -10,21 +10,69 @@ final class LoopbackServer: @unchecked Sendable {
     case answerHead(String)
     /// Reads a request's head, then resets the connection.
     case reset
+    /// Reads a request's head and so many bytes of its body, then resets the connection.
+    case cut(afterBody: Int)
+    /// Reads a whole request, waits, then sends this.
+    case answerLate(String, milliseconds: UInt32)
   }
 
   /// A request as it arrived.
   struct Request: Equatable {
     var head: String
     var body: [UInt8] = []
+
+    /// "PATCH /files/1"
+    var line: String { head.split(separator: " ").prefix(2).joined(separator: " ") }
+
+    func value(_ name: String) -> String? {
+      let line = head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }
+      return line.map { String($0.dropFirst(name.count + 2)) }
+    }
   }
 
   let port: UInt16
   private let listener: Int32
   private let done = DispatchSemaphore(value: 0)
+  private let lock = NSLock()
   private var requests: [Request] = []
+  private var isAnswering = false
 
   /// - Parameter connections: what happens on each connection in turn; then it is closed.
-  init(_ connections: [[Action]]) {
+  convenience init(_ connections: [[Action]]) {
+    self.init()
+    Thread.detachNewThread { [self] in
+      for actions in connections {
+        var waiting = actions[...]
+        serveConnection(accept(listener, nil, nil)) {
+          !waiting.isEmpty
+        } next: { _ in
+          waiting.removeFirst()
+        }
+      }
+      close(listener)
+      done.signal()
+    }
+  }
+
+  /// - Parameter answer: decides what happens to a request whose head has come, as long as there are any.
+  convenience init(answering answer: @escaping @Sendable (Request) -> Action) {
+    self.init()
+    isAnswering = true
+    Thread.detachNewThread { [self] in
+      // Not for ever, should the test forget to finish.
+      for _ in 0..<100 where lock.withLock({ isAnswering }) {
+        let connection = accept(listener, nil, nil)
+        if connection >= 0 { Thread.detachNewThread { [self] in serveConnection(connection, next: answer) } }
+      }
+      lock.withLock {
+        isAnswering = false
+        close(listener)
+      }
+      done.signal()
+    }
+  }
+
+  private init() {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -39,19 +87,19 @@ final class LoopbackServer: @unchecked Sendable {
     self.listener = listener
     port = UInt16(bigEndian: address.sin_port)
     LoopbackServer.limitWaiting(listener)
-    Thread.detachNewThread { [self] in
-      for actions in connections { serveConnection(actions) }
-      close(listener)
-      done.signal()
-    }
   }
 
   var url: String { "http://127.0.0.1:\(port)/" }
 
   /// Waits until the script is at its end, and tells what came.
   func finish() -> [Request] {
+    lock.withLock {
+      // Nobody else is waited for. The descriptor must not be somebody else's by now.
+      if isAnswering { shutdown(listener, Int32(SHUT_RDWR)) }
+      isAnswering = false
+    }
     done.wait()
-    return requests
+    return lock.withLock { requests }
   }
 
   /// A test that goes wrong must not hang for ever.
@@ -60,19 +108,25 @@ final class LoopbackServer: @unchecked Sendable {
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  private func serveConnection(_ actions: [Action]) {
-    let connection = accept(listener, nil, nil)
+  /// - Parameters:
+  ///   - goesOn: is another request waited for?
+  ///   - next: what happens to it.
+  private func serveConnection(
+    _ connection: Int32, goesOn: () -> Bool = { true }, next: (Request) -> Action
+  ) {
     guard connection >= 0 else { return }
     defer { close(connection) }
     LoopbackServer.limitWaiting(connection)
-    for action in actions {
-      guard var request = readHead(connection) else { return }
-      if case .answer = action { request.body = readBody(connection, of: request) }
-      requests.append(request)
+    while goesOn(), var request = readHead(connection) {
+      let action = lock.withLock { next(request) }
+      request.body = readBody(connection, of: request, for: action)
+      lock.withLock { requests.append(request) }
       switch action {
-      case .answer(let text), .answerHead(let text):
-        _ = Array(text.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      case .reset:
+      case .answer(let text), .answerHead(let text): reply(text, to: connection)
+      case .answerLate(let text, let milliseconds):
+        usleep(milliseconds * 1000)
+        reply(text, to: connection)
+      case .reset, .cut:
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
         return
@@ -82,6 +136,10 @@ final class LoopbackServer: @unchecked Sendable {
     shutdown(connection, Int32(SHUT_WR))
     var rest = [UInt8](repeating: 0, count: 65_536)
     while recv(connection, &rest, rest.count, 0) > 0 {}
+  }
+
+  private func reply(_ text: String, to connection: Int32) {
+    _ = Array(text.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
   }
 
   private func readHead(_ connection: Int32) -> Request? {
@@ -94,9 +152,13 @@ final class LoopbackServer: @unchecked Sendable {
     return Request(head: String(decoding: head, as: UTF8.self))
   }
 
-  private func readBody(_ connection: Int32, of request: Request) -> [UInt8] {
-    let line = request.head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
-    let length = line.flatMap { Int($0.dropFirst(16)) } ?? 0
+  private func readBody(_ connection: Int32, of request: Request, for action: Action) -> [UInt8] {
+    let length: Int
+    switch action {
+    case .answer, .answerLate: length = Int(request.value("Content-Length") ?? "") ?? 0
+    case .cut(let wanted): length = wanted
+    case .answerHead, .reset: return []
+    }
     var body = [UInt8](repeating: 0, count: length)
     var count = 0
     while count < length {

@@ -20,9 +20,9 @@ func hex(_ digits: String) -> [UInt8] {
 }
 
 func sha256(_ content: [UInt8]) -> String {
-  guard let digest = try? SHA256() else { return "no SHA-256" }
+  guard let digest = try? Digest(.sha256) else { return "no SHA-256" }
   content.withUnsafeBytes { digest.update($0) }
-  return digest.finish()
+  return (try? digest.finishInHex()) ?? "no SHA-256"
 }
 
 let brokenPipe = SystemError(code: 32)

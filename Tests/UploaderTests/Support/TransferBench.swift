@@ -17,7 +17,7 @@ final class TransferBench {
   let content: [UInt8]
   let stream = ScriptedStream()
   let transfer: Transfer
-  private let digest: SHA256
+  private let digest: FileDigest
   private let told = Told()
   /// What the last step took as the time, in milliseconds.
   private(set) var now: Int64 = 0
@@ -28,7 +28,7 @@ final class TransferBench {
     fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
     responseMilliseconds: Int64 = 120_000
   ) throws {
-    digest = try SHA256()
+    digest = try FileDigest()
     content = recording(fileLength)
     path = directory.file("set.wav", content)
     let file = try SourceFile(path: path, limit: .max)
@@ -39,12 +39,16 @@ final class TransferBench {
     timeouts.stallMilliseconds = stallMilliseconds
     timeouts.responseMilliseconds = responseMilliseconds
     let told = told
+    var hooks = TransferHooks()
+    hooks.onProgress = { told.progress.append($0) }
     transfer = Transfer(
-      of: file, path: path, head: bytes(TransferBench.head), body: body,
-      exchange: Exchange(method: "POST", expectsContinue: expectsContinue), digest: digest,
+      OutgoingRequest(
+        head: bytes(TransferBench.head), body: body,
+        exchange: Exchange(method: "POST", expectsContinue: expectsContinue)),
+      of: file, digest: digest,
       over: Connection(
         stream: stream, peer: TransferBench.peer, roundTripMilliseconds: roundTripMilliseconds),
-      buffers: TransferBuffers(), timeouts: timeouts, onProgress: { told.progress.append($0) })
+      buffers: TransferBuffers(), timeouts: timeouts, hooks: hooks)
   }
 
   var progress: [Progress] { told.progress }
@@ -60,7 +64,7 @@ final class TransferBench {
   }
 
   /// SHA-256 of what was read. Ends the computation.
-  func finishDigest() -> String { digest.finish() }
+  func finishDigest() throws -> String { try digest.finish() }
 
   @discardableResult
   func step(_ ready: Readiness = [.readable, .writable], at milliseconds: Int64? = nil) throws(UploadError) -> Wait? {

@@ -1,0 +1,55 @@
+extension TargetURI {
+  /// The URI that a reference means when it was found in an answer from this one (RFC 3986, 5.2), such as a Location
+  /// field: an absolute URI, `//host/path`, `/path`, `?query` or `path`.
+  package func resolving(_ reference: String) throws(TargetURIError) -> TargetURI {
+    let bytes = [UInt8](reference.utf8)
+    if TargetURI.hasScheme(bytes) { return try TargetURI(reference) }
+    if bytes.starts(with: "//".utf8) { return try TargetURI((scheme == .https ? "https:" : "http:") + reference) }
+    let path = Array(requestTarget.utf8.prefix { $0 != questionMark })
+    let target: [UInt8]
+    switch bytes.first {
+    case nil, numberSign: target = Array(requestTarget.utf8)
+    case slash: target = TargetURI.withoutDotSegments(bytes)
+    case questionMark: target = path + bytes
+    default:
+      // Relative to the folder: everything up to the last slash.
+      let folder = path[...(path.lastIndex(of: slash) ?? 0)]
+      target = TargetURI.withoutDotSegments(Array(folder) + bytes)
+    }
+    return try TargetURI(origin + String(decoding: target, as: UTF8.self))
+  }
+
+  /// The same path and query on the other URI's scheme, host and port.
+  package func moved(toOriginOf other: TargetURI) -> TargetURI {
+    TargetURI(scheme: other.scheme, host: other.host, port: other.port, requestTarget: requestTarget)
+  }
+
+  /// `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986, 3.1)
+  private static func hasScheme(_ bytes: [UInt8]) -> Bool {
+    guard let colon = bytes.firstIndex(of: ASCII.colon), colon > 0, ASCII.isLetter(bytes[0]) else { return false }
+    return bytes[..<colon].allSatisfy {
+      ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-")
+        || $0 == UInt8(ascii: ".")
+    }
+  }
+
+  /// RFC 3986, 5.2.4. The query is left as it is.
+  private static func withoutDotSegments(_ target: [UInt8]) -> [UInt8] {
+    let path = target.prefix { $0 != questionMark && $0 != numberSign }
+    var segments: [ArraySlice<UInt8>] = []
+    let all = path.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
+    for (index, segment) in all.enumerated() {
+      let isDots = segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
+      if segment.elementsEqual("..".utf8) { _ = segments.popLast() }
+      if !isDots { segments.append(segment) }
+      if isDots, index == all.count - 1 { segments.append([]) }
+    }
+    var result: [UInt8] = []
+    for segment in segments { result += [slash] + segment }
+    return (result.isEmpty ? [slash] : result) + target[path.endIndex...]
+  }
+}
+
+private let slash = UInt8(ascii: "/")
+private let questionMark = UInt8(ascii: "?")
+private let numberSign = UInt8(ascii: "#")

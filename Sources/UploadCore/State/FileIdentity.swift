@@ -1,0 +1,46 @@
+/// What tells a recording from others, and from itself after a change.
+package struct FileIdentity: Equatable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  /// Bytes.
+  package let size: Int64
+  package let modifiedSeconds: Int64
+  package let modifiedNanoseconds: Int64
+  /// SHA-256 of the first and the last `Limits.edgeLength` bytes, in hexadecimal digits.
+  package let edges: String
+
+  package init(
+    device: UInt64, inode: UInt64, size: Int64, modifiedSeconds: Int64, modifiedNanoseconds: Int64, edges: String
+  ) {
+    self.device = device
+    self.inode = inode
+    self.size = size
+    self.modifiedSeconds = modifiedSeconds
+    self.modifiedNanoseconds = modifiedNanoseconds
+    self.edges = edges
+  }
+
+  /// Is this the same file on the disk, whatever it is called?
+  package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+
+  /// What of the recording is not as it was in `former`; nil if it is the same. Device and inode alone do not make a
+  /// change: a stick that was taken out and put back has other numbers.
+  package func change(since former: FileIdentity) -> FileChange? {
+    if size != former.size { return .size(from: former.size, to: size) }
+    if edges != former.edges { return .content }
+    if modifiedSeconds != former.modifiedSeconds || modifiedNanoseconds != former.modifiedNanoseconds {
+      return .modificationTime
+    }
+    return nil
+  }
+}
+
+/// How a recording differs from the one that an upload was begun with.
+public enum FileChange: Equatable, Sendable {
+  /// Bytes.
+  case size(from: Int64, to: Int64)
+  /// The first or last bytes.
+  case content
+  /// Somebody has written to it.
+  case modificationTime
+}

@@ -1,0 +1,167 @@
+/// What is kept of an upload, so that it survives the process: where it goes, which file it is, and how far it has come.
+/// The server's offset is not kept: only the server knows it.
+package struct UploadRecord: Equatable, Sendable {
+  package enum Phase: String, Equatable, Sendable {
+    /// On its way, or interrupted.
+    case pending
+    /// The server has every byte; GigHive has not yet made a recording of it.
+    case uploaded
+    case delivered
+    /// Ended by an error that another try alone does not mend.
+    case failed
+  }
+
+  /// Eight hexadecimal digits.
+  package let id: String
+  package var phase = Phase.pending
+  /// Seconds since 1970.
+  package var createdAt: Int64 = 0
+  package var updatedAt: Int64 = 0
+  /// The file's absolute path, as the bytes that it is.
+  package var path: [UInt8]
+  package var identity: FileIdentity
+  /// What the upload was asked of: a GigHive base address or a tus endpoint.
+  package var endpoint: String
+  /// The tus upload's own address.
+  package var uploadURL: String?
+  /// Bytes that the server had when the record was written.
+  package var offset: Int64 = 0
+  /// The media type and name that the caller wanted the server to be told, with a space between.
+  package var uploadedAs = ""
+  /// The server's Upload-Expires.
+  package var expires: String?
+  /// What the last try ended with.
+  package var message: String?
+  package var assetID: Int64?
+  package var sha256: String?
+  package var deleteToken: String?
+  /// Was the server asked to delete the recording, without an answer that says whether it did?
+  package var isBeingDeleted = false
+  /// The caller's own words, such as the options of the command line.
+  package var note = ""
+
+  package init(id: String, path: [UInt8], identity: FileIdentity, endpoint: String) {
+    self.id = id
+    self.path = path
+    self.identity = identity
+    self.endpoint = endpoint
+  }
+
+  /// Is the text an ID of a record?
+  package static func isID(_ text: String) -> Bool {
+    text.utf8.count == 8 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil && $0 >= 0x30 && ($0 < 0x41 || $0 > 0x46) }
+  }
+}
+
+/// Why the bytes are not a record.
+package enum RecordError: Error, Equatable {
+  case damaged
+  /// Written by a version of the program that keeps something else in records.
+  case foreign
+}
+
+/// A record in a file: a line with the length and the CRC-32 of the rest, and the rest in JSON.
+///
+///     gighive-upload record 1 0000000412 1c291ca3
+///     {"id":"5e1f0a77","phase":"pending", …}
+extension UploadRecord {
+  private static let magic = "gighive-upload record 1 "
+
+  /// The file's bytes.
+  /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
+  package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
+    let content = Array((json + "\n").utf8)
+    let length = String(content.count)
+    var head = Array((UploadRecord.magic + String(repeating: "0", count: 10 - length.utf8.count) + length + " ").utf8)
+    UploadRecord.appendHex(crc32(content), to: &head)
+    head.append(ASCII.lineFeed)
+    return head + content
+  }
+
+  private var json: String {
+    var json = JSONWriter()
+    json.add("id", id)
+    json.add("phase", phase.rawValue)
+    json.add("created_at", createdAt)
+    json.add("updated_at", updatedAt)
+    json.add("file", Percent.encode(path))
+    json.add("device", String(identity.device))
+    json.add("inode", String(identity.inode))
+    json.add("size", identity.size)
+    json.add("modified_seconds", identity.modifiedSeconds)
+    json.add("modified_nanoseconds", identity.modifiedNanoseconds)
+    json.add("edges_sha256", identity.edges)
+    json.add("endpoint", endpoint)
+    json.add("offset", offset)
+    json.add("uploaded_as", uploadedAs)
+    for (name, value) in optionalTexts { if let value { json.add(name, value) } }
+    if let assetID { json.add("asset_id", assetID) }
+    if isBeingDeleted { json.add("is_being_deleted", true) }
+    json.add("note", note)
+    return json.finished()
+  }
+
+  private var optionalTexts: [(String, String?)] {
+    [
+      ("upload_url", uploadURL), ("expires", expires), ("message", message), ("checksum_sha256", sha256),
+      ("delete_token", deleteToken),
+    ]
+  }
+
+  /// Reads a whole file. What is torn, cut, longer than it says, or changed by a bit is not a record.
+  package init(decoding bytes: [UInt8], crc32: ([UInt8]) -> UInt32) throws(RecordError) {
+    let magic = UploadRecord.magic.utf8
+    guard bytes.starts(with: "gighive-upload record ".utf8), bytes.count <= Limits.recordLength else { throw .damaged }
+    guard bytes.starts(with: magic) else { throw .foreign }
+    let lengthStart = magic.count
+    let sumStart = lengthStart + 11
+    let contentStart = sumStart + 9
+    guard bytes.count > contentStart, bytes[sumStart - 1] == ASCII.space, bytes[contentStart - 1] == ASCII.lineFeed,
+      let length = ASCII.decimal(bytes[lengthStart..<(sumStart - 1)]), length == Int64(bytes.count - contentStart)
+    else { throw .damaged }
+    let content = [UInt8](bytes[contentStart...])
+    var sum: [UInt8] = []
+    UploadRecord.appendHex(crc32(content), to: &sum)
+    guard bytes[sumStart..<(contentStart - 1)].elementsEqual(sum) else { throw .damaged }
+    guard let json = try? JSONReader.read(content), let record = UploadRecord(json) else { throw .foreign }
+    self = record
+  }
+
+  private init?(_ json: JSONValue) {
+    guard let id = json["id"]?.string, UploadRecord.isID(id),
+      let phase = json["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
+      let path = json["file"]?.string.flatMap({ Percent.decode($0) }), !path.isEmpty, !path.contains(0),
+      let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
+      let offset = json["offset"]?.integer, offset >= 0, offset <= identity.size
+    else { return nil }
+    self.init(id: id, path: path, identity: identity, endpoint: endpoint)
+    self.phase = phase
+    self.offset = offset
+    createdAt = json["created_at"]?.integer ?? 0
+    updatedAt = json["updated_at"]?.integer ?? 0
+    uploadURL = json["upload_url"]?.string
+    uploadedAs = json["uploaded_as"]?.string ?? ""
+    expires = json["expires"]?.string
+    message = json["message"]?.string
+    assetID = json["asset_id"]?.integer
+    sha256 = json["checksum_sha256"]?.string
+    deleteToken = json["delete_token"]?.string
+    isBeingDeleted = json["is_being_deleted"] == .bool(true)
+    note = json["note"]?.string ?? ""
+  }
+
+  private static func identity(_ json: JSONValue) -> FileIdentity? {
+    guard let device = json["device"]?.string.flatMap({ UInt64($0) }),
+      let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let size = json["size"]?.integer, size > 0,
+      let seconds = json["modified_seconds"]?.integer, let nanoseconds = json["modified_nanoseconds"]?.integer,
+      let edges = json["edges_sha256"]?.string
+    else { return nil }
+    return FileIdentity(
+      device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds,
+      edges: edges)
+  }
+
+  private static func appendHex(_ sum: UInt32, to output: inout [UInt8]) {
+    ASCII.appendHex([UInt8(sum >> 24), UInt8(sum >> 16 & 255), UInt8(sum >> 8 & 255), UInt8(sum & 255)], to: &output)
+  }
+}

@@ -1,0 +1,91 @@
+import CShims
+import UploadCore
+
+/// Connects to one of several addresses, whichever answers first (Happy Eyeballs, RFC 8305, 5): each gets a head start
+/// over the next one, and none has to fail before others are tried.
+final class ConnectionRace {
+  /// The one that has made it.
+  struct Winner {
+    let socket: Socket
+    let address: String
+    /// What the TCP handshake took.
+    let roundTripMilliseconds: Int64
+  }
+
+  private struct Attempt {
+    let socket: Socket
+    let address: shim_address
+    let startedAt: Int64
+  }
+
+  private let host: String
+  private let diagnostics: ((String) -> Void)?
+  private var waiting: ArraySlice<shim_address>
+  private var attempts: [Attempt] = []
+  private var nextStart: Int64
+  private var failure: (address: String, error: SystemError)?
+
+  init(_ addresses: [shim_address], host: String, now: Int64, diagnostics: ((String) -> Void)?) {
+    waiting = addresses[...]
+    self.host = host
+    self.diagnostics = diagnostics
+    nextStart = now
+  }
+
+  /// For people: the address if it is only one, or the host.
+  var peer: String { attempts.count == 1 && waiting.isEmpty ? attempts[0].address.text : host }
+
+  /// Goes on.
+  /// - Returns: nil as long as none has connected.
+  /// - Throws: when all have failed: why the first one did that could be reached at all.
+  func step(now: Int64) throws(UploadError) -> Winner? {
+    if let winner = takeConnected(now) { return winner }
+    while attempts.isEmpty || now >= nextStart, let address = waiting.popFirst() { start(address, now) }
+    guard attempts.isEmpty, let failure else { return nil }
+    throw .notConnected(host: host, address: failure.address, failure.error)
+  }
+
+  /// - Parameter deadline: when the caller gives up.
+  func wait(until deadline: Int64) -> Wait {
+    var wait = Wait(
+      descriptor: attempts.first?.socket.descriptor ?? -1, readiness: .writable,
+      untilMilliseconds: waiting.isEmpty ? deadline : min(deadline, nextStart))
+    wait.others = attempts.dropFirst().map { $0.socket.descriptor }
+    return wait
+  }
+
+  private func start(_ address: shim_address, _ now: Int64) {
+    var address = address
+    diagnostics?("* connecting to " + address.text)
+    let descriptor = shim_connect(&address)
+    guard descriptor >= 0 else { return note(SystemError(result: descriptor), of: address) }
+    attempts.append(Attempt(socket: Socket(descriptor: descriptor), address: address, startedAt: now))
+    nextStart = now + Limits.connectionAttemptDelayMilliseconds
+  }
+
+  private func takeConnected(_ now: Int64) -> Winner? {
+    for index in attempts.indices.reversed() {
+      let attempt = attempts[index]
+      guard Readiness.of(attempt.socket.descriptor, .writable).contains(.writable) else { continue }
+      let result = shim_connect_result(attempt.socket.descriptor)
+      if result == 0 {
+        return Winner(
+          socket: attempt.socket, address: attempt.address.text, roundTripMilliseconds: now - attempt.startedAt)
+      }
+      attempts.remove(at: index)
+      note(SystemError(result: result), of: attempt.address)
+      // The next one need not wait any longer.
+      nextStart = now
+    }
+    return nil
+  }
+
+  /// Keeps the failure that tells the most: a network that does not exist here says nothing about the server.
+  private func note(_ error: SystemError, of address: shim_address) {
+    diagnostics?("* " + address.text + ": " + error.text)
+    guard let known = failure?.error.code, known != SHIM_ENETUNREACH, known != SHIM_EADDRNOTAVAIL else {
+      failure = (address.text, error)
+      return
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CShims
+import Uploader
+
+/// `gighive-upload resume [ID... | --all] [options]`
+enum Resume {
+  /// Goes on with uploads as they were begun: with the options of their records, and those given now.
+  static func run(_ options: [GivenOption], _ operands: [FilePath]) throws(UsageError) -> Int32 {
+    var common = CommonArguments()
+    for given in options { _ = try common.apply(given) }
+    let isAll = options.contains { $0.option == .all }
+    guard isAll != !operands.isEmpty else { throw UsageError("give the IDs of uploads, or --all.") }
+    let own = options.filter { $0.option != .all }
+    let ceiling = try own.last { $0.option == .maxMemory }?.size()
+    if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
+
+    let progress = try progressStyle(own)
+    let report = Report(common, progress: progress)
+    guard let records = Records(common, report) else { return ExitCode.stateDirectory }
+    let chosen: [UploadRecord]
+    do throws(StateError) {
+      chosen = isAll ? try records.directory.records(.open) : try records.named(operands)
+    } catch { return Records.fail(error, report) }
+    if chosen.isEmpty { report.say("nothing to resume.") }
+    let cancellation = Interruption.begin()
+    var exitCode = ExitCode.delivered
+    for record in chosen {
+      let code = resume(record, own, report, cancellation)
+      if exitCode == ExitCode.delivered { exitCode = code }
+    }
+    report.summarize()
+    return exitCode
+  }
+
+  private static func resume(
+    _ record: UploadRecord, _ own: [GivenOption], _ report: Report, _ cancellation: Cancellation
+  ) -> Int32 {
+    do throws(UsageError) {
+      let options = StoredOptions.options(in: record.note, with: own)
+      let arguments = try SendArguments(options: options, files: [FilePath(bytes: record.path)], upload: record.id)
+      return try Send.deliver(arguments, report, cancellation)
+    } catch {
+      // What one upload lacks, such as its password, does not keep the others.
+      let index = report.add([FilePath(bytes: record.path)])
+      report.recorded(index, upload: record.id)
+      report.failed(index, record.id + ": " + error.message, exitCode: ExitCode.usage)
+      return ExitCode.usage
+    }
+  }
+
+  private static func progressStyle(_ options: [GivenOption]) throws(UsageError) -> Report.ProgressStyle {
+    guard let given = options.last(where: { $0.option == .progress }) else { return .automatic }
+    return try given.choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+  }
+}

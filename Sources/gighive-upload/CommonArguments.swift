@@ -1,0 +1,128 @@
+import CShims
+import Uploader
+
+/// What all commands that talk to a server, or to a person, understand.
+struct CommonArguments {
+  private(set) var configuration = Configuration()
+  private(set) var credentials = CredentialSources()
+  private(set) var proxy = ProxySources()
+  private(set) var isJSON = false
+  private(set) var isQuiet = false
+  private(set) var isVerbose = false
+  private(set) var wantsHelp = false
+  private var stateDirectory: FilePath?
+
+  /// Checks what only all options together can tell.
+  func validate() throws(UsageError) {
+    if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
+      throw UsageError("--key needs --cert.")
+    }
+  }
+
+  /// Where records are kept: where the user says, where the desktop's rules say, or in the system's place for root; nil if
+  /// there is no home directory.
+  var statePath: FilePath? {
+    if let stateDirectory { return stateDirectory }
+    if let home = environment("XDG_STATE_HOME"), home.hasPrefix("/") { return FilePath(home + "/gighive-upload") }
+    if shim_is_root() != 0 { return "/var/lib/gighive-upload" }
+    return environment("HOME").map { FilePath($0 + "/.local/state/gighive-upload") }
+  }
+
+  /// The option that leads to the same records, for a command that is proposed to a person.
+  var stateHint: String {
+    guard let stateDirectory else { return "" }
+    let text = PrintableText.line(stateDirectory.text)
+    let isPlain = text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
+    return " --state-dir " + (isPlain ? text : "'" + text.split(separator: "'").joined(separator: "'\\''") + "'")
+  }
+
+  /// The configuration for a server, with its credentials, told what to say through `report`.
+  func configuration(for host: String, _ report: Report) throws(UsageError) -> Configuration {
+    var configuration = configuration
+    configuration.credentials = try credentials.load(host: host)
+    let credentials = credentials
+    configuration.refreshCredentials = { try? credentials.load(host: host) }
+    configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
+    configuration.stateDirectory = statePath
+    if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
+    configuration.warnings = { report.warn($0) }
+    if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not checked.") }
+    return configuration
+  }
+
+  /// - Returns: false if the option is not one of these.
+  mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
+    switch given.option {
+    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile, .sharedSecrets:
+      try applyToCredentials(given)
+    case .cacert, .capath, .cert, .key, .pin, .insecure: try applyToTLS(given)
+    case .resolveTimeout, .connectTimeout, .handshakeTimeout, .stallTimeout, .responseTimeout, .maxTime:
+      try applyToTimeouts(given)
+    case .limitRate:
+      configuration.rateLimit = try given.size()
+      guard let rate = configuration.rateLimit, rate > 0, rate <= Limits.rate else {
+        throw given.invalid("a number of bytes from 1 to 1T")
+      }
+    case .proxy: proxy.url = given.text
+    case .proxyUser: proxy.user = given.text
+    case .proxyPasswordFile: proxy.passwordFile = given.argument
+    case .retries: configuration.retries = try given.count(0...Limits.retryCount)
+    case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
+    case .ipv4: configuration.addressFamily = .ipv4
+    case .ipv6: configuration.addressFamily = .ipv6
+    case .stateDir:
+      guard !given.argument.bytes.isEmpty else { throw UsageError("--state-dir: the name is empty.") }
+      stateDirectory = given.argument
+    case .json: isJSON = true
+    case .quiet: isQuiet = true
+    case .verbose: isVerbose = true
+    case .help: wantsHelp = true
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func applyToTimeouts(_ given: GivenOption) throws(UsageError) {
+    let milliseconds = try given.duration()
+    switch given.option {
+    case .resolveTimeout: configuration.timeouts.resolveMilliseconds = milliseconds
+    case .connectTimeout: configuration.timeouts.connectMilliseconds = milliseconds
+    case .handshakeTimeout: configuration.timeouts.handshakeMilliseconds = milliseconds
+    case .stallTimeout: configuration.timeouts.stallMilliseconds = milliseconds
+    case .responseTimeout: configuration.timeouts.responseMilliseconds = milliseconds
+    case .maxTime: configuration.timeouts.totalMilliseconds = milliseconds
+    default: preconditionFailure("not a time limit")
+    }
+  }
+
+  private mutating func applyToCredentials(_ given: GivenOption) throws(UsageError) {
+    switch given.option {
+    case .user: credentials.user = given.text
+    case .passwordFile: credentials.passwordFile = given.argument
+    case .netrc:
+      guard let home = environment("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
+      credentials.netrcFile = FilePath(home + "/.netrc")
+    case .netrcFile: credentials.netrcFile = given.argument
+    case .bearerFile: credentials.bearerFile = given.argument
+    case .uploadTokenFile: credentials.uploadTokenFile = given.argument
+    case .sharedSecrets: credentials.allowsShared = true
+    default: preconditionFailure("not an option of the credentials")
+    }
+  }
+
+  private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) {
+    switch given.option {
+    case .cacert: configuration.tls.trustedCertificatesFile = given.argument
+    case .capath: configuration.tls.trustedCertificatesDirectory = given.argument
+    case .cert: configuration.tls.certificateFile = given.argument
+    case .key: configuration.tls.keyFile = given.argument
+    case .pin:
+      guard TLSOptions.isPin(given.text) else {
+        throw given.invalid("a pin, which is sha256// and the base 64 of the SHA-256 of the server's key")
+      }
+      configuration.tls.pins.append(given.text)
+    case .insecure: configuration.tls.isInsecure = true
+    default: preconditionFailure("not an option of TLS")
+    }
+  }
+}

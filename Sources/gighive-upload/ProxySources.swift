@@ -1,0 +1,62 @@
+import Uploader
+
+/// Where the proxy comes from: options, or the environment's usual variables.
+struct ProxySources {
+  var url: String?
+  var user: String?
+  var passwordFile: FilePath?
+
+  func load(allowsSharedSecrets: Bool) throws(UsageError) -> ProxySettings {
+    var settings = ProxySettings()
+    settings.exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
+    guard let url else {
+      guard user == nil, passwordFile == nil else { throw UsageError("--proxy-user needs --proxy.") }
+      // HTTP_PROXY in capitals is what a web server makes of a request's "Proxy" field for the programs it runs.
+      settings.http = try fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
+      settings.https = try fromEnvironment(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+      return settings
+    }
+    if url.isEmpty { return settings }
+    let proxy = try fromOptions(url, allowsSharedSecrets)
+    settings.http = proxy
+    settings.https = proxy
+    return settings
+  }
+
+  private func fromOptions(_ url: String, _ allowsSharedSecrets: Bool) throws(UsageError) -> Proxy {
+    let uri: TargetURI
+    do throws(TargetURIError) {
+      uri = try TargetURI(url.utf8.contains(UInt8(ascii: "/")) ? url : "http://" + url)
+    } catch {
+      if error == .containsUserInformation {
+        throw UsageError("--proxy must not hold a user name or password; use --proxy-user and --proxy-password-file.")
+      }
+      throw UsageError("--proxy: \"" + PrintableText.line(url) + "\" is not a URL such as http://proxy:3128.")
+    }
+    guard uri.scheme == .http else { throw UsageError("--proxy: only http:// proxies are known.") }
+    guard let user else {
+      guard passwordFile == nil else { throw UsageError("--proxy-password-file needs --proxy-user.") }
+      return Proxy(uri)
+    }
+    guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
+    if let passwordFile {
+      return Proxy(
+        uri, user: user, password: try SecretFile(passwordFile, allowsShared: allowsSharedSecrets).firstLine())
+    }
+    guard let password = environment("GIGHIVE_PROXY_PASSWORD") else {
+      throw UsageError("--proxy-user needs a password: in --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
+    }
+    return Proxy(uri, user: user, password: Array(password.utf8))
+  }
+
+  private func fromEnvironment(_ names: [String]) throws(UsageError) -> Proxy? {
+    for name in names {
+      guard let value = environment(name) else { continue }
+      // The value can hold a password: it is not quoted.
+      do throws(TargetURIError) { return try Proxy(variable: value) } catch {
+        throw UsageError("$" + name + " is not a URL of an HTTP proxy, such as http://proxy:3128.")
+      }
+    }
+    return nil
+  }
+}

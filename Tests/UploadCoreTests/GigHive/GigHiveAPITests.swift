@@ -1,0 +1,47 @@
+import Testing
+import UploadCore
+
+struct GigHiveAPITests {
+  private func finalize(_ fields: [FormField], uploadID: String = "5e1f") -> String {
+    String(decoding: GigHiveAPI.finalizeContent(uploadID: uploadID, fields: fields), as: UTF8.self)
+  }
+
+  @Test func theAddressesAreBelowTheServersBase() throws {
+    let base = try TargetURI("https://gighive/base")
+    #expect(base.appending(GigHiveAPI.uploads).text == "https://gighive/base/api/uploads.php?ui=json")
+    #expect(base.appending(GigHiveAPI.files).text == "https://gighive/base/files/")
+    #expect(base.appending(GigHiveAPI.finalize).text == "https://gighive/base/api/uploads/finalize")
+    #expect(base.appending(GigHiveAPI.delete).text == "https://gighive/base/db/delete_media_files.php")
+  }
+
+  @Test func aFinalizeNamesTheUploadAndTheFormsFields() {
+    #expect(finalize([]) == #"{"upload_id":"5e1f"}"#)
+    #expect(
+      finalize([FormField("event_date", "2026-11-20"), FormField("label", "Set \"1\"\n"), FormField("rating", "5")])
+        == #"{"upload_id":"5e1f","event_date":"2026-11-20","label":"Set \"1\"\n","rating":"5"}"#)
+  }
+
+  @Test func aLaterFieldOfTheSameNameReplacesTheEarlierOne() {
+    #expect(
+      finalize([FormField("label", "a"), FormField("notes", "b"), FormField("label", "c")])
+        == #"{"upload_id":"5e1f","notes":"b","label":"c"}"#)
+  }
+
+  @Test func whatGuestsAgreeToIsATruthValue() {
+    #expect(finalize([FormField("tos_accepted", "true")]) == #"{"upload_id":"5e1f","tos_accepted":true}"#)
+    #expect(finalize([FormField("tos_accepted", "yes")]) == #"{"upload_id":"5e1f","tos_accepted":"yes"}"#)
+    #expect(finalize([FormField("label", "true")]) == #"{"upload_id":"5e1f","label":"true"}"#)
+  }
+
+  @Test func whateverIsInAFieldTheContentIsJSON() throws {
+    let text = "\"\\\r\n\0\u{1B}\u{202E}音\u{1F3B8}"
+    let json = try JSONReader.read(GigHiveAPI.finalizeContent(uploadID: text, fields: [FormField(text, text)]))
+    #expect(json["upload_id"]?.string == text && json[text]?.string == text)
+  }
+
+  @Test func aDeletionNamesTheRecordingAndItsToken() {
+    #expect(
+      String(decoding: GigHiveAPI.deleteContent(assetID: 7, deleteToken: "5ec\"2e7"), as: UTF8.self)
+        == #"{"asset_id":7,"delete_token":"5ec\"2e7"}"#)
+  }
+}

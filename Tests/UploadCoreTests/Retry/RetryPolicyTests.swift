@@ -1,0 +1,75 @@
+import Testing
+import UploadCore
+
+struct RetryPolicyTests {
+  private let policy = RetryPolicy(retries: 5, maximumDelayMilliseconds: 60_000)
+
+  /// Delays for many random numbers, and for the smallest and largest one.
+  private func delays(
+    _ policy: RetryPolicy, afterFailures failures: Int64, retryAfterMilliseconds: Int64? = nil
+  ) -> [Int64] {
+    var random = SeededGenerator(seed: UInt64(failures))
+    let numbers = [0, .max] + (0..<20_000).map { _ in random.next() }
+    return numbers.compactMap {
+      policy.delay(afterFailures: failures, retryAfterMilliseconds: retryAfterMilliseconds, random: $0)
+    }
+  }
+
+  /// Full jitter: between nothing and a ceiling that doubles.
+  @Test(arguments: [(1, 1000), (2, 2000), (3, 4000), (4, 8000), (5, 16_000)] as [(Int64, Int64)])
+  func delaysAreSpreadUpToACeilingThatDoubles(failures: Int64, ceiling: Int64) throws {
+    let delays = delays(policy, afterFailures: failures)
+    #expect(delays.count == 20_002)
+    let shortest = try #require(delays.min())
+    let longest = try #require(delays.max())
+    #expect(shortest >= 0 && shortest <= ceiling / 100)
+    #expect(longest <= ceiling && longest >= ceiling * 99 / 100)
+    // Evenly.
+    let mean = delays.reduce(0, +) / Int64(delays.count)
+    #expect(mean > ceiling * 48 / 100 && mean < ceiling * 52 / 100)
+  }
+
+  @Test(arguments: [6, 7, 20, 41, 64, 1000, 1_000_000, .max] as [Int64])
+  func noDelayIsLongerThanTheChosenOne(failures: Int64) {
+    let patient = RetryPolicy(retries: .max, maximumDelayMilliseconds: 30_000)
+    let delays = delays(patient, afterFailures: failures)
+    #expect(delays.count == 20_002)
+    #expect(delays.allSatisfy { $0 >= 0 && $0 <= 30_000 } && delays.contains { $0 > 29_000 })
+  }
+
+  @Test func aShortMaximumHoldsFromTheFirstTry() {
+    let hasty = RetryPolicy(retries: 3, maximumDelayMilliseconds: 10)
+    #expect(delays(hasty, afterFailures: 1).allSatisfy { $0 >= 0 && $0 <= 10 })
+  }
+
+  @Test func triesAreCounted() {
+    #expect(policy.delay(afterFailures: 5, retryAfterMilliseconds: nil, random: 0) == 0)
+    #expect(policy.delay(afterFailures: 6, retryAfterMilliseconds: nil, random: 0) == nil)
+    #expect(policy.delay(afterFailures: 6, retryAfterMilliseconds: 1000, random: 0) == nil)
+    let none = RetryPolicy(retries: 0, maximumDelayMilliseconds: 60_000)
+    #expect(none.delay(afterFailures: 1, retryAfterMilliseconds: nil, random: 0) == nil)
+  }
+
+  /// The server's wish, and up to a second more so that not all come at once.
+  @Test(arguments: [0, 1, 7000, 120_000] as [Int64])
+  func theServersWishIsObeyed(wish: Int64) {
+    let delays = delays(policy, afterFailures: 1, retryAfterMilliseconds: wish)
+    #expect(delays.allSatisfy { $0 >= wish && $0 < wish + 1000 })
+    #expect(Set(delays).count > 900)
+  }
+
+  @Test func theServersWishIsObeyedForAnHourAtMost() {
+    let delays = delays(policy, afterFailures: 1, retryAfterMilliseconds: .max)
+    #expect(delays.allSatisfy { $0 >= 3_600_000 && $0 < 3_601_000 })
+  }
+
+  @Test(arguments: [408, 421, 423, 425, 429, 500, 502, 503, 504, 507, 520, 599])
+  func someRefusalsPass(status: Int) {
+    #expect(RetryPolicy.isTransient(status: status))
+  }
+
+  @Test(arguments: [200, 301, 400, 401, 403, 404, 405, 409, 410, 411, 412, 413, 415, 417, 422, 451, 499, 501, 505])
+  func othersStay(status: Int) {
+    #expect(!RetryPolicy.isTransient(status: status))
+  }
+}

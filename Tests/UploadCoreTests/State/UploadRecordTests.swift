@@ -1,0 +1,266 @@
+import Testing
+import UploadCore
+
+struct UploadRecordTests {
+  private let identity = FileIdentity(
+    device: 2049, inode: 131_072, size: 4_710_000_000, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
+    edges: String(repeating: "ab", count: 32))
+
+  private var plain: UploadRecord {
+    UploadRecord(id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/")
+  }
+
+  /// Everything that can be set is.
+  private var full: UploadRecord {
+    var record = plain
+    record.phase = .uploaded
+    record.createdAt = 1_795_000_001
+    record.updatedAt = 1_795_000_002
+    record.uploadURL = "https://hive/files/5e1f?x=y"
+    record.offset = 4_710_000_000
+    record.uploadedAs = "audio/wav set.wav"
+    record.isBeingDeleted = true
+    record.expires = "Wed, 25 Jun 2014 16:00:00 GMT"
+    record.message = "the connection was lost"
+    record.assetID = 7
+    record.sha256 = String(repeating: "0f", count: 32)
+    record.deleteToken = "5ec2e7"
+    record.note = #"{"label":"Set 1"}"#
+    return record
+  }
+
+  private func encoded(_ record: UploadRecord) -> [UInt8] { record.encoded(crc32: crc32) }
+
+  private func decode(_ bytes: [UInt8]) throws(RecordError) -> UploadRecord {
+    try UploadRecord(decoding: bytes, crc32: crc32)
+  }
+
+  /// A record with this content and a head that fits it.
+  private func file(_ content: String, version: String = "1") -> [UInt8] {
+    let length = String(content.utf8.count)
+    let sum = String(crc32(bytes(content)), radix: 16)
+    return bytes(
+      "gighive-upload record \(version) " + String(repeating: "0", count: 10 - length.utf8.count) + length + " "
+        + String(repeating: "0", count: 8 - sum.utf8.count) + sum + "\n" + content)
+  }
+
+  private let smallest =
+    #"{"id":"5e1f0a77","phase":"pending","file":"/set.wav","device":"1","inode":"2","size":3,"modified_seconds":4,"#
+    + #""modified_nanoseconds":5,"edges_sha256":"ab","endpoint":"http://hive/","offset":0}"#
+
+  @Test func theChecksumIsThatOfTheStandard() {
+    #expect(crc32(bytes("123456789")) == 0xCBF4_3926)
+    #expect(crc32([]) == 0)
+  }
+
+  // MARK: The file
+
+  @Test func aRecordIsALineWithLengthAndChecksumAndAJSONText() throws {
+    let text = encoded(full)
+    let end = try #require(text.firstIndex(of: UInt8(ascii: "\n")))
+    let content = Array(text[(end + 1)...])
+    let length = String(10_000_000_000 + content.count).dropFirst()
+    let sum = String(0x1_0000_0000 + UInt64(crc32(content)), radix: 16).dropFirst()
+    #expect(String(decoding: text[..<end], as: UTF8.self) == "gighive-upload record 1 \(length) \(sum)")
+    #expect(content.last == UInt8(ascii: "\n"))
+    let json = try JSONReader.read(content)
+    #expect(json["id"]?.string == "5e1f0a77" && json["phase"]?.string == "uploaded")
+    #expect(json["file"]?.string == "/srv/set.wav" && json["offset"]?.integer == 4_710_000_000)
+  }
+
+  /// The checksum is what zlib says of the text.
+  @Test func aRecordOfTheFirstVersionStaysReadable() throws {
+    let text =
+      "gighive-upload record 1 0000000341 fb1d8ed1\n"
+      + #"{"id":"5e1f0a77","phase":"uploaded","created_at":1795000001,"updated_at":1795000002,"#
+      + #""file":"/srv/%FF%20set.wav","device":"2049","inode":"131072","size":300,"modified_seconds":1795000000,"#
+      + #""modified_nanoseconds":7,"edges_sha256":"abcd","endpoint":"https://hive/","offset":300,"#
+      + #""upload_url":"https://hive/files/1","note":"{\"label\":\"Set 1\"}"}"# + "\n"
+    var expected = UploadRecord(
+      id: "5e1f0a77", path: bytes("/srv/") + [0xFF] + bytes(" set.wav"),
+      identity: FileIdentity(
+        device: 2049, inode: 131_072, size: 300, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7, edges: "abcd"),
+      endpoint: "https://hive/")
+    (expected.phase, expected.createdAt, expected.updatedAt) = (.uploaded, 1_795_000_001, 1_795_000_002)
+    (expected.uploadURL, expected.offset, expected.note) = ("https://hive/files/1", 300, #"{"label":"Set 1"}"#)
+    #expect(try decode(bytes(text)) == expected)
+  }
+
+  @Test func everyFieldComesBack() throws {
+    #expect(try decode(encoded(plain)) == plain)
+    #expect(try decode(encoded(full)) == full)
+  }
+
+  @Test(arguments: ["pending", "uploaded", "delivered", "failed"])
+  func everyPhaseComesBack(name: String) throws {
+    var record = plain
+    record.phase = try #require(UploadRecord.Phase(rawValue: name))
+    #expect(try decode(encoded(record)).phase == record.phase)
+  }
+
+  @Test func numbersComeBackToTheLastDigit() throws {
+    var record = UploadRecord(
+      id: "00000000", path: [1],
+      identity: FileIdentity(
+        device: .max, inode: .max, size: .max, modifiedSeconds: .min, modifiedNanoseconds: 999_999_999, edges: ""),
+      endpoint: "")
+    record.offset = .max
+    record.assetID = .max
+    record.createdAt = .min
+    #expect(try decode(encoded(record)) == record)
+  }
+
+  /// A path is any bytes but NUL.
+  @Test func aPathNeedNotBeUTF8() throws {
+    var record = plain
+    record.path = Array(1...255) + bytes("/ü%25\r\n\"\\") + [0xFF, 0xC0, 0xED, 0xA0, 0x80]
+    #expect(try decode(encoded(record)) == record)
+  }
+
+  @Test func textsAreKeptAsTheyAre() throws {
+    var record = plain
+    let text = "\"\\/\r\n\t\0\u{1B}[2J\u{202E}\u{2028}音\u{1F3B8}e\u{301}\u{FFFD}"
+    (record.endpoint, record.uploadURL, record.message, record.note) = (text, text, text, text)
+    (record.expires, record.sha256, record.deleteToken, record.uploadedAs) = (text, text, text, text)
+    let back = try decode(encoded(record))
+    #expect(back == record)
+    // Equal as Swift compares is not yet the same to a server.
+    #expect(Array(back.note.utf8) == Array(text.utf8))
+  }
+
+  @Test func aRecordOfTheFullLengthIsTakenAndALongerOneIsNot() throws {
+    var record = plain
+    record.note = filler(Limits.recordLength - encoded(plain).count)
+    #expect(encoded(record).count == Limits.recordLength)
+    #expect(try decode(encoded(record)) == record)
+    record.note += "a"
+    #expect(throws: RecordError.damaged) { try decode(encoded(record)) }
+  }
+
+  // MARK: What is not trusted
+
+  @Test func aTornRecordIsNone() {
+    let sample = encoded(full)
+    for length in sample.indices {
+      #expect(throws: RecordError.self, "\(length) bytes") { try decode(Array(sample[..<length])) }
+    }
+  }
+
+  /// A power cut can leave a file of the right length whose end is zeros.
+  @Test func aRecordThatEndsInZerosIsNone() {
+    let sample = encoded(full)
+    for length in sample.indices {
+      let torn = sample[..<length] + [UInt8](repeating: 0, count: sample.count - length)
+      #expect(throws: RecordError.self, "\(length) bytes") { try decode(Array(torn)) }
+    }
+  }
+
+  @Test func aRecordWithOneOtherBitIsNone() {
+    let sample = encoded(full)
+    for index in sample.indices {
+      for bit in 0..<8 {
+        var changed = sample
+        changed[index] ^= 1 << bit
+        #expect(throws: RecordError.self, "bit \(bit) of byte \(index)") { try decode(changed) }
+      }
+    }
+  }
+
+  @Test(arguments: ["\0", "\n", " ", "x", "gighive-upload record 1 "])
+  func aRecordWithBytesBehindItIsNone(rest: String) {
+    #expect(throws: RecordError.damaged) { try decode(encoded(full) + bytes(rest)) }
+  }
+
+  @Test(arguments: [
+    "", "\n", "gighive-upload", "gighive-upload record", "gighive-upload records 1 ", "{}",
+    "\u{FEFF}gighive-upload record 1 ",
+    "gighive-upload record 1 ", "gighive-upload record 1 0000000000 00000000",
+    "gighive-upload record 1 0000000000 00000000\n",
+  ])
+  func otherFilesAreDamaged(text: String) {
+    #expect(throws: RecordError.damaged) { try decode(bytes(text)) }
+  }
+
+  @Test(arguments: [
+    "9999999999", "4294967296", "2147483648", "-000000083", "+000000083", "0000000x83", "          ", "0000000082",
+    "0000000084", "0x00000053", "99999999999999999999",
+  ])
+  func lengthsThatAreNotTheFilesAreDamage(length: String) {
+    let content = String(repeating: "x", count: 83)
+    let head = "gighive-upload record 1 \(length) \(String(crc32(bytes(content)), radix: 16))\n"
+    #expect(throws: RecordError.damaged) { try decode(bytes(head + content)) }
+  }
+
+  @Test(arguments: ["2", "10", "0", "1.1", "1\t", ""])
+  func anotherVersionsRecordIsForeign(version: String) {
+    #expect(throws: RecordError.foreign) { try decode(file(smallest, version: version)) }
+  }
+
+  @Test func theSmallestRecordIsTaken() throws {
+    let record = try decode(file(smallest))
+    #expect(record.path == bytes("/set.wav") && record.note.isEmpty && record.createdAt == 0)
+  }
+
+  @Test func membersThatNobodyKnowsAreLeftAside() throws {
+    let longer = #"{"mood":["loud",{"x":null}],"# + smallest.dropFirst()
+    #expect(try decode(file(longer)) == decode(file(smallest)))
+  }
+
+  /// Its checksum is right, so somebody meant it: another version, not a damage.
+  @Test(arguments: [
+    ("", ""), ("{", "["), ("}", "},"), ("\"id\":\"5e1f0a77\",", ""), ("5e1f0a77", "5e1f0a7"), ("5e1f0a77", "5E1F0A77"),
+    ("5e1f0a77", "../../x1"), ("pending", "paused"), ("\"phase\":\"pending\",", ""), ("/set.wav", ""),
+    ("/set.wav", "/a%00b"), ("/set.wav", "/a%2"), ("/set.wav", "/a%zz"), ("\"file\":\"/set.wav\",", ""),
+    ("\"device\":\"1\"", "\"device\":1"), ("\"device\":\"1\"", "\"device\":\"-1\""),
+    ("\"inode\":\"2\"", "\"inode\":\"18446744073709551616\""), ("\"size\":3", "\"size\":0"),
+    ("\"size\":3", "\"size\":-3"), ("\"size\":3", "\"size\":3.5"), ("\"size\":3", "\"size\":1e3"),
+    ("\"size\":3", "\"size\":99999999999999999999"), ("\"offset\":0", "\"offset\":-1"),
+    ("\"offset\":0", "\"offset\":4"),
+    (",\"offset\":0", ""), ("\"edges_sha256\":\"ab\",", ""), ("\"endpoint\":\"http://hive/\",", ""),
+    ("\"modified_seconds\":4,", ""), ("\"modified_nanoseconds\":5,", ""),
+  ])
+  func aSoundFileThatIsNoRecordIsForeign(part: String, replacement: String) throws {
+    let text: String
+    if part.isEmpty {
+      text = "[" + smallest + "]"
+    } else {
+      let pieces = smallest.split(separator: part, maxSplits: 1, omittingEmptySubsequences: false)
+      try #require(pieces.count == 2)
+      text = pieces[0] + replacement + pieces[1]
+    }
+    #expect(throws: RecordError.foreign) { try decode(file(text)) }
+  }
+
+  /// Anything at all behind a sound head, with a checksum that fits: never a crash.
+  @Test func noContentWhateverCrashesTheReader() {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<3000 {
+      var content = bytes(smallest)
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let index = Int.random(in: content.indices, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: content[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: content.remove(at: index)
+        default: content.insert(contentsOf: content[index...].prefix(9), at: index)
+        }
+      }
+      let head = file(String(repeating: "x", count: content.count)).prefix(35)
+      let sum = String(crc32(content), radix: 16)
+      let line = head + bytes(String(repeating: "0", count: 8 - sum.utf8.count) + sum + "\n")
+      guard let record = try? decode(Array(line) + content) else { continue }
+      #expect(UploadRecord.isID(record.id) && !record.path.isEmpty && record.offset <= record.identity.size)
+    }
+  }
+
+  // MARK: IDs
+
+  @Test(arguments: ["00000000", "5e1f0a77", "ffffffff", "0123abcd"])
+  func anIDIsEightHexadecimalDigits(text: String) {
+    #expect(UploadRecord.isID(text))
+  }
+
+  @Test(arguments: ["", "5e1f0a7", "5e1f0a777", "5E1F0A77", "5e1f0a7g", "5e1f/a77", "........", "5e1f0a7ü", " e1f0a77"])
+  func anythingElseIsNone(text: String) {
+    #expect(!UploadRecord.isID(text))
+  }
+}

@@ -1,0 +1,173 @@
+import Testing
+import UploadCore
+
+struct ChunkSizingTests {
+  private let plenty: Int64 = 1 << 50
+
+  /// Stores requests of the length that the policy wants until so many bytes are stored.
+  private func store(_ total: Int64, with sizing: inout ChunkSizing) -> [Int64] {
+    var lengths: [Int64] = []
+    var stored: Int64 = 0
+    while stored < total {
+      let length = sizing.next(remaining: plenty)
+      lengths.append(length)
+      sizing.stored(length)
+      stored += length
+    }
+    return lengths
+  }
+
+  private func halve(_ sizing: inout ChunkSizing, at length: Int64, isPossible: Bool = true) {
+    let result = sizing.refused(requestLength: length)
+    #expect(result == isPossible)
+  }
+
+  @Test func theFirstRequestsHaveEightMebibytes() {
+    var sizing = ChunkSizing()
+    #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
+  }
+
+  @Test func requestsGrowBehind256MebibytesUpTo95Megabytes() {
+    var sizing = ChunkSizing()
+    _ = store(256 * mebibyte, with: &sizing)
+    let lengths = store(gibibyte, with: &sizing)
+    #expect(lengths.prefix(4) == [16 * mebibyte, 32 * mebibyte, 64 * mebibyte, 95_000_000])
+    #expect(lengths.dropFirst(4).allSatisfy { $0 == 95_000_000 })
+  }
+
+  @Test func theLastRequestIsWhatIsLeft() {
+    let sizing = ChunkSizing()
+    #expect(sizing.next(remaining: 1) == 1)
+    #expect(sizing.next(remaining: 8 * mebibyte) == 8 * mebibyte)
+    #expect(sizing.next(remaining: 0) == 0)
+  }
+
+  // MARK: Interruptions
+
+  @Test func aServerThatKeepsPartsGetsTheRestInOneRequest() {
+    var sizing = ChunkSizing()
+    sizing.interrupted(kept: 1, sent: 8 * mebibyte, requestLength: 8 * mebibyte)
+    #expect(sizing.next(remaining: 3 * gibibyte) == 3 * gibibyte)
+    #expect(!sizing.overlaps)
+  }
+
+  /// A whole request that is stored, with its answer lost, tells nothing, and neither does one of which little was sent.
+  @Test(arguments: [(8 << 20, 8 << 20), (0, 0), (0, 262_143)] as [(Int64, Int64)])
+  func anInterruptionThatTellsNothingChangesNothing(kept: Int64, sent: Int64) {
+    var unknown = ChunkSizing()
+    unknown.interrupted(kept: kept, sent: sent, requestLength: 8 * mebibyte)
+    #expect(unknown.next(remaining: plenty) == 8 * mebibyte)
+    var streaming = ChunkSizing()
+    streaming.interrupted(kept: 5, sent: 10, requestLength: 8 * mebibyte)
+    streaming.interrupted(kept: kept, sent: sent, requestLength: 8 * mebibyte)
+    #expect(streaming.next(remaining: plenty) == plenty)
+  }
+
+  @Test func aServerThatKeptPartsAndDoesNoLongerIsNotTrusted() {
+    var sizing = ChunkSizing()
+    sizing.interrupted(kept: 5, sent: 10, requestLength: 8 * mebibyte)
+    sizing.interrupted(kept: 0, sent: 262_144, requestLength: gibibyte)
+    #expect(sizing.next(remaining: plenty) == 8 * mebibyte)
+  }
+
+  @Test func behindAnInterruptionRequestsAreShortAgain() {
+    var sizing = ChunkSizing()
+    _ = store(gibibyte, with: &sizing)
+    #expect(sizing.next(remaining: plenty) == 95_000_000)
+    sizing.interrupted(kept: 0, sent: 50_000_000, requestLength: 95_000_000)
+    #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
+    #expect(sizing.next(remaining: plenty) == 16 * mebibyte)
+  }
+
+  // MARK: Refusals (413)
+
+  @Test func aRefusedLengthIsHalvedDownTo64Kibibytes() {
+    var sizing = ChunkSizing()
+    var lengths: [Int64] = []
+    while true {
+      let length = sizing.next(remaining: plenty)
+      lengths.append(length)
+      guard sizing.refused(requestLength: length) else { break }
+    }
+    #expect(
+      lengths == [
+        8_388_608, 4_194_304, 2_097_152, 1_048_576, 524_288, 262_144, 131_072, 65_536,
+      ])
+  }
+
+  @Test func aHalvedLengthDoesNotGrowAgain() {
+    var sizing = ChunkSizing()
+    halve(&sizing, at: 8 * mebibyte)
+    #expect(store(gibibyte, with: &sizing).allSatisfy { $0 == 4 * mebibyte })
+    // Not for a server that keeps parts, either.
+    sizing.interrupted(kept: 5, sent: 10, requestLength: 4 * mebibyte)
+    #expect(sizing.next(remaining: plenty) == 4 * mebibyte)
+  }
+
+  @Test func aShortRestThatIsRefusedIsNotMadeShorter() {
+    var sizing = ChunkSizing()
+    halve(&sizing, at: 65_536, isPossible: false)
+    halve(&sizing, at: 1, isPossible: false)
+    halve(&sizing, at: 65_537)
+    #expect(sizing.next(remaining: plenty) == 65_536)
+  }
+
+  // MARK: A length of the user's choice
+
+  @Test func aPinnedLengthStaysWhateverHappens() {
+    var sizing = ChunkSizing(pinned: 1_000_000)
+    sizing.answered(afterMilliseconds: 500)
+    #expect(!sizing.overlaps)
+    #expect(store(gibibyte, with: &sizing).allSatisfy { $0 == 1_000_000 })
+    sizing.interrupted(kept: 5, sent: 500_000, requestLength: 1_000_000)
+    #expect(sizing.next(remaining: plenty) == 1_000_000)
+    sizing.interrupted(kept: 0, sent: 500_000, requestLength: 1_000_000)
+    #expect(sizing.next(remaining: plenty) == 1_000_000)
+    #expect(sizing.next(remaining: 999_999) == 999_999)
+  }
+
+  @Test func aPinnedLengthOver95MegabytesIsTheUsersOwnRisk() {
+    #expect(ChunkSizing(pinned: gibibyte).next(remaining: plenty) == gibibyte)
+  }
+
+  @Test func aPinnedLengthThatIsRefusedIsHalvedAllTheSame() {
+    var sizing = ChunkSizing(pinned: gibibyte)
+    halve(&sizing, at: gibibyte)
+    #expect(sizing.next(remaining: plenty) == gibibyte / 2)
+  }
+
+  // MARK: Distance
+
+  @Test func overADistanceTwoHalvesOverlap() {
+    var sizing = ChunkSizing()
+    #expect(!sizing.overlaps)
+    sizing.answered(afterMilliseconds: 20)
+    #expect(sizing.overlaps && sizing.next(remaining: plenty) == 4 * mebibyte)
+    sizing.answered(afterMilliseconds: 19)
+    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+  }
+
+  @Test func longRequestsNeedNoOverlap() {
+    var sizing = ChunkSizing()
+    sizing.answered(afterMilliseconds: 100)
+    _ = store(256 * mebibyte, with: &sizing)
+    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 16 * mebibyte)
+  }
+
+  @Test func anOverlapThatFailedTwiceIsNotTriedAgain() {
+    var sizing = ChunkSizing()
+    sizing.answered(afterMilliseconds: 100)
+    sizing.overlapFailed()
+    #expect(sizing.overlaps)
+    sizing.overlapFailed()
+    sizing.answered(afterMilliseconds: 100)
+    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+  }
+
+  @Test func anOverlapCanBeForbidden() {
+    var sizing = ChunkSizing()
+    sizing.answered(afterMilliseconds: 100)
+    sizing.forbidOverlap()
+    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+  }
+}

@@ -1,0 +1,122 @@
+import Testing
+import UploadCore
+
+struct TusFieldsTests {
+  /// The specification's own example (tus 1.0.0, "Upload-Metadata").
+  @Test func metadataIsPairsOfAKeyAndTheBase64OfItsValue() throws {
+    let pairs = [FormField("filename", "world_domination_plan.pdf"), FormField("is_confidential", "")]
+    #expect(try TusFields.metadata(pairs) == "filename d29ybGRfZG9taW5hdGlvbl9wbGFuLnBkZg==,is_confidential")
+  }
+
+  @Test func noMetadataIsAnEmptyText() throws {
+    #expect(try TusFields.metadata([]).isEmpty)
+  }
+
+  @Test func valuesAreAnyText() throws {
+    let pairs = [FormField("label", "Grüße, 音\r\nX: y\0")]
+    #expect(try TusFields.metadata(pairs) == "label R3LDvMOfZSwg6Z+zDQpYOiB5AA==")
+  }
+
+  @Test func aLaterValueOfTheSameKeyReplacesTheEarlierOne() throws {
+    let pairs = [FormField("a", "1"), FormField("b", "2"), FormField("a", "3")]
+    #expect(try TusFields.metadata(pairs) == "b Mg==,a Mw==")
+  }
+
+  @Test(arguments: ["a", "~!#$%&'*+-.^_`|", "a;b=\"c\"", String(repeating: "k", count: 300)])
+  func aKeyIsVisibleASCIIWithoutCommas(key: String) throws {
+    #expect(try TusFields.metadata([FormField(key, "")]) == key)
+  }
+
+  @Test(arguments: ["", " ", "a b", "a,b", "a\tb", "a\r\nX: y", "\u{7F}", "größe", "a\0"])
+  func otherKeysAreRefused(key: String) {
+    #expect {
+      try TusFields.metadata([FormField("fine", "x"), FormField(key, "")])
+    } throws: { error in
+      guard case TusError.invalidMetadataKey(let text) = error else { return false }
+      return text == PrintableText.line(key)
+    }
+  }
+
+  @Test func everyRequestSaysTheVersion() {
+    #expect(TusFields.resumable == Field("Tus-Resumable", "1.0.0"))
+    #expect(TusFields.contentType == Field("Content-Type", "application/offset+octet-stream"))
+  }
+}
+
+/// What is made of a server's answer to OPTIONS.
+struct TusOfferTests {
+  private func offer(_ fields: KeyValuePairs<String, String>) throws -> TusOffer {
+    try TusUpload.discovered(offer: fields).offer
+  }
+
+  @Test func aServerWithoutExtensionsOffersNothing() throws {
+    #expect(try offer(["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"]) == TusOffer())
+  }
+
+  /// As tusd 2 answers.
+  @Test func extensionsAreFoundInTheirList() throws {
+    let offer = try offer([
+      "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Max-Size": "5368709120",
+      "Tus-Extension": "creation,creation-with-upload,termination,concatenation,creation-defer-length",
+    ])
+    #expect(offer.createsWithUpload && offer.defersLength && offer.terminates)
+    #expect(offer.maximumSize == 5_368_709_120 && offer.checksum == nil)
+  }
+
+  @Test func extensionsAreTakenWhole() throws {
+    let offer = try offer([
+      "Tus-Version": "1.0.0", "Tus-Extension": "creation-with-uploads, xtermination,creation defer length",
+    ])
+    #expect(offer == TusOffer())
+  }
+
+  @Test(arguments: ["0.2.2,1.0.0", "1.0.0, 0.2.2", "1.1.0 ,1.0.0"])
+  func oneOfSeveralVersionsIsEnough(versions: String) throws {
+    #expect(try offer(["Tus-Version": versions]) == TusOffer())
+  }
+
+  /// Some servers tell the version in Tus-Resumable alone.
+  @Test func aServerNeedNotListItsVersions() throws {
+    #expect(try offer(["Tus-Resumable": "1.0.0"]) == TusOffer())
+  }
+
+  @Test(arguments: ["0.2.2", "2.0.0,1.0.1", "1.0"])
+  func otherVersionsAreNotSpoken(versions: String) {
+    #expect {
+      try offer(["Tus-Version": versions])
+    } throws: { error in
+      guard case TusError.versionNotSupported(let offered) = error else { return false }
+      return offered.split(separator: ", ").joined(separator: ",") == versions
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("sha1", .sha1), ("sha1,sha256", .sha256), ("md5, SHA256 ,crc32", .sha256), ("md5,crc32", .sha1), ("", .sha1),
+    ] as [(String, TusOffer.ChecksumAlgorithm)])
+  func theBestChecksumThatBothKnowIsUsed(algorithms: String, best: TusOffer.ChecksumAlgorithm) throws {
+    let offer = try offer([
+      "Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum", "Tus-Checksum-Algorithm": algorithms,
+    ])
+    #expect(offer.checksum == best)
+  }
+
+  @Test func algorithmsWithoutTheExtensionMeanNothing() throws {
+    let offer = try offer([
+      "Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum-trailer", "Tus-Checksum-Algorithm": "sha1",
+    ])
+    #expect(offer.checksum == nil)
+  }
+
+  @Test(arguments: ["", "0", "-1", "1e9", "many", "99999999999999999999", " "])
+  func aLimitThatIsNoneLimitsNothing(text: String) throws {
+    let offer = try offer(["Tus-Version": "1.0.0", "Tus-Max-Size": text])
+    #expect(offer.maximumSize == nil)
+  }
+
+  @Test func aFileAtTheServersLimitIsTakenAndALargerOneIsNot() throws {
+    let fields: KeyValuePairs = ["Tus-Version": "1.0.0", "Tus-Max-Size": "100"]
+    _ = try TusUpload.discovered(length: 100, offer: fields)
+    #expect(throws: TusError.tooLarge(size: 101, limit: 100)) { try TusUpload.discovered(length: 101, offer: fields) }
+  }
+}

@@ -1,0 +1,262 @@
+import Glibc
+import Testing
+
+@testable import Uploader
+
+struct StateDirectoryTests {
+  private let bench = StateBench()
+
+  // MARK: Making it
+
+  @Test func theDirectoryAndAllAboveItAreMadeForTheUserAlone() throws {
+    let deep = bench.path + "/a/b"
+    _ = try StateDirectory(FilePath(deep), warn: { _ in })
+    #expect(bench.mode() == 0o700 && bench.mode(of: "a") == 0o700 && bench.mode(of: "a/b") == 0o700)
+    // Once more is no error.
+    _ = try StateDirectory(FilePath(deep + "/"), warn: { _ in })
+  }
+
+  @Test func aPathThroughAFileIsUnusable() throws {
+    _ = bench.directory.file("file", bytes("x"))
+    let path = FilePath(bench.directory.path(of: "file/state"))
+    #expect(throws: StateError.unusable(path, SystemError(code: ENOTDIR))) {
+      try StateDirectory(path, warn: { _ in })
+    }
+  }
+
+  @Test func aPathThatNoFileCanHaveIsUnusable() {
+    #expect(throws: StateError.self) { try StateDirectory("/tmp/a\0b", warn: { _ in }) }
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "the superuser may write everywhere"))
+  func aDirectoryThatCannotBeMadeIsUnusable() {
+    chmod(bench.directory.path, 0o500)
+    defer { chmod(bench.directory.path, 0o700) }
+    #expect(throws: StateError.unusable(FilePath(bench.path), SystemError(code: EACCES))) { try bench.open() }
+  }
+
+  // MARK: Writing and reading
+
+  @Test func aRecordComesBack() throws {
+    var sample = record("5e1f0a77", createdAt: 7)
+    sample.path = bytes("/srv/") + [0xFF, 0x0A]
+    sample.uploadURL = "https://hive/files/1"
+    try bench.open().write(sample)
+    #expect(try bench.open().records(.all) == [sample] && bench.warnings.isEmpty)
+    #expect(try bench.open().current("5e1f0a77") == sample)
+  }
+
+  @Test func aRecordIsForTheUserAloneWhateverTheUmask() throws {
+    let before = umask(0)
+    defer { umask(before) }
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    let lock = try directory.lock("5e1f0a77")
+    #expect(bench.mode(of: "5e1f0a77.record") == 0o600 && bench.mode(of: "5e1f0a77.lock") == 0o600)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func aLaterRecordReplacesTheFormer() throws {
+    let directory = try bench.open()
+    var sample = record("5e1f0a77")
+    sample.note = String(repeating: "long", count: 100)
+    try directory.write(sample)
+    sample.note = ""
+    try directory.write(sample)
+    #expect(try directory.records(.all) == [sample] && bench.names == ["5e1f0a77.record"])
+  }
+
+  /// What a power cut in the middle of writing leaves.
+  @Test(arguments: ["", "gighive-upload record 1 0000000400", "\0\0\0\0"])
+  func aHalfWrittenRecordHidesNeitherTheFormerNorTheNextOne(text: String) throws {
+    let directory = try bench.open()
+    var sample = record("5e1f0a77")
+    try directory.write(sample)
+    bench.put(bytes(text), at: "5e1f0a77.new")
+    #expect(try directory.records(.all) == [sample] && bench.warnings.isEmpty)
+    sample.offset = 100
+    try directory.write(sample)
+    #expect(try directory.records(.all) == [sample] && bench.names == ["5e1f0a77.record"])
+  }
+
+  @Test func recordsComeOldestFirst() throws {
+    let directory = try bench.open()
+    let samples = [("cccccccc", 3), ("aaaaaaaa", 1), ("dddddddd", 1), ("bbbbbbbb", 2)]
+    for (id, createdAt) in samples { try directory.write(record(id, createdAt: Int64(createdAt))) }
+    #expect(try directory.records(.all).map { $0.id } == ["aaaaaaaa", "dddddddd", "bbbbbbbb", "cccccccc"])
+  }
+
+  @Test func filesThatAreNoRecordsAreLeftAlone() throws {
+    let directory = try bench.open()
+    for name in ["notes.txt", "5e1f0a77.lock", "directory.lock", "5e1f0a77.record.damaged", "record"] {
+      bench.put(bytes("x"), at: name)
+    }
+    #expect(try directory.records(.all).isEmpty && bench.warnings.isEmpty && bench.names.count == 5)
+  }
+
+  @Test func aRecordThatCouldNotBeReadAgainIsNotWritten() throws {
+    let directory = try bench.open()
+    var sample = record("5e1f0a77")
+    try directory.write(sample)
+    let former = sample
+    sample.note = String(repeating: "x", count: Limits.recordLength)
+    #expect(throws: StateError.self) { try directory.write(sample) }
+    #expect(try directory.records(.all) == [former] && bench.names == ["5e1f0a77.record"])
+  }
+
+  // MARK: What cannot be trusted
+
+  @Test func aDamagedRecordIsSetAside() throws {
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    try directory.write(record("aaaaaaaa"))
+    var content = try #require(bench.content(of: "5e1f0a77.record"))
+    content[100] ^= 1
+    bench.put(content, at: "5e1f0a77.record")
+    #expect(try directory.records(.all).map { $0.id } == ["aaaaaaaa"])
+    #expect(bench.names == ["5e1f0a77.record.damaged", "aaaaaaaa.record"])
+    #expect(bench.content(of: "5e1f0a77.record.damaged") == content)
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("5e1f0a77.record is damaged"))
+    // It is said once.
+    #expect(try directory.records(.all).count == 1 && bench.warnings.count == 1)
+  }
+
+  @Test func aRecordThatBelongsToAnotherIDIsSetAside() throws {
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    bench.put(try #require(bench.content(of: "5e1f0a77.record")), at: "aaaaaaaa.record")
+    #expect(try directory.records(.all).map { $0.id } == ["5e1f0a77"])
+    #expect(bench.names == ["5e1f0a77.record", "aaaaaaaa.record.damaged"])
+  }
+
+  @Test func anotherVersionsRecordIsLeftAlone() throws {
+    let directory = try bench.open()
+    bench.put(bytes("gighive-upload record 2 whatever"), at: "5e1f0a77.record")
+    #expect(try directory.records(.all).isEmpty)
+    #expect(bench.names == ["5e1f0a77.record"] && bench.warnings.count == 1)
+    #expect(bench.warnings[0].contains("another version"))
+  }
+
+  @Test func aFileOfAnyLengthIsNoTrouble() throws {
+    let directory = try bench.open()
+    bench.put([], at: "aaaaaaaa.record")
+    bench.put([UInt8](repeating: 0x61, count: 3 << 20), at: "bbbbbbbb.record")
+    #expect(try directory.records(.all).isEmpty)
+    #expect(bench.names == ["aaaaaaaa.record.damaged", "bbbbbbbb.record.damaged"])
+  }
+
+  @Test func aDirectoryOrFIFOInPlaceOfARecordIsLeftAlone() throws {
+    let directory = try bench.open()
+    mkdir(bench.path + "/aaaaaaaa.record", 0o700)
+    mkfifo(bench.path + "/bbbbbbbb.record", 0o600)
+    #expect(try directory.records(.all).isEmpty && bench.warnings.count == 2)
+    #expect(bench.names == ["aaaaaaaa.record", "bbbbbbbb.record"])
+  }
+
+  /// Somebody else could have put it there to have a file of ours overwritten.
+  @Test func aSymbolicLinkIsNotWrittenThrough() throws {
+    let directory = try bench.open()
+    _ = bench.directory.file("victim", bytes("precious"))
+    symlink(bench.directory.path(of: "victim"), bench.path + "/5e1f0a77.new")
+    #expect(throws: StateError.unusable(FilePath(bench.path + "/5e1f0a77.new"), SystemError(code: ELOOP))) {
+      try directory.write(record("5e1f0a77"))
+    }
+    let victim = try SourceFile(path: FilePath(bench.directory.path(of: "victim")), limit: .max)
+    #expect(victim.size == 8)
+  }
+
+  // MARK: Delivered records
+
+  @Test func aDeliveredRecordIsKeptApart() throws {
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    try directory.write(record("aaaaaaaa"))
+    try directory.write(record("5e1f0a77", phase: .delivered))
+    #expect(bench.names == ["5e1f0a77.delivered", "aaaaaaaa.record"])
+    #expect(try directory.records(.open).map { $0.id } == ["aaaaaaaa"])
+    #expect(try directory.records(.all).count == 2)
+    #expect(try directory.current("5e1f0a77")?.phase == .delivered)
+  }
+
+  /// A power cut between writing `.delivered` and removing `.record`.
+  @Test func whereBothAreThereTheDeliveredOneCounts() throws {
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    let former = try #require(bench.content(of: "5e1f0a77.record"))
+    try directory.write(record("5e1f0a77", phase: .delivered))
+    bench.put(former, at: "5e1f0a77.record")
+    #expect(try directory.records(.all).map { $0.phase } == [.delivered])
+    #expect(try directory.current("5e1f0a77")?.phase == .delivered)
+  }
+
+  // MARK: Finding and removing
+
+  @Test func aRecordIsFoundByTheBeginningOfItsID() throws {
+    let directory = try bench.open()
+    for id in ["5e1f0a77", "5e1faaaa", "aaaaaaaa"] { try directory.write(record(id)) }
+    #expect(try directory.record("5e1f0").id == "5e1f0a77" && directory.record("a").id == "aaaaaaaa")
+    #expect(try directory.record("5e1f0a77").id == "5e1f0a77")
+    #expect(throws: StateError.ambiguousID("5e1f")) { try directory.record("5e1f") }
+    #expect(throws: StateError.noSuchRecord("b")) { try directory.record("b") }
+    #expect(throws: StateError.noSuchRecord("")) { try directory.record("") }
+    #expect(throws: StateError.noSuchRecord("5e1f0a770")) { try directory.record("5e1f0a770") }
+  }
+
+  @Test func aRemovedRecordLeavesNothing() throws {
+    let directory = try bench.open()
+    for (id, phase) in [("5e1f0a77", UploadRecord.Phase.pending), ("aaaaaaaa", .delivered)] {
+      try directory.write(record(id, phase: phase))
+      let lock = try directory.lock(id)
+      try directory.remove(id)
+      withExtendedLifetime(lock) {}
+    }
+    #expect(bench.names.isEmpty)
+    // It is gone already.
+    try directory.remove("5e1f0a77")
+  }
+
+  // MARK: Locks
+
+  @Test func aLockIsHeldByOne() throws {
+    var lock = try bench.open().lock("5e1f0a77")
+    #expect(lock != nil)
+    #expect(try bench.open().lock("5e1f0a77") == nil)
+    #expect(try bench.open().lock("aaaaaaaa") != nil)
+    lock = nil
+    #expect(try bench.open().lock("5e1f0a77") != nil)
+  }
+
+  /// Somebody who opened the file before the holder removed it locks a file that nobody else will ever find.
+  @Test func aLockOnARemovedFileIsNone() throws {
+    let directory = try bench.open()
+    try directory.write(record("5e1f0a77"))
+    let lock = try directory.lock("5e1f0a77")
+    try directory.remove("5e1f0a77")
+    let next = try bench.open().lock("5e1f0a77")
+    #expect(lock != nil && next != nil)
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test func theDirectorysOwnLockIsWaitedFor() async throws {
+    let directory = try bench.open()
+    let holder = try directory.lockForCreation()
+    let path = bench.path
+    let waiting = Task.detached {
+      let began = shimMilliseconds()
+      let lock = try StateDirectory(FilePath(path), warn: { _ in }).lockForCreation()
+      withExtendedLifetime(lock) {}
+      return shimMilliseconds() - began
+    }
+    usleep(150_000)
+    withExtendedLifetime(holder) {}
+    _ = consume holder
+    #expect(try await waiting.value < 4000)
+  }
+}
+
+/// The monotonic clock.
+private func shimMilliseconds() -> Int {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
+}

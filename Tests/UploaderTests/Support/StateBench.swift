@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+
+@testable import Uploader
+
+/// A state directory of a test's own, and what it warned of.
+final class StateBench {
+  let directory = TemporaryDirectory()
+  private let told = Told()
+
+  private final class Told { var warnings: [String] = [] }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Does not exist at first.
+  var path: String { directory.path(of: "state") }
+  var warnings: [String] { told.warnings }
+
+  /// As another process would open it.
+  func open() throws -> StateDirectory {
+    let told = told
+    return try StateDirectory(FilePath(path), warn: { told.warnings.append($0) })
+  }
+
+  /// The names in it, in alphabetical order.
+  var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
+
+  func content(of name: String) -> [UInt8]? {
+    FileManager.default.contents(atPath: path + "/" + name).map { Array($0) }
+  }
+
+  func put(_ content: [UInt8], at name: String) {
+    guard FileManager.default.createFile(atPath: path + "/" + name, contents: Data(content)) else {
+      fatalError("createFile failed")
+    }
+  }
+
+  /// The permissions of the directory, or of a file in it.
+  func mode(of name: String = "") -> mode_t {
+    var status = stat()
+    guard stat(path + "/" + name, &status) == 0 else { return 0 }
+    return status.st_mode & 0o7777
+  }
+}
+
+/// A record as the tests need one.
+func record(_ id: String, phase: UploadRecord.Phase = .pending, createdAt: Int64 = 0) -> UploadRecord {
+  var record = UploadRecord(
+    id: id, path: bytes("/srv/set.wav"),
+    identity: FileIdentity(
+      device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
+      edges: String(repeating: "ab", count: 32)),
+    endpoint: "https://hive/")
+  record.phase = phase
+  record.createdAt = createdAt
+  return record
+}

@@ -1,0 +1,470 @@
+import Testing
+
+@testable import Uploader
+
+/// Whole tus uploads over the loopback interface.
+struct TusUploadsTests {
+  private let mebibyte = 1 << 20
+
+  private func lines(_ requests: [LoopbackServer.Request]) -> [String] { requests.map { $0.line } }
+
+  // MARK: Without trouble
+
+  @Test func anUploadIsAskedForCreatedAndSentOverOneConnection() throws {
+    let bench = UploadBench(length: 300_000)
+    let server = LoopbackServer([[TusScript.offer(), TusScript.created, TusScript.took(300_000)]])
+    var request = try bench.tus(server)
+    request.extraFields = [FormField("label", "Set 1")]
+    let delivery = try bench.upload(request)[0]
+    #expect(delivery.file.size == 300_000 && bench.retries.isEmpty)
+    let requests = server.finish()
+    #expect(lines(requests) == ["OPTIONS /files/", "POST /files/", "PATCH /files/1"])
+    #expect(requests[0].value("Tus-Resumable") == nil && requests[1].value("Tus-Resumable") == "1.0.0")
+    #expect(requests[1].value("Upload-Length") == "300000")
+    #expect(
+      requests[1].value("Upload-Metadata") == "filename c2V0Lndhdg==,filetype YXVkaW8vd2F2,label U2V0IDE=")
+    #expect(requests[2].value("Content-Type") == "application/offset+octet-stream" && requests[2].offset == 0)
+    #expect(sha256(requests[2].body) == sha256(bench.content))
+  }
+
+  @Test func aLongFileGoesInSeveralRequests() throws {
+    let length = 20 * mebibyte
+    let bench = UploadBench(length: length)
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created]
+        + [8, 16, 20].map { TusScript.took($0 * mebibyte) }
+    ])
+    var request = try bench.tus(server)
+    request.chunkLength = Int64(8 * mebibyte)
+    try bench.upload(request)
+    let patches = server.finish().dropFirst(2)
+    #expect(patches.map { $0.offset } == [0, 8 * mebibyte, 16 * mebibyte])
+    #expect(sha256(patches.flatMap { $0.body }) == sha256(bench.content))
+  }
+
+  @Test func theFirstBytesGoAlongWithTheCreation() throws {
+    let bench = UploadBench(length: 300_000)
+    let created = "HTTP/1.1 201 Created\r\nLocation: /files/1\r\nUpload-Offset: 300000\r\nContent-Length: 0\r\n\r\n"
+    let server = LoopbackServer([[TusScript.offer("creation,creation-with-upload"), .answer(created)]])
+    try bench.upload(try bench.tus(server))
+    let requests = server.finish()
+    #expect(requests.count == 2 && sha256(requests[1].body) == sha256(bench.content))
+  }
+
+  @Test func aServerThatChecksEachRequestIsToldItsChecksum() throws {
+    let bench = UploadBench(length: 300_000)
+    let server = LoopbackServer([
+      [
+        .answer(
+          "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: creation,checksum\r\n"
+            + "Tus-Checksum-Algorithm: sha1,sha256\r\n\r\n"),
+        TusScript.created, TusScript.took(200_000), TusScript.took(300_000),
+      ]
+    ])
+    var request = try bench.tus(server)
+    request.chunkLength = 200_000
+    try bench.upload(request)
+    let patches = server.finish().dropFirst(2)
+    for (patch, stretch) in zip(patches, [0..<200_000, 200_000..<300_000]) {
+      #expect(sha256(patch.body) == sha256(Array(bench.content[stretch])))
+      let digest = Base64.encode(hex(sha256(Array(bench.content[stretch]))))
+      #expect(patch.value("Upload-Checksum") == "sha256 " + digest)
+    }
+  }
+
+  @Test func theMethodCanBeOverridden() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([[TusScript.offer(), TusScript.created, TusScript.took(300)]])
+    var request = try bench.tus(server)
+    request.overridesMethod = true
+    try bench.upload(request)
+    let last = server.finish().last
+    #expect(last?.line == "POST /files/1" && last?.value("X-HTTP-Method-Override") == "PATCH")
+  }
+
+  /// Some answer no OPTIONS, and speak tus all the same.
+  @Test(arguments: [200, 404, 405])
+  func aServerThatMustSpeakTusIsAskedAlthoughItOffersNothing(status: Int) throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([[.answer(TusScript.refusal(status)), TusScript.created, TusScript.took(300)]])
+    try bench.upload(try bench.tus(server))
+    #expect(lines(server.finish()) == ["OPTIONS /files/", "POST /files/", "PATCH /files/1"])
+  }
+
+  // MARK: Interruptions
+
+  /// Uploads to a server with troubles.
+  /// - Returns: what came there, and why the upload failed if it did.
+  private func upload(
+    _ bench: UploadBench, cuts: [TusStub.Cut]
+  ) throws -> (requests: [LoopbackServer.Request], error: UploadError?) {
+    let stub = TusStub(length: bench.content.count, cuts: cuts)
+    let server = LoopbackServer { stub.answer($0) }
+    var failure: UploadError?
+    do { try bench.upload(try bench.tus(server)) } catch let error as UploadError { failure = error }
+    return (server.finish(), failure)
+  }
+
+  @Test(arguments: [(0, 0), (150_000, 0), (150_000, 100_000), (300_000, 300_000)])
+  func aConnectionThatBreaksInPatchIsGoneOnWithFromTheServersOffset(sent: Int, kept: Int) throws {
+    let bench = UploadBench(length: 300_000)
+    let (requests, error) = try upload(bench, cuts: [TusStub.Cut(after: sent, kept: kept)])
+    try #require(error == nil && requests.count >= 4)
+    #expect(lines(requests)[3] == "HEAD /files/1" && requests.count == (kept < 300_000 ? 5 : 4))
+    if kept < 300_000 {
+      #expect(requests[4].line == "PATCH /files/1" && requests[4].offset == kept)
+      #expect(sha256(requests[4].body) == sha256(Array(bench.content[kept...])))
+    }
+  }
+
+  @Test func triesWithoutProgressAreCounted() throws {
+    let bench = UploadBench(length: 300_000)
+    bench.configuration.retries = 2
+    let cuts = [TusStub.Cut](repeating: TusStub.Cut(after: 1000, kept: 0), count: 20)
+    let error = try upload(bench, cuts: cuts).error
+    #expect({ if case .connectionLost = error { true } else { false } }())
+    #expect(bench.retries.map { $0.failures } == [1, 2])
+    #expect(bench.retries.allSatisfy { $0.delayMilliseconds >= 0 && $0.delayMilliseconds <= 1 })
+    #expect(bench.retries.allSatisfy { if case .connectionLost = $0.error { true } else { false } })
+  }
+
+  @Test func progressLetsTheTriesBeginAnew() throws {
+    let bench = UploadBench(length: 300_000)
+    bench.configuration.retries = 2
+    // Twice at each place: the first break can be taken for that of a connection that was kept for too long.
+    let cuts = (0..<10).map { TusStub.Cut(after: 60_000, kept: $0 % 2 == 0 ? 0 : 50_000) }
+    let (requests, error) = try upload(bench, cuts: cuts)
+    #expect(error == nil && bench.retries.count >= 5 && bench.retries.allSatisfy { $0.failures <= 2 })
+    #expect(sha256(requests.last?.body ?? []) == sha256(Array(bench.content[250_000...])))
+  }
+
+  @Test func theServersWishIsObeyedBeforeTheNextTry() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([
+      [
+        TusScript.offer(), TusScript.created, .answer(TusScript.refusal(503, "Retry-After: 1\r\n")),
+        TusScript.located(0, of: 300), TusScript.took(300),
+      ]
+    ])
+    try bench.upload(try bench.tus(server))
+    #expect(bench.retries.count == 1)
+    #expect(bench.retries.allSatisfy { $0.delayMilliseconds >= 1000 && $0.delayMilliseconds < 2000 })
+    #expect(server.finish().count == 5)
+  }
+
+  @Test(arguments: [423, 460, 429, 500, 502])
+  func aPatchThatIsRefusedForNowIsTriedAgainFromTheServersOffset(status: Int) throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([
+      [
+        TusScript.offer(), TusScript.created, .answer(TusScript.refusal(status)), TusScript.located(100, of: 300),
+        TusScript.took(300),
+      ]
+    ])
+    try bench.upload(try bench.tus(server))
+    let requests = server.finish()
+    #expect(requests.last?.offset == 100 && bench.retries.count == 1)
+  }
+
+  @Test(arguments: [400, 403, 415])
+  func aPatchThatIsRefusedForGoodIsTheEnd(status: Int) throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([[TusScript.offer(), TusScript.created, .answer(TusScript.refusal(status))]])
+    #expect(throws: UploadError.refused(status: status, message: "no")) { try bench.upload(try bench.tus(server)) }
+    #expect(bench.retries.isEmpty && server.finish().count == 3)
+  }
+
+  @Test func aServerThatForgotTheUploadGetsANewOne() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([
+      [
+        TusScript.offer(), TusScript.created, .answer(TusScript.refusal(404)), TusScript.created, TusScript.took(300),
+      ]
+    ])
+    try bench.upload(try bench.tus(server))
+    #expect(bench.retries.map { $0.error } == [.uploadLost])
+    #expect(lines(server.finish()).suffix(2) == ["POST /files/", "PATCH /files/1"])
+  }
+
+  @Test func aRequestThatIsTooLargeIsHalved() throws {
+    let bench = UploadBench(length: 300_000)
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, .answerHead(TusScript.refusal(413, "Connection: close\r\n"))],
+      [TusScript.located(0, of: 300_000), TusScript.took(150_000), TusScript.took(300_000)],
+    ])
+    try bench.upload(try bench.tus(server))
+    #expect(server.finish().suffix(2).map { $0.body.count } == [150_000, 150_000] && bench.retries.isEmpty)
+  }
+
+  @Test func endlessDisagreementEnds() throws {
+    let bench = UploadBench(length: 300)
+    let round = [TusScript.Action.answer(TusScript.refusal(409)), TusScript.located(0, of: 300)]
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created] + (0..<8).flatMap { _ in round } + [.answer(TusScript.refusal(409))]
+    ])
+    #expect(throws: UploadError.refused(status: 409, message: "no")) { try bench.upload(try bench.tus(server)) }
+    _ = server.finish()
+  }
+
+  // MARK: A kept connection
+
+  /// The server may have closed it just before the request came.
+  @Test func aStaleKeptConnectionIsReplacedAtOnceAndIsNoFailure() throws {
+    let bench = UploadBench(length: 300)
+    bench.configuration.retries = 0
+    let stub = TusStub(length: 300, resets: [3])
+    let server = LoopbackServer { stub.answer($0) }
+    let deliveries = try bench.upload(try bench.tus(server), try bench.tus(server))
+    #expect(deliveries.count == 2 && bench.retries.isEmpty)
+    let methods = ["OPTIONS /files/", "POST /files/", "PATCH /files/1"]
+    #expect(lines(server.finish()) == methods + ["OPTIONS /files/"] + methods)
+  }
+
+  @Test func aPatchOnAKeptConnectionThatBreaksUnderItAsksForTheOffset() throws {
+    let bench = UploadBench(length: 300)
+    bench.configuration.retries = 0
+    let stub = TusStub(length: 300, resets: [2])
+    let server = LoopbackServer { stub.answer($0) }
+    try bench.upload(try bench.tus(server))
+    #expect(bench.retries.isEmpty)
+    #expect(lines(server.finish()).suffix(3) == ["PATCH /files/1", "HEAD /files/1", "PATCH /files/1"])
+  }
+
+  @Test func aConnectionIsTakenForStaleOnceOnly() throws {
+    let bench = UploadBench(length: 300)
+    bench.configuration.retries = 1
+    let stub = TusStub(length: 300, resets: Array(2..<20))
+    let server = LoopbackServer { stub.answer($0) }
+    #expect(throws: UploadError.self) { try bench.upload(try bench.tus(server)) }
+    #expect(bench.retries.count == 1)
+    #expect(server.finish().count <= 6)
+  }
+
+  // MARK: Overlapping requests
+
+  /// OPTIONS and a creation that takes long enough for the next requests to overlap.
+  private let farAway = [TusScript.offer(), TusScript.createdFarAway]
+  /// Reads a request and leaves it unanswered for now.
+  private let taken = TusScript.Action.answer("")
+
+  @Test func overADistanceTwoRequestsAreUnderWay() throws {
+    let length = 10 * mebibyte
+    let bench = UploadBench(length: length)
+    let server = LoopbackServer([
+      farAway + [
+        taken, .answer(stored(4 * mebibyte)), .answer(stored(8 * mebibyte) + stored(length)),
+      ]
+    ])
+    try bench.upload(try bench.tus(server))
+    let patches = server.finish().dropFirst(2)
+    #expect(patches.map { $0.offset } == [0, 4 * mebibyte, 8 * mebibyte])
+    #expect(sha256(patches.flatMap { $0.body }) == sha256(bench.content) && bench.retries.isEmpty)
+  }
+
+  /// Uploads nine mebibytes, of which two requests with four are under way when the trouble comes.
+  /// - Returns: the requests behind those two.
+  private func upload(
+    _ bench: UploadBench, second: TusScript.Action, kept: Int = 0, configure: (inout UploadRequest) -> Void = { _ in }
+  ) throws -> [LoopbackServer.Request] {
+    let stub = TusStub(farAway: bench.content.count, second: second, kept: kept)
+    let server = LoopbackServer { stub.answer($0) }
+    var request = try bench.tus(server)
+    configure(&request)
+    let outcome = Result { try bench.upload(request) }
+    let requests = server.finish()
+    _ = try outcome.get()
+    #expect(lines(requests).prefix(4) == ["OPTIONS /files/", "POST /files/", "PATCH /files/1", "PATCH /files/1"])
+    #expect(requests.dropFirst(2).prefix(2).map { $0.offset } == [0, 4 * mebibyte])
+    return Array(requests.dropFirst(4))
+  }
+
+  /// Do the requests bring what is missing, once and in order?
+  private func expectRest(from offset: Int, in requests: [LoopbackServer.Request], of bench: UploadBench) {
+    let patches = requests.filter { $0.line.hasPrefix("PATCH") }
+    #expect(patches.first?.offset == offset)
+    #expect(sha256(patches.flatMap { $0.body }) == sha256(Array(bench.content[offset...])))
+  }
+
+  private func twice(_ text: String) -> TusScript.Action { .answer(text + text) }
+
+  @Test func aFirstAnswer409IsFollowedByTheQuestionForTheOffset() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let rest = try upload(bench, second: twice(TusScript.refusal(409)), kept: mebibyte)
+    #expect(rest.first?.line == "HEAD /files/1" && bench.retries.isEmpty)
+    expectRest(from: mebibyte, in: rest, of: bench)
+  }
+
+  @Test func aFirstAnswer404LetsTheUploadBeginAnew() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let rest = try upload(bench, second: twice(TusScript.refusal(404)))
+    #expect(rest.first?.line == "POST /files/" && bench.retries.map { $0.error } == [.uploadLost])
+    expectRest(from: 0, in: rest, of: bench)
+  }
+
+  @Test func aFirstAnswerWithoutAnOffsetMakesTheSecondPointless() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let answers = "HTTP/1.1 204 No Content\r\n\r\n" + stored(8 * mebibyte)
+    let rest = try upload(bench, second: .answer(answers), kept: 8 * mebibyte)
+    #expect(rest.first?.line == "HEAD /files/1" && bench.retries.isEmpty)
+    expectRest(from: 8 * mebibyte, in: rest, of: bench)
+  }
+
+  @Test func aFirstAnswerThatEndsTheConnectionLosesTheSecondRequestAlone() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let rest = try upload(
+      bench, second: .answer(stored(4 * mebibyte, "Connection: close\r\n")), kept: 4 * mebibyte)
+    #expect(rest.first?.line == "HEAD /files/1" && bench.retries.isEmpty)
+    expectRest(from: 4 * mebibyte, in: rest, of: bench)
+  }
+
+  @Test func aConnectionThatBreaksUnderBothIsGoneOnWith() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let rest = try upload(bench, second: .cut(afterBody: mebibyte), kept: 5 * mebibyte)
+    // It has kept a part of a request, so what is left goes out in one.
+    #expect(lines(rest) == ["HEAD /files/1", "PATCH /files/1"] && bench.retries.count == 1)
+    expectRest(from: 5 * mebibyte, in: rest, of: bench)
+  }
+
+  @Test func afterABreakUnderBothTheDigestIsStillThatOfTheWholeFile() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let stub = TusStub(farAway: 9 * mebibyte, second: .cut(afterBody: mebibyte), kept: 3 * mebibyte)
+    let server = LoopbackServer { stub.answer($0) }
+    var request = try bench.tus(server)
+    request.computesDigest = true
+    let delivery = try bench.upload(request)[0]
+    #expect(delivery.file.sha256 == sha256(bench.content))
+    _ = server.finish()
+  }
+
+  @Test func credentialsThatExpireUnderTwoRequestsAreRefreshed() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    bench.configuration.credentials = .bearer(token: "old")
+    bench.configuration.refreshCredentials = { .bearer(token: "new") }
+    let rest = try upload(bench, second: twice(TusScript.refusal(401)))
+    #expect(rest.allSatisfy { $0.value("Authorization") == "Bearer new" } && bench.retries.isEmpty)
+    expectRest(from: 0, in: rest, of: bench)
+  }
+
+  @Test func theServersWishBehindAFirstAnswerIsObeyed() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    let refusal = TusScript.refusal(503, "Retry-After: 1\r\n")
+    let rest = try upload(bench, second: .answer(refusal + TusScript.refusal(503)), kept: 8 * mebibyte)
+    #expect(bench.retries.map { $0.error } == [.refused(status: 503, message: "no")])
+    #expect(bench.retries.allSatisfy { $0.delayMilliseconds >= 1000 && $0.delayMilliseconds < 2000 })
+    expectRest(from: 8 * mebibyte, in: rest, of: bench)
+  }
+
+  // MARK: GigHive
+
+  @Test func aRecordingIsMadeOfTheFinishedUpload() throws {
+    let bench = UploadBench(length: 300_000)
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, TusScript.took(300_000), TusScript.recorded(bench.content)]
+    ])
+    let delivery = try bench.upload(try bench.gigHive(server))[0]
+    #expect(delivery.receipt.assetID == 7 && delivery.receipt.isChecksumVerified)
+    #expect(delivery.file.sha256 == sha256(bench.content))
+    let last = try #require(server.finish().last)
+    #expect(last.line == "POST /api/uploads/finalize" && last.value("Content-Type") == "application/json")
+    let json = try JSONReader.read(last.body)
+    #expect(json["upload_id"]?.string == "1" && json["label"]?.string == "Set 1")
+    #expect(json["event_date"]?.string == "2026-11-20")
+  }
+
+  @Test func afterAnInterruptionTheDigestIsStillThatOfTheWholeFile() throws {
+    let bench = UploadBench(length: 3_000_000)
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, .cut(afterBody: 2_000_000)],
+      [TusScript.located(1_234_567, of: 3_000_000), TusScript.took(3_000_000), TusScript.recorded(bench.content)],
+    ])
+    let delivery = try bench.upload(try bench.gigHive(server))[0]
+    #expect(delivery.file.sha256 == sha256(bench.content) && delivery.receipt.isChecksumVerified)
+    _ = server.finish()
+  }
+
+  /// By another process: its digest has seen nothing of the first part.
+  @Test(arguments: [1, 1_234_567, 2_999_999, 3_000_000])
+  func anUploadThatAnotherProcessBeganIsGoneOnWithAndItsDigestIsThatOfTheWholeFile(kept: Int) throws {
+    let bench = UploadBench(length: 3_000_000, keepsRecords: true)
+    bench.configuration.retries = 0
+    let rest = kept < 3_000_000 ? [TusScript.took(3_000_000)] : []
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, .answer(TusScript.refusal(503))],
+      [TusScript.offer(), TusScript.located(kept, of: 3_000_000)] + rest + [TusScript.recorded(bench.content)],
+    ])
+    #expect(throws: UploadError.refused(status: 503, message: "no")) { try bench.upload(try bench.gigHive(server)) }
+    let interrupted = try bench.records()
+    #expect(interrupted.map { $0.phase } == [.pending])
+    #expect(interrupted.first?.uploadURL == server.url + "files/1")
+    let delivery = try bench.upload(try bench.gigHive(server))[0]
+    #expect(delivery.file.sha256 == sha256(bench.content) && delivery.receipt.isChecksumVerified)
+    let requests = server.finish()
+    #expect(requests[4].line == "HEAD /files/1")
+    if kept < 3_000_000 { #expect(sha256(requests[5].body) == sha256(Array(bench.content[kept...]))) }
+    let delivered = try bench.records()
+    #expect(delivered.map { $0.phase } == [.delivered] && delivered.first?.assetID == 7)
+    #expect(delivered.first?.id == interrupted.first?.id && delivered.first?.id == delivery.upload)
+  }
+
+  @Test func aServerThatSpeaksNoTusGetsAForm() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([[.answer(TusScript.refusal(404)), TusScript.recorded(bench.content)]])
+    var request = try bench.gigHive(server)
+    request.deliveryProtocol = .automatic
+    request.tusThreshold = 300
+    let delivery = try bench.upload(request)[0]
+    #expect(delivery.receipt.isChecksumVerified)
+    #expect(lines(server.finish()) == ["OPTIONS /files/", "POST /api/uploads.php?ui=json"])
+  }
+
+  @Test func aShortRecordingGoesAsAFormAtOnce() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([[TusScript.recorded(bench.content)]])
+    var request = try bench.gigHive(server)
+    request.deliveryProtocol = .automatic
+    request.tusThreshold = 301
+    try bench.upload(request)
+    #expect(lines(server.finish()) == ["POST /api/uploads.php?ui=json"])
+  }
+
+  @Test func aServerThatStoredSomethingElseIsNotBelieved() throws {
+    let bench = UploadBench(length: 300, keepsRecords: true)
+    let other = recording(300).reversed() as [UInt8]
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, TusScript.took(300), TusScript.recorded(other)]
+    ])
+    #expect(throws: UploadError.checksumDiffers(sent: sha256(bench.content), stored: sha256(other))) {
+      try bench.upload(try bench.gigHive(server))
+    }
+    // What is on the server is of no use for another try.
+    let record = try #require(try bench.records().first)
+    #expect(record.phase == .failed && record.uploadURL == nil && record.offset == 0)
+    _ = server.finish()
+  }
+
+  // MARK: Several at once
+
+  @Test func severalUploadsAtOnceAllArrive() throws {
+    let bench = UploadBench(length: 700_000)
+    let script = [TusScript.offer(), TusScript.created, TusScript.took(700_000)]
+    let servers = (0..<3).map { _ in LoopbackServer([script]) }
+    // One that nobody listens at.
+    var requests = try servers.map { try bench.tus($0) }
+    requests.insert(UploadRequest(file: "/nowhere", destination: requests[0].destination), at: 1)
+    var ended: [Int: Result<Delivery, UploadError>] = [:]
+    var begun: [Int] = []
+    var observer = UploadObserver()
+    observer.onBegin = { begun.append($0) }
+    observer.onEnd = { ended[$0] = $1 }
+    let uploader = Uploader(bench.configuration, jobs: 2)
+    uploader.upload(requests, observer: observer)
+    withExtendedLifetime(uploader) {}
+    #expect(begun == [0, 1, 2, 3] && ended.count == 4)
+    for (index, outcome) in ended {
+      switch outcome {
+      case .success(let delivery): #expect(index != 1 && delivery.file.size == 700_000)
+      case .failure(let error): #expect(index == 1 && error == .file("/nowhere", .missing))
+      }
+    }
+  }
+}
