@@ -27,12 +27,14 @@ def main() -> int:
             for _ in range(RECORDING_BYTES // len(block)):
                 file.write(block)
         password = secrets.token_urlsafe()
-        pathlib.Path(folder, "password").write_text(password + "\n")
+        password_file = pathlib.Path(folder, "password")
+        password_file.touch(mode=0o600)
+        password_file.write_text(password + "\n")
         certificates = make_certificates()
         with HiveStub(tls=certificates, password=password, faults=["slow-read=25000000"]) as hive:
             command = [
                 uploader, "send", str(recording), "--server", hive.url, "--cacert", str(certificates.cacert),
-                "--user", "uploader", "--password-file", str(pathlib.Path(folder, "password")),
+                "--user", "uploader", "--password-file", str(password_file), "--state-dir", str(pathlib.Path(folder, "state")),
                 "--label", "First set", "--org-name", "The Demo Band", "--verbose",
             ]
             print("$ gighive-upload " + shlex.join(command[1:]), flush=True)

@@ -14,7 +14,9 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from hivestub import KINDS, Certificates, HiveStub, Request, make_certificates
-from hivestub.faults import usage
+from hivestub.fault_kinds import usage
+from hivestub.faults import SCOPES
+from hivestub.tus import EXTENSIONS, GIGHIVE_EXTENSIONS
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -22,7 +24,8 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="HiveStub",
         description="A loopback receiver that answers like a GigHive server.",
-        epilog=f"faults; NAME@COUNT applies to the first COUNT requests only:\n{listing}",
+        epilog="faults; NAME@COUNT applies to the first COUNT requests only, NAME@FIRST-LAST to a range;\n"
+        f"SCOPE/ restricts it to a METHOD or to one of {', '.join(SCOPES)}:\n{listing}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     option = parser.add_argument
@@ -30,14 +33,22 @@ def parse_arguments() -> argparse.Namespace:
     option("--port", type=int, default=0, help="0, the default, takes a free one")
     option("--ready-file", metavar="PATH", help="also write the first line of output to this file")
     option("--user", default="uploader")
+    option("--no-auth", action="store_true", help="ask for no credentials")
     option("--password-file", metavar="FILE", help="its first line is the password; default: secret")
     option("--upload-token-file", metavar="FILE", help="accept this X-Upload-Token from guests")
-    option("--store", metavar="DIR", help="keep the files; otherwise they are only hashed")
+    option("--store", metavar="DIR", help="keep the files, and go on there after a restart; default: only hash them")
+    option("--no-tus", action="store_true", help="404 at /files/")
+    option("--tus-extensions", metavar="LIST", default=",".join(GIGHIVE_EXTENSIONS),
+           help=f"comma-separated, may be empty; default: %(default)s; also: {','.join(EXTENSIONS[-2:])}")
+    option("--tus-max-size", type=int, metavar="BYTES", help="413 to creations above")
+    option("--tus-expires", type=float, metavar="SECONDS", default=86400.0, help="with the expiration extension")
+    option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
+           help="how long finalize waits for an upload that is not complete (%(default)s)")
     option("--discard", nargs="?", const=True, default=False, choices=["decrypt"],
            help="throw bodies away; over TLS undecrypted, unless =decrypt")
     option("--max-body", type=int, metavar="BYTES", help="413 from the headers, like ModSecurity")
     option("--upload-max-filesize", type=int, metavar="BYTES", help="413 after the body, like PHP")
-    option("--fault", action="append", default=[], metavar="NAME[=ARG][@COUNT]", help="may be repeated")
+    option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="may be repeated")
     option("--tls", action="store_true", help="with a certificate made for the occasion")
     option("--cert-dir", metavar="DIR", help="make the certificates here, and keep them")
     option("--tls-minimum", default="1.2", choices=["1.0", "1.1", "1.2", "1.3"])
@@ -59,7 +70,8 @@ def report(request: Request) -> None:
     outcome = request.status if request.status is not None else request.ending or "no answer"
     line = f"HiveStub: {request.method} {request.target} -> {outcome}, body {request.body_bytes} bytes"
     # repr without its quotes: a file name must not reach the terminal with control characters.
-    print(line + (f", {repr(files)[1:-1]}" if files else ""), file=sys.stderr, flush=True)
+    line += f", {repr(files)[1:-1]}" if files else ""
+    print(line + "\n", end="", file=sys.stderr, flush=True)  # in one piece: connections report at once
 
 
 def announce(hive: HiveStub, certificates: Certificates | None, ready_file: str | None) -> None:
@@ -82,7 +94,7 @@ def main() -> None:
     try:
         hive = HiveStub(
             tls=certificates,
-            user=options.user,
+            user=None if options.no_auth else options.user,
             password=first_line(options.password_file) or "secret",
             upload_token=first_line(options.upload_token_file),
             discard=options.discard,
@@ -90,6 +102,11 @@ def main() -> None:
             store=options.store,
             max_body=options.max_body,
             upload_max_filesize=options.upload_max_filesize,
+            tus=not options.no_tus,
+            tus_extensions=[name.strip() for name in options.tus_extensions.split(",") if name.strip()],
+            tus_max_size=options.tus_max_size,
+            tus_expires_seconds=options.tus_expires,
+            finalize_delay_seconds=options.finalize_delay,
             host=options.host,
             port=options.port,
             tls_minimum=options.tls_minimum,

@@ -16,90 +16,12 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from hivestub import KINDS, HiveStub, make_certificates
-from hivestub.faults import usage
+from hivestub import KINDS, HiveStub
+from hivestub.fault_kinds import usage
 from hivestub.multipart import MultipartError, MultipartParser
+from stub_clients import FORM, UPLOADS, curl, final, put, talk, upload
 
-UPLOADS = "/api/uploads.php?ui=json"
-FORM = {"event_date": "2026-11-20", "org_name": "Band", "event_type": "band", "label": "Löwe/1"}
 LONG = 64 << 20
-
-
-@pytest.fixture(scope="session")
-def certificates():
-    return make_certificates()
-
-
-@pytest.fixture
-def recording(tmp_path):
-    path = tmp_path / "take 1.mp4"
-    path.write_bytes(os.urandom(300_000))
-    return path
-
-
-@pytest.fixture
-def start():
-    """Starts stubs; afterwards stops them within a second, and none may have failed inside."""
-    running = []
-
-    def start(**options):
-        running.append(HiveStub(**options).start())
-        return running[-1]
-
-    yield start
-    for hive in running:
-        began = time.monotonic()
-        hive.stop()
-        assert time.monotonic() - began < 1.0
-        assert hive.internal_errors == []
-
-
-def curl(*arguments, check=True):
-    command = ["curl", "-sS", "--noproxy", "*", "-i", "-m", "10", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True)
-    if check:
-        assert done.returncode == 0, done.stderr
-    return done
-
-
-def final(output: bytes):
-    """The last head and the body of what `curl -i` printed."""
-    while True:
-        head, _, rest = output.partition(b"\r\n\r\n")
-        if not rest.startswith(b"HTTP/"):
-            return head.decode("latin-1"), rest
-        output = rest
-
-
-def upload(hive, path, *arguments, field="file", user="uploader:secret", accept="application/json", **form):
-    """Posts a recording with curl -F; a form field that is None is left out. Returns status, head, document."""
-    fields = [f"{name}={value}" for name, value in {**FORM, **form}.items() if value is not None]
-    options = [option for text in fields + [f"{field}=@{path}"] for option in ("-F", text)]
-    done = curl("-u", user, "-H", f"Accept: {accept}", *options, *arguments, hive.url + UPLOADS)
-    head, body = final(done.stdout)
-    document = json.loads(body) if body.startswith(b"{") else body
-    return int(head.split()[1]), head, document
-
-
-def talk(hive, data: bytes, seconds=5.0) -> tuple[bytes, bool]:
-    """Sends raw bytes, reads to the end; tells what came and whether the end was a reset."""
-    with socket.create_connection(("127.0.0.1", hive.port), timeout=seconds) as sock:
-        received = b""
-        try:
-            sock.sendall(data)
-        except OSError:
-            pass
-        try:
-            while piece := sock.recv(65536):
-                received += piece
-        except ConnectionResetError:
-            return received, True
-        return received, False
-
-
-def put(length: int, body: bytes = b"", headers: str = "", target: str = "/upload") -> bytes:
-    head = f"PUT {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n{headers}\r\n"
-    return head.encode() + body
 
 
 # GigHive's contract
@@ -197,7 +119,7 @@ def test_stored_files_are_whole_or_absent(start, recording, tmp_path):
     upload(hive, recording)
     upload(hive, recording, label=None)
     curl("-T", recording, hive.url + "/plain")
-    stored = list((tmp_path / "store").iterdir())
+    stored = [path for path in (tmp_path / "store").iterdir() if path.is_file()]
     assert len(stored) == 2 and all(file.read_bytes() == recording.read_bytes() for file in stored)
 
 

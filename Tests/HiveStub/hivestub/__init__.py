@@ -1,7 +1,7 @@
 """HiveStub: a loopback receiver that answers like a GigHive server, or misbehaves as ordered."""
 
 from .certificates import Authority, Certificates, make_certificates
-from .faults import KINDS
+from .fault_kinds import KINDS
 from .messages import Answer, Part, Request
 from .server import HiveStub
 

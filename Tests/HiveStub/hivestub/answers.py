@@ -31,7 +31,7 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if "garbage" in plan:
         return GARBAGE
     falsify(answer, plan)
-    content, coding = encode(answer.content(), plan)
+    content, coding = encode(answer.content(), plan) if answer.framing != "none" else (b"", None)
     framing = _framing(answer, plan, http_1_0)
     lines = [
         f"HTTP/1.{0 if framing == 'close' else 1} {answer.status} {answer.reason}",
@@ -44,7 +44,9 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if close:
         lines.append("Connection: close")
     framing_lines, body = _frame(content, framing, plan)
-    lines += framing_lines + [f"Content-Type: {answer.content_type}"]
+    lines += framing_lines
+    if answer.content_type:
+        lines.append(f"Content-Type: {answer.content_type}")
     head = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
     return head if head_only else head + body
 
@@ -52,8 +54,11 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
 def _framing(answer: Answer, plan: Plan, http_1_0: bool) -> str:
     if "close-delimited" in plan:
         return "close"
-    if "content-length" in plan or "conflicting-lengths" in plan:
+    has_length = any(name == "Content-Length" for name, _ in answer.headers)  # that of a HEAD
+    if "conflicting-lengths" in plan or ("content-length" in plan and not has_length):
         return "length"
+    if answer.framing == "none":
+        return "none"
     if "chunked" in plan:
         return "chunked"
     return "close" if http_1_0 and answer.framing == "chunked" else answer.framing
@@ -61,7 +66,7 @@ def _framing(answer: Answer, plan: Plan, http_1_0: bool) -> str:
 
 def _frame(content: bytes, framing: str, plan: Plan) -> tuple[list[str], bytes]:
     missing = 100 if "truncated" in plan else 0
-    if framing == "close":
+    if framing in ("close", "none"):
         return [], content
     if framing == "length":
         lines = [f"Content-Length: {len(content) + missing}"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Iterator
+from typing import Callable, Iterator
 
+from .fault_kinds import BodyFault
 from .faults import Plan
 from .messages import Request
 from .streams import BUFFER_BYTES, Stream
@@ -12,6 +13,14 @@ from .streams import BUFFER_BYTES, Stream
 
 class ClientGone(Exception):
     """The client closed the connection in the middle of a head or a body."""
+
+
+class Interrupted(Exception):
+    """Another thread asked the reader of this body to stop."""
+
+
+BodyCut = (BodyFault, ClientGone, OSError)
+"""What ends a body before its end."""
 
 
 class Body:
@@ -31,6 +40,9 @@ class Body:
         self._request = request
         self._keep = keep
         self._stopping = stopping
+        self._interrupted = False
+        self.on_begin: Callable[[], None] | None = None
+        """Called once before the first byte is read: sends the 100 (Continue)."""
         self._faults = sorted(plan.body_faults(), key=lambda fault: fault.after)
         self._rate = plan.get("slow-read")
         if keep:
@@ -44,24 +56,26 @@ class Body:
 
     def chunks(self) -> Iterator[memoryview]:
         """Yields the body in pieces that are valid until the next one."""
+        self._begin()
         buffer = memoryview(bytearray(min(BUFFER_BYTES, max(self.left, 1))))
-        self._strike()
+        self.strike()
         while self.left:
             size = min(len(buffer), self._room())
             received = self._read(buffer[:size])
-            if not received:
-                raise ClientGone
             self._count(received)
             if self._request.body is not None and len(self._request.body) < self._keep:
                 self._request.body += bytes(buffer[:received])
             yield buffer[:received]
-            self._strike()
+            if self._interrupted:
+                raise Interrupted
+            self.strike()
             if self._rate:
                 self._stopping.wait(received / self._rate)
         self._request.complete = True
 
     def discard(self) -> None:
         """Takes the body in the fastest way and looks at nothing."""
+        self._begin()
         if self._faults or self._rate or self._keep:
             for _ in self.chunks():
                 pass
@@ -86,9 +100,33 @@ class Body:
             room = min(room, max(1, int(self._rate / 20)))
         return room
 
+    def interrupt(self) -> None:
+        """Makes `chunks` raise Interrupted soon. Another thread calls it."""
+        if self.left:
+            self._interrupted = True
+            self._stream.stop_reading()
+
+    def strike(self) -> None:
+        """Raises the fault that is due at this point of the body."""
+        if self._faults and self._request.body_bytes >= self._faults[0].after:
+            raise self._faults[0]
+
+    def _begin(self) -> None:
+        begin, self.on_begin = self.on_begin, None
+        if begin is not None:
+            begin()
+
     def _read(self, view: memoryview) -> int:
         if not self._ahead:
-            return self._stream.recv_into(view)
+            try:
+                received = self._stream.recv_into(view)
+            except OSError:
+                received = 0
+                if not self._interrupted:
+                    raise
+            if not received:
+                raise Interrupted if self._interrupted else ClientGone
+            return received
         size = min(len(view), len(self._ahead))
         view[:size] = self._ahead[:size]
         del self._ahead[:size]
@@ -96,7 +134,3 @@ class Body:
 
     def _count(self, received: int) -> None:
         self._request.body_bytes += received
-
-    def _strike(self) -> None:
-        if self._faults and self._request.body_bytes >= self._faults[0].after:
-            raise self._faults[0]

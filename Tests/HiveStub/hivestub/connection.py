@@ -8,8 +8,9 @@ import ssl
 
 from . import answers
 from .body import Body, ClientGone
-from .faults import BodyFault, Plan, early_answer
-from .messages import Answer, Request, json_answer, status_answer
+from .fault_kinds import BodyFault
+from .faults import Plan, early_answer
+from .messages import Answer, Request, cloudflare_too_large, json_answer, status_answer
 from .streams import Stream
 
 MAX_HEAD_BYTES = 256 << 10
@@ -82,14 +83,14 @@ class Connection:
 
     def _exchange(self, request: Request):
         hive, stream = self._hive, self._stream
-        plan = hive.next_plan(request)
+        request.kind = hive.kind_of(request)
+        plan = request.plan = hive.next_plan(request)
         endpoint = hive.endpoint_for(request)
         body = Body(stream, self._ahead, request, plan, hive.keep_body, hive.stopping)
         try:
             answer, ending = self._answer_from_head(request, plan, endpoint)
             if answer is None:
-                self._send_continue(request, plan)
-                answer = endpoint.receive(request, body)
+                answer = self._carry_out(request, plan, endpoint, body)
             return self._finish(request, plan, answer, ending, body)
         except BodyFault as fault:
             return self._strike(request, plan, fault, body)
@@ -108,6 +109,8 @@ class Connection:
         hive = self._hive
         if hive.max_body is not None and (request.content_length or 0) > hive.max_body:
             return status_answer(413), "lingering"
+        if "max-patch" in plan and (request.content_length or 0) > plan["max-patch"]:
+            return cloudflare_too_large(), "lingering"
         if "early-status" in plan:
             return early_answer(plan["early-status"]), plan["early-status"].ending
         redirect = hive.redirect_for(request, plan)
@@ -122,6 +125,16 @@ class Connection:
             # Without a close the client repeats the request at once, with no body before it.
             return answer, "lingering" if answer.close else "repeat"
         return None, "lingering"
+
+    def _carry_out(self, request: Request, plan: Plan, endpoint, body: Body) -> Answer:
+        body.on_begin = lambda: self._send_continue(request, plan)
+        if not body.left:
+            body.strike()  # nobody may ask for the body of a request without one
+        if "status" in plan:
+            body.discard()
+            return plan["status"].answer()
+        answer = endpoint.receive(request, body)
+        return plan["late-status"].answer() if "late-status" in plan else answer
 
     def _send_continue(self, request: Request, plan: Plan) -> None:
         if not request.expects_continue() or "no-100" in plan:
@@ -138,9 +151,13 @@ class Connection:
             request.ending = "silent"
             stream.wait_until_gone()
             return stream.end_abruptly
+        if "lose-answer" in plan:
+            request.ending = "lose-answer"
+            return stream.end_with_reset
         if "delay-answer" in plan:
             hive.stopping.wait(plan["delay-answer"])
         blind = hive.discard and not stream.can_continue_after_discard()
+        body.on_begin = None  # no 100 after the final answer
         close = blind or answers.must_close(answer, plan) or not _wants_keep_alive(request)
         data = answers.render(answer, plan, request.version == "HTTP/1.0", close, request.method == "HEAD")
         answers.send(stream, data, plan, hive.stopping)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
 
+from .access import Access
 from .body import Body
-from .messages import Answer, Digest, Part, Refused, Request, json_answer
+from .messages import MAX_FIELD_BYTES, Answer, Digest, Part, Refused, Request, html_answer, json_answer, unauthorized
 from .multipart import MultipartError, MultipartParser, boundary_of
 
 
@@ -19,6 +21,36 @@ class Endpoint:
         return None
 
     def receive(self, request: Request, body: Body) -> Answer:
+        raise NotImplementedError
+
+
+class JSONEndpoint(Endpoint):
+    """A PHP page that takes a JSON object by POST."""
+
+    def __init__(self, access: Access):
+        self._access = access
+
+    def refuse_from_head(self, request: Request) -> Answer | None:
+        if not self._access.allows(request):
+            return unauthorized()
+        if request.method != "POST":
+            return json_answer(405, {"error": "Method Not Allowed"}, headers=[("Allow", "POST")], close=True)
+        return _refuse_without_length(request)
+
+    def receive(self, request: Request, body: Body) -> Answer:
+        raw = bytearray()
+        for chunk in body.chunks():
+            raw += chunk[: MAX_FIELD_BYTES - len(raw)]
+        try:
+            document = json.loads(raw)
+        except ValueError:  # also what is not UTF-8
+            document = None
+        try:
+            return self.receive_document(request, document if isinstance(document, dict) else {})
+        except Refused as refusal:
+            return refusal.answer
+
+    def receive_document(self, request: Request, document: dict) -> Answer:
         raise NotImplementedError
 
 
@@ -121,6 +153,13 @@ class DiscardEndpoint(Endpoint):
     def receive(self, request: Request, body: Body) -> Answer:
         body.discard()
         return json_answer(201, {"received": request.body_bytes}, framing="length")
+
+
+class MissingEndpoint(Endpoint):
+    """A path that the server does not have."""
+
+    def refuse_from_head(self, request: Request) -> Answer | None:
+        return html_answer(404, "The requested URL was not found on this server.", close=True)
 
 
 def _refuse_without_length(request: Request) -> Answer | None:

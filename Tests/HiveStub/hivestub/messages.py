@@ -82,11 +82,21 @@ class Request:
     """Status of the final answer, or None if none was sent."""
     ending: str | None = None
     """Why the connection ended with this request, if it did; None where it was kept alive."""
+    kind: str = "other"
+    """What it is to the stub, as faults name it: see faults.SCOPES."""
+    plan: dict = field(default_factory=dict, repr=False)
+    """The faults that it meets."""
     finished: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
+
+    @property
+    def effective_method(self) -> str:
+        """The method, or what X-HTTP-Method-Override makes of a POST."""
+        override = self.header("X-HTTP-Method-Override").upper()
+        return override if override and self.method == "POST" else self.method
 
     @property
     def fields(self) -> list[tuple[str, str]]:
@@ -108,6 +118,19 @@ class Request:
         """All values of a header joined by commas (RFC 9110 section 5.3); empty if there is none."""
         return ", ".join(value.decode("latin-1") for value in self.header_values(name))
 
+    def describe(self) -> dict:
+        return {
+            "connection": self.connection,
+            "method": self.method,
+            "target": self.target,
+            "kind": self.kind,
+            "content_length": self.content_length,
+            "body_bytes": self.body_bytes,
+            "complete": self.complete,
+            "status": self.status,
+            "ending": self.ending,
+        }
+
     def expects_continue(self) -> bool:
         return self.version == "HTTP/1.1" and self.header("Expect").lower() == "100-continue"
 
@@ -123,7 +146,7 @@ class Answer:
     headers: list[tuple[str, str]] = field(default_factory=list)
     content_type: str = "text/html; charset=UTF-8"
     framing: str = "chunked"
-    """chunked, length or close"""
+    """chunked, length, close, or none (204, and HEAD, which have no content)"""
     close: bool = False
 
     @property
@@ -179,6 +202,10 @@ def status_answer(status: int) -> Answer:
     if status in (429, 503):
         answer.headers.append(("Retry-After", "1"))
     return answer
+
+
+def cloudflare_too_large() -> Answer:
+    return Answer(413, headers=[("cf-ray", "8f00c0ffee15bad5-FRA")], framing="length", close=True)
 
 
 def php_json(document: dict) -> bytes:

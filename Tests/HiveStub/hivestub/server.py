@@ -10,13 +10,18 @@ import time
 import traceback
 from typing import Callable
 
-from . import gighive
+from .access import Access
+from .catalogue import Catalogue, Recording
 from .certificates import Certificates
 from .connection import Connection
-from .endpoints import AnyEndpoint, DiscardEndpoint, Endpoint, Receiver
+from .endpoints import DiscardEndpoint, Endpoint
 from .faults import FaultList, Plan
+from .inspection import InspectionEndpoint, is_inspection
 from .messages import Answer, Request, json_answer
+from .site import Site
 from .streams import Stream, TLSStream
+from .tus import GIGHIVE_EXTENSIONS, TusSettings
+from .tus_store import Upload
 
 TLS_VERSIONS = {
     "1.0": ssl.TLSVersion.TLSv1,
@@ -33,11 +38,14 @@ class HiveStub:
     faults: orders such as "early-status=413:rst" or "reset-after=1000@1"; see faults.KINDS. They can
         be replaced while it runs.
     answer: bytes, or a function from the Request to bytes, sent verbatim instead of every final answer.
-    store: directory for the files' bytes; without it they are only hashed.
+    store: directory for the files' bytes, the uploads under way (in `.hivestub`) and what was delivered: a
+        stub that is started on it again goes on. Without it files are only hashed.
     max_body: like ModSecurity's limit: 413 from the headers alone, before credentials.
     upload_max_filesize: like PHP's limit: 413 in JSON when the body is in.
     keep_body: how many bytes of each raw body the log keeps.
     user=None: no credentials are asked for.
+    tus: whether /files/ exists; tus_extensions, tus_max_size, tus_expires_seconds say what it offers.
+    finalize_delay_seconds: how long finalize waits for an upload that is not complete.
     """
 
     def __init__(
@@ -53,6 +61,11 @@ class HiveStub:
         max_body: int | None = None,
         upload_max_filesize: int | None = None,
         keep_body: int = 0,
+        tus: bool = True,
+        tus_extensions: tuple[str, ...] | list[str] = GIGHIVE_EXTENSIONS,
+        tus_max_size: int | None = None,
+        tus_expires_seconds: float = 86400.0,
+        finalize_delay_seconds: float = 2.0,
         host: str = "127.0.0.1",
         port: int = 0,
         tls_minimum: str = "1.2",
@@ -77,10 +90,13 @@ class HiveStub:
         self._threads: dict[int, threading.Thread] = {}
         self._numbers = itertools.count(1)
         self._redirects = itertools.count(1)
-        receiver = Receiver(store)
-        self._gighive = gighive.UploadEndpoint(user, password, upload_token, upload_max_filesize, receiver)
-        self._any = AnyEndpoint(receiver)
+        self._site = Site(
+            Access(user, password, upload_token), store, upload_max_filesize,
+            tus, TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds), finalize_delay_seconds,
+            "https" if tls else "http", self.stopping,
+        )
         self._discard = DiscardEndpoint()
+        self._inspection = InspectionEndpoint(self)
         self._tls = tls and make_context(tls, tls_minimum, tls_maximum, tls_ciphers, tls_client_ca)
         self._host, self._wanted_port = host, port
         self._listener: socket.socket | None = None
@@ -109,6 +125,7 @@ class HiveStub:
         deadline = time.monotonic() + 0.8
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+        self._site.close()
 
     def __enter__(self) -> "HiveStub":
         return self.start()
@@ -129,8 +146,18 @@ class HiveStub:
             return list(self._requests)
 
     @property
-    def catalogue(self) -> gighive.Catalogue:
-        return self._gighive.catalogue
+    def catalogue(self) -> Catalogue:
+        return self._site.catalogue
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """What was delivered to GigHive's endpoints, by multipart or by tus and finalize."""
+        return self.catalogue.recordings
+
+    @property
+    def uploads(self) -> list[Upload]:
+        """The tus uploads that are under way; at /tus/ also those that are complete."""
+        return self._site.uploads
 
     def wait_for(self, count: int, seconds: float = 5.0) -> list[Request]:
         """The log once `count` requests are finished, or as it is when the time is over."""
@@ -147,23 +174,30 @@ class HiveStub:
     # What connections ask for.
 
     def log(self, request: Request) -> None:
+        if is_inspection(request):
+            return
         with self._lock:
             self._requests.append(request)
 
     def report(self, request: Request) -> None:
-        if self._on_finished is not None:
+        if self._on_finished is not None and not is_inspection(request):
             self._on_finished(request)
 
+    def kind_of(self, request: Request) -> str:
+        return self._site.kind_of(request)
+
     def next_plan(self, request: Request) -> Plan:
-        plan = self._fault_list.next_plan()
+        if is_inspection(request):
+            return Plan()
+        plan = self._fault_list.next_plan(request)
         if self._answer is not None:
             plan["raw-answer"] = self._answer(request) if callable(self._answer) else self._answer
         return plan
 
     def endpoint_for(self, request: Request) -> Endpoint:
-        if self.discard:
-            return self._discard
-        return self._gighive if request.path == gighive.PATH else self._any
+        if is_inspection(request):
+            return self._inspection
+        return self._discard if self.discard else self._site.endpoint_for(request)
 
     def redirect_for(self, request: Request, plan: Plan) -> Answer | None:
         redirect = plan.get("http-redirect")
@@ -214,7 +248,7 @@ class HiveStub:
         except (OSError, ValueError) as problem:
             self.handshake_failures.append(str(problem))
             return
-        stream = TLSStream(tls, self.stopping, decrypt_discarded=self.discard == "decrypt")
+        stream = TLSStream(tls, self.stopping, decrypt_discarded=self.discard is not True)
         Connection(number, stream, tls, self).serve()
 
 

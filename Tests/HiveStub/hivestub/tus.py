@@ -1,0 +1,308 @@
+"""A tus 1.0 server (https://tus.io/protocols/resumable-upload) that answers as tusd does."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+from typing import Iterator
+
+from . import tus_messages as tus
+from .access import Access
+from .body import Body, BodyCut, Interrupted
+from .endpoints import Endpoint
+from .messages import Answer, Refused, Request, html_answer, unauthorized
+from .tus_lock import Locked, LockTimeout
+from .tus_messages import refused
+from .tus_store import TusStore, Upload
+
+GIGHIVE_EXTENSIONS = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
+"""What GigHive's tusd announces. Concatenation is announced only: Upload-Concat is answered by 501."""
+
+EXTENSIONS = (*GIGHIVE_EXTENSIONS, "expiration", "checksum")
+
+READ_ON_BYTES = 256 << 10
+"""How much of a body that nobody wants Go's server reads in order to keep the connection."""
+
+
+@dataclass(frozen=True)
+class TusSettings:
+    extensions: tuple[str, ...] = GIGHIVE_EXTENSIONS
+    max_size: int | None = None
+    expires_seconds: float = 86400.0
+
+    def __post_init__(self):
+        unknown = set(self.extensions) - set(EXTENSIONS)
+        if unknown:
+            raise ValueError(f"no tus extension is named {', '.join(sorted(unknown))}")
+
+
+class TusEndpoint(Endpoint):
+    """All requests below one base path. It decides in `receive`, because the offset is known only under
+    the upload's lock; where it does not read the body, no 100 (Continue) goes out."""
+
+    def __init__(
+        self,
+        store: TusStore,
+        settings: TusSettings,
+        access: Access | None,
+        scheme: str,
+        stopping: threading.Event,
+    ):
+        self.store = store
+        self._settings = settings
+        self._access = access
+        self._scheme = scheme
+        self._stopping = stopping
+
+    def refuse_from_head(self, request: Request) -> Answer | None:
+        if self._access is not None and not self._access.allows(request):
+            return unauthorized()
+        return None
+
+    def receive(self, request: Request, body: Body) -> Answer:
+        try:
+            answer = self._answer(request, body)
+        except Refused as refusal:
+            answer = refusal.answer
+        if request.method == "HEAD" and answer.framing == "length":
+            answer.body, answer.framing = b"", "none"
+        if body.left and (body.left > READ_ON_BYTES or body.on_begin is not None and request.expects_continue()):
+            answer.close = True
+        return answer
+
+    def _answer(self, request: Request, body: Body) -> Answer:
+        if "deny-patch" in request.plan and request.method in ("PATCH", "DELETE"):
+            raise Refused(html_answer(405, "The requested method is not allowed for this URL.",
+                                      headers=[("Allow", "GET,HEAD,POST,OPTIONS")]))
+        if request.header("Transfer-Encoding"):
+            raise Refused(html_answer(411, "The stub takes bodies with a Content-Length only.", close=True))
+        method = request.effective_method
+        if method == "OPTIONS":
+            return self._options()
+        if request.header("Tus-Resumable") != tus.VERSION:
+            raise refused("ERR_UNSUPPORTED_VERSION", ("Tus-Version", tus.VERSION))
+        id = self.id_in(request.path)
+        if method == "POST" and not id:
+            return self._create(request, body)
+        if method == "HEAD" and id:
+            return self._head(id, request, body)
+        if method == "PATCH" and id:
+            return self._patch(id, request, body)
+        if method == "DELETE" and id:
+            return self._terminate(id, request, body)
+        raise refused("ERR_METHOD_NOT_ALLOWED")
+
+    def id_in(self, path: str) -> str:
+        return path[len(self.store.base) :].strip("/")
+
+    def _has(self, extension: str) -> bool:
+        return extension in self._settings.extensions
+
+    # The methods.
+
+    def _options(self) -> Answer:
+        answer = tus.answer(204, ("Tus-Version", tus.VERSION))
+        if self._settings.extensions:
+            answer.headers.append(("Tus-Extension", ",".join(self._settings.extensions)))
+        if self._settings.max_size is not None:
+            answer.headers.append(("Tus-Max-Size", str(self._settings.max_size)))
+        if self._has("checksum"):
+            answer.headers.append(("Tus-Checksum-Algorithm", ",".join(tus.CHECKSUM_ALGORITHMS)))
+        return answer
+
+    def _create(self, request: Request, body: Body) -> Answer:
+        if not self._has("creation"):
+            raise refused("ERR_METHOD_NOT_ALLOWED")
+        if request.header("Upload-Concat"):
+            raise refused("ERR_NOT_IMPLEMENTED")
+        length = tus.new_length(request, self._has("creation-defer-length"))
+        self._check_size(length or 0)
+        header = request.header("Upload-Metadata")
+        metadata = tus.metadata(header)
+        carries_data = (
+            self._has("creation-with-upload") and request.header("Content-Type") == tus.CONTENT_TYPE)
+        if carries_data and length is not None and body.left > length:
+            raise refused("ERR_UPLOAD_SIZE_EXCEEDED")
+        upload = self.store.create(length, header, metadata)
+        answer = tus.answer(201, ("Location", self._location(upload, request)))
+        if carries_data:
+            with self._locked(upload, body):
+                self._receive_data(upload, request, body)
+                answer.headers.append(("Upload-Offset", str(upload.offset)))
+        else:
+            body.discard()
+        self._announce_expiry(upload, answer)
+        return answer
+
+    def _head(self, id: str, request: Request, body: Body) -> Answer:
+        upload = self._find(id, request)
+        with self._locked(upload, body):
+            if "offset-back" in request.plan:
+                upload.truncate(max(0, upload.offset - request.plan["offset-back"]))
+            answer = tus.answer(200, ("Cache-Control", "no-store"), ("Upload-Offset", str(upload.offset)))
+            if upload.metadata_header:
+                answer.headers.append(("Upload-Metadata", upload.metadata_header))
+            if upload.length is None:
+                answer.headers.append(("Upload-Defer-Length", "1"))
+            else:
+                answer.headers += [("Upload-Length", str(upload.length)), ("Content-Length", str(upload.length))]
+            self._announce_expiry(upload, answer)
+            return answer
+
+    def _patch(self, id: str, request: Request, body: Body) -> Answer:
+        if request.header("Content-Type") != tus.CONTENT_TYPE:
+            raise refused("ERR_INVALID_CONTENT_TYPE")
+        offset = tus.number(request.header("Upload-Offset"), "ERR_INVALID_OFFSET")
+        upload = self._find(id, request)
+        if "spool" in request.plan:
+            return self._patch_spooled(upload, offset, request, body)
+        with self._locked(upload, body):
+            self._check_patch(upload, offset, request)
+            self._receive_data(upload, request, body)
+            return self._patched(upload)
+
+    def _patch_spooled(self, upload: Upload, offset: int, request: Request, body: Body) -> Answer:
+        """ModSecurity has the whole body on its disk before tusd hears of the request."""
+        with self._spooled(body, self._wanted_checksum(request)) as path:
+            with self._locked(upload, body):
+                self._check_patch(upload, offset, request)
+                upload.append(path)
+                self._vanish_if_ordered(upload, request)
+                return self._patched(upload)
+
+    def _patched(self, upload: Upload) -> Answer:
+        self._check_presence(upload)
+        answer = tus.answer(204, ("Upload-Offset", str(upload.offset)))
+        self._announce_expiry(upload, answer)
+        return answer
+
+    def _terminate(self, id: str, request: Request, body: Body) -> Answer:
+        if not self._has("termination"):
+            raise refused("ERR_NOT_IMPLEMENTED")
+        upload = self._find(id, request)
+        with self._locked(upload, body):
+            self.store.remove(upload)
+        return tus.answer(204)
+
+    # What they share.
+
+    def _find(self, id: str, request: Request) -> Upload:
+        upload, status = self.store.find(id)
+        if upload is not None and "gone" in request.plan:
+            self.store.remove(upload, request.plan["gone"])
+            upload, status = None, request.plan["gone"]
+        if upload is None:
+            raise refused("ERR_UPLOAD_NOT_FOUND", status=status)
+        return upload
+
+    @contextmanager
+    def _locked(self, upload: Upload, body: Body) -> Iterator[None]:
+        try:
+            upload.lock.acquire(body.interrupt, self._stopping)
+        except Locked:
+            raise refused("ERR_UPLOAD_LOCKED") from None
+        except LockTimeout:
+            raise refused("ERR_LOCK_TIMEOUT") from None
+        try:
+            self._check_presence(upload)
+            yield
+        finally:
+            upload.lock.release()
+
+    def _check_presence(self, upload: Upload) -> None:
+        found, status = self.store.find(upload.id)
+        if found is None:
+            raise refused("ERR_UPLOAD_NOT_FOUND", status=status)
+
+    def _check_size(self, length: int) -> None:
+        if self._settings.max_size is not None and length > self._settings.max_size:
+            raise refused("ERR_MAX_SIZE_EXCEEDED")
+
+    def _check_patch(self, upload: Upload, offset: int, request: Request) -> None:
+        if offset != upload.offset:
+            raise refused("ERR_MISMATCHED_OFFSET")
+        end = offset + (request.content_length or 0)
+        declared = request.header("Upload-Length")
+        if declared:
+            if upload.length is not None:
+                raise refused("ERR_INVALID_UPLOAD_LENGTH")
+            length = tus.number(declared, "ERR_INVALID_UPLOAD_LENGTH")
+            self._check_size(length)
+            if length < end:
+                raise refused("ERR_UPLOAD_SIZE_EXCEEDED")
+            upload.declare_length(length)
+        if upload.length is None:
+            self._check_size(end)
+        elif end > upload.length:
+            raise refused("ERR_UPLOAD_SIZE_EXCEEDED")
+
+    def _receive_data(self, upload: Upload, request: Request, body: Body) -> None:
+        """Appends the body; what came before the connection was cut stays, unless a checksum guards it."""
+        wanted = self._wanted_checksum(request)
+        try:
+            if wanted is not None:
+                with self._spooled(body, wanted) as path:
+                    upload.append(path)
+            else:
+                with open(upload.data_path, "ab", buffering=0) as data:
+                    for chunk in body.chunks():
+                        write_all(data, chunk)
+                        self._vanish_if_ordered(upload, request)
+        except Interrupted:
+            raise refused("ERR_UPLOAD_INTERRUPTED", close=True) from None
+        except BodyCut:
+            for name in ("lock", "lock-wait"):
+                if name in request.plan:
+                    upload.lock.linger(request.plan[name], refuses=name == "lock")
+            raise
+        self._vanish_if_ordered(upload, request)
+
+    def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:
+        return tus.checksum(request.header("Upload-Checksum")) if self._has("checksum") else None
+
+    @contextmanager
+    def _spooled(self, body: Body, wanted: tuple[str, bytes] | None) -> Iterator[Path]:
+        """The whole body in a file of its own, if it has the wanted checksum."""
+        path = self.store.spool_path()
+        digest = hashlib.new(wanted[0]) if wanted else None
+        try:
+            with open(path, "wb", buffering=0) as spool:
+                for chunk in body.chunks():
+                    write_all(spool, chunk)
+                    if digest:
+                        digest.update(chunk)
+            if digest and digest.digest() != wanted[1]:
+                raise refused("ERR_CHECKSUM_MISMATCH")
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _vanish_if_ordered(self, upload: Upload, request: Request) -> None:
+        order = request.plan.get("expire-after")
+        if order is not None and upload.offset >= order.after:
+            self.store.remove(upload, order.status)
+            raise refused("ERR_UPLOAD_NOT_FOUND", status=order.status, close=True)
+
+    def _announce_expiry(self, upload: Upload, answer: Answer) -> None:
+        if self._has("expiration") and not upload.is_complete:
+            if answer.status != 200:  # every change renews it, HEAD does not
+                upload.expire_in(self._settings.expires_seconds)
+            answer.headers.append(("Upload-Expires", formatdate(upload.expires, usegmt=True)))
+
+    def _location(self, upload: Upload, request: Request) -> str:
+        plan = request.plan
+        if "foreign-location" in plan:
+            return plan["foreign-location"].replace("{id}", upload.id).replace("{path}", upload.path)
+        if "relative-location" in plan:
+            return upload.path
+        scheme = "http" if "http-location" in plan else self._scheme
+        return f"{scheme}://{request.header('Host')}{upload.path}"
+
+
+def write_all(file, chunk: memoryview) -> None:
+    while chunk:
+        chunk = chunk[file.write(chunk) :]

@@ -1,0 +1,59 @@
+"""One request at a time works on an upload, as tusd sees to it: who comes later asks the holder to let go
+and waits for it; a lock that a dropped connection left can be made to linger."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Callable
+
+ACQUIRE_SECONDS = 20.0
+"""tusd's patience for a lock."""
+
+
+class LockTimeout(Exception):
+    """The holder did not let go in time."""
+
+
+class Locked(Exception):
+    """The upload is locked, and this server does not wait."""
+
+
+class UploadLock:
+    def __init__(self):
+        self._condition = threading.Condition()
+        self._interrupt_holder: Callable[[], None] | None = None
+        self._lingers_until = 0.0
+        self._refuses = False
+
+    def linger(self, seconds: float, refuses: bool) -> None:
+        """After a dropped connection: for so long others are refused, or wait."""
+        self._lingers_until = time.monotonic() + seconds
+        self._refuses = refuses
+
+    def acquire(self, interrupt: Callable[[], None], stopping: threading.Event) -> None:
+        """`interrupt` is what a later request calls to make this one let go."""
+        deadline = time.monotonic() + ACQUIRE_SECONDS
+        self._wait_for_dropped_connection(deadline, stopping)
+        with self._condition:
+            while self._interrupt_holder is not None:
+                self._interrupt_holder()
+                if time.monotonic() > deadline or stopping.is_set():
+                    raise LockTimeout
+                self._condition.wait(0.05)
+            self._interrupt_holder = interrupt
+
+    def release(self) -> None:
+        with self._condition:
+            self._interrupt_holder = None
+            self._condition.notify_all()
+
+    def _wait_for_dropped_connection(self, deadline: float, stopping: threading.Event) -> None:
+        left = self._lingers_until - time.monotonic()
+        if left <= 0:
+            return
+        if self._refuses:
+            raise Locked
+        stopping.wait(min(left, ACQUIRE_SECONDS))
+        if self._lingers_until > deadline:
+            raise LockTimeout
