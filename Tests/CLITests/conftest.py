@@ -50,9 +50,9 @@ def binary(shared):
 
 
 @pytest.fixture
-def program(binary, tmp_path):
+def program(binary, tmp_path, tmp_path_factory):
     emulator = shlex.split(os.environ.get("GIGHIVE_UPLOAD_EMULATOR", ""))
-    program = Program(binary, tmp_path, emulator)
+    program = Program(binary, tmp_path, tmp_path_factory.mktemp("state"), emulator)
     yield program
     program.end_all()
 

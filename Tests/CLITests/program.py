@@ -17,6 +17,9 @@ import pytest
 
 HANGS_AFTER_SECONDS = 60
 
+RETRYING = ("send", "resume", "cancel", "delete")
+"""The commands that try again after a failure."""
+
 
 @dataclass
 class Outcome:
@@ -88,10 +91,14 @@ class Running:
 
 
 class Program:
-    """The program, with a clean environment and a directory of its own."""
+    """The program, with a clean environment, a directory of its own and a place of its own for its records.
 
-    def __init__(self, path: Path, directory: Path, emulator: list[str]):
+    Unless a test says otherwise it does not try again after a failure: most are about what one failure comes to.
+    """
+
+    def __init__(self, path: Path, directory: Path, state_home: Path, emulator: list[str]):
         self.path = path
+        self.state_home = state_home
         self.emulator = emulator
         """What runs a program for another processor, such as qemu-aarch64-static; empty for the machine's own."""
         self.directory = directory
@@ -101,13 +108,27 @@ class Program:
     def command(self) -> list[str]:
         return [*self.emulator, str(self.path)]
 
-    def start(self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, **options) -> Running:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.directory), "LC_ALL": "C.UTF-8", **(env or {})}
+    @property
+    def state(self) -> Path:
+        """The directory with its records, once there are any."""
+        return self.state_home / "gighive-upload"
+
+    def start(
+        self, *arguments, env: dict | None = None, cwd=None, measure: bool = False, retries: int | None = 0, **options
+    ) -> Running:
+        """env: replaces variables, or takes those away that are None. retries: None leaves it to the program."""
+        if retries is not None and arguments and arguments[0] in RETRYING:
+            arguments = (arguments[0], "--retries", retries, *arguments[1:])
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         command = [*map(os.fsencode, self.command), *(_bytes(argument) for argument in arguments)]
-        running = Running(command, measure, env=environment, cwd=cwd or self.directory, **options)
+        running = Running(command, measure, env=self.environment(env), cwd=cwd or self.directory, **options)
         self._running.append(running)
         return running
+
+    def environment(self, changes: dict | None = None) -> dict:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.directory), "LC_ALL": "C.UTF-8"}
+        environment |= {"XDG_STATE_HOME": str(self.state_home), **(changes or {})}
+        return {name: value for name, value in environment.items() if value is not None}
 
     def run(self, *arguments, seconds: float = HANGS_AFTER_SECONDS, **options) -> Outcome:
         return self.start(*arguments, **options).wait(seconds)
@@ -143,6 +164,13 @@ class Program:
         assert data[:5] == b"\x7fELF\x02", "not a 64-bit ELF file"
         offset, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
         return all(struct.unpack_from("<I", data, offset + number * size)[0] != 3 for number in range(count))
+
+
+def private(path: Path, content) -> Path:
+    """Writes a file that nobody else can read, as the program wants those with secrets to be."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    path.chmod(0o600)
+    return path
 
 
 def trust(hive) -> list:

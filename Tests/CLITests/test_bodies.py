@@ -92,7 +92,7 @@ def test_a_body_fills_the_ring_to_the_byte(hive, post, recording):
 
 def test_100_megabytes_arrive_whole(any_hive, send, recording):
     hive, file = any_hive(), recording(100_000_000)
-    assert send(hive, file).code == 0
+    assert send(hive, file, "--protocol", "multipart").code == 0
     request = hive.wait_for(1)[0]
     with open(file, "rb") as stream:
         assert request.file.sha256 == hashlib.file_digest(stream, "sha256").hexdigest()

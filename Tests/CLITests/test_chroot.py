@@ -1,4 +1,4 @@
-"""The static binary needs nothing around it: no library, no /etc, no /proc."""
+"""The static binary needs nothing around it: no library, no /etc, no /proc, and no place for records."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ def enter(program, tmp_path):
         os.chroot(root)
         os.chdir("/")
 
-    return {"preexec_fn": enter, "cwd": "/"}, root
+    return {"preexec_fn": enter, "cwd": "/", "env": {"XDG_STATE_HOME": "/state"}}, root
 
 
 def test_it_delivers_over_http_in_an_empty_root_directory(hive, run, recording, enter):
@@ -33,7 +33,7 @@ def test_it_delivers_over_http_in_an_empty_root_directory(hive, run, recording, 
     result = run("send", "/gig.mp4", "--server", stub.url, "--label", "L", **options)
     assert result.code == 0, result
     assert "(verified)" in result.out
-    assert sorted(os.listdir(root)) == ["gig.mp4", "gighive-upload"]
+    assert sorted(os.listdir(root)) == ["gig.mp4", "gighive-upload", "state"]
 
 
 def test_it_delivers_over_https_with_an_authority_of_its_own(hive, run, recording, certificates, enter):

@@ -44,7 +44,7 @@ def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
 
 def test_a_handshake_that_is_not_answered_times_out(run, recording, mute_port):
     url = f"https://127.0.0.1:{mute_port}"
-    result = run("send", recording(), "--multipart-url", url, "--connect-timeout", "500ms", seconds=10)
+    result = run("send", recording(), "--multipart-url", url, "--handshake-timeout", "500ms", seconds=10)
     assert result.code == 4, result
 
 

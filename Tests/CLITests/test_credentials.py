@@ -6,6 +6,7 @@ import subprocess
 import threading
 
 import pytest
+from program import private
 
 PASSWORD = "pass: wörd/+ =\\"
 
@@ -13,9 +14,7 @@ PASSWORD = "pass: wörd/+ =\\"
 @pytest.fixture
 def secret(tmp_path):
     def secret(text, name="secret"):
-        path = tmp_path / name
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
+        return private(tmp_path / name, text)
 
     return secret
 
@@ -82,7 +81,7 @@ def test_a_process_substitution_serves_as_the_password_file(hive, program, recor
     password = "<(printf sec; sleep 0.05; echo ret)"
     script = '"$@" --label L --user uploader --password-file ' + password
     command = ["bash", "-c", script, "bash", *program.command, "send", str(recording()), "--server", stub.url]
-    done = subprocess.run(command, capture_output=True, timeout=20)
+    done = subprocess.run(command, capture_output=True, timeout=20, env=program.environment())
     assert done.returncode == 0, done
 
 
@@ -172,6 +171,28 @@ def test_credentials_that_contradict_or_lack_something_are_a_usage_error(hive, u
     secret("secret")
     assert upload(stub, *options, seconds=10).code == 2
     assert stub.requests == []
+
+
+SHARED = {
+    "--password-file": (["--user", "uploader"], "hunter2"),
+    "--netrc-file": ([], "machine 127.0.0.1 login uploader password hunter2"),
+    "--bearer-file": ([], "hunter2"),
+    "--upload-token-file": ([], "hunter2"),
+}
+
+
+@pytest.mark.parametrize("option", SHARED)
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, upload, secret, option, mode):
+    more, text = SHARED[option]
+    stub, file = hive(user=None), secret(text)
+    file.chmod(mode)
+    result = upload(stub, *more, option, file)
+    assert result.code == 2, result
+    assert str(file) in result.err and "chmod 600" in result.err
+    assert "hunter2" not in result.err
+    assert stub.requests == []
+    assert upload(stub, *more, option, file, "--shared-secrets").code == 0
 
 
 @pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file"])

@@ -4,9 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from program import private
 from test_tls import key_pin
 
-SNAPSHOT = Path(__file__).with_name("help-send.txt")
+HERE = Path(__file__).parent
+SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete")}
+"""What `help COMMAND` says. After a change that is meant: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
 
@@ -15,11 +18,15 @@ VALUES = {
     **{"event-date": "2026-01-31", "event-type": "wedding", "field": "name=value", "file-name": "other.mp4"},
     **{"file-field": "file", "mime": "video/mp4", "user": "uploader", "password-file": "password"},
     **{"netrc": None, "netrc-file": ".netrc", "bearer-file": "password", "upload-token-file": "password"},
+    **{"shared-secrets": None, "protocol": "tus", "threshold": "1k"},
     **{"cacert": "{cacert}", "capath": "{capath}", "cert": "{cert}", "key": "{key}", "pin": "{pin}", "insecure": None},
-    **{"connect-timeout": "10s", "stall-timeout": "10s", "response-timeout": "10s", "max-size": "1G", "max-memory": "64G"},
-    **{"digest": None, "ipv4": None, "progress": "plain", "json": None, "quiet": None, "verbose": None},
+    **{f"{name}-timeout": "10s" for name in ("resolve", "connect", "handshake", "stall", "response")},
+    **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
+    **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
+    **{"max-size": "1G", "max-memory": "64G", "digest": None, "ipv4": None},
+    **{"progress": "plain", "json": None, "quiet": None, "verbose": None},
 }
-"""A value that is right for each option; those of WITH_CARE have tests of their own below or elsewhere."""
+"""A value that is right for each option of `send`; those of WITH_CARE have tests of their own below or elsewhere."""
 
 NEEDS = {
     "user": ["--password-file", "password"],
@@ -27,31 +34,48 @@ NEEDS = {
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }
-WITH_CARE = {"server", "multipart-url", "ipv6", "help"}
+WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help"}
+
+EXIT_CODES = {*map(str, range(14)), "130, 143"}
 
 
-def options_in_help() -> dict[str, str]:
-    found = re.findall(r"^  --([a-z0-9-]+)(?: ([A-Za-z0-9=/]+))?  ?", SNAPSHOT.read_text(), re.MULTILINE)
+def options_in_help(command: str = "send") -> dict[str, str]:
+    found = re.findall(r"^  --([a-z0-9-]+)(?: ([A-Za-z0-9=/]+))?  ?", SNAPSHOTS[command].read_text(), re.MULTILINE)
     return dict(found)
 
 
-def test_the_help_is_the_one_on_file(run):
-    """After a change that is meant: gighive-upload help send > Tests/CLITests/help-send.txt"""
-    result = run("help", "send")
-    assert result.code == 0 and result.err == ""
-    assert result.out == SNAPSHOT.read_text()
+@pytest.mark.parametrize("command", SNAPSHOTS)
+def test_the_help_is_the_one_on_file(run, command):
+    for arguments in (["help", command], [command, "--help"]):
+        result = run(*arguments)
+        assert result.code == 0 and result.err == ""
+        assert result.out == SNAPSHOTS[command].read_text()
 
 
-def test_the_help_fits_its_columns(run):
-    for arguments in (["help"], ["help", "send"]):
-        assert max(map(len, run(*arguments).out.splitlines())) <= 120
+@pytest.mark.parametrize("command", ["", *SNAPSHOTS])
+def test_the_help_fits_its_columns(run, command):
+    assert max(map(len, run("help", *command.split()).out.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("command", SNAPSHOTS)
+def test_every_exit_code_is_explained(command):
+    codes = SNAPSHOTS[command].read_text().partition("Exit codes:\n")[2]
+    assert set(re.findall(r"^  ([0-9]+(?:, [0-9]+)*)  ", codes, re.MULTILINE)) == EXIT_CODES
+
+
+@pytest.mark.parametrize("command", SNAPSHOTS)
+def test_an_option_means_the_same_to_every_command(command):
+    described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
+    others = {"resume": {"--all"}, "list": {"--forget"}}
+    own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
+    assert own <= set(described["send"])
 
 
 @pytest.mark.parametrize("arguments", [["help"], ["--help"], ["-h"], ["help", "help"], ["help", "version"]])
 def test_help_gives_the_overview(run, arguments):
     result = run(*arguments)
     assert result.code == 0 and result.err == ""
-    for command in ("send", "version", "help"):
+    for command in (*SNAPSHOTS, "version", "help"):
         assert f"gighive-upload {command}" in result.out
 
 
@@ -59,7 +83,7 @@ def test_help_gives_the_overview(run, arguments):
 def test_send_explains_itself(run, arguments):
     result = run("send", *arguments)
     assert result.code == 0 and result.err == ""
-    assert result.out == SNAPSHOT.read_text()
+    assert result.out == SNAPSHOTS["send"].read_text()
 
 
 def test_help_for_an_unknown_command_is_a_usage_error(run):
@@ -89,8 +113,8 @@ def test_an_option_that_the_help_names_is_accepted(hive, run, recording, certifi
         "{key}": certificates.client_key,
         "{pin}": key_pin(certificates.certificate),
     }
-    (tmp_path / "password").write_text("secret\n")
-    (tmp_path / ".netrc").write_text("default login uploader password secret\n")
+    private(tmp_path / "password", "secret\n")
+    private(tmp_path / ".netrc", "default login uploader password secret\n")
     stub = hive(tls=certificates, user=None)
     options = [f"--{name}"] if VALUES[name] is None else [f"--{name}", VALUES[name]]
     options += NEEDS.get(name, [])

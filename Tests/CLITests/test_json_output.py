@@ -4,6 +4,7 @@ import hashlib
 import os
 
 import pytest
+from records import only_record
 
 KINDS = {"start", "progress", "retry", "delivered", "failed"}
 
@@ -17,9 +18,9 @@ def check(result):
     return result.events
 
 
-def test_a_delivery_is_told_with_all_its_figures(any_hive, send, recording):
+def test_a_delivery_is_told_with_all_its_figures(any_hive, program, recording):
     file = recording()
-    result = send(any_hive(), file, "--json")
+    result = program.send(any_hive(), file, "--json")
     assert result.code == 0, result
     start, *_, delivered = check(result)
     assert (start["event"], start["file"]) == ("start", str(file))
@@ -27,6 +28,7 @@ def test_a_delivery_is_told_with_all_its_figures(any_hive, send, recording):
     assert delivered == {
         "event": "delivered",
         "file": str(file),
+        "id": only_record(program).id,
         "bytes": 300_000,
         "total": 300_000,
         "checksum_sha256": hashlib.sha256(file.read_bytes()).hexdigest(),

@@ -18,8 +18,9 @@ def static(program):
     return (LOWEST, True) if program.is_static else ("400M", False)
 
 
-def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, certificates, static):
-    result = send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0])
+@pytest.mark.parametrize("way", ["multipart", "tus"])
+def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, certificates, static, way):
+    result = send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0], "--protocol", way)
     assert result.code == 0, result
 
 

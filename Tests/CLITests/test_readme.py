@@ -21,6 +21,18 @@ def test_every_option_of_the_readme_exists(run):
     assert used <= known
 
 
+def test_every_exit_code_is_in_the_readme(run):
+    """Several codes share a row: `| 1 · 2 |`."""
+    table = README.partition("| exit code |")[2].partition("\n\n")[0]
+    codes = {code for row in re.findall(r"^\| ([0-9 ·]+) \|", table, re.MULTILINE) for code in row.split(" · ")}
+    assert codes == {*map(str, range(14)), "130", "143"}
+
+
+def test_every_command_is_in_the_readme(run):
+    commands = set(re.findall(r"^  gighive-upload ([a-z]+)", run("help").out, re.MULTILINE)) - {"help", "version"}
+    assert commands <= set(re.findall(r"gighive-upload ([a-z]+)", README))
+
+
 def test_the_two_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make ([a-z]+)", README, re.MULTILINE) + re.findall(r"`make ([a-z]+)", README):

@@ -103,7 +103,7 @@ def test_closed_standard_streams_do_not_end_up_in_the_upload(hive, program, reco
     """Descriptors 0 to 2 are free then: neither file nor socket may be written to by mistake."""
     stub = hive(user=None)
     command = [*program.command, "send", recording(), "--server", stub.url, "--label", "L"]
-    done = subprocess.run(["bash", "-c", '"$@" <&- >&- 2>&-', "bash", *command], timeout=20)
+    done = subprocess.run(["bash", "-c", '"$@" <&- >&- 2>&-', "bash", *command], timeout=20, env=program.environment())
     assert done.returncode == 0
     request = stub.wait_for(1)[0]
     assert (request.status, request.body_bytes) == (201, request.content_length)

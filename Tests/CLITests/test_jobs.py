@@ -1,0 +1,196 @@
+"""Several files with one command: each has its outcome, and together they take the memory of one."""
+
+import resource
+import signal
+import time
+
+import pytest
+from program import wait_until
+from records import records
+from test_large_files import PEAK_KIB_HTTP, PEAK_KIB_HTTPS
+from uploads import TUS, kinds, of_kind, sha256
+
+SIZE = 3_000_000
+MORE_KIB = 1000
+"""What several uploads may take beyond one."""
+
+
+@pytest.fixture
+def files(recording):
+    return lambda count, size=SIZE: [recording(size, f"{number}.mp4") for number in range(count)]
+
+
+def under_way(hive) -> int:
+    return sum(bool(request.body_bytes) and not request.finished.is_set() for request in hive.requests)
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+@pytest.mark.parametrize("jobs", [1, 2, 4, 16])
+def test_every_file_is_delivered(any_hive, program, files, way, jobs):
+    hive, files = any_hive(), files(6)
+    result = program.send(hive, *files, "--protocol", way, "-j", jobs, "--json")
+    assert result.code == 0, result
+    assert {event["file"] for event in result.events if event["event"] == "delivered"} == set(map(str, files))
+    assert {item.sha256 for item in hive.recordings} == set(map(sha256, files))
+    assert len(hive.recordings) == 6
+
+
+@pytest.mark.parametrize("spelling", [["-j", "4"], ["-j4"], ["--jobs", "4"], ["--jobs=4"]])
+def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files, spelling):
+    stub = hive("stall-after=100000")
+    running = program.start_sending(stub, *files(6), "--protocol", "multipart", *spelling)
+    wait_until(lambda: under_way(stub) == 4)
+    time.sleep(0.2)
+    assert len(stub.requests) == 4
+    running.signal(signal.SIGTERM)
+    assert running.wait(10).code == 143
+
+
+def test_without_a_wish_they_go_one_after_the_other(hive, program, files):
+    stub = hive("stall-after=100000@1")
+    running = program.start_sending(stub, *files(3))
+    wait_until(lambda: under_way(stub) == 1)
+    time.sleep(0.2)
+    assert len(stub.requests) == 1
+    running.end()
+
+
+def test_a_slow_one_does_not_hold_up_the_others(hive, program, files):
+    stub, files = hive("stall-after=100000@1"), files(5)
+    running = program.start_sending(stub, *files, "-j", "2", "--stall-timeout", "60s")
+    wait_until(lambda: len(stub.recordings) == 4)
+    assert running.process.poll() is None
+    running.signal(signal.SIGINT)
+    assert running.wait(10).code == 130
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_command(hive, program, files, recording, jobs):
+    """Whatever fails first in time."""
+    stub = hive("delay-answer=0.5@1", user="uploader")
+    good = files(2)
+    refused, empty = recording(name="refused.txt"), recording(0, "empty.mp4")
+    result = program.send(stub, refused, good[0], empty, "missing.mp4", good[1], "-j", jobs, "--json")
+    assert result.code == 7, result
+    outcomes = {event["file"].rpartition("/")[2]: event["exit_code"] for event in result.events if "exit_code" in event}
+    assert outcomes == {"refused.txt": 7, "0.mp4": 0, "empty.mp4": 3, "missing.mp4": 3, "1.mp4": 0}
+    assert program.send(stub, "missing.mp4", refused, "-j", jobs).code == 3
+
+
+def test_each_failure_says_of_which_file_it_is(hive, program, files):
+    stub = hive("early-status=400")
+    result = program.send(stub, *files(3), "-j", "3")
+    assert result.code == 7, result
+    for name in ("0.mp4", "1.mp4", "2.mp4"):
+        assert any(name in line and "400" in line for line in result.err.splitlines()), result
+
+
+def test_the_end_says_how_many_were_delivered(hive, program, files):
+    stub, files = hive(), files(3)
+    assert "3 of 3 delivered." in program.send(stub, *files, "-j", "3").out
+    assert "2 of 3 delivered." in program.send(hive(), files[0], "missing.mp4", files[1], "-j", "3").out
+
+
+def test_events_carry_the_id_of_their_upload(hive, program, files):
+    result = program.send(hive("slow-read=2e6"), *files(2), *TUS, "-j", "2", "--json")
+    ids = {record.source.decode(): record.id for record in records(program)}
+    assert len(ids) == 2
+    for event in result.events:
+        if event["event"] in ("progress", "delivered"):
+            assert event["id"] == ids[event["file"]]
+
+
+def test_uploads_at_once_do_not_mix(hive, program, recording):
+    """Different sizes, so that they overtake each other."""
+    stub = hive("PATCH/slow-read=8e6")
+    files = [recording(size, f"{size}.mp4") for size in (5_000_000, 1, 2_000_000, CREATION_AND_ONE, 700_000, 3_333_333)]
+    result = program.send(stub, *files, *TUS, "-j", "4")
+    assert result.code == 0, result
+    assert {item.sha256: item.size for item in stub.recordings} == {sha256(file): file.stat().st_size for file in files}
+
+
+CREATION_AND_ONE = (1 << 20) + 1
+
+
+@pytest.mark.parametrize("jobs", [4, 16])
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way, jobs):
+    hive = any_hive()
+    result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", jobs, measure=True)
+    assert result.code == 0, result
+    if program.keeps_the_promise:
+        limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
+        assert result.peak_kib <= limit + MORE_KIB, f"{result.peak_kib} KiB"
+
+
+def test_a_slow_server_does_not_make_several_at_once_keep_more(any_hive, program, files):
+    hive = any_hive("slow-read=10e6")
+    result = program.send(hive, *files(8, 8_000_000), *TUS, "-j", "8", measure=True)
+    assert result.code == 0, result
+    if program.keeps_the_promise:
+        limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
+        assert result.peak_kib <= limit + MORE_KIB, f"{result.peak_kib} KiB"
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, program, files, way):
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
+    stub = hive()
+    result = program.send(stub, *files(100, 1000), "--protocol", way, "-q", preexec_fn=few)
+    assert (result.code, result.err) == (0, ""), result
+    assert len(stub.recordings) == 100
+
+
+def test_a_long_list_of_files_takes_no_more_memory_than_a_short_one(hive, program, files):
+    result = program.send(hive(), *files(600, 1000), "-q", measure=True)
+    assert result.code == 0, result
+    if program.keeps_the_promise:
+        assert result.peak_kib <= PEAK_KIB_HTTP + MORE_KIB, f"{result.peak_kib} KiB"
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
+    stub, file = hive(), recording(SIZE)
+    result = program.send(stub, file, file, *TUS, "-j", jobs)
+    assert len(stub.recordings) == 1
+    if jobs == 1:
+        assert result.code == 0 and "already there" in result.out, result
+    else:
+        assert result.code in (0, 11), result
+
+
+def test_a_failure_of_one_is_tried_again_while_the_others_go_on(hive, program, files):
+    stub, files = hive("create/status=503@1"), files(4)
+    result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--retry-max-delay", "100ms", retries=2)
+    assert result.code == 0, result
+    assert len(stub.recordings) == 4
+    assert len({event["file"] for event in result.events if event["event"] == "retry"}) == 1
+
+
+def test_a_signal_ends_all_and_each_can_go_on(hive, program, files):
+    stub, files = hive("PATCH/stall-after=500000"), files(6)
+    running = program.start_sending(stub, *files, *TUS, "-j", "3", "--json")
+    wait_until(lambda: sum(request.body_bytes == 500_000 for request in of_kind(stub, "patch")) == 3)
+    running.signal(signal.SIGTERM)
+    result = running.wait(10)
+    assert result.code == 143
+    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [143] * 6
+    stub.set_faults()
+    stub._requests.clear()
+    assert program.send(stub, *files, *TUS, "-j", "3").code == 0
+    assert {item.sha256 for item in stub.recordings} == set(map(sha256, files))
+    assert kinds(stub).count("create") == 3
+
+
+def test_one_line_of_progress_serves_all(hive, program, files):
+    result = program.send(hive("slow-read=2e6"), *files(3), "-j", "3", "--progress=bar")
+    assert result.code == 0, result
+    assert "3 files" in result.err
+
+
+@pytest.mark.parametrize("jobs", ["0", "17", "-1", "x", "", "1.5", "99999999999999999999"])
+def test_a_number_of_jobs_that_cannot_be_is_a_usage_error(hive, program, recording, jobs):
+    stub = hive()
+    result = program.send(stub, recording(), f"--jobs={jobs}")
+    assert result.code == 2 and "1 to 16" in result.err, result
+    assert stub.requests == []

@@ -1,0 +1,420 @@
+"""Every kind of secret at once, planted in each run, and looked for in all that the program emits, however it ends."""
+
+import base64
+import contextlib
+import hashlib
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import urllib.parse
+from pathlib import Path
+
+import pytest
+from program import private, wait_until
+
+PASSWORD = "Pa55word-planted-0001"
+BEARER = "B3arer.token-planted-0002"
+UPLOAD_TOKEN = "Gu3st-token-planted-0003"
+PROXY_PASSWORD = "Pr0xy-planted-0004"
+QUERY_TOKEN = "Qu3ry-token-planted-0005"
+ANSWER_TOKEN = "L0cation-token-planted-0006"
+DELETE_TOKEN = "d3" * 32
+PLAIN = (PASSWORD, BEARER, UPLOAD_TOKEN, PROXY_PASSWORD, QUERY_TOKEN, ANSWER_TOKEN, DELETE_TOKEN)
+
+RECORDS = (".record", ".delivered")
+
+CREDENTIALS = {
+    "password file": ["--user", "uploader", "--password-file", "password"],
+    "environment": ["--user", "uploader"],
+    "netrc": ["--netrc-file", "netrc"],
+    "bearer": ["--bearer-file", "bearer"],
+    "upload token": ["--upload-token-file", "token"],
+}
+OUTPUTS = [["--verbose"], ["--verbose", "--json"], ["--progress", "plain"], ["--quiet"]]
+
+
+def basic(user: str, password: str) -> str:
+    return base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+class Secrets:
+    """What may not be shown, in every spelling that a program could give it."""
+
+    def __init__(self, *files):
+        self._spellings = {}
+        for text in (*PLAIN, basic("uploader", PASSWORD), basic("proxy-user", PROXY_PASSWORD)):
+            encoded = base64.b64encode(text.encode()).decode()
+            for spelling in (text, text[:12], urllib.parse.quote(text, safe=""), encoded):
+                self._spellings[spelling.encode()] = text
+        for file in files:
+            for line in Path(file).read_bytes().splitlines():
+                if len(line) > 30 and b"-----" not in line:
+                    self._spellings[line] = f"a line of {os.path.basename(file)}"
+
+    def shown_in(self, *texts) -> set[str]:
+        data = b"\n".join(text.encode() if isinstance(text, str) else text for text in texts)
+        return {name for spelling, name in self._spellings.items() if spelling in data}
+
+
+@pytest.fixture
+def secrets(tmp_path, certificates):
+    private(tmp_path / "password", PASSWORD + "\n")
+    private(tmp_path / "bearer", BEARER + "\n")
+    private(tmp_path / "token", UPLOAD_TOKEN + "\n")
+    private(tmp_path / "proxy-password", PROXY_PASSWORD + "\n")
+    private(tmp_path / "netrc", f"machine 127.0.0.1 login uploader password {PASSWORD}\n")
+    return Secrets(certificates.client_key)
+
+
+class Proxy:
+    """An HTTP proxy that asks for a password and can go wrong."""
+
+    def __init__(self, fault: str = ""):
+        self.heads = []
+        self._fault = fault
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stop(self):
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client):
+        with client, contextlib.suppress(OSError):
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += client.recv(1 << 16)
+            self.heads.append(head)
+            if self._fault == "refuses" or basic("proxy-user", PROXY_PASSWORD).encode() not in head:
+                echo = f"no entry for {PROXY_PASSWORD}" if self._fault else ""
+                client.sendall(f"HTTP/1.1 407 {echo}\r\nContent-Length: 0\r\n\r\n".encode())
+                return
+            if self._fault == "closes":
+                return
+            target = head.split(b" ")[1].decode()
+            is_tunnel = head.startswith(b"CONNECT ")
+            address = target if is_tunnel else urllib.parse.urlsplit(target).netloc
+            host, port = address.rsplit(":", 1)
+            with socket.create_connection((host, int(port)), timeout=20) as server:
+                if is_tunnel:
+                    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                else:
+                    server.sendall(head.replace(target.encode(), target.partition(address)[2].encode(), 1))
+                back = threading.Thread(target=self._pass, args=(server, client), daemon=True)
+                back.start()
+                self._pass(client, server)
+                back.join(20)
+
+    def _pass(self, source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+
+@pytest.fixture
+def proxy():
+    proxies = []
+
+    def proxy(*arguments):
+        proxies.append(Proxy(*arguments))
+        return proxies[-1]
+
+    yield proxy
+    for one in proxies:
+        one.stop()
+
+
+FAR = f"https://elsewhere.example/?token={ANSWER_TOKEN}"
+DELIVERED = (
+    b'HTTP/1.1 201 Created\r\nContent-Length: %d\r\nSet-Cookie: session=' + ANSWER_TOKEN.encode() + b"\r\n"
+    b"Location: /files/1?token=" + ANSWER_TOKEN.encode() + b"\r\n\r\n%s")
+
+
+def delivered(file) -> bytes:
+    """GigHive's answer, with a delete token that is known here."""
+    data = file.read_bytes()
+    words = {
+        "asset_id": 1, "checksum_sha256": hashlib.sha256(data).hexdigest(), "size_bytes": len(data),
+        "delete_token": DELETE_TOKEN}
+    content = json.dumps(words).encode()
+    return DELIVERED % (len(content), content)
+
+
+# name: (the stub's faults, further arguments, what the proxy does)
+MOODS = {
+    "delivered": ([], [], ""),
+    "unauthorized": (["early-status=401"], [], ""),
+    "forbidden": (["early-status=403"], [], ""),
+    "too large": (["early-status=413:rst"], [], ""),
+    "server failure": (["early-status=500"], ["--retries", "1", "--retry-max-delay", "5ms"], ""),
+    "lost": (["close-after=10", "spool"], [], ""),
+    "silent": (["silent"], ["--response-timeout", "50ms"], ""),
+    "garbage": (["garbage"], [], ""),
+    "wrong checksum": (["wrong-checksum"], [], ""),
+    "redirected": ([f"http-redirect=303:{FAR}"], [], ""),
+    "redirected elsewhere": ([f"http-redirect=307:{FAR}"], [], ""),
+    "redirected for ever": (["http-redirect=307:/again/{n}?token=" + ANSWER_TOKEN], [], ""),
+    "proxy refuses": ([], [], "refuses"),
+    "proxy closes": ([], [], "closes"),
+    "no proxy": ([], ["--proxy", "http://127.0.0.1:9"], ""),
+    "wrong pin": ([], ["--pin", "sha256//" + "A" * 43 + "="], ""),
+    "no trust": ([], ["--cacert", "trust-nobody"], ""),
+    "key is no key": ([], ["--key", "password"], ""),
+    "certificate is a key": ([], ["--cert", "client.key"], ""),
+    "trust is a key": ([], ["--cacert", "client.key"], ""),
+    "missing file": ([], ["missing.mp4"], ""),
+    "no state directory": ([], ["--state-dir", "/proc/nowhere"], ""),
+    "usage": ([], ["--event-date", "yesterday"], ""),
+    "out of memory": ([], ["--max-memory", "1Mi"], ""),
+}
+
+
+@pytest.fixture
+def upload(program, hive, proxy, recording, certificates, secrets, tmp_path):
+    """Starts an upload with every secret that goes with these credentials; the stub and the running program."""
+    private(tmp_path / "client.key", Path(certificates.client_key).read_text())
+    (tmp_path / "trust-nobody").write_text(Path(certificates.client_certificate).read_text())
+
+    def upload(kind, mood, *output, destination="server", size=40_000):
+        faults, more, fault = MOODS[mood]
+        file = recording(size)
+        answer = delivered(file) if mood == "delivered" and destination != "tus" else None
+        stub = hive(*faults, tls=certificates, password=PASSWORD, upload_token=UPLOAD_TOKEN, answer=answer)
+        goes = {
+            "server": ["--server", stub.url, "--label", "L"],
+            "url": ["--multipart-url", f"{stub.url}/upload?token={QUERY_TOKEN}"],
+            "tus": ["--tus-url", f"{stub.url}/tus/?token={QUERY_TOKEN}"],
+        }[destination]
+        pair = ["--cacert", certificates.cacert, "--cert", certificates.client_certificate, "--key", "client.key"]
+        through = ["--proxy", proxy(fault).url, "--proxy-user", "proxy-user", "--proxy-password-file", "proxy-password"]
+        arguments = [*goes, *CREDENTIALS[kind], *pair, *through, *more, *output]
+        running = program.start("send", file, *arguments, env={"GIGHIVE_PASSWORD": PASSWORD})
+        return stub, running
+
+    return upload
+
+
+def records(program) -> list[Path]:
+    return [path for path in program.state.iterdir() if path.suffix in RECORDS]
+
+
+def check_files(program, secrets, tmp_path):
+    """No file holds a secret, but for records: they have what deletes a recording, and where uploads are."""
+    planted = {"password", "bearer", "token", "proxy-password", "netrc", "client.key"}
+    for path in (*tmp_path.rglob("*"), *program.state.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.name not in planted and path != program.path:
+            shown = secrets.shown_in(path.read_bytes())
+            if path.suffix in RECORDS:
+                shown -= {DELETE_TOKEN, QUERY_TOKEN, ANSWER_TOKEN}
+                assert path.stat().st_mode & 0o777 == 0o600
+            assert not shown, path
+
+
+@pytest.mark.parametrize("mood", MOODS)
+@pytest.mark.parametrize("kind", CREDENTIALS)
+def test_nothing_that_is_said_or_written_holds_a_secret(upload, program, secrets, tmp_path, kind, mood):
+    for output in OUTPUTS:
+        _, running = upload(kind, mood, *output)
+        result = running.wait()
+        assert not secrets.shown_in(result.out, result.err), result
+        assert (result.code == 0) == (mood == "delivered") or mood == "no state directory", result
+    check_files(program, secrets, tmp_path)
+
+
+@pytest.mark.parametrize("destination", ["url", "tus"])
+@pytest.mark.parametrize("mood", [mood for mood in MOODS if mood not in ("usage", "no state directory")])
+def test_a_token_in_the_address_is_not_shown(upload, program, secrets, tmp_path, destination, mood):
+    for output in OUTPUTS:
+        _, running = upload("bearer", mood, *output, destination=destination)
+        result = running.wait()
+        assert not secrets.shown_in(result.out, result.err), result
+    check_files(program, secrets, tmp_path)
+
+
+def test_the_secrets_do_go_out(upload, program, certificates):
+    """Otherwise the tests above would look for nothing."""
+    for kind in CREDENTIALS:
+        stub, running = upload(kind, "delivered")
+        assert running.wait().code == 0
+        head = stub.requests[0].head.decode()
+        wanted = {"bearer": BEARER, "upload token": UPLOAD_TOKEN}.get(kind, basic("uploader", PASSWORD))
+        assert wanted in head
+        assert "roxy" not in head, "the server saw what is the proxy's"
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["delete", "--verbose"], ["delete", "--json"]], ids=" ".join)
+def test_what_is_said_of_a_delivered_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+    _, running = upload("password file", "delivered")
+    assert running.wait().code == 0
+    record, = records(program)
+    assert DELETE_TOKEN in record.read_text(), "the delete token was not kept"
+    ids = [record.stem] if command[0] == "delete" else []
+    result = program.run(*command, *ids)
+    assert result.code == 0 or command[0] == "delete", result
+    assert not secrets.shown_in(result.out, result.err), result
+    check_files(program, secrets, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["list", "--json"], ["resume", "-v"], ["resume", "--json"], ["cancel", "-v"]], ids=" ".join)
+def test_what_is_said_of_an_interrupted_upload_holds_no_secret(upload, program, secrets, tmp_path, command):
+    _, running = upload("bearer", "lost", destination="tus")
+    assert running.wait().code == 4
+    record, = records(program)
+    ids = [] if command[0] == "list" else [record.stem]
+    result = program.run(*command, *ids)
+    assert not secrets.shown_in(result.out, result.err), result
+    check_files(program, secrets, tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_shows_no_secret(upload, secrets, number):
+    stub, running = upload("password file", "silent", "--verbose", "--response-timeout", "60s")
+    wait_until(lambda: stub.requests)
+    running.signal(number)
+    result = running.wait(10)
+    assert result.code == 128 + number, result
+    assert not secrets.shown_in(result.out, result.err), result
+
+
+MISTAKES = {
+    "a password in the address": ["--server", f"https://uploader:{PASSWORD}@hive.example/"],
+    "a password with the user": ["--server", "https://hive.example/", "--user", f"uploader:{PASSWORD}"],
+    "a password as an option": ["--server", "https://hive.example/", f"--password={PASSWORD}"],
+    "a token as an option": ["--server", "https://hive.example/", f"--bearer={BEARER}"],
+    "a password in the proxy's address": ["--server", "https://a/", "--proxy", f"http://me:{PROXY_PASSWORD}@b/"],
+    "a password with the proxy's user": [
+        "--server", "https://a/", "--proxy", "http://b/", "--proxy-user", f"me:{PROXY_PASSWORD}"],
+    "a broken address with a password": ["--server", f"https://uploader:{PASSWORD}@[hive/"],
+    "a broken proxy with a password": ["--server", "https://a/", "--proxy", f"http://me:{PROXY_PASSWORD}@[b/"],
+    "a broken address with a token": ["--multipart-url", f"https://hive example/?token={QUERY_TOKEN}"],
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_secret_in_the_wrong_place_is_not_repeated(run, recording, secrets, mistake):
+    result = run("send", recording(), *MISTAKES[mistake], "--label", "L", env={"GIGHIVE_PASSWORD": PASSWORD})
+    assert result.code == 2, result
+    assert not secrets.shown_in(result.out, result.err), result
+
+
+@pytest.mark.parametrize("variable", ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy"])
+@pytest.mark.parametrize(
+    "form", ["http://me:{}@127.0.0.1:9", "http://me:{}@[broken", "socks5://me:{}@127.0.0.1:9", "me:{}@127.0.0.1:9"])
+def test_a_password_in_the_environments_proxy_is_not_shown(run, recording, secrets, variable, form):
+    scheme = "http" if variable == "http_proxy" else "https"
+    result = run(
+        "send", recording(), "--multipart-url", f"{scheme}://192.0.2.1/", "--verbose",
+        env={variable: form.format(PROXY_PASSWORD)}, seconds=20)
+    assert result.code in (2, 4), result
+    assert not secrets.shown_in(result.out, result.err), result
+
+
+@pytest.mark.parametrize(
+    "content", [f"{BEARER}\x01", f"{BEARER}\x7f\n", f"\x00{BEARER}", BEARER * 300], ids=["SOH", "DEL", "NUL", "long"])
+def test_a_token_that_cannot_be_sent_is_not_shown(post, hive, recording, secrets, tmp_path, content):
+    private(tmp_path / "bearer", content)
+    result = post(hive(), recording(), "--bearer-file", "bearer", "-v")
+    assert result.code == 2, result
+    assert not secrets.shown_in(result.out, result.err), result
+
+
+ECHOES = {
+    "in the message": '{"error":"Unauthorized","message":"no access for %s"}',
+    "in the error": '{"error":"%s"}',
+    "in a text": "%s",
+}
+
+
+@pytest.mark.parametrize("where", ECHOES)
+@pytest.mark.parametrize("kind", CREDENTIALS)
+def test_a_server_that_repeats_a_secret_is_not_quoted_with_it(program, hive, recording, secrets, where, kind):
+    """A debug page does so."""
+
+    def answer(request):
+        credentials = request.header("Authorization") + " " + request.header("X-Upload-Token")
+        plain = {"bearer": BEARER, "upload token": UPLOAD_TOKEN}.get(kind, f"uploader:{PASSWORD}")
+        content = (ECHOES[where] % f"{credentials} {plain}").encode()
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(content)}\r\nX-Debug: {credentials} {plain}\r\n\r\n"
+        return head.encode() + content
+
+    stub = hive(answer=answer, user=None)
+    for output in (["--verbose"], ["--json"]):
+        result = program.run(
+            "send", recording(), "--server", stub.url, "--label", "L", *CREDENTIALS[kind], *output,
+            env={"GIGHIVE_PASSWORD": PASSWORD})
+        assert result.code == 7, result
+        assert not secrets.shown_in(result.out, result.err), result
+
+
+# MARK: The process itself
+
+
+@pytest.fixture
+def at_work(upload):
+    """A run that waits for an answer."""
+    stub, running = upload("password file", "silent", "--response-timeout", "60s")
+    wait_until(lambda: stub.requests)
+    yield running
+    running.end()
+
+
+def test_the_process_list_shows_no_secret(at_work, secrets):
+    assert not secrets.shown_in(Path(f"/proc/{at_work.pid}/cmdline").read_bytes())
+    assert not secrets.shown_in(Path(f"/proc/{at_work.pid}/comm").read_bytes())
+
+
+@pytest.mark.native
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+def test_no_other_process_of_the_user_can_look_into_it(program, recording, shared, hive):
+    """PR_SET_DUMPABLE: /proc/PID belongs to root then, and ptrace(2) is refused."""
+    stub = hive("silent", user=None)
+    home = shared / "nobody"
+    home.mkdir(exist_ok=True)
+    os.chown(home, 65534, 65534)
+    file = recording(directory=home)
+    file.chmod(0o644)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    running = program.start(
+        "send", file, "--multipart-url", stub.url + "/upload", "--state-dir", home / "state", cwd=home,
+        env={"HOME": str(home), "GIGHIVE_PASSWORD": PASSWORD}, **nobody)
+    wait_until(lambda: stub.requests)
+    for name in ("environ", "mem", "maps"):
+        seen = subprocess.run(["/bin/cat", f"/proc/{running.pid}/{name}"], capture_output=True, **nobody)
+        assert b"Permission denied" in seen.stderr and not seen.stdout, seen
+    running.end()
+
+
+@pytest.mark.native
+def test_there_is_no_core_dump(program, hive, recording):
+    """SIGXCPU asks for one. Whether the kernel would write one is tried with another program first."""
+    unlimited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2)}
+
+    def dumps(process) -> bool:
+        process.send_signal(signal.SIGXCPU)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = status
+        return os.WIFSIGNALED(status) and os.WCOREDUMP(status)
+
+    control = subprocess.Popen(["/bin/sleep", "60"], cwd=program.directory, **unlimited)
+    if not dumps(control):
+        pytest.skip("this kernel dumps nobody's core")
+    stub = hive("silent", user=None)
+    running = program.start("send", recording(), "--multipart-url", stub.url + "/upload", **unlimited)
+    wait_until(lambda: stub.requests)
+    assert not dumps(running.process)

@@ -1,0 +1,70 @@
+"""Limits that a user sets: how long a whole upload may take, and how fast it may be."""
+
+import time
+
+import pytest
+from records import only_record
+from uploads import TUS, is_delivered, of_kind, sent
+
+SIZE = 4_000_000
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_an_upload_ends_when_its_time_is_over(any_hive, send, recording, way):
+    hive = any_hive("slow-read=1e6")
+    result = send(hive, recording(SIZE), "--protocol", way, "--max-time", "700ms", retries=5, seconds=20)
+    assert result.code == 4 and "--max-time" in result.err, result
+    assert hive.recordings == []
+
+
+def test_the_time_counts_pauses_too(hive, send, recording):
+    stub = hive("status=503:60")
+    result = send(stub, recording(), "--max-time", "700ms", retries=5, seconds=20)
+    assert result.code == 4 and "--max-time" in result.err, result
+    assert len(stub.requests) == 1
+
+
+def test_the_time_counts_silence_too(hive, send, recording):
+    result = send(hive("silent"), recording(), "--max-time", "700ms", retries=5, seconds=20)
+    assert result.code == 4 and "--max-time" in result.err, result
+
+
+def test_each_file_has_its_own_time(hive, send, recording):
+    files = [recording(1_000_000, f"{number}.mp4") for number in range(3)]
+    result = send(hive("slow-read=1.5e6"), *files, "--max-time", "2s")
+    assert result.code == 0, result
+
+
+def test_what_ran_out_of_time_goes_on_with_the_next_command(hive, program, recording):
+    stub, file = hive("PATCH/slow-read=1e6"), recording(SIZE)
+    assert program.send(stub, *TUS, file, "--max-time", "1500ms").code == 4
+    assert only_record(program).phase == "pending"
+    stub.set_faults()
+    first = of_kind(stub, "patch")[0].body_bytes
+    assert program.send(stub, *TUS, file).code == 0
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE and first > 0
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_a_rate_is_not_exceeded(any_hive, send, recording, way):
+    hive, file = any_hive(), recording(SIZE)
+    began = time.monotonic()
+    result = send(hive, file, "--protocol", way, "--limit-rate", "2M")
+    assert result.code == 0, result
+    assert time.monotonic() - began >= 1.5
+    assert is_delivered(hive, file)
+
+
+def test_a_low_rate_is_no_stall(hive, send, recording):
+    stub, file = hive(), recording(60_000)
+    result = send(stub, file, "--limit-rate", "30k", "--stall-timeout", "300ms")
+    assert result.code == 0, result
+    assert is_delivered(stub, file)
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "x", ""])
+def test_a_rate_that_cannot_be_is_a_usage_error(hive, send, recording, rate):
+    stub = hive()
+    assert send(stub, recording(), f"--limit-rate={rate}").code == 2
+    assert stub.requests == []

@@ -1,0 +1,355 @@
+"""Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, and with words that
+say what to do. Beside each stands a server that is right in just that, and is served."""
+
+import base64
+import functools
+import hashlib
+import re
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+from certificates_matrix import ANSWER, CASES, HOST, CutServer, Forge, Server, drain, leaf, openssl
+from program import wait_until
+
+SECRET = "Planted-pa55word"
+
+
+@pytest.fixture(scope="session")
+def forge(tmp_path_factory):
+    return Forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Starts TLS servers."""
+    servers = []
+
+    def serve(shown, kind=Server, **options):
+        servers.append(kind(shown, tmp_path, **options))
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def upload(run, recording):
+    def upload(server, *options, host=HOST):
+        url = ["--multipart-url", f"https://{host}/upload", "--proxy", server.proxy, "--user", "uploader"]
+        tries = ["--retries", "2", "--retry-max-delay", "10ms"]
+        return run("send", recording(1000), *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
+
+    return upload
+
+
+def check_refused(result, server, *words):
+    assert result.code == 5, result
+    assert server.received == b"", "something of the request went out"
+    assert len(server.connections) == 1, "it was tried again, which cannot help"
+    assert result.out == ""
+    assert SECRET not in result.err
+    check_sentence(result, *words)
+
+
+def check_sentence(result, *words):
+    """One line, of whole sentences."""
+    assert re.fullmatch(r"gighive-upload: .*[.?]\n", result.err), result
+    for word in words:
+        assert word in result.err, result
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, serve, upload, case):
+    server = serve(case.good(forge))
+    result = upload(server, "--cacert", server.shown.cacert, host=case.host)
+    assert result.code == 0, result
+    assert b"POST /upload" in server.received
+    assert b"Authorization" not in server.connections[0].tunnel, "the proxy saw the password"
+    server = serve(case.wrong(forge))
+    result = upload(server, "--cacert", server.shown.cacert, host=case.host)
+    check_refused(result, server, case.host.strip("[]"), *case.words)
+
+
+# MARK: Versions and algorithms
+
+SETTINGS = {
+    "TLS 1.0": ({"minimum": "TLSv1", "maximum": "TLSv1"}, {"minimum": "TLSv1", "maximum": "TLSv1_2"}),
+    "TLS 1.1": ({"minimum": "TLSv1_1", "maximum": "TLSv1_1"}, {"minimum": "TLSv1_1", "maximum": "TLSv1_2"}),
+    "no forward secrecy": ({"maximum": "TLSv1_2", "ciphers": "kRSA:@SECLEVEL=0"}, {"maximum": "TLSv1_2"}),
+    "no encryption": ({"maximum": "TLSv1_2", "ciphers": "eNULL:@SECLEVEL=0"}, {"maximum": "TLSv1_2"}),
+    "no authentication": ({"maximum": "TLSv1_2", "ciphers": "aNULL:@SECLEVEL=0"}, {"maximum": "TLSv1_2"}),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_an_old_or_weak_protocol_is_refused(forge, serve, upload, name):
+    """Also with --insecure, which is about the certificate only."""
+    wrong, good = SETTINGS[name]
+    shown = leaf(forge, key="rsa2048", usage="digitalSignature,keyEncipherment")
+    server = serve(shown, **good)
+    assert upload(server, "--cacert", shown.cacert).code == 0
+    for options in (["--cacert", shown.cacert], ["--insecure"]):
+        server = serve(shown, **wrong)
+        result = upload(server, *options)
+        assert result.code == 5, result
+        assert server.received == b""
+        assert "TLS 1.2" in result.err, result
+
+
+# MARK: Pins
+
+
+def pin_of(certificate) -> str:
+    key = openssl("x509", "-in", certificate.path, "-noout", "-pubkey")
+    der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
+    return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
+
+
+def test_a_wrong_pin_is_refused_whoever_vouches_for_the_certificate(forge, serve, upload):
+    shown = leaf(forge)
+    right, authority = pin_of(shown.leaf), pin_of(shown.leaf.issuer)
+    server = serve(shown)
+    assert upload(server, "--cacert", shown.cacert, "--pin", right).code == 0
+    for wrong in (["--pin", authority], ["--pin", authority, "--pin", "sha256//" + "A" * 43 + "="]):
+        server = serve(shown)
+        check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--pin")
+        server = serve(shown)
+        result = upload(server, "--insecure", *wrong)
+        assert (result.code, server.received) == (5, b""), result
+
+
+# MARK: A handshake that is cut
+
+
+@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
+@pytest.mark.parametrize("ending", ["fin", "rst"])
+def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve, upload, version, ending):
+    shown = leaf(forge)
+    cut = functools.partial(serve, shown, CutServer, ending=ending, minimum=version, maximum=version)
+    whole = cut(records=1000)
+    upload(whole, "--cacert", shown.cacert, "--retries", "0")
+    assert b"POST /upload" in whole.received
+    assert whole.needed >= 4
+    for count in range(whole.needed):
+        for part in (0, 3, 7):
+            server = cut(records=count, part=part)
+            result = upload(server, "--cacert", shown.cacert, "--retries", "0")
+            assert result.code == (5 if ending == "fin" else 4), result
+            assert server.received == b"", "something of the request went out"
+            check_sentence(result, "during the", "handshake")
+
+
+def test_a_server_that_stops_in_the_handshake_is_not_waited_for_for_ever(run, recording):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+        began = time.monotonic()
+        result = run("send", recording(), "--multipart-url", url, "--retries", "0", "--handshake-timeout", "300ms")
+    assert result.code == 4, result
+    assert time.monotonic() - began < 5
+    check_sentence(result, "handshake", "0.30 s")
+
+
+# MARK: Servers that say no, or something else
+
+ALERTS = {
+    40: "handshake failure", 42: "bad certificate", 44: "certificate revoked", 45: "certificate expired",
+    46: "certificate unknown", 48: "unknown ca", 49: "access denied", 70: "protocol version",
+    71: "insufficient security", 80: "internal error", 112: "unrecognized name", 116: "certificate required",
+}
+NO_TLS = {
+    "an HTTP answer": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+    "an SSH server": b"SSH-2.0-OpenSSH_9.2p1\r\n",
+    "an SMTP server": b"220 mail.example ESMTP\r\n",
+    "zeros": bytes(2000),
+    "a record that is too long": b"\x16\x03\x03\xff\xff" + bytes(70_000),
+}
+BAD_TLS = {
+    "an empty handshake record": b"\x16\x03\x03\x00\x00",
+    "a handshake message of an unknown kind": b"\x16\x03\x03\x00\x04\x63\x00\x00\x00",
+    "a client's greeting": b"\x16\x03\x03\x00\x04\x01\x00\x00\x00",
+    "data before the handshake": b"\x17\x03\x03\x00\x02hi",
+}
+
+
+@pytest.fixture
+def answering():
+    """Starts servers that read the client's first words and answer them with some bytes."""
+    listeners = []
+
+    def answering(answer):
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve():
+            try:
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.settimeout(10)
+                        connection.recv(1 << 16)
+                        connection.sendall(answer)
+                        connection.shutdown(socket.SHUT_WR)
+                        drain(connection)
+            except OSError:
+                pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"https://127.0.0.1:{listener.getsockname()[1]}/"
+
+    yield answering
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+@pytest.mark.parametrize("number", ALERTS)
+def test_an_alert_is_told_in_words(answering, run, recording, number):
+    url = answering(b"\x15\x03\x03\x00\x02\x02" + bytes([number]))
+    result = run("send", recording(), "--multipart-url", url)
+    assert result.code == 5, result
+    check_sentence(result, ALERTS[number], "server")
+    assert "sslv3" not in result.err, "nobody speaks SSL 3"
+
+
+@pytest.mark.parametrize("name", [*NO_TLS, *BAD_TLS])
+def test_a_server_that_speaks_no_tls_is_refused(answering, run, recording, name):
+    url = answering({**NO_TLS, **BAD_TLS}[name])
+    result = run("send", recording(), "--multipart-url", url, "--retries", "0")
+    assert result.code == 5, result
+    check_sentence(result, "TLS", "127.0.0.1", *(["port"] if name in NO_TLS else []))
+
+
+# MARK: Later
+
+
+class LiveServer:
+    """openssl s_server, which can be told to renegotiate in the middle."""
+
+    def __init__(self, shown, folder, *options):
+        pem = folder / "live.pem"
+        pem.write_text(shown.pem + open(shown.leaf.key).read())
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        command = ["openssl", "s_server", "-accept", f"127.0.0.1:{self.port}", "-cert", pem, *options]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0)
+        self.output = b""
+        threading.Thread(target=self._read, daemon=True).start()
+        wait_until(lambda: b"ACCEPT" in self.output, what="s_server's start")
+
+    def _read(self):
+        while data := self._process.stdout.read(1 << 16):
+            self.output += data
+
+    def say(self, line: bytes):
+        self._process.stdin.write(line + b"\n")
+
+    def wait_for(self, words: bytes):
+        wait_until(lambda: words in self.output, what=f"{words!r} at the server")
+
+    def stop(self):
+        self._process.kill()
+        self._process.wait()
+
+
+@pytest.fixture
+def live(tmp_path):
+    servers = []
+
+    def live(shown, *options):
+        servers.append(LiveServer(shown, tmp_path, *options))
+        return servers[-1]
+
+    yield live
+    for server in servers:
+        server.stop()
+
+
+def uploading(start, recording, server, shown):
+    url = f"https://127.0.0.1:{server.port}/upload"
+    return start("send", recording(1000), "--multipart-url", url, "--cacert", shown.cacert, "--quiet")
+
+
+def test_a_renegotiation_is_refused(forge, live, start, recording):
+    shown = leaf(forge)
+    server = live(shown, "-tls1_2")
+    running = uploading(start, recording, server, shown)
+    server.wait_for(b"POST /upload")
+    server.say(b"R")
+    result = running.wait(20)
+    assert result.code == 5, result
+    check_sentence(result, "127.0.0.1")
+
+
+@pytest.mark.parametrize("command", [b"k", b"K"], ids=["KeyUpdate", "KeyUpdate that asks for one"])
+def test_new_keys_are_taken_in_the_middle(forge, live, start, recording, command):
+    """What TLS 1.3 has in the place of renegotiation."""
+    shown = leaf(forge)
+    server = live(shown, "-tls1_3", "-msg")
+    running = uploading(start, recording, server, shown)
+    server.wait_for(b"POST /upload")
+    server.say(command)
+    server.wait_for(b"KeyUpdate")
+    for line in ANSWER.split(b"\r\n")[:-1]:
+        server.say(line + b"\r")
+    assert running.wait(20).code == 0
+
+
+TRUNCATED = {
+    "in the head": b"HTTP/1.1 201 Crea",
+    "behind the head": b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n",
+    "in the content": b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{",
+    "in a chunk": b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{",
+    "behind a chunk": b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+    "where only the end tells the length": b"HTTP/1.1 201 Created\r\nConnection: close\r\n\r\n{}",
+}
+
+
+@pytest.mark.parametrize("where", TRUNCATED)
+def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge, serve, upload, where):
+    shown = leaf(forge)
+    server = serve(shown, answer=TRUNCATED[where], says_goodbye=False)
+    result = upload(server, "--cacert", shown.cacert, "--retries", "0")
+    assert result.code == 5, result
+    check_sentence(result, "cut")
+
+
+def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forge, serve, upload):
+    shown = leaf(forge)
+    result = upload(serve(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retries", "0")
+    assert result.code == 4, result
+    check_sentence(result, "lost", "may have stored it")
+
+
+@pytest.mark.parametrize("says_goodbye", [True, False])
+def test_the_end_behind_a_whole_answer_needs_no_close_notify(forge, serve, upload, says_goodbye):
+    shown = leaf(forge)
+    server = serve(shown, says_goodbye=says_goodbye)
+    assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
+
+
+def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serve, upload):
+    shown = leaf(forge)
+    server = serve(shown, answer=TRUNCATED["where only the end tells the length"])
+    assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
+
+
+# MARK: Client certificates
+
+
+def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_a_pass_phrase(forge, serve, upload, tmp_path):
+    shown, own = leaf(forge), forge.issue("/CN=an uploader", issuer=forge.authority(), key="ecb")
+    locked = tmp_path / "locked.key"
+    openssl("pkey", "-in", own.key, "-aes256", "-passout", "pass:Planted-phrase", "-out", str(locked))
+    pair = ["--cert", own.path, "--key"]
+    assert upload(serve(shown), "--cacert", shown.cacert, *pair, own.key).code == 0
+    server = serve(shown)
+    result = upload(server, "--cacert", shown.cacert, *pair, locked)
+    assert result.code == 5, result
+    assert server.connections == []
+    check_sentence(result, "locked.key", "encrypted")
+    assert not re.search("pass ?phrase:", result.err)

@@ -1,0 +1,75 @@
+"""Uploads by tus, stopped at a byte that the test chooses."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+
+from program import Outcome, Running, wait_until
+
+CREATION = 1 << 20
+"""What goes along with the creation of an upload, at most."""
+
+CHUNK = 8 << 20
+"""What an interruption may cost, at most, while nothing is known of the server."""
+
+TUS = ["--protocol", "tus", "--progress", "none"]
+
+PASSWORD = {"GIGHIVE_PASSWORD": "secret"}
+
+
+def begin(program, hive, file, *options, at: int, faults=(), **more) -> Running:
+    """Starts an upload, and returns when the server has `at` bytes and reads no more."""
+    assert at > CREATION
+    known = {upload.id for upload in hive.uploads}
+    hive.set_faults(f"PATCH/stall-after={at - CREATION}", *faults)
+    running = program.start_sending(hive, *TUS, file, *options, **more)
+    wait_until(
+        lambda: any(upload.id not in known and upload.offset == at for upload in hive.uploads) or _ended(running),
+        what=f"an upload with {at} bytes",
+    )
+    hive.set_faults()
+    return running
+
+
+def _ended(running: Running) -> bool:
+    assert running.process.poll() is None, running.wait()
+    return False
+
+
+def stop(program, hive, file, *options, at: int = 3_000_000, number=signal.SIGTERM, **more) -> Outcome:
+    """An upload that a signal has ended when the server had `at` bytes. The log of requests begins anew."""
+    running = begin(program, hive, file, *options, at=at, **more)
+    running.signal(number)
+    outcome = running.wait(10)
+    hive._requests.clear()
+    return outcome
+
+
+def sent(hive) -> int:
+    """Bytes of recordings that have reached the server, those that were sent again included."""
+    kinds = ("create", "patch", "multipart")
+    return sum(request.body_bytes for request in hive.requests if request.kind in kinds)
+
+
+def kinds(hive) -> list[str]:
+    """What was asked, in order: options, create, head, patch, finalize, terminate, delete, multipart, other."""
+    return [request.kind for request in hive.requests]
+
+
+def of_kind(hive, kind: str) -> list:
+    return [request for request in hive.requests if request.kind == kind]
+
+
+def sha256(file) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def is_delivered(hive, file, count: int = 1) -> bool:
+    """Has GigHive this recording, and `count` in all?"""
+    assert [recording.sha256 for recording in hive.recordings].count(sha256(file)) == 1, hive.recordings
+    assert len(hive.recordings) == count, hive.recordings
+    assert hive.recordings[-1].size == os.stat(file).st_size
+    return True
