@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Starts Apache with ModSecurity, nginx and PHP-FPM from this folder's configuration, on loopback.
+"""Starts Apache with ModSecurity, nginx, PHP-FPM and a tus server from this folder's configuration, on loopback.
 
 The tests use `running()`. By hand, `./servers.py` starts the same servers, prints their addresses
 and stops them on Ctrl-C.
@@ -10,6 +10,8 @@ import grp
 import json
 import os
 import pwd
+import random
+import re
 import shutil
 import signal
 import socket
@@ -24,8 +26,10 @@ from pathlib import Path
 import authority
 
 HERE = Path(__file__).resolve().parent
+PYTHON = HERE.parents[1] / ".build/interop/python/bin/python"  # as `setup` makes it
 APACHE_MODULES = "/usr/lib/apache2/modules"
 FIRST_PORT_BY_HAND = 18400
+FREE_PORTS = range(20_000, 32_000)
 START_SECONDS = 20
 SETTLE_SECONDS = 0.5
 STOP_SECONDS = 10
@@ -48,9 +52,14 @@ class SiteConfig:
 
 # ModSecurity's limit counts the whole body. 6442450944 is 6 GiB, GigHive's own limit.
 OPEN_MODSECURITY = "SecRequestBodyLimit 6442450944"
+# ModSecurity's other limit, 128 KiB by default, is for what is not a file in a form. It counts for a tus PATCH only
+# where rules want to read bodies of any type, as the OWASP core rule set does with this action (its rule 901340).
+ALL_BODIES = 'SecAction "id:901340,phase:1,pass,nolog,ctl:forceRequestBodyVariable=On"'
+LIKE_CLOUDFLARE = "client_max_body_size 100m;"
 SITES = [
     SiteConfig("apache", "apache", "large", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
-    SiteConfig("apache-modsecurity-1m", "apache", "large", "LimitRequestBody 0\n    SecRequestBodyLimit 1048576"),
+    SiteConfig("apache-modsecurity-1m", "apache", "large",
+               f"LimitRequestBody 0\n    SecRequestBodyLimit 1048576\n    {ALL_BODIES}"),
     # No LimitRequestBody: Apache's own default of 1 GiB.
     SiteConfig("apache-default-limit", "apache", "large", OPEN_MODSECURITY),
     SiteConfig("apache-php-default", "apache", "default", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
@@ -58,7 +67,21 @@ SITES = [
     # No client_max_body_size: nginx's own default of 1 MB. TLS 1.2 only, for a client that must speak both.
     SiteConfig("nginx-default-limit", "nginx", "large", "ssl_protocols TLSv1.2;"),
     SiteConfig("nginx-php-default", "nginx", "default", "client_max_body_size 0;"),
+    # Cloudflare's limit, and a proxy that reads each request whole before it passes it on to the tus server, or not.
+    SiteConfig("nginx-100m-spools", "nginx", "large", f"{LIKE_CLOUDFLARE}\n        proxy_request_buffering on;"),
+    SiteConfig("nginx-100m-streams", "nginx", "large", f"{LIKE_CLOUDFLARE}\n        proxy_request_buffering off;"),
 ]
+# The tus server itself: no TLS, no password.
+TUS = ("tus", "http")
+
+
+@dataclass(frozen=True)
+class TusUpload:
+    """What the tus server keeps of one upload."""
+
+    path: Path
+    size: int
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,7 @@ class Servers:
     root: Path
     ca: Path
     ports: dict  # (site, scheme) -> port
+    tus: "Daemon"
 
     def url(self, site: str, scheme: str, host: str = "localhost") -> str:
         return f"{scheme}://{host}:{self.ports[site, scheme]}"
@@ -91,11 +115,55 @@ class Servers:
         """The form that came with the file, as PHP parsed it."""
         return json.loads((self.received / f"{checksum}.json").read_text())
 
+    @property
+    def tus_store(self) -> Path:
+        return self.root / "tus"
+
+    def tus_uploads(self, file_name: str) -> list:
+        """What the tus server keeps of uploads with that name: the file, its size, and the offset that it counts."""
+        uploads = []
+        for path in self.tus_store.glob("*.info"):
+            info = json.loads(path.read_text())
+            upload = TusUpload(path.with_suffix(""), info["size"], info["offset"])
+            if info["metadata"].get("filename") == file_name and upload.path.exists():
+                uploads.append(upload)
+        return uploads
+
+    def start_tus(self) -> None:
+        """After it was stopped or killed."""
+        self.tus.start()
+        _wait_until_they_listen(self, [self.tus])
+
+    def wait_until_idle(self, site: str, scheme: str) -> None:
+        """Until the site's connections have ended, and no request holds an upload on the tus server: all have noticed
+        that the client has gone, and the tus server has counted what came."""
+        deadline = time.monotonic() + START_SECONDS
+        while _is_connected(self.ports[site, scheme]) or any(self.tus_store.glob(".locks/*")):
+            assert time.monotonic() < deadline, "the servers still believe in the client"
+            time.sleep(0.02)
+
+    @contextmanager
+    def tus_hook_delay(self, seconds: int):
+        """GigHive's finalize learns so much later that an upload is complete."""
+        path = self.tus_store / "hook-delay"
+        path.write_text(str(seconds))
+        try:
+            yield
+        finally:
+            path.unlink()
+
     def forget_uploads_over(self, size: int) -> None:
         """Frees the disk; the catalogue still knows them."""
-        for path in [*self.received.iterdir(), *(self.root / "spool").iterdir()]:
-            if path.stat().st_size > size:
+        for path in [*self.received.iterdir(), *(self.root / "spool").iterdir(), *self.tus_store.iterdir()]:
+            if path.is_file() and path.stat().st_size > size:
                 path.unlink()
+
+    def requests(self, site: str, scheme: str) -> list:
+        """The site's requests so far, from the server's log, which is written a moment after the answer."""
+        time.sleep(0.3)
+        port = f"port={self.ports[site, scheme]}"
+        log = self.log("apache-access.log" if site.startswith("apache") else "nginx-access.log")
+        return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in log.splitlines() if line.startswith(port + " ")]
 
     def log(self, name: str) -> str:
         return (self.root / "log" / name).read_text(errors="replace")
@@ -107,24 +175,29 @@ def running(first_port: int = 0):
     with ExitStack() as cleanup:
         root = Path(tempfile.mkdtemp(prefix="gighive-interop-", dir=os.environ.get("INTEROP_TMPDIR", "/var/tmp")))
         cleanup.callback(shutil.rmtree, root, ignore_errors=True)
-        servers = _write_files(root, _choose_ports(first_port))
-        commands = [
-            [_php_fpm(), "-n", "--fpm-config", root / "php-fpm.conf"],
-            ["/usr/sbin/apache2", "-f", root / "apache.conf", "-D", "FOREGROUND"],
-            ["/usr/sbin/nginx", "-p", root / "nginx", "-c", root / "nginx.conf",
-             "-e", root / "log/nginx-error.log", "-g", "daemon off;"],
+        ports = _choose_ports(first_port)
+        daemons = [
+            Daemon("php-fpm", [_php_fpm(), "-n", "--fpm-config", root / "php-fpm.conf"], root),
+            Daemon("apache", ["/usr/sbin/apache2", "-f", root / "apache.conf", "-D", "FOREGROUND"], root),
+            Daemon("nginx", ["/usr/sbin/nginx", "-p", root / "nginx", "-c", root / "nginx.conf",
+                             "-e", root / "log/nginx-error.log", "-g", "daemon off;"], root),
+            _tus_server(root, ports[TUS]),
         ]
-        started = [cleanup.enter_context(_daemon(command, root)) for command in commands]
-        _wait_until_they_listen(servers, started)
+        servers = Servers(root, _write_files(root, ports), ports, daemons[-1])
+        for daemon in daemons:
+            daemon.start()
+            cleanup.callback(daemon.stop)
+        _wait_until_they_listen(servers, daemons)
         yield servers
 
 
-def _write_files(root: Path, ports: dict) -> Servers:
+def _write_files(root: Path, ports: dict) -> Path:
+    """Everything that the daemons read; returns the certificate authority's certificate."""
     user, group = _daemon_account()
     root.chmod(0o711)  # the daemons' account passes through, mkdtemp made it ours alone
     for name in ("log", "run", "apache", "nginx"):
         (root / name).mkdir()
-    for name in ("received", "spool"):
+    for name in ("received", "spool", "tus"):
         (root / name).mkdir()
         if os.geteuid() == 0:
             shutil.chown(root / name, user, group)
@@ -134,7 +207,7 @@ def _write_files(root: Path, ports: dict) -> Servers:
     _write_users(root / "users")
 
     common = {
-        "root": root, "user": user, "group": group, "apache_modules": APACHE_MODULES,
+        "root": root, "user": user, "group": group, "apache_modules": APACHE_MODULES, "tus_port": ports[TUS],
         # nginx warns about `user` unless its master runs as root.
         "user_directive": f"user {user} {group};" if os.geteuid() == 0 else "",
     }
@@ -150,7 +223,7 @@ def _write_files(root: Path, ports: dict) -> Servers:
             for site in SITES if site.server == server for scheme in ("http", "https"))
     for name in ("apache.conf", "nginx.conf", "php-fpm.conf"):
         (root / name).write_text(_filled(name, common))
-    return Servers(root, ca, ports)
+    return ca
 
 
 def _filled(template: str, words: dict) -> str:
@@ -186,36 +259,65 @@ def _php_fpm() -> str:
 
 
 def _choose_ports(first_port: int) -> dict:
-    """Two ports a site: in a row from first_port, or whatever is free when it is 0."""
-    keys = [(site.name, scheme) for site in SITES for scheme in ("http", "https")]
+    """Two ports a site and the tus server's: in a row from first_port, or whatever is free when it is 0."""
+    keys = [(site.name, scheme) for site in SITES for scheme in ("http", "https")] + [TUS]
     if first_port:
         return {key: first_port + index for index, key in enumerate(keys)}
-    with ExitStack() as held:  # all at once, so that no port is given out twice
-        ports = {}
-        for key in keys:
-            listener = held.enter_context(socket.socket())
-            listener.bind(("127.0.0.1", 0))
-            ports[key] = listener.getsockname()[1]
-    return ports
+    # Not from the range that the kernel takes connections' own ports from: one could be taken before a server has it.
+    candidates = iter(random.sample(FREE_PORTS, 1000))
+    return {key: next(filter(_is_free, candidates)) for key in keys}
 
 
-@contextmanager
-def _daemon(command: list, root: Path):
-    """Runs a server in the foreground as our child, so that it is stopped by its process id and nothing else."""
-    name = Path(command[0]).name
-    with open(root / "log" / f"{name}.out", "wb") as output:
-        # In a session of its own: Ctrl-C reaches us, and we stop the servers in order.
-        process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=output, start_new_session=True, preexec_fn=_end_with_parent)
-    try:
-        yield process
-    finally:
-        process.terminate()
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
         try:
-            process.wait(STOP_SECONDS)
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _tus_server(root: Path, port: int) -> "Daemon":
+    if not PYTHON.exists():
+        raise RuntimeError("the tus server is not installed; run Tests/Interop/setup")
+    # At a stop uvicorn would wait for its clients; two seconds are enough.
+    return Daemon("tus", [PYTHON, "-B", "-m", "uvicorn", "tus_server:app", "--app-dir", HERE, "--host", "127.0.0.1",
+                          "--port", port, "--timeout-graceful-shutdown", 2], root, INTEROP_TUS=root / "tus")
+
+
+class Daemon:
+    """A server in the foreground as our child, so that it is stopped by its process id and nothing else."""
+
+    def __init__(self, name: str, command: list, root: Path, **environment):
+        self.name = name
+        self._command = list(map(str, command))
+        self._log = root / "log" / f"{name}.out"
+        self._environment = {**os.environ, **{key: str(value) for key, value in environment.items()}}
+        self._process = None
+
+    def start(self) -> None:
+        with open(self._log, "ab") as output:
+            # In a session of its own: Ctrl-C reaches us, and we stop the servers in order.
+            # What the tus server stores is for PHP to read, whatever our own mask.
+            self._process = subprocess.Popen(self._command, env=self._environment, stdin=subprocess.DEVNULL,
+                                             stdout=output, stderr=output, umask=0o022, start_new_session=True,
+                                             preexec_fn=_end_with_parent)
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def kill(self) -> None:
+        """Ends it as a power failure would."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            self.kill()
 
 
 def _end_with_parent() -> None:
@@ -224,17 +326,24 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _wait_until_they_listen(servers: Servers, started: list) -> None:
+def _wait_until_they_listen(servers: Servers, daemons: list) -> None:
     deadline = time.monotonic() + START_SECONDS
     waiting = [(socket.AF_INET, ("127.0.0.1", port)) for port in servers.ports.values()]
     waiting += [(socket.AF_UNIX, str(servers.root / "run" / f"{pool}.sock")) for pool in POOLS]
     while waiting or time.monotonic() < deadline - START_SECONDS + SETTLE_SECONDS:
         waiting = [address for address in waiting if not _accepts(*address)]
         # One that could not bind its port exits, and somebody else's server answers in its place.
-        dead = [Path(process.args[0]).name for process in started if process.poll() is not None]
+        dead = [daemon.name for daemon in daemons if daemon.has_ended]
         if dead or time.monotonic() > deadline:
             raise RuntimeError(f"ended: {dead}, not listening: {waiting}\n{_what_they_said(servers.root)}")
         time.sleep(0.05)
+
+
+def _is_connected(port: int) -> bool:
+    """Has the server at this port a connection that it has not closed?"""
+    established, close_wait = "01", "08"
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(row[1].endswith(f":{port:04X}") and row[3] in (established, close_wait) for row in rows)
 
 
 def _accepts(family, address) -> bool:
@@ -251,6 +360,7 @@ def _by_hand() -> None:
     with running(FIRST_PORT_BY_HAND) as servers:
         for site in SITES:
             print(f"{site.name:24}{servers.url(site.name, 'http'):26}{servers.url(site.name, 'https')}")
+        print(f"{'tus':24}{servers.url(*TUS)}")
         print(f"\nCA     {servers.ca}\nfiles  {servers.root} (logs in log/, uploads in received/)")
         for user, password in USERS.items():
             print(f"user   {user}, password {password}")

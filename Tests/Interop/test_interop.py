@@ -2,7 +2,6 @@
 
 import os
 import re
-import time
 
 import pytest
 
@@ -172,7 +171,7 @@ def test_a_duplicate_is_already_there(servers, uploader, files, site):
 def test_a_compressed_answer_is_read(servers, uploader, files, site):
     file = files.fresh(MIB)
     assert_delivered(servers, uploader.send(site, "http", file), file)
-    assert requests_of(servers, site, "http")[-1]["coding"] == "gzip"
+    assert servers.requests(site, "http")[-1]["coding"] == "gzip"
 
 
 @everywhere
@@ -182,7 +181,7 @@ def test_two_files_share_a_connection(servers, uploader, files, site, scheme):
     assert run.exit_code == DELIVERED, run
     assert [outcome["checksum_sha256"] for outcome in run.outcomes] == [
         recordings.sha256(first), recordings.sha256(second)]
-    one, two = requests_of(servers, site, scheme)[-2:]
+    one, two = servers.requests(site, scheme)[-2:]
     assert one["client"] == two["client"]
 
 
@@ -199,11 +198,3 @@ def test_two_gib_arrive_byte_for_byte_in_little_memory(
     print(f"\n{site} {scheme}: {run.seconds:.1f} s, peak memory {run.peak_memory_bytes / 1e6:.2f} MB")
     record_property("peak_memory_bytes", run.peak_memory_bytes)
     assert 0 < run.peak_memory_bytes <= MEMORY_CEILING
-
-
-def requests_of(servers, site, scheme):
-    """The site's requests so far, from the server's log, which is written a moment after the answer."""
-    time.sleep(0.3)
-    port = f"port={servers.ports[site, scheme]}"
-    log = servers.log("apache-access.log" if site.startswith("apache") else "nginx-access.log")
-    return [dict(re.findall(r"(\w+)=(\S+)", line)) for line in log.splitlines() if line.startswith(port + " ")]

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ class Run:
     @property
     def outcomes(self) -> list:
         """One event a file: how it ended."""
-        return [event for event in self.events if event["event"] in OUTCOMES]
+        return [event for event in self.events if event.get("event") in OUTCOMES]
 
     @property
     def outcome(self) -> dict:
@@ -50,35 +51,72 @@ class Uploader:
 
     def send(self, site: str, scheme: str, *files: Path, options=(), event="Interop", form=None,
              path=None, host="localhost", trust=True, timeout=120) -> Run:
-        """Sends to a site, or with `path` to that address of it as a plain multipart endpoint.
+        """Sends to a site in one request, or with `path` to that address of it as a plain multipart endpoint.
 
         `form` takes the place of the usual options that describe the event.
         """
         base = self._servers.url(site, scheme, host)
-        where = ["--server", base] if path is None else ["--multipart-url", base + path]
-        trusted = ["--cacert", self._servers.ca] if trust and scheme == "https" else []
+        where = ["--server", base, "--protocol", "multipart"] if path is None else ["--multipart-url", base + path]
         if form is None:
             form = ["--org-name", event, "--event-type", "band", "--event-date", "2026-11-20", "--label", LABEL]
-        return self._run(["send", *files, *where, "--user", "uploader", "--password-file", self.password_file,
-                          *trusted, *form, "--json", *options], timeout)
+        return self.run("send", *files, *where, *self.credentials(scheme if trust else "http"),
+                        *form, "--json", *options, timeout=timeout)
 
-    def _run(self, arguments: list, timeout: float) -> Run:
+    def credentials(self, scheme: str) -> list:
+        trusted = ["--cacert", self._servers.ca] if scheme == "https" else []
+        return ["--user", "uploader", "--password-file", self.password_file, *trusted]
+
+    def run(self, *arguments, timeout=120) -> Run:
+        with self.start(*arguments) as running:
+            return running.finish(timeout)
+
+    def start(self, *arguments) -> "Running":
+        """Runs the binary beside the test; to be used in `with`, which ends it at the latest."""
+        return Running(arguments, self._home)
+
+
+class Running:
+    def __init__(self, arguments: tuple, home: Path):
         # An environment of its own: no proxy, no netrc, no state of the person who runs the tests.
-        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(self._home)}
-        begun = time.monotonic()
-        process = subprocess.Popen([BINARY, *map(os.fspath, arguments)], env=environment, cwd=self._home,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        memory = _PeakMemory(process.pid)
-        try:
-            stdout, stderr = process.communicate(timeout=timeout)
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
-            memory.stop()
-        events = [json.loads(line) for line in stdout.splitlines()]
-        return Run(process.returncode, stderr.decode(errors="replace"), time.monotonic() - begun,
-                   memory.bytes, events)
+        environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(home)}
+        self._begun = time.monotonic()
+        self._stdout, self._stderr = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        self._process = subprocess.Popen([BINARY, *map(os.fspath, arguments)], env=environment, cwd=home,
+                                         stdin=subprocess.DEVNULL, stdout=self._stdout, stderr=self._stderr)
+        self._memory = _PeakMemory(self._process.pid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._memory.stop()
+        self._stdout.close()
+        self._stderr.close()
+
+    def wait_until(self, condition, timeout: float = 60) -> None:
+        """Until something has come about, while the uploader runs."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if self._process.poll() is not None:
+                pytest.fail(f"ended too early: {self.finish()}")
+            assert time.monotonic() < deadline, "it has not come about"
+            time.sleep(0.02)
+
+    def signal(self, number: int) -> None:
+        self._process.send_signal(number)
+
+    def finish(self, timeout: float = 120) -> Run:
+        """Waits for its end."""
+        self._process.wait(timeout)
+        self._memory.stop()
+        for output in (self._stdout, self._stderr):
+            output.seek(0)
+        events = [json.loads(line) for line in self._stdout.read().splitlines()]
+        return Run(self._process.returncode, self._stderr.read().decode(errors="replace"),
+                   time.monotonic() - self._begun, self._memory.bytes, events)
 
 
 class _PeakMemory:

@@ -1,0 +1,302 @@
+"""What the tus server, and the proxies before it, answer to curl and to another client: when these fail, look at the
+servers before the uploader."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+import recordings
+from line import Line
+from servers import PYTHON, TUS, USERS
+
+MB = 1_000_000
+KIB, MIB = 2**10, 2**20
+FORM = {"org_name": "curl", "event_type": "band", "event_date": "2026-11-20", "label": "Take one"}
+
+everywhere = pytest.mark.parametrize("site, scheme", [
+    TUS, *((site, scheme) for site in ("apache", "nginx-100m-spools", "nginx-100m-streams")
+           for scheme in ("http", "https"))])
+
+
+class Curl:
+    def __init__(self, servers):
+        self._servers = servers
+
+    def __call__(self, site, scheme, method, address, *options, port=None, password=USERS["uploader"]):
+        """The status, the fields and the body of the answer; the status is 0 when there is none."""
+        if address.startswith("/"):
+            address = f"{scheme}://localhost:{port or self._servers.ports[site, scheme]}{address}"
+        user = ["--user", f"uploader:{password}"] if (site, scheme) != TUS else []
+        method = ["--head"] if method == "HEAD" else ["--request", method]
+        run = subprocess.run(["curl", "--silent", "--include", "--cacert", self._servers.ca, "--max-time", "100",
+                              *method, *user, "--header", "Tus-Resumable: 1.0.0", *options, address],
+                             capture_output=True)
+        # After any 100 Continue.
+        heads = [head for head in run.stdout.split(b"\r\n\r\n")
+                 if head.startswith(b"HTTP/1.1") and not head.startswith(b"HTTP/1.1 100")]
+        if not heads:
+            return 0, {}, b""
+        lines = heads[0].decode().split("\r\n")
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        return int(lines[0].split()[1]), fields, run.stdout.partition(heads[0] + b"\r\n\r\n")[2]
+
+    def create(self, site, scheme, length, name="take.mp4", **options):
+        """The path of a new upload."""
+        metadata = ",".join(f"{key} {base64_of(value)}" for key, value in
+                            [("filename", name), ("filetype", "video/mp4")])
+        status, fields, _ = self(site, scheme, "POST", "/files/", "-H", f"Upload-Length: {length}",
+                                 "-H", f"Upload-Metadata: {metadata}", **options)
+        assert status == 201
+        return "/files/" + fields["location"].rpartition("/")[2]
+
+    def patch(self, site, scheme, path, offset, file, *options, **keywords):
+        return self(site, scheme, "PATCH", path, "-H", f"Upload-Offset: {offset}",
+                    "-H", "Content-Type: application/offset+octet-stream", "--upload-file", file, *options, **keywords)
+
+    def offset(self, site, scheme, path):
+        status, fields, _ = self(site, scheme, "HEAD", path)
+        assert status == 200
+        return int(fields["upload-offset"])
+
+
+def base64_of(text):
+    return subprocess.run(["base64", "-w0"], input=text.encode(), capture_output=True).stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def curl(servers):
+    return Curl(servers)
+
+
+def wait_until_reached(line):
+    deadline = time.monotonic() + 20
+    while not line.is_reached:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@everywhere
+def test_says_what_it_offers(curl, site, scheme):
+    status, fields, _ = curl(site, scheme, "OPTIONS", "/files/")
+    assert (status, fields["tus-version"]) == (204, "1.0.0")
+    assert {"creation", "creation-with-upload", "termination"} <= set(fields["tus-extension"].split(","))
+    assert "checksum" not in fields["tus-extension"]
+
+
+@everywhere
+def test_stores_what_two_patches_bring(servers, curl, files, site, scheme):
+    first, second = files.fresh(3 * MIB), files.fresh(MIB)
+    path = curl.create(site, scheme, 4 * MIB)
+    assert curl.offset(site, scheme, path) == 0
+    status, fields, _ = curl.patch(site, scheme, path, 0, first)
+    assert (status, fields["upload-offset"]) == (204, str(3 * MIB))
+    assert curl.offset(site, scheme, path) == 3 * MIB
+    status, fields, _ = curl.patch(site, scheme, path, 3 * MIB, second)
+    assert (status, fields["upload-offset"]) == (204, str(4 * MIB))
+    stored = servers.tus_store / path.rpartition("/")[2]
+    assert stored.read_bytes() == first.read_bytes() + second.read_bytes()
+
+
+@everywhere
+def test_another_client_is_served(servers, files, site, scheme):
+    if (site, scheme) == ("apache", "https"):
+        pytest.skip("tuspy follows the Location to http")
+    file = files.fresh(20 * MIB, f"tuspy-{site}-{scheme}.mp4")
+    program = """if True:
+        import base64, sys
+        from tusclient.client import TusClient
+        url, user, file, name = sys.argv[1:]
+        headers = {"Authorization": "Basic " + base64.b64encode(user.encode()).decode()} if user else {}
+        TusClient(url, headers=headers).uploader(
+            file, chunk_size=8 * 2**20, metadata={"filename": name, "filetype": "video/mp4"}).upload()"""
+    user = f"uploader:{USERS['uploader']}" if (site, scheme) != TUS else ""
+    subprocess.run([PYTHON, "-c", program, servers.url(site, scheme) + "/files/", user, file, file.name],
+                   env={**os.environ, "REQUESTS_CA_BUNDLE": str(servers.ca)}, check=True, timeout=100)
+    upload, = servers.tus_uploads(file.name)
+    assert upload.offset == upload.size == 20 * MIB
+    assert recordings.sha256(upload.path) == recordings.sha256(file)
+
+
+@pytest.mark.parametrize("site, scheme, kept", [
+    (*TUS, True), ("nginx-100m-streams", "http", True), ("nginx-100m-streams", "https", True),
+    ("nginx-100m-spools", "http", False), ("nginx-100m-spools", "https", False),
+    ("apache", "http", False), ("apache", "https", False)])
+def test_a_patch_that_is_cut_after_30_mb_is_kept_unless_a_proxy_spools(servers, curl, files, site, scheme, kept):
+    file = files.fresh(60 * MB)
+    path = curl.create(site, scheme, 60 * MB)
+    with Line(servers.ports[site, scheme]) as line:
+        line.reset_after(30 * MB)
+        status, _, _ = curl.patch(site, scheme, path, 0, file, port=line.port)
+        assert (status, line.sent) == (0, 30 * MB)
+    servers.wait_until_idle(site, scheme)
+    offset = curl.offset(site, scheme, path)
+    if kept:
+        assert 29 * MB < offset < 30 * MB  # the request's head and TLS take some of it
+        assert (servers.tus_store / path.rpartition("/")[2]).stat().st_size == offset
+    else:
+        assert offset == 0
+
+
+@everywhere
+def test_answers_409_to_another_offset_and_404_to_another_upload(curl, files, site, scheme):
+    file = files.fresh(1000)
+    path = curl.create(site, scheme, 2000)
+    assert curl.patch(site, scheme, path, 1000, file)[0] == 409
+    assert curl.patch(site, scheme, "/files/" + 32 * "0", 0, file)[0] == 404
+    assert curl(site, scheme, "HEAD", "/files/" + 32 * "0")[0] == 404
+
+
+@everywhere
+def test_an_upload_that_is_deleted_is_gone(servers, curl, site, scheme):
+    path = curl.create(site, scheme, 2000)
+    assert curl(site, scheme, "DELETE", path)[0] == 204
+    assert curl(site, scheme, "HEAD", path)[0] == 404
+    assert not (servers.tus_store / path.rpartition("/")[2]).exists()
+
+
+@everywhere
+def test_the_location_is_absolute_and_begins_with_http_behind_apaches_tls(servers, curl, site, scheme):
+    fields = curl(site, scheme, "POST", "/files/", "-H", "Upload-Length: 1")[1]
+    origin = servers.url(site, "http" if site == "apache" else scheme)
+    if site == "apache":  # the port is the TLS port all the same
+        origin = origin.replace(str(servers.ports[site, "http"]), str(servers.ports[site, scheme]))
+    assert fields["location"].startswith(origin + "/files/")
+
+
+@pytest.mark.parametrize("site", ["apache", "nginx-100m-spools", "nginx-100m-streams"])
+def test_the_proxies_want_a_password(curl, site):
+    status, fields, _ = curl(site, "http", "OPTIONS", "/files/", password="wrong")
+    assert (status, fields["www-authenticate"]) == (401, 'Basic realm="GigHive Upload"')
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("site, size, limit", [
+    ("nginx-100m-spools", 150 * MB, 100 * MIB), ("nginx-100m-streams", 150 * MB, 100 * MIB),
+    ("apache-modsecurity-1m", 2 * MB, 128 * KIB - 1),  # SecRequestBodyLimit
+    ("apache-modsecurity-1m", 128 * KIB, 128 * KIB - 1)])  # SecRequestBodyNoFilesLimit: what reaches it is refused
+def test_the_proxies_refuse_a_patch_over_their_limit(curl, files, site, scheme, size, limit):
+    path = curl.create(site, scheme, size)
+    status, _, body = curl.patch(site, scheme, path, 0, files.sparse(size))
+    assert status == 413 and b"<html>" in body
+    assert curl.offset(site, scheme, path) == 0
+    assert curl.patch(site, scheme, path, 0, files.sparse(limit))[0] == 204
+
+
+# What tuspyserver does otherwise than tusd. A client has to live with it.
+
+def test_an_upload_without_name_and_type_cannot_be_asked_for(curl):
+    fields = curl(*TUS, "POST", "/files/", "-H", "Upload-Length: 1")[1]
+    assert curl(*TUS, "HEAD", fields["location"])[0] == 400
+
+
+def test_the_answer_to_head_has_the_uploads_length_as_its_content_length(curl):
+    path = curl.create(*TUS, 12345)
+    assert curl(*TUS, "HEAD", path)[1]["content-length"] == "12345"
+
+
+def test_what_a_patch_has_brought_so_far_is_not_counted_before_it_ends(servers, curl, files):
+    file = files.fresh(20 * MB)
+    path = curl.create(*TUS, 20 * MB)
+    with Line(servers.ports[TUS]) as line:
+        line.hold_after(10 * MB)
+        patch = subprocess.Popen(
+            ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
+             "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",
+             f"http://localhost:{line.port}{path}"])
+        wait_until_reached(line)
+        assert curl.offset(*TUS, path) == 0
+        line.drop()
+        patch.wait(20)
+    servers.wait_until_idle(*TUS)
+    assert 9 * MB < curl.offset(*TUS, path) <= 10 * MB
+
+
+def test_a_killed_server_has_lost_the_patch_that_was_under_way(servers, curl, files):
+    file = files.fresh(20 * MB)
+    path = curl.create(*TUS, 20 * MB)
+    with Line(servers.ports[TUS]) as line:
+        line.hold_after(10 * MB)
+        patch = subprocess.Popen(
+            ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
+             "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",
+             f"http://localhost:{line.port}{path}"])
+        wait_until_reached(line)
+        servers.tus.kill()
+        line.drop()
+        patch.wait(20)
+    servers.start_tus()
+    assert curl.offset(*TUS, path) == 0
+    assert curl.patch(*TUS, path, 0, file)[0] == 204
+    assert recordings.sha256(servers.tus_store / path.rpartition("/")[2]) == recordings.sha256(file)
+
+
+# GigHive's second half.
+
+class Finalize:
+    def __init__(self, curl):
+        self._curl = curl
+
+    def upload(self, file, name="take.mp4"):
+        path = self._curl.create("apache", "http", file.stat().st_size, name)
+        assert self._curl.patch("apache", "http", path, 0, file)[0] == 204
+        return path.rpartition("/")[2]
+
+    def __call__(self, scheme, upload, form=FORM):
+        status, _, body = self._curl("apache", scheme, "POST", "/api/uploads/finalize",
+                                     "-H", "Content-Type: application/json",
+                                     "--data", json.dumps({"upload_id": upload, **form}))
+        return status, json.loads(body)
+
+
+@pytest.fixture(scope="module")
+def finalize(curl):
+    return Finalize(curl)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_finalizing_stores_the_upload_and_answers_201_again_and_again(servers, curl, finalize, files, scheme):
+    file = files.fresh(3 * MIB)
+    upload = finalize.upload(file)
+    status, answer = finalize(scheme, upload)
+    assert (status, answer["checksum_sha256"], answer["size_bytes"]) == (201, recordings.sha256(file), 3 * MIB)
+    assert recordings.sha256(servers.stored(answer["checksum_sha256"])) == recordings.sha256(file)
+    assert servers.record(answer["checksum_sha256"])["fields"] == FORM
+    assert curl("apache", scheme, "HEAD", f"/files/{upload}")[0] == 404
+    del answer["delete_token"]
+    assert finalize(scheme, upload) == (201, answer)
+
+
+def test_finalizing_too_early_is_answered_500_after_a_while(curl, finalize, files):
+    path = curl.create("apache", "http", 2000)
+    curl.patch("apache", "http", path, 0, files.fresh(1000))
+    status, answer = finalize("http", path.rpartition("/")[2])
+    assert status == 500 and "has not been written yet" in answer["message"]
+    curl.patch("apache", "http", path, 1000, files.fresh(1000))
+    assert finalize("http", path.rpartition("/")[2])[0] == 201
+
+
+def test_finalizing_can_have_to_wait_for_the_tus_servers_hook(servers, finalize, files):
+    with servers.tus_hook_delay(3):
+        upload = finalize.upload(files.fresh(1000))
+        assert finalize("http", upload)[0] == 500
+        time.sleep(1)
+        assert finalize("http", upload)[0] == 201
+
+
+def test_finalizing_without_a_label_is_refused_and_the_upload_stays(curl, finalize, files):
+    upload = finalize.upload(files.fresh(1000))
+    assert finalize("http", upload, {**FORM, "label": ""}) == (
+        400, {"error": "Bad Request", "message": "Label is required"})
+    assert curl.offset("apache", "http", f"/files/{upload}") == 1000
+    assert finalize("http", upload)[0] == 201
+
+
+def test_finalizing_the_same_file_twice_is_a_duplicate(finalize, files):
+    file = files.fresh(1000)
+    first = finalize("http", finalize.upload(file))[1]
+    status, answer = finalize("http", finalize.upload(file))
+    assert (status, answer["existing_asset_id"]) == (409, first["asset_id"])
+    assert answer["checksum_sha256"] == recordings.sha256(file)
