@@ -1,0 +1,1 @@
+"""The chaos harness. Start with plan.py (what may happen) and rules.py (what fails)."""
