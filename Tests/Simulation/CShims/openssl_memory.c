@@ -1,0 +1,1 @@
+#include "../../../Sources/CShims/openssl_memory.c"

@@ -1,0 +1,176 @@
+import Uploader
+import World
+
+/// The starts of the program that one seed has, each with the uploader as the command line uses it.
+enum Scenario {
+  static func run(_ seed: UInt64, traces: Bool) {
+    world_create(seed, traces ? 1 : 0)
+    world_set_second_sender { Scenario.send(world_get_plan().pointee) }
+    while world_begin_start() != 0 {
+      let plan = world_get_plan().pointee
+      for index in 0..<plan.file_count where world_must_cancel(index) != 0 { cancel(index, plan) }
+      plan.resumes != 0 ? resume(plan) : send(plan)
+      world_end_start()
+    }
+  }
+
+  // MARK: The commands
+
+  /// `send`, of what is not delivered yet.
+  private static func send(_ plan: world_plan) {
+    let indices = (0..<plan.file_count).filter { world_file_is_delivered($0) == 0 }
+    upload(indices.map { ($0, request($0, plan)) }, plan)
+  }
+
+  /// `resume --all`
+  private static func resume(_ plan: world_plan) {
+    do throws(StateError) {
+      let directory = try StateDirectory(FilePath(cString: plan.state_directory), warn: warn)
+      var done: [Int32] = []
+      for record in try directory.records(.open) {
+        let index = FilePath(bytes: record.path).withCString { world_file_at($0) }
+        guard index >= 0, world_file_is_delivered(index) == 0, !done.contains(index) else { continue }
+        done.append(index)
+        var request = request(index, plan)
+        request.upload = record.id
+        upload([(index, request)], plan)
+      }
+    } catch { warn(UploadError.state(error).message) }
+  }
+
+  /// `cancel` of what was begun with the file as it was before.
+  private static func cancel(_ index: Int32, _ plan: world_plan) {
+    let cancellation = Cancellation()
+    do throws(StateError) {
+      let directory = try StateDirectory(FilePath(cString: plan.state_directory), warn: warn)
+      for record in try directory.records(.open)
+      where FilePath(bytes: record.path).withCString({ world_file_at($0) }) == index {
+        guard let lock = try directory.lock(record.id) else { continue }
+        defer { withExtendedLifetime(lock) {} }
+        do throws(UploadError) {
+          if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
+            let endpoint = try? TargetURI(record.endpoint)
+          {
+            try Uploader(configuration(plan)).terminate(
+              location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation)
+          }
+        } catch {
+          // The command would say so and leave the record; whoever does not mind the server's space removes it.
+          warn("not terminated: " + error.message)
+        }
+        try directory.remove(record.id)
+      }
+    } catch { warn(UploadError.state(error).message) }
+  }
+
+  // MARK: Uploads
+
+  private typealias Upload = (index: Int32, request: UploadRequest)
+
+  private static func upload(_ uploads: [Upload], _ plan: world_plan) {
+    let cancellation = Cancellation()
+    world_may_cancel(cancellation.descriptor)
+    let uploader = Uploader(configuration(plan), jobs: Int(plan.jobs))
+    for calls in plan.one_by_one != 0 ? uploads.map({ [$0] }) : [uploads] {
+      uploader.upload(calls.map(\.request), cancellation: cancellation, observer: observer(of: calls))
+    }
+  }
+
+  private static func observer(of uploads: [Upload]) -> UploadObserver {
+    var observer = UploadObserver()
+    observer.onRecord = { index, _ in world_upload_recorded(uploads[index].index) }
+    observer.onProgress = { world_upload_progress(uploads[$0].index, $1.deliveredBytes, $1.totalBytes) }
+    observer.onRetry = { world_upload_retries(uploads[$0].index, $1.error.message) }
+    observer.onEnd = { index, result in
+      switch result {
+      case .success: world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
+      case .failure(let error): world_upload_ended(uploads[index].index, error.outcome, error.message)
+      }
+    }
+    return observer
+  }
+
+  private static func warn(_ text: String) {
+    if world_traces() != 0 { world_note(text) }
+  }
+
+  private static func configuration(_ plan: world_plan) -> Configuration {
+    var configuration = Configuration()
+    configuration.retries = plan.retries
+    configuration.retryMaximumDelayMilliseconds = plan.retry_maximum_delay_milliseconds
+    configuration.timeouts.resolveMilliseconds = plan.connect_milliseconds
+    configuration.timeouts.connectMilliseconds = plan.connect_milliseconds
+    configuration.timeouts.stallMilliseconds = plan.stall_milliseconds
+    configuration.timeouts.responseMilliseconds = plan.response_milliseconds
+    if plan.total_milliseconds > 0 { configuration.timeouts.totalMilliseconds = plan.total_milliseconds }
+    if plan.rate_limit > 0 { configuration.rateLimit = plan.rate_limit }
+    configuration.stateDirectory = FilePath(cString: plan.state_directory)
+    if let proxy = plan.proxy, let address = try? TargetURI(String(cString: proxy)) {
+      configuration.proxies.http = Proxy(address, user: nil)
+    }
+    if let user = plan.user.map({ String(cString: $0) }) {
+      let credentials = { Credentials.basic(user: user, password: String(cString: world_password())) }
+      configuration.credentials = credentials()
+      if plan.refreshes != 0 { configuration.refreshCredentials = credentials }
+    }
+    if world_traces() != 0 {
+      configuration.diagnostics = { world_note($0) }
+      configuration.warnings = { world_note($0) }
+    }
+    return configuration
+  }
+
+  private static func request(_ index: Int32, _ plan: world_plan) -> UploadRequest {
+    guard let url = try? TargetURI(String(cString: plan.url)) else { preconditionFailure("a plan without a URL") }
+    var form = EventForm()
+    form.label = "A night out"
+    form.orgName = "The Band"
+    let destination: Destination =
+      switch Int(plan.destination) {
+      case WORLD_GIGHIVE: .gigHive(url, form)
+      case WORLD_MULTIPART: .multipart(url)
+      default: .tus(url)
+      }
+    var request = UploadRequest(file: FilePath(cString: world_file_path(index)), destination: destination)
+    switch Int(plan.protocol) {
+    case WORLD_PROTOCOL_MULTIPART: request.deliveryProtocol = .multipart
+    case WORLD_PROTOCOL_TUS: request.deliveryProtocol = .tus
+    default: break
+    }
+    request.tusThreshold = plan.tus_threshold
+    request.chunkLength = plan.chunk_length > 0 ? plan.chunk_length : nil
+    request.overridesMethod = plan.overrides_method != 0
+    request.defersLength = plan.defers_length != 0
+    request.computesDigest = plan.computes_digest != 0
+    return request
+  }
+}
+
+extension FilePath {
+  fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    body(cString ?? [0])
+  }
+}
+
+extension UploadError {
+  /// What an upload's end means to the world.
+  fileprivate var outcome: Int32 {
+    let outcome =
+      switch self {
+      case .cancelled: WORLD_CANCELLED
+      case .changed: WORLD_CHANGED
+      case .delivered: WORLD_DELIVERED_BEFORE
+      case .file: WORLD_FILE
+      case .state: WORLD_STATE
+      case .conflict: WORLD_CONFLICT
+      case .outOfResources: WORLD_RESOURCES
+      case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
+      case .unconfirmed, .prematureSuccess, .tus(.notSpoken), .tus(.noLocation), .tus(.noOffset): WORLD_NOT_THE_SERVER
+      case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.checksumMismatch): WORLD_FAILED
+      case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls:
+        WORLD_PROTOCOL_BROKEN
+      default: WORLD_FAILED
+      }
+    return Int32(outcome)
+  }
+}

@@ -1,0 +1,134 @@
+#include "disk.hpp"
+
+namespace world {
+
+std::shared_ptr<Inode> Disk::find(const std::string &path) const {
+    auto found = names.find(path);
+    return found == names.end() ? nullptr : found->second;
+}
+
+bool Disk::hasParent(const std::string &path) const {
+    std::string directory = parent(path);
+    if (directory.empty()) return true;
+    auto found = find(directory);
+    return found && found->isDirectory;
+}
+
+std::shared_ptr<Inode> Disk::create(const std::string &path, bool isDirectory) {
+    auto inode = std::make_shared<Inode>();
+    inode->number = nextNumber++;
+    inode->isDirectory = isDirectory;
+    inode->links = 1;
+    names[path] = inode;
+    pending.push_back({Change::link, path, "", inode});
+    return inode;
+}
+
+std::shared_ptr<Inode> Disk::place(const std::string &path, std::string data, int64_t modified) {
+    auto inode = create(path, false);
+    pending.pop_back();
+    inode->data = std::move(data);
+    inode->modified = modified;
+    inode->synced = inode->data;
+    durable[path] = inode;
+    return inode;
+}
+
+void Disk::rename(const std::string &from, const std::string &to) {
+    auto inode = find(from);
+    if (auto replaced = find(to)) replaced->links--;
+    names.erase(from);
+    names[to] = inode;
+    pending.push_back({Change::rename, from, to, inode});
+}
+
+void Disk::unlink(const std::string &path) {
+    find(path)->links--;
+    names.erase(path);
+    pending.push_back({Change::unlink, path, "", nullptr});
+}
+
+void Disk::sync(Inode &inode) {
+    if (!forgetsSyncs) inode.synced = inode.data;
+}
+
+void Disk::syncDirectory(const std::string &path) {
+    std::vector<Change> rest;
+    size_t last = 0;
+    for (size_t index = 0; index < pending.size(); index++) {
+        if (parent(pending[index].name) == path) last = index + 1;
+    }
+    for (size_t index = 0; index < pending.size(); index++) {
+        bool isHere = parent(pending[index].name) == path;
+        // A journal is written in order.
+        bool isForgotten = forgetsSyncs && !(pending[index].inode && pending[index].inode->isDirectory);
+        if (!isForgotten && (isHere || (hasJournal && index < last))) {
+            apply(pending[index]);
+        } else {
+            rest.push_back(pending[index]);
+        }
+    }
+    pending = std::move(rest);
+}
+
+bool Disk::hasUnsyncedDirectories() const {
+    for (const Change &change : pending) {
+        if (change.inode && change.inode->isDirectory) return true;
+    }
+    return false;
+}
+
+void Disk::apply(const Change &change) {
+    switch (change.kind) {
+    case Change::link: durable[change.name] = change.inode; break;
+    case Change::unlink: durable.erase(change.name); break;
+    case Change::rename:
+        durable.erase(change.name);
+        durable[change.to] = change.inode;
+        break;
+    }
+}
+
+void Disk::cutPower() {
+    if (hasJournal) {
+        size_t count = (size_t)random.between(0, (int64_t)pending.size());
+        for (size_t index = 0; index < count; index++) apply(pending[index]);
+    } else {
+        for (const Change &change : pending) {
+            if (random.chance(0.5)) apply(change);
+        }
+    }
+    pending.clear();
+    // What is below a directory that is not there is not there either.
+    for (auto at = durable.begin(); at != durable.end();) {
+        std::string directory = parent(at->first);
+        bool isThere = directory.empty() || durable.count(directory);
+        at = isThere ? std::next(at) : durable.erase(at);
+    }
+    names = durable;
+    for (auto &[name, inode] : names) {
+        inode->lockHolder = 0;
+        if (inode->data != inode->synced) tear(*inode);
+        inode->links = 0;
+    }
+    for (auto &[name, inode] : names) inode->links++;
+}
+
+/// What was written and not synced: all of it, none of it, a part, or the length without the content.
+void Disk::tear(Inode &inode) {
+    tornFiles++;
+    switch (random.below(5)) {
+    case 0: break;
+    case 1: inode.data = inode.synced; break;
+    case 2: inode.data.resize((size_t)random.between(0, (int64_t)inode.data.size())); break;
+    case 3: {
+        size_t kept = (size_t)random.between(0, (int64_t)inode.data.size());
+        std::fill(inode.data.begin() + (int64_t)kept, inode.data.end(), 0);
+        break;
+    }
+    case 4: inode.data.clear(); break;
+    }
+    inode.synced = inode.data;
+}
+
+}

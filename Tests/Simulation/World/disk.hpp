@@ -1,0 +1,70 @@
+#pragma once
+#include "clock.hpp"
+#include "random.hpp"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace world {
+
+struct Inode {
+    uint64_t number = 0;
+    bool isDirectory = false;
+    /// What processes see.
+    std::string data;
+    /// What was there at the last fsync: all that a power cut is sure to leave.
+    std::string synced;
+    /// Nanoseconds since 1970.
+    int64_t modified = 0;
+    int links = 0;
+    /// The open file that has the lock (flock), 0 for none.
+    int lockHolder = 0;
+};
+
+/// A file system that keeps its promises, and not more: what was not brought to the disk can be lost, torn, or there.
+class Disk {
+public:
+    explicit Disk(Random random) : random(random) {}
+
+    std::map<std::string, std::shared_ptr<Inode>> names;
+    /// Does a power cut leave changes of names in their order (a journal), or any of them?
+    bool hasJournal = true;
+    /// A canary: fsync does nothing for files and their names.
+    bool forgetsSyncs = false;
+
+    std::shared_ptr<Inode> find(const std::string &path) const;
+    std::shared_ptr<Inode> create(const std::string &path, bool isDirectory);
+    /// A file that has been there for long.
+    std::shared_ptr<Inode> place(const std::string &path, std::string data, int64_t modified);
+    bool hasParent(const std::string &path) const;
+    void rename(const std::string &from, const std::string &to);
+    void unlink(const std::string &path);
+    void sync(Inode &inode);
+    void syncDirectory(const std::string &path);
+    bool hasUnsyncedDirectories() const;
+
+    /// What is left is what is on the disk.
+    void cutPower();
+    int tornFiles = 0;
+
+    static std::string parent(const std::string &path) { return path.substr(0, path.rfind('/')); }
+
+private:
+    struct Change {
+        enum { link, unlink, rename } kind;
+        std::string name, to;
+        std::shared_ptr<Inode> inode;
+    };
+
+    void apply(const Change &change);
+    void tear(Inode &inode);
+
+    Random random;
+    uint64_t nextNumber = 11;
+    std::map<std::string, std::shared_ptr<Inode>> durable;
+    /// Changes of names that are not on the disk yet, oldest first.
+    std::vector<Change> pending;
+};
+
+}

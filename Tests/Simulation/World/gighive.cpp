@@ -1,0 +1,234 @@
+// GigHive's catalogue: what takes a recording as a form, what makes one of a finished tus upload; and a plain endpoint.
+#include "world.hpp"
+
+namespace world {
+
+// MARK: The catalogue
+
+const Recording *Server::finalized(const std::string &uploadID) const {
+    for (const Recording &recording : recordings) {
+        if (!uploadID.empty() && recording.uploadID == uploadID) return &recording;
+    }
+    return nullptr;
+}
+
+Answer Server::receipt(const Recording &recording, bool withToken) const {
+    std::string id = std::to_string(recording.asset);
+    std::string body = "{\"id\":" + id + ",\"asset_id\":" + id + ",\"event_id\":1,\"file_name\":\"" + recording.sha256
+        + ".mp4\",\"mime_type\":\"video\\/mp4\",\"size_bytes\":" + std::to_string(recording.content.size())
+        + ",\"checksum_sha256\":\"" + recording.sha256 + "\",\"label\":\"\\u00e9\",\"duration_seconds\":3";
+    if (withToken) body += ",\"delete_token\":\"" + recording.deleteToken + "\"";
+    return {201, {{"Content-Type", "application/json"}}, body + "}", false, {}};
+}
+
+Answer Server::record(std::string content, const std::string &event, const std::string &uploadID) {
+    bool isCorrupt = world.serverRandom.chance(world.faults().corrupts);
+    if (isCorrupt) {
+        world.figures.count("recordings corrupted by the server");
+        if (world.serverRandom.chance(0.5)) {
+            content[(size_t)world.serverRandom.below((int64_t)content.size())] ^= 4;
+        } else {
+            content.resize((size_t)world.serverRandom.below((int64_t)content.size()));
+        }
+    }
+    std::string digest = sha256(content);
+    for (Recording &known : recordings) {
+        if (known.sha256 != digest) continue;
+        if (known.event != event) return receipt(known, false);
+        world.figures.count("duplicates (409)");
+        Answer answer = error(409, "");
+        answer.body = "{\"error\":\"Duplicate Upload\",\"message\":\"seen\",\"existing_asset_id\":" + std::to_string(known.asset)
+            + ",\"checksum_sha256\":\"" + digest + "\"}";
+        return answer;
+    }
+    Recording recording;
+    recording.content = std::move(content);
+    recording.sha256 = digest;
+    recording.asset = nextAsset++;
+    recording.event = event;
+    recording.uploadID = uploadID;
+    recording.isCorrupt = isCorrupt;
+    recording.deleteToken = world.serverRandom.hex(64);
+    recordings.push_back(recording);
+    world.figures.count("recordings made");
+    return receipt(recordings.back(), true);
+}
+
+namespace {
+
+bool isDay(const std::string &text) {
+    return text.size() == 10 && text[4] == '-' && text[7] == '-' && number(text.substr(0, 4)) && number(text.substr(5, 2))
+        && number(text.substr(8, 2));
+}
+
+class GigHiveRequest : public Request {
+public:
+    using Request::Request;
+    void take(std::string_view bytes) override { content += bytes; }
+
+protected:
+    World &world() { return session.world; }
+    Server &server() { return session.world.server; }
+
+    std::optional<Answer> refuseHead() { return server().refuseStranger(head); }
+
+    /// The event that the fields name; nothing if they are no good.
+    std::optional<std::string> event(const std::map<std::string, std::string> &fields) {
+        auto value = [&](const char *name) {
+            auto found = fields.find(name);
+            return found == fields.end() ? std::string() : found->second;
+        };
+        if (value("label") != "A night out" || !isDay(value("event_date")) || value("event_type") != "band") {
+            world().fail("a form without its fields");
+            return std::nullopt;
+        }
+        return value("event_date") + value("org_name");
+    }
+
+    std::string content;
+};
+
+class Finalize : public GigHiveRequest {
+public:
+    using GigHiveRequest::GigHiveRequest;
+
+    std::optional<Answer> begin() override { return refuseHead(); }
+
+    Answer end() override {
+        if (head.method != "POST" || head.value("Content-Type") != "application/json") world().fail("a finalize call of another kind");
+        std::map<std::string, std::string> fields;
+        if (!parse(fields)) {
+            world().fail("a finalize call that is no JSON: " + content);
+            return server().error(400, "no JSON");
+        }
+        auto event = this->event(fields);
+        std::string id = fields["upload_id"];
+        if (!event) return server().error(400, "Label is required");
+        if (const Recording *known = server().finalized(id)) return server().receipt(*known, false);
+        Upload *upload = server().find(id);
+        if (!upload) return server().error(world().serverRandom.of({400, 404, 500}), "Upload not found");
+        if (!upload->isComplete || world().clock.now < upload->completedAt + server().traits.finalizeDelay) {
+            world().figures.count("finalized too early");
+            if (upload->isComplete && server().traits.saysPending) {
+                return {201, {{"Content-Type", "application/json"}}, "{\"status\":\"pending\",\"upload_id\":\"" + id + "\"}", false, {}};
+            }
+            return server().error(500, "has not been written yet; retry in a moment");
+        }
+        std::string whole = std::move(upload->data);
+        server().remove(id);
+        return server().record(std::move(whole), *event, id);
+    }
+
+private:
+    /// One object of strings.
+    bool parse(std::map<std::string, std::string> &fields) {
+        size_t at = 0;
+        auto text = [&](std::string &into) {
+            if (at >= content.size() || content[at++] != '"') return false;
+            while (at < content.size() && content[at] != '"') {
+                if ((unsigned char)content[at] < ' ' || content[at] == '\\') return false;
+                into += content[at++];
+            }
+            return at < content.size() && content[at++] == '"';
+        };
+        if (content.empty() || content[at++] != '{') return false;
+        while (true) {
+            std::string name, value;
+            if (!text(name) || at >= content.size() || content[at++] != ':' || !text(value)) return false;
+            if (!fields.emplace(name, value).second) return false;
+            if (at >= content.size()) return false;
+            if (content[at] == '}') return at + 1 == content.size();
+            if (content[at++] != ',') return false;
+        }
+    }
+};
+
+class Form : public GigHiveRequest {
+public:
+    using GigHiveRequest::GigHiveRequest;
+
+    bool isForGigHive() { return world().scenario.destination == Destination::gigHive; }
+
+    std::optional<Answer> begin() override {
+        if (auto refusal = refuseHead()) return refusal;
+        std::string path = isForGigHive() ? "/api/uploads.php?ui=json" : "/upload?kind=plain";
+        if (head.method != "POST" || head.target != path) {
+            world().fail("a request to nowhere: " + head.method + " " + head.target);
+            return server().error(404, "nothing here");
+        }
+        if (head.contentLength > server().traits.contentLimit) {
+            world().figures.count("too large (413)");
+            return Answer{413, {}, "<html>too large</html>", true, {}};
+        }
+        world().figures.count("forms begun");
+        return std::nullopt;
+    }
+
+    Answer end() override {
+        std::map<std::string, std::string> fields;
+        std::string file;
+        std::string wrong = parse(fields, file);
+        if (!wrong.empty()) {
+            world().fail("a form with " + wrong);
+            return server().error(400, "no form");
+        }
+        if (isForGigHive()) {
+            auto event = this->event(fields);
+            if (!event) return server().error(400, "Label is required");
+            return server().record(std::move(file), *event, "");
+        }
+        Recording recording;
+        recording.sha256 = sha256(file);
+        recording.content = std::move(file);
+        recording.start = session.line->start;
+        server().recordings.push_back(std::move(recording));
+        world().figures.count("forms stored");
+        return {world().serverRandom.of({200, 201, 204}), {}, "", false, {}};
+    }
+
+private:
+    /// - Returns: what is wrong with it; empty if nothing.
+    std::string parse(std::map<std::string, std::string> &fields, std::string &file) {
+        std::string type = head.value("Content-Type"), prefix = "multipart/form-data; boundary=";
+        if (type.rfind(prefix, 0) != 0) return "another content type";
+        std::string boundary = type.substr(prefix.size());
+        if (boundary.empty() || boundary.size() > 70) return "a boundary of a forbidden length";
+        std::string delimiter = "--" + boundary + "\r\n", last = "\r\n--" + boundary + "--\r\n";
+        if (content.compare(0, delimiter.size(), delimiter)) return "no boundary in front";
+        if (content.size() < last.size() || content.compare(content.size() - last.size(), last.size(), last)) return "no boundary behind";
+        size_t at = delimiter.size();
+        bool hasFile = false;
+        while (true) {
+            size_t headEnd = content.find("\r\n\r\n", at), end = content.find("\r\n--" + boundary, headEnd == content.npos ? at : headEnd);
+            if (headEnd == content.npos || end == content.npos) return "a part without an end";
+            std::string partHead = content.substr(at, headEnd - at);
+            std::string value = content.substr(headEnd + 4, end - headEnd - 4);
+            std::string start = "Content-Disposition: form-data; name=\"";
+            if (partHead.rfind(start, 0) != 0) return "a part without a name";
+            std::string rest = partHead.substr(start.size());
+            std::string name = rest.substr(0, rest.find('"'));
+            rest = rest.substr(std::min(rest.size(), name.size() + 1));
+            if (rest.empty()) {
+                if (!fields.emplace(name, value).second) return "a field twice";
+            } else {
+                if (hasFile || name != "file" || rest.rfind("; filename=\"", 0) != 0) return "a file part that is none";
+                std::string fileName = rest.substr(12, rest.find('"', 12) - 12);
+                if (rest.find("\r\nContent-Type: ") == rest.npos) return "a file without a type";
+                if (world().fileOf(fileName) < 0) return "a file of another name: " + fileName;
+                hasFile = true;
+                file = std::move(value);
+            }
+            if (end + last.size() == content.size()) break;
+            if (content.compare(end + 2, delimiter.size(), delimiter)) return "a boundary with something behind it";
+            at = end + 2 + delimiter.size();
+        }
+        return hasFile ? "" : "no file";
+    }
+};
+
+}
+
+std::unique_ptr<Request> makeFinalize(Session &session, Head head) { return std::make_unique<Finalize>(session, std::move(head)); }
+std::unique_ptr<Request> makeForm(Session &session, Head head) { return std::make_unique<Form>(session, std::move(head)); }
+
+}

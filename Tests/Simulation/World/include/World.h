@@ -1,0 +1,118 @@
+// A simulated machine with its disk, clocks and network, and a server at the other end: what the uploader is run in.
+// Everything follows from a seed.
+#pragma once
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What is drawn from the seed and given to the uploader.
+enum { WORLD_GIGHIVE = 0, WORLD_MULTIPART = 1, WORLD_TUS = 2 };
+enum { WORLD_PROTOCOL_AUTOMATIC = 0, WORLD_PROTOCOL_MULTIPART = 1, WORLD_PROTOCOL_TUS = 2 };
+
+typedef struct {
+    int32_t destination;
+    const char *url;
+    int32_t protocol;
+    int64_t tus_threshold;
+    // 0: not given.
+    int64_t chunk_length;
+    int32_t overrides_method;
+    int32_t defers_length;
+    int32_t computes_digest;
+    int32_t file_count;
+    int32_t jobs;
+    // One call of the uploader after the other, rather than one for all.
+    int32_t one_by_one;
+    int64_t retries;
+    int64_t retry_maximum_delay_milliseconds;
+    int64_t connect_milliseconds;
+    int64_t stall_milliseconds;
+    int64_t response_milliseconds;
+    // 0: none.
+    int64_t total_milliseconds;
+    int64_t rate_limit;
+    // NULL: none.
+    const char *proxy;
+    // Go on with what the records have.
+    int32_t resumes;
+    int32_t refreshes;
+    const char *state_directory;
+    const char *user;
+    const char *password;
+} world_plan;
+
+// Makes the world of a seed, in the place of the one before. With a trace, events are printed.
+void world_create(uint64_t seed, int32_t traces);
+const world_plan *world_get_plan(void);
+const char *world_file_path(int32_t index);
+// Nobody sends it again.
+int32_t world_file_is_delivered(int32_t index);
+
+// Begins the next start of the program. 0 when the scenario is over. What the last start has left open must be closed.
+int32_t world_begin_start(void);
+// The program is about to be told to end as SIGINT tells it: the descriptor is raised at some moment.
+void world_may_cancel(int32_t descriptor);
+
+// Is called when another process is to send the same files, while this one waits.
+void world_set_second_sender(void (*send)(void));
+// What holds now.
+const char *world_password(void);
+// The file that a path is of, or -1.
+int32_t world_file_at(const char *path);
+// The user has ended an upload that he had begun with another file, with the command `cancel`.
+int32_t world_must_cancel(int32_t index);
+
+// How an upload of a start ended.
+enum {
+    WORLD_DELIVERED = 0,
+    // Another start may do.
+    WORLD_FAILED = 1,
+    WORLD_CANCELLED = 2,
+    // The file is not what the record says.
+    WORLD_CHANGED = 3,
+    // The file cannot be read, or changed while it was read.
+    WORLD_FILE = 4,
+    // The state directory.
+    WORLD_STATE = 5,
+    WORLD_CONFLICT = 6,
+    // Memory, threads, descriptors.
+    WORLD_RESOURCES = 7,
+    // The server has, or claims, something else than the file.
+    WORLD_INTEGRITY = 8,
+    // What only a server or a client that breaks the protocol's rules can cause.
+    WORLD_PROTOCOL_BROKEN = 9,
+    // What only somebody who is no such server can have answered.
+    WORLD_NOT_THE_SERVER = 10,
+    // The upload that was to be gone on with is delivered.
+    WORLD_DELIVERED_BEFORE = 11,
+};
+// The upload has a record.
+void world_upload_recorded(int32_t index);
+void world_upload_retries(int32_t index, const char *message);
+void world_upload_progress(int32_t index, int64_t delivered, int64_t total);
+void world_upload_ended(int32_t index, int32_t outcome, const char *message);
+// Everything that the program had is let go of.
+void world_end_start(void);
+// What the world has to say to a trace.
+void world_note(const char *line);
+int32_t world_traces(void);
+
+// The first invariant that was violated, or NULL.
+const char *world_violation(void);
+// Two runs of one seed have the same.
+uint64_t world_hash(void);
+
+// Breaks something on purpose, to show that it is noticed. 0 if there is no such canary.
+int32_t world_set_canary(const char *name);
+const char *world_canaries(void);
+
+// Runs seeds in `jobs` processes, up to so many failures; returns how many failed. `program` is what a replay is called
+// with; without one, nothing is printed.
+int64_t world_run_seeds(
+    uint64_t first, uint64_t count, int32_t jobs, int32_t most_failures, const char *program, void (*run)(uint64_t seed));
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,114 @@
+// The simulated machine's part of the C library: the product's own C sources are compiled against these functions, by
+// macros that take the place of the real ones (see ../CShims). Everything that is not named here is the real thing and
+// must neither wait nor depend on the machine.
+#pragma once
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct simulated_directory simulated_directory;
+
+int simulated_open(const char *path, int flags, ...);
+int simulated_close(int descriptor);
+ssize_t simulated_read(int descriptor, void *buffer, size_t length);
+ssize_t simulated_pread(int descriptor, void *buffer, size_t length, off_t offset);
+ssize_t simulated_write(int descriptor, const void *buffer, size_t length);
+int simulated_fstat(int descriptor, struct stat *status);
+int simulated_fsync(int descriptor);
+int simulated_fchmod(int descriptor, mode_t mode);
+int simulated_flock(int descriptor, int operation);
+int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advice);
+int simulated_mkdir(const char *path, mode_t mode);
+int simulated_rename(const char *from, const char *to);
+int simulated_unlink(const char *path);
+simulated_directory *simulated_opendir(const char *path);
+struct dirent *simulated_readdir(simulated_directory *directory);
+int simulated_closedir(simulated_directory *directory);
+char *simulated_getcwd(char *buffer, size_t capacity);
+uid_t simulated_geteuid(void);
+
+int simulated_clock_gettime(clockid_t clock, struct timespec *time);
+time_t simulated_time(time_t *time);
+struct tm *simulated_localtime_r(const time_t *time, struct tm *local);
+ssize_t simulated_getrandom(void *buffer, size_t length, unsigned int flags);
+
+int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds);
+int simulated_eventfd(unsigned int value, int flags);
+int simulated_ioctl(int descriptor, unsigned long request, ...);
+int simulated_isatty(int descriptor);
+
+int simulated_socket(int family, int type, int protocol);
+int simulated_connect(int descriptor, const struct sockaddr *address, socklen_t length);
+int simulated_setsockopt(int descriptor, int level, int name, const void *value, socklen_t length);
+int simulated_getsockopt(int descriptor, int level, int name, void *value, socklen_t *length);
+ssize_t simulated_send(int descriptor, const void *buffer, size_t length, int flags);
+ssize_t simulated_recv(int descriptor, void *buffer, size_t length, int flags);
+ssize_t simulated_sendfile(int descriptor, int file, off_t *offset, size_t length);
+
+int simulated_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found);
+void simulated_freeaddrinfo(struct addrinfo *found);
+int simulated_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+
+#ifdef __cplusplus
+}
+#else
+#define DIR simulated_directory
+#define open(...) simulated_open(__VA_ARGS__)
+#define close(...) simulated_close(__VA_ARGS__)
+#define read(...) simulated_read(__VA_ARGS__)
+#define pread(...) simulated_pread(__VA_ARGS__)
+#define write(...) simulated_write(__VA_ARGS__)
+#define fstat(...) simulated_fstat(__VA_ARGS__)
+#define fsync(...) simulated_fsync(__VA_ARGS__)
+#define fchmod(...) simulated_fchmod(__VA_ARGS__)
+#define flock(...) simulated_flock(__VA_ARGS__)
+#define posix_fadvise(...) simulated_posix_fadvise(__VA_ARGS__)
+#define mkdir(...) simulated_mkdir(__VA_ARGS__)
+#define rename(...) simulated_rename(__VA_ARGS__)
+#define unlink(...) simulated_unlink(__VA_ARGS__)
+#define opendir(...) simulated_opendir(__VA_ARGS__)
+#define readdir(...) simulated_readdir(__VA_ARGS__)
+#define closedir(...) simulated_closedir(__VA_ARGS__)
+#define getcwd(...) simulated_getcwd(__VA_ARGS__)
+#define geteuid(...) simulated_geteuid(__VA_ARGS__)
+#define clock_gettime(...) simulated_clock_gettime(__VA_ARGS__)
+#define time(...) simulated_time(__VA_ARGS__)
+#define localtime_r(...) simulated_localtime_r(__VA_ARGS__)
+#define getrandom(...) simulated_getrandom(__VA_ARGS__)
+#define poll(...) simulated_poll(__VA_ARGS__)
+#define eventfd(...) simulated_eventfd(__VA_ARGS__)
+#define ioctl(...) simulated_ioctl(__VA_ARGS__)
+#define isatty(...) simulated_isatty(__VA_ARGS__)
+#define socket(...) simulated_socket(__VA_ARGS__)
+#define connect(...) simulated_connect(__VA_ARGS__)
+#define setsockopt(...) simulated_setsockopt(__VA_ARGS__)
+#define getsockopt(...) simulated_getsockopt(__VA_ARGS__)
+#define send(...) simulated_send(__VA_ARGS__)
+#define recv(...) simulated_recv(__VA_ARGS__)
+#define sendfile(...) simulated_sendfile(__VA_ARGS__)
+#define getaddrinfo(...) simulated_getaddrinfo(__VA_ARGS__)
+#define freeaddrinfo(...) simulated_freeaddrinfo(__VA_ARGS__)
+#define pthread_create(...) simulated_pthread_create(__VA_ARGS__)
+#endif

@@ -1,0 +1,80 @@
+#pragma once
+#include "clock.hpp"
+#include "random.hpp"
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace world {
+
+class Session;
+class World;
+
+/// A TCP connection: both ends of it and the line between them.
+class Connection : public std::enable_shared_from_this<Connection> {
+public:
+    Connection(World &world, int number, int start) : world(world), number(number), start(start) {}
+
+    World &world;
+    const int number;
+    /// The start of the program that made it.
+    const int start;
+
+    // MARK: The client's end
+
+    bool isReadable() const { return !inbox.empty() || hasEnded || error || isBroken; }
+    bool isWritable() const;
+    bool hasFailed() const { return error || isBroken; }
+    /// SO_ERROR; clears it.
+    int takeError();
+    /// Bytes taken, 0 if there is no room, or -errno.
+    int64_t send(const char *bytes, size_t count, int64_t atMost);
+    /// Bytes given, 0 at the end, or -errno.
+    int64_t receive(char *space, size_t count);
+    void close();
+    /// The machine is gone, and nobody says so.
+    void vanish();
+    int64_t unacknowledged = 0;
+    Time userTimeout = 0;
+
+    // MARK: The server's end
+
+    void reply(std::string bytes);
+    /// FIN: nothing more is said; what comes is answered by a reset.
+    void finish();
+    /// RST, at once.
+    void abort();
+    bool isServerOpen = false;
+    /// Has the client given it up, whatever is still on its way?
+    bool isAbandoned() const { return !isClientOpen; }
+    std::shared_ptr<Session> session;
+
+    // MARK: The line
+
+    /// The SYN is under way.
+    void begin(bool isAnswered, bool isRefused);
+
+private:
+    void establish();
+    void arriveUp(const std::string &bytes);
+    void arriveDown(const std::string &bytes);
+    void arriveEnd(bool orderly);
+    void reset(int error);
+    void resetBoth();
+    void sever();
+    void noticeSilence();
+    Time travel(Time &last, size_t count);
+    void tellServer(bool orderly);
+
+    bool isEstablished = false, isClientOpen = true, isBroken = false, hasEnded = false, isSevered = false;
+    int error = 0;
+    std::string inbox;
+    Time lastUp = 0, lastDown = 0, lastAcknowledgement = 0;
+    int64_t up = 0, down = 0;
+    // What is to go wrong, in bytes of either direction; never if negative.
+    int64_t resetsAtUp = -1, resetsAtDown = -1, seversAtUp = -1, seversAtDown = -1, stallsAtUp = -1;
+    Time stalledUntil = 0;
+};
+
+}

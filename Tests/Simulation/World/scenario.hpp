@@ -1,0 +1,145 @@
+#pragma once
+#include "clock.hpp"
+#include "random.hpp"
+#include <string>
+#include <vector>
+
+namespace world {
+
+/// How often things go wrong. Each seed has a choice of them, so that each is also met alone.
+struct Faults {
+    // A system call
+    double interrupted = 0, partial = 0, notReady = 0, hiddenReadiness = 0;
+    double oversleep = 0, clockJump = 0;
+    double noThread = 0, noDescriptor = 0;
+    // The disk, a call
+    double readError = 0, stateError = 0, diskFull = 0;
+    double foreignLock = 0;
+    /// A record is damaged, a power cut.
+    double rot = 0;
+    // The network, a connection or lookup
+    double unresolved = 0, refused = 0, unreachable = 0, unanswered = 0;
+    double reset = 0, severed = 0, stalled = 0;
+    /// Does what has arrived and was not read get lost with a reset?
+    bool resetsDropInbox = false;
+    // The server, a request
+    double refusedRequest = 0, strangeRefusal = 0, droppedBefore = 0, droppedAfter = 0, failedAfter = 0, hangs = 0, slow = 0;
+    double crashes = 0, interim = 0, closesIdle = 0;
+    /// A page of somebody else answers in the server's place.
+    double portal = 0;
+    /// GigHive stores something else.
+    double corrupts = 0;
+    // The recording, a start
+    double fileChanges = 0;
+};
+
+/// What the server is like, healthy or not.
+struct ServerTraits {
+    bool speaksTus = true;
+    int optionsStatus = 204;
+    bool createsWithUpload = false, refusesContentAtCreation = false, defersLength = false, terminates = false, checks = false;
+    /// Does a proxy take the whole request before it goes on?
+    bool spools = false;
+    /// Which of what it got outlives a crash of the server: none of it, what whole requests brought, all.
+    enum { nothing, requests, everything } stores = everything;
+    enum { none, refuses, takesOver } locks = none;
+    Time lockLinger = 0;
+    /// The longest request content; longer ones are refused from the head.
+    int64_t contentLimit = INT64_MAX;
+    bool locationIsRelative = false;
+    bool announcesExpiry = false;
+    Time expiresAfter = 30 * day;
+    /// How long after the last byte the finalize call says "not yet".
+    Time finalizeDelay = 0;
+    /// Says "pending" instead.
+    bool saysPending = false;
+    bool confirmsSize = true;
+    bool authenticates = false;
+    int requestsAConnection = INT32_MAX;
+    bool announcesLastRequest = true;
+    Time idleLimit = 75 * second;
+    Time readLimit = 60 * second;
+    Time shortestAnswer = 0, longestAnswer = 0;
+    Time digestion = 0;
+    enum { length, chunked, untilClose } framing = length;
+    bool closesRefusals = true;
+    /// Are answers compressed, if the client takes that?
+    bool compresses = false;
+    /// Does it send requests to another address (307, 308)?
+    bool redirects = false;
+    /// After how many requests another password holds; never if negative.
+    int newPasswordAfter = -1;
+    enum { continues, ignores, refusesExpectation } expectation = continues;
+};
+
+/// What the line is like.
+struct LineTraits {
+    Time latency = 1 * millisecond, jitter = 0;
+    /// Bytes a second.
+    int64_t rate = 100'000'000;
+    int64_t sendBuffer = 256 << 10;
+    int64_t segment = 64 << 10;
+};
+
+enum class Destination { gigHive, multipart, tus };
+enum class Death { none, kill, powerCut };
+
+/// One start of the program.
+struct Start {
+    bool isHealthy = false;
+    Death death = Death::none;
+    /// The system call at which it dies, counted from 1.
+    int64_t deathStep = 0;
+    /// When it is told to end, from its start; never if negative.
+    Time cancelAfter = -1;
+    /// How long nobody did anything before.
+    Time pause = 0;
+    /// Does it go on with what the records have (resume), rather than with the files?
+    bool resumes = false;
+    /// When another process sends the same files, from its start; never if negative.
+    Time secondAfter = -1;
+    /// What the whole may take; 0 for no limit.
+    int64_t totalLimit = 0;
+};
+
+/// Everything that is drawn from a seed in advance.
+struct Scenario {
+    explicit Scenario(uint64_t seed);
+
+    Destination destination = Destination::gigHive;
+    int protocol = 0;
+    int64_t tusThreshold = 0;
+    int64_t chunkLength = 0;
+    bool overridesMethod = false, defersLength = false, computesDigest = false;
+    std::vector<int64_t> fileSizes;
+    int jobs = 1;
+    bool isOneByOne = false;
+    int64_t retries = 5, retryMaximumDelay = 60'000;
+    int64_t connectLimit = 30'000, stallLimit = 30'000, responseLimit = 120'000;
+    Faults faults;
+    ServerTraits server;
+    LineTraits line;
+    std::vector<Start> starts;
+    bool isLarge = false, meetsLimit = false;
+    bool hasJournal = true;
+    bool keepsSendfile = true;
+    bool hasNumericHost = false;
+    bool hasProxy = false;
+    /// Bytes a second; 0 for no limit.
+    int64_t rateLimit = 0;
+    /// Does the program ask for another password when one is refused?
+    bool refreshes = false;
+    int addresses = 1;
+    bool firstAddressIsDead = false;
+    /// Of the machine's own clock, seconds since 1970.
+    int64_t unixStart = 1'790'000'000;
+    int64_t monotonicStart = 1000;
+
+private:
+    void drawRequest(Random &random);
+    void drawServer(Random &random);
+    void drawFaults(Random &random);
+    void drawStarts(Random &random);
+};
+
+}

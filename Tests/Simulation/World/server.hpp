@@ -1,0 +1,101 @@
+#pragma once
+#include "http.hpp"
+#include "scenario.hpp"
+#include <map>
+#include <set>
+
+namespace world {
+
+/// An upload by tus.
+struct Upload {
+    std::string id;
+    /// Which of the recordings it is of, as its metadata says.
+    int file = -1;
+    /// -1 as long as nobody has told it.
+    int64_t length = -1;
+    std::string data;
+    /// What outlives a crash.
+    size_t stored = 0;
+    bool isComplete = false;
+    Time completedAt = 0;
+    Time expires = 0;
+    /// The request that writes to it.
+    Request *writer = nullptr;
+    Time lockedUntil = 0;
+    /// Has an answer called it gone, or no good?
+    bool wasDisowned = false;
+};
+
+/// A recording in GigHive's catalogue, or what a plain endpoint has stored of one request.
+struct Recording {
+    std::string content, sha256;
+    int64_t asset = 0;
+    std::string event, uploadID, deleteToken;
+    int start = 0;
+    bool isCorrupt = false;
+};
+
+/// An independent reading of what a server of GigHive, of tus or of forms owes its clients. Takes nothing that the rules
+/// do not allow.
+class Server {
+public:
+    explicit Server(World &world);
+
+    World &world;
+    ServerTraits traits;
+    std::string host;
+    std::map<std::string, Upload> uploads;
+    /// Complete ones that are there no more.
+    std::vector<Upload> former;
+    std::vector<Recording> recordings;
+    int requestCount = 0;
+    std::string password = "secret";
+    std::optional<Answer> refuseStranger(const Head &head);
+
+    bool isDown() const;
+    void accept(std::shared_ptr<Connection> line);
+    void forget(Session *session);
+    void crash();
+    void becomeHealthy();
+
+    std::unique_ptr<Request> route(Session &session, Head head);
+    std::unique_ptr<Request> makePortal(Session &session, Head head);
+    Mishap drawMishap(const Head &head);
+    Answer refusal(int status);
+    void noteAnswer(const Request &request, const Answer &answer);
+
+    // MARK: Uploads
+
+    Upload *find(const std::string &id);
+    void remove(const std::string &id);
+    /// Appends what came at its place.
+    void append(Upload &upload, std::string_view bytes);
+    void completeIfWhole(Upload &upload);
+
+    // MARK: Recordings
+
+    /// Takes a recording as GigHive does: once.
+    Answer record(std::string content, const std::string &event, const std::string &uploadID);
+    const Recording *finalized(const std::string &uploadID) const;
+    Answer receipt(const Recording &recording, bool withToken) const;
+    Answer error(int status, const std::string &message) const;
+
+private:
+    std::string retryAfter();
+
+    std::set<std::shared_ptr<Session>> sessions;
+    Time downUntil = 0;
+    int64_t nextAsset = 1;
+};
+
+std::unique_ptr<Request> makeTusRequest(Session &session, Head head);
+std::unique_ptr<Request> makeFinalize(Session &session, Head head);
+std::unique_ptr<Request> makeForm(Session &session, Head head);
+
+std::string sha256(std::string_view bytes);
+std::string sha256Bytes(std::string_view bytes);
+std::string sha1Bytes(std::string_view bytes);
+std::string base64(std::string_view bytes);
+std::optional<std::string> fromBase64(std::string_view text);
+
+}

@@ -1,0 +1,367 @@
+// A tus 1.0.0 server (tus.io/protocols/resumable-upload), behind a proxy that spools or not.
+#include "world.hpp"
+
+namespace world {
+
+namespace {
+
+const char *const version = "1.0.0";
+
+class TusRequest : public Request {
+public:
+    using Request::Request;
+    ~TusRequest() override { release(false); }
+
+protected:
+    World &world() { return session.world; }
+    Server &server() { return session.world.server; }
+    const ServerTraits &traits() { return session.world.server.traits; }
+
+    Answer say(int status, Fields fields = {}) {
+        fields.insert(fields.begin(), {"Tus-Resumable", version});
+        return {status, std::move(fields), status >= 400 ? "ERR_SOMETHING: no" : "", false, {}};
+    }
+
+    std::optional<Answer> refuseHead() { return server().refuseStranger(head); }
+
+    std::optional<Answer> refuseVersion() {
+        if (head.value("Tus-Resumable") == version) return std::nullopt;
+        world().fail(head.method + " without Tus-Resumable: 1.0.0");
+        return say(412, {{"Tus-Version", version}});
+    }
+
+    void announceExpiry(const Upload &upload, Fields &fields) {
+        if (!traits().announcesExpiry || upload.isComplete) return;
+        time_t then = (time_t)(1'790'000'000 + upload.expires / second);
+        struct tm parts;
+        char text[64];
+        gmtime_r(&then, &parts);
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+        fields.emplace_back("Upload-Expires", text);
+    }
+
+    /// Takes the content of a PATCH, or of a creation, for an upload.
+    struct Content {
+        std::string id;
+        /// Where the next byte goes.
+        int64_t position = 0;
+        std::string spool;
+        bool isLost = false;
+    } content;
+
+    bool isSpooling() { return traits().spools || head.find("Upload-Checksum"); }
+
+    void takeContent(std::string_view bytes) {
+        if (isSpooling()) {
+            content.spool += bytes;
+            return;
+        }
+        Upload *upload = server().find(content.id);
+        if (!upload || (int64_t)upload->data.size() != content.position) content.isLost = true;
+        if (content.isLost) return;
+        server().append(*upload, bytes);
+        content.position += (int64_t)bytes.size();
+        upload->expires = world().clock.now + traits().expiresAfter;
+    }
+
+    void release(bool lingers) {
+        Upload *upload = server().find(content.id);
+        if (!upload || upload->writer != this) return;
+        upload->writer = nullptr;
+        if (lingers && traits().lockLinger) upload->lockedUntil = world().clock.now + traits().lockLinger;
+    }
+
+    void cutContent() {
+        if (isSpooling() && !content.spool.empty()) world().figures.count("spooled requests cut");
+        release(true);
+        // A server that had everything but the end of the request has everything.
+        if (Upload *upload = server().find(content.id)) server().completeIfWhole(*upload);
+    }
+
+    std::optional<Answer> lock(Upload &upload) {
+        if (traits().locks == ServerTraits::none) return std::nullopt;
+        if (upload.writer && upload.writer != this && traits().locks == ServerTraits::takesOver) {
+            Session &other = upload.writer->session;
+            upload.writer = nullptr;
+            other.end(world().serverRandom.chance(0.5));
+            world().figures.count("locks taken over");
+        }
+        if ((upload.writer && upload.writer != this) || world().clock.now < upload.lockedUntil) {
+            world().figures.count("locked (423)");
+            return say(423);
+        }
+        return std::nullopt;
+    }
+};
+
+class Options : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+
+    Answer end() override {
+        if (!traits().speaksTus) return server().error(405, "no tus here");
+        if (head.find("Tus-Resumable")) world().fail("OPTIONS with Tus-Resumable");
+        std::string extensions = "creation";
+        if (traits().createsWithUpload) extensions += ",creation-with-upload";
+        if (traits().defersLength) extensions += ", creation-defer-length";
+        if (traits().terminates) extensions += ",termination";
+        if (traits().checks) extensions += ",checksum";
+        Answer answer = say(traits().optionsStatus, {{"Tus-Version", version}, {"Tus-Extension", extensions}});
+        if (traits().checks) answer.fields.emplace_back("Tus-Checksum-Algorithm", "md5,sha1,sha256");
+        return answer;
+    }
+};
+
+class Create : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+
+    std::optional<Answer> begin() override {
+        if (auto refusal = refuseHead()) return refusal;
+        if (!traits().speaksTus) return server().error(405, "no tus here");
+        if (auto refusal = refuseVersion()) return refusal;
+        if (head.contentLength > traits().contentLimit) return tooLarge();
+        if (head.contentLength > 0) {
+            if (!traits().createsWithUpload) world().fail("content in a creation that nobody offered to take");
+            if (head.value("Content-Type") != "application/offset+octet-stream") world().fail("content of another type in a creation");
+            if (traits().refusesContentAtCreation) return server().refusal(world().serverRandom.of({400, 413, 415}));
+        }
+        if (!readLength() || !readMetadata()) return say(400);
+        if (length >= 0 && head.contentLength > length) world().fail("a creation with more content than the upload has");
+        if (!isSpooling()) create();
+        return std::nullopt;
+    }
+
+    void take(std::string_view bytes) override { takeContent(bytes); }
+    void cut() override { cutContent(); }
+
+    Answer end() override {
+        if (isSpooling()) create();
+        Upload *upload = server().find(content.id);
+        if (!upload || content.isLost) return say(404);
+        if (isSpooling()) server().append(*upload, content.spool);
+        upload->stored = upload->data.size();
+        server().completeIfWhole(*upload);
+        release(false);
+        std::string place = "/files/" + upload->id;
+        if (!traits().locationIsRelative) place = "http://" + server().host + place;
+        Fields fields{{"Location", place}};
+        if (head.contentLength > 0) fields.emplace_back("Upload-Offset", std::to_string(upload->data.size()));
+        announceExpiry(*upload, fields);
+        return say(201, fields);
+    }
+
+private:
+    int64_t length = -1;
+    int file = -1;
+
+    Answer tooLarge() {
+        world().figures.count("too large (413)");
+        return {413, {}, "<html>too large</html>", true, {}};
+    }
+
+    bool readLength() {
+        auto stated = head.find("Upload-Length"), deferred = head.find("Upload-Defer-Length");
+        if (!stated == !deferred) world().fail("a creation with both or neither of Upload-Length and Upload-Defer-Length");
+        if (deferred && (*deferred != "1" || !traits().defersLength)) world().fail("a deferred length that nobody offered");
+        if (!stated) return true;
+        auto value = number(*stated);
+        if (!value) world().fail("an Upload-Length that is no number");
+        length = value.value_or(-1);
+        return value.has_value();
+    }
+
+    bool readMetadata() {
+        std::string rest = head.value("Upload-Metadata");
+        while (!rest.empty()) {
+            size_t comma = rest.find(',');
+            std::string pair = rest.substr(0, comma);
+            rest = comma == rest.npos ? "" : rest.substr(comma + 1);
+            size_t space = pair.find(' ');
+            std::string key = pair.substr(0, space);
+            auto value = fromBase64(space == pair.npos ? "" : pair.substr(space + 1));
+            if (key.empty() || !value) {
+                world().fail("Upload-Metadata that cannot be read: " + pair);
+                return false;
+            }
+            if (key == "filename") file = world().fileOf(*value);
+        }
+        if (file < 0) world().fail("an upload without the name of a file");
+        return file >= 0;
+    }
+
+    void create() {
+        Upload upload;
+        upload.id = world().serverRandom.hex(32);
+        upload.file = file;
+        upload.length = length;
+        upload.writer = this;
+        upload.expires = world().clock.now + traits().expiresAfter;
+        if (!session.line->isAbandoned()) world().noteCreation(file);
+        content.id = upload.id;
+        server().uploads[upload.id] = upload;
+        world().figures.count("uploads created");
+    }
+};
+
+class Locate : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+
+    Answer end() override {
+        if (auto refusal = refuseHead()) return *refusal;
+        if (auto refusal = refuseVersion()) return *refusal;
+        std::string id = head.target.substr(7);
+        if (session.line->start == world().startNumber) world().checkTrust(id);
+        Upload *upload = server().find(id);
+        if (!upload) return say(world().serverRandom.of({404, 410}));
+        if (auto refusal = lock(*upload)) return *refusal;
+        if (!upload->data.empty()) world().figures.count("offsets told above zero");
+        Fields fields{{"Cache-Control", "no-store"}, {"Upload-Offset", std::to_string(upload->data.size())}};
+        if (upload->length >= 0) {
+            fields.emplace_back("Upload-Length", std::to_string(upload->length));
+        } else {
+            fields.emplace_back("Upload-Defer-Length", "1");
+        }
+        announceExpiry(*upload, fields);
+        Answer answer = say(200, fields);
+        answer.statedLength = upload->length > 0 ? upload->length : 0;
+        return answer;
+    }
+};
+
+class Patch : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+
+    std::optional<Answer> begin() override {
+        if (auto refusal = refuseHead()) return refusal;
+        if (auto refusal = refuseVersion()) return refusal;
+        if (head.value("Content-Type") != "application/offset+octet-stream") world().fail("a PATCH of another type");
+        auto offset = number(head.value("Upload-Offset"));
+        if (!offset) {
+            world().fail("a PATCH without an offset");
+            return say(400);
+        }
+        if (head.contentLength > traits().contentLimit) {
+            world().figures.count("too large (413)");
+            return Answer{413, {}, "<html>too large</html>", true, {}};
+        }
+        if (head.find("Upload-Checksum") && !traits().checks) world().fail("a checksum that nobody offered to check");
+        content.id = head.target.substr(7);
+        content.position = *offset;
+        // What the last process has sent can arrive behind the records of another one.
+        bool isOfThisStart = session.line->start == world().startNumber;
+        if (Upload *upload = server().find(content.id); upload && isOfThisStart) world().checkIsRecorded(*upload);
+        return isSpooling() ? std::nullopt : check();
+    }
+
+    void take(std::string_view bytes) override { takeContent(bytes); }
+    void cut() override { cutContent(); }
+
+    Answer end() override {
+        if (isSpooling()) {
+            if (auto refusal = check()) return *refusal;
+            if (auto refusal = checkSum()) return *refusal;
+            server().append(*server().find(content.id), content.spool);
+        }
+        Upload *upload = server().find(content.id);
+        release(false);
+        if (!upload) return say(404);
+        if (content.isLost) return say(409);
+        upload->stored = upload->data.size();
+        upload->expires = world().clock.now + traits().expiresAfter;
+        server().completeIfWhole(*upload);
+        world().figures.count("PATCH stored");
+        Fields fields{{"Upload-Offset", std::to_string(upload->data.size())}};
+        announceExpiry(*upload, fields);
+        return say(204, fields);
+    }
+
+private:
+    std::optional<Answer> check() {
+        Upload *upload = server().find(content.id);
+        if (!upload) return say(world().serverRandom.of({404, 410}));
+        if (auto refusal = lock(*upload)) return refusal;
+        if (content.position != (int64_t)upload->data.size()) {
+            world().figures.count("wrong offsets (409)");
+            return say(409);
+        }
+        if (upload->isComplete && head.contentLength == 0) return std::nullopt;
+        if (auto refusal = declareLength(*upload)) return refusal;
+        if (upload->length >= 0 && content.position + head.contentLength > upload->length) {
+            world().fail("a PATCH beyond the upload's length");
+            return say(413);
+        }
+        upload->writer = this;
+        return std::nullopt;
+    }
+
+    std::optional<Answer> declareLength(Upload &upload) {
+        auto stated = head.find("Upload-Length");
+        if (!stated) return std::nullopt;
+        auto length = number(*stated);
+        if (!length || (upload.length >= 0 && upload.length != *length)) {
+            world().fail("another length than before");
+            return say(400);
+        }
+        upload.length = *length;
+        return std::nullopt;
+    }
+
+    std::optional<Answer> checkSum() {
+        auto stated = head.find("Upload-Checksum");
+        if (!stated) return std::nullopt;
+        std::string text = *stated;
+        std::string ours = text.rfind("sha256 ", 0) == 0 ? "sha256 " + base64(sha256Bytes(content.spool))
+                                                          : "sha1 " + base64(sha1Bytes(content.spool));
+        if (text == ours) return std::nullopt;
+        release(false);
+        world().fail("a checksum that is not that of the content: " + text);
+        return say(460);
+    }
+};
+
+class Terminate : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+
+    Answer end() override {
+        if (auto refusal = refuseHead()) return *refusal;
+        if (auto refusal = refuseVersion()) return *refusal;
+        if (!traits().terminates) return say(501);
+        if (!server().find(head.target.substr(7))) return say(404);
+        server().remove(head.target.substr(7));
+        world().figures.count("uploads terminated");
+        return say(204);
+    }
+};
+
+class NotTus : public TusRequest {
+public:
+    using TusRequest::TusRequest;
+    Answer end() override {
+        world().fail("a request that is not one of tus: " + head.method + " " + head.target);
+        return say(405);
+    }
+};
+
+}
+
+std::unique_ptr<Request> makeTusRequest(Session &session, Head head) {
+    std::string method = head.method;
+    bool isUpload = head.target.size() > 7;
+    auto overriding = head.find("X-HTTP-Method-Override");
+    if (overriding) {
+        if (method != "POST" || !session.world.scenario.overridesMethod) session.world.fail("a method that is overridden");
+        method = *overriding;
+    }
+    if (method == "OPTIONS" && !isUpload) return std::make_unique<Options>(session, std::move(head));
+    if (method == "POST" && !isUpload) return std::make_unique<Create>(session, std::move(head));
+    if (method == "HEAD" && isUpload) return std::make_unique<Locate>(session, std::move(head));
+    if (method == "PATCH" && isUpload) return std::make_unique<Patch>(session, std::move(head));
+    if (method == "DELETE" && isUpload) return std::make_unique<Terminate>(session, std::move(head));
+    return std::make_unique<NotTus>(session, std::move(head));
+}
+
+}

@@ -1,0 +1,131 @@
+#pragma once
+#include "include/World.h"
+#include "clock.hpp"
+#include "disk.hpp"
+#include "http.hpp"
+#include "kernel.hpp"
+#include "network.hpp"
+#include "random.hpp"
+#include "scenario.hpp"
+#include "server.hpp"
+#include <algorithm>
+#include <set>
+#include <map>
+
+namespace world {
+
+/// What happened how often, over all seeds of a process.
+class Figures {
+public:
+    static constexpr int capacity = 96;
+    struct Entry {
+        char name[40];
+        int64_t value;
+    };
+
+    void count(const char *name, int64_t by = 1);
+    Entry *entries = nullptr;
+};
+
+/// A recording on the machine's disk, and everything that it has been.
+struct File {
+    std::string path, name;
+    std::vector<std::string> versions;
+    bool isDelivered = false;
+    /// Its upload by the names of its records: as they are, and as they were last brought to the disk.
+    std::map<std::string, std::string> recorded, synced;
+    /// Uploads of records that were damaged since.
+    std::set<std::string> mistrusted;
+    size_t versionAtStart = 0;
+    const std::string &content() const { return versions.back(); }
+};
+
+class World {
+public:
+    World(uint64_t seed, bool traces);
+
+    const uint64_t seed;
+    const bool traces;
+    Scenario scenario;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom;
+    Clock clock;
+    Figures figures;
+    Disk disk;
+    Kernel kernel;
+    Server server;
+    std::vector<File> files;
+    world_plan plan{};
+
+    const Faults &faults() const;
+    const LineTraits &line() const;
+    bool isHealthy() const { return start && start->isHealthy; }
+
+    // MARK: Starts
+
+    bool beginStart();
+    void endStart();
+    void uploadEnded(int index, int outcome, const char *message);
+    int startNumber = 0, connectionNumber = 0;
+    bool isTimeForSecond() const;
+    void runSecond();
+    void (*secondSender)() = nullptr;
+    std::vector<bool> isActive;
+    std::vector<int> mustCancel;
+    const Start *start = nullptr;
+    /// A record could not be read once, so that there may be two of one file.
+    bool hasReadErrorOfRecord = false;
+    /// A directory above that of the records may not be on the disk.
+    bool hasUnsyncedParents = false;
+    int retriesOfStart = 0, requestsBefore = 0, connectsOfStart = 0;
+    Time startedAt = 0, oversleptOfStart = 0;
+
+    // MARK: Judging
+
+    std::string violation;
+    void fail(const std::string &what);
+    /// What the server has of a file must be what the file has, or had, there.
+    void checkStored(const Upload &upload, size_t from);
+    /// What a client sends more than the creation for must be in a record that survives a power cut.
+    void checkIsRecorded(const Upload &upload);
+    /// What only a damaged record can have told must not be used.
+    void checkTrust(const std::string &upload);
+    /// A new upload was created for the file.
+    void noteCreation(int file);
+    /// A record has got its name.
+    void noteRecord(const std::string &path);
+    /// A record is about to be removed.
+    void noteRemoval(const std::string &path);
+    /// The names in a directory were brought to the disk.
+    void noteSync(const std::string &directory);
+    void noteUnsynced(const std::string &directory);
+    /// What is left of the records after a power cut.
+    void notePowerCut();
+    int fileOf(const std::string &name) const;
+
+    // MARK: Telling
+
+    void say(const char *format, ...) __attribute__((format(printf, 2, 3)));
+    uint64_t hash = 0xcbf29ce484222325;
+    void mix(uint64_t value) { hash = (hash ^ value) * 0x100000001b3; }
+
+private:
+    void makeFiles();
+    void makePlan();
+    void changeFile(int index);
+    void judgeDelivery(int index);
+    void judgeStart();
+    void damage(File &file, const std::string &path);
+    bool isGood(const std::string &upload, int file);
+    void judgeOutcome(int index, int outcome);
+    void judgeEffort();
+    std::vector<std::string> recordsOf(const File &file) const;
+
+    std::vector<int> outcomes, secondOutcomes;
+    bool hadSecond = false;
+    std::vector<std::string> messages;
+};
+
+extern World *the;
+extern std::string canary;
+
+}
