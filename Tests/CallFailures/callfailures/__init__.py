@@ -1,0 +1,1 @@
+"""Every fallible call of the program fails once: see README.md."""

@@ -1,0 +1,195 @@
+"""What a run with a fault may come to."""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+
+from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run
+from .scenarios import Scenario
+
+DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
+"""130 and 143 are for signals, which nobody sends here; 1 is a mistake of the program's own."""
+
+FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE = 3, 2, 4, 5, 11, 12, 13
+
+SURVIVED = {"EINTR", "short"}
+"""A call that was interrupted or did a part is called again."""
+
+IGNORED = {
+    "setsockopt", "ioctl", "OPENSSL_init_ssl", "OPENSSL_info", "CRYPTO_set_mem_functions", "BIO_get_new_index",
+    "SSL_shutdown",
+}
+"""Functions that only make things better, or whose failure a later call shows."""
+
+NO_MEMORY = {
+    "BIO_meth_new", "BIO_new", "CRYPTO_THREAD_run_once", "EVP_MD_CTX_new", "EVP_DigestInit_ex", "EVP_DigestUpdate",
+    "EVP_DigestFinal_ex", "EVP_Digest", "SSL_CTX_new", "SSL_CTX_set_cipher_list", "SSL_CTX_set_ciphersuites", "SSL_new",
+    "SSL_ctrl", "SSL_set1_host", "X509_VERIFY_PARAM_set1_ip_asc", "i2d_X509_PUBKEY", "inflateInit2", "inflate",
+    "pthread_create",
+}
+TLS_FILES = {
+    "SSL_CTX_load_verify_file", "SSL_CTX_use_certificate_chain_file", "SSL_CTX_use_PrivateKey_file",
+    "SSL_CTX_check_private_key",
+}
+STATE_FILES = re.compile(r"(\.(record|new|lock|damaged)|/state|/state/gighive)$")
+EMPTY_WORDS = re.compile(r"no reason given|Optional\(|\bnil\b|\(null\)|Unknown error|Success", re.IGNORECASE)
+
+
+class Rule(enum.Enum):
+    """Each may fail on its own: test_rules.py shows that it does."""
+
+    HANG = "it ends within the time limit"
+    EXIT_CODE = "a documented exit code, and not 1 or a signal"
+    RIGHT_CODE = "the exit code that this failure has"
+    CLAIM = "exit code 0 only if it is done, once"
+    SENTENCE = "a sentence on stderr that says something"
+    EVENT = "with --json, an event with the same exit code"
+    SECRET = "no secret in the output"
+    AGAIN = "the same command succeeds afterwards"
+    ONCE = "afterwards the server has the recording once"
+    RESUMABLE = "an upload under way stays resumable, and none is left on the server"
+    LEFT_OVER = "nothing is left over in the state directory"
+
+
+def expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
+    """The exit codes that are right for this failure; 0 among them where the program can do without the call."""
+    function, way, about = hit.function, hit.way, os.path.basename(hit.about)
+    if way in SURVIVED or function in IGNORED:
+        return {0}
+    if function in ("malloc", "calloc", "realloc"):
+        # OpenSSL can do without some of its memory, and says in its own words where it cannot.
+        return {0, RESOURCES, TLS}
+    if about in ("password", "token"):
+        return {0} if function == "close" else {USAGE}
+    if about.endswith(".mp4"):
+        return {0} if function == "close" else {FILE}
+    if function == "write" and about in ("stdout", "stderr"):
+        return {0}
+    if function in ("opendir", "readdir") and about == "capath":
+        return {TLS}
+    if STATE_FILES.search(hit.about) or function in ("mkdir", "opendir", "readdir", "rename", "unlink", "flock"):
+        return _expected_of_state(scenario, hit)
+    if function in NO_MEMORY:
+        return {RESOURCES}
+    if function in TLS_FILES:
+        return {TLS}
+    match function:
+        case "SSL_CTX_ctrl" | "eventfd" | "poll" | "getrandom": return {0, RESOURCES}
+        case "SSL_get1_peer_certificate": return {TLS, RESOURCES}
+        case "SSL_do_handshake": return {0, TLS} if way == "truncated" or retries else {TLS}
+        case "getcwd" | "close": return {0}
+        case "SSL_CTX_load_verify_dir": return {0, TLS}  # it opens nothing before the handshake
+        case "getaddrinfo" if way == "EAI_MEMORY": return {0, RESOURCES}
+        case "getaddrinfo" if way == "EAI_NONAME": return {0, NETWORK}
+        case "sendfile" if way == "EIO" or way == "end": return {FILE}
+        case "sendfile" if way == "EINVAL": return {0}
+        case "recv" | "send" | "sendfile" if way == "EAGAIN": return {0}
+        case "recv" if way == "end" and scenario.is_tls: return _expected_of_network(scenario, retries) | {TLS}
+        case "SSL_read" | "SSL_write": return _expected_of_network(scenario, retries) | (set() if retries else {TLS})
+        case "socket" | "connect" | "getsockopt" | "getaddrinfo":
+            return {0, NETWORK} if retries == 0 else {0}
+        case "send" | "sendfile" | "recv": return _expected_of_network(scenario, retries)
+        case _: return DOCUMENTED
+
+
+def _expected_of_network(scenario: Scenario, retries: int) -> set[int]:
+    """A lost connection can be one that nobody needed any more."""
+    return {0} if retries and scenario.may_repeat else {0, NETWORK}
+
+
+def _expected_of_state(scenario: Scenario, hit: Hit) -> set[int]:
+    function, about = hit.function, os.path.basename(hit.about)
+    if function == "flock" and hit.way == "EAGAIN":
+        return {0} if about == "directory.lock" else {CONFLICT}
+    # These have no say, or come when it is done.
+    if function == "close" and not about.endswith(".new") or function == "fchmod" and hit.way == "EPERM":
+        return {0}
+    if function == "unlink" and about.endswith((".lock", ".new")):
+        return {0}
+    if not scenario.is_recorded:
+        return {0}
+    # A delivery that cannot be written down is a delivery; and a directory can have been there already.
+    return {0, STATE, RESOURCES} if hit.way == "ENOMEM" else {0, STATE}
+
+
+def judge(outcome: Outcome) -> list[tuple[Rule, str]]:
+    """What is wrong with it: nothing, if all is well."""
+    run, hit = outcome.faulty, outcome.hit
+    if run.code is None:
+        return [(Rule.HANG, f"no end after {HANGS_AFTER_SECONDS:.0f} s: {_last(run.err)}")]
+    findings = []
+
+    def find(rule: Rule, words: str) -> None:
+        findings.append((rule, words))
+
+    if run.code not in DOCUMENTED:
+        find(Rule.EXIT_CODE, f"exit code {run.code}: {_last(run.err)}")
+    elif hit and run.code not in expected(outcome.scenario, outcome.retries, hit):
+        wanted = " or ".join(map(str, sorted(expected(outcome.scenario, outcome.retries, hit))))
+        find(Rule.RIGHT_CODE, f"exit code {run.code}, not {wanted}: {_last(run.err)}")
+    if run.code == 0 and outcome.problem:
+        find(Rule.CLAIM, outcome.problem)
+    is_told = not (hit and hit.function == "write")
+    if is_told and (fault := fault_of_words(run)):
+        find(Rule.SENTENCE, fault)
+    if is_told and outcome.is_json and (fault := fault_of_events(run)):
+        find(Rule.EVENT, fault)
+    for name in outcome.secrets:
+        find(Rule.SECRET, f"{name} is shown")
+    findings += _judge_again(outcome)
+    for name in outcome.left_over if not hit or hit.function != "unlink" else ():
+        find(Rule.LEFT_OVER, f"{name} is left over")
+    return findings
+
+
+def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
+    findings = []
+    again, code = outcome.again, outcome.faulty.code
+    if again is None:
+        pass
+    elif again.code != 0:
+        words = "it hangs" if again.code is None else f"exit code {again.code}"
+        findings.append((Rule.AGAIN, f"after exit code {code}: {words}: {_last(again.err)}"))
+    elif outcome.problem_again:
+        findings.append((Rule.ONCE, outcome.problem_again))
+    if outcome.hit and outcome.hit.way == "end" and outcome.hit.about.endswith(".mp4"):
+        return findings  # what was sent is of no use for a file that has become shorter
+    if outcome.is_forgotten and again is not None:
+        findings.append((Rule.RESUMABLE, f"after exit code {code}, the record does not know the upload"))
+    elif outcome.orphans and not findings and (outcome.scenario.begins_with_upload or again and outcome.had_upload):
+        findings.append((Rule.RESUMABLE, "the upload was not gone on with, and stays on the server"))
+    return findings
+
+
+def fault_of_words(run: Run) -> str | None:
+    lines = run.err.splitlines()
+    if run.code == 0:
+        complaints = [line for line in lines if line.startswith("gighive-upload: ") and "warning: " not in line]
+        return f"a success that complains: {complaints[0]}" if complaints else None
+    if not lines or not lines[-1].startswith("gighive-upload: "):
+        return f"no sentence: {_last(run.err)!r}"
+    if not lines[-1].endswith((".", "?", "!")) or len(lines[-1]) < 30:
+        return f"no sentence: {lines[-1]}"
+    return f"words that say nothing: {lines[-1]}" if EMPTY_WORDS.search(lines[-1]) else None
+
+
+def fault_of_events(run: Run) -> str | None:
+    try:
+        events = run.events
+    except ValueError as problem:
+        return f"not JSON: {problem}"
+    if run.code == USAGE:
+        return None  # told before anything begins, in words alone
+    last = events[-1] if events else {}
+    if run.code == 0:
+        return f"a success that ends with {last}" if last.get("event") == "failed" else None
+    if last.get("event") != "failed" or last.get("exit_code") != run.code:
+        return f"exit code {run.code}, and the last event is {last}"
+    return None if str(last.get("message")) in run.err else "the event's message is not the sentence"
+
+
+def _last(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else "nothing on stderr"
