@@ -1,0 +1,160 @@
+/// A tus upload, and a server that answers as the input says.
+///
+///     length=10000000 defer sha        the file's length, and what is asked for: see `Setting`
+///
+///     204 35                           an answer: the status, and after how many milliseconds it came
+///     Tus-Resumable: 1.0.0
+///
+///     +204                             the same, and a second request went out before it
+///
+///     ! 4096                           an interruption: 4096 bytes of content had arrived
+enum TusTarget {
+  static func run(_ input: [UInt8]) {
+    var blocks = input.split(separator: 0x0A, omittingEmptySubsequences: false).split { $0.isEmpty }[...]
+    guard let first = blocks.popFirst()?.first, var script = TusScript(setting: first) else { return }
+    for block in blocks.prefix(2000) {
+      guard let line = block.first, script.ask(twice: line.first == UInt8(ascii: "+")) else { return }
+      let fields = block.dropFirst().compactMap { try? ResponseHead.parseField($0) }
+      script.play(Array(line.drop { $0 == UInt8(ascii: "+") }), fields)
+    }
+    _ = script.ask(twice: false)
+  }
+}
+
+/// The upload, and what its caller knows.
+struct TusScript {
+  private var upload: TusUpload
+  private let length: Int64
+  private let mustSpeakTus: Bool
+  private let isSecure: Bool
+  /// The requests that are not answered, oldest first.
+  private var underWay: [TusRequest] = []
+  /// The end of what has ever been sent of this upload: nobody can have more.
+  private var sentEnd: Int64
+  /// The most that the server has acknowledged, and the answers since then.
+  private var reached: Int64 = 0
+  private var fruitlessAnswers = 0
+
+  init?(setting line: ArraySlice<UInt8>) {
+    let words = line.split(separator: 0x20).map { [UInt8]($0).text }
+    func number(_ name: String) -> Int64? {
+      words.first { $0.hasPrefix(name) }.flatMap { ASCII.decimal($0.utf8.dropFirst(name.utf8.count)) }
+    }
+    length = min(max(number("length=") ?? 10_000_000, 1), Limits.fileSize)
+    mustSpeakTus = words.contains("must")
+    isSecure = !words.contains("http")
+    var options = TusUpload.Options()
+    options.defersLength = words.contains("defer")
+    options.overridesMethod = words.contains("override")
+    options.chunkLength = number("chunk=").map { max($0, 1) }
+    let base = isSecure ? "https://hive/files/" : "http://hive/files/"
+    let location = words.contains("resume") ? try? TargetURI(base + "5e1f") : nil
+    sentEnd = location == nil ? 0 : length
+    guard let endpoint = try? TargetURI(base),
+      let upload = try? TusUpload(
+        endpoint: endpoint, length: length, metadata: [FormField("filename", "set 1.wav")], location: location,
+        options: options)
+    else { return nil }
+    self.upload = upload
+  }
+
+  // MARK: Asking
+
+  /// Sends what is to be sent. `twice`: a second request too, if one may follow before the first is answered.
+  /// - Returns: false if there is nothing left to do.
+  mutating func ask(twice: Bool) -> Bool {
+    if underWay.isEmpty, !askFirst() { return false }
+    if twice, underWay.count == 1, case .sending = upload.state, case .ask(let request) = upload.next() {
+      check(request)
+      underWay.append(request)
+      require(underWay.filter { $0.has("Upload-Length") }.count < 2, "the length is told twice at a time")
+    }
+    return true
+  }
+
+  private mutating func askFirst() -> Bool {
+    for _ in 0..<4 {
+      switch upload.next() {
+      case .ask(let request):
+        check(request)
+        underWay.append(request)
+        return true
+      case .checksum(_, let offset, let count):
+        require(offset >= 0 && count >= 0 && offset + count <= length, "a checksum of what the file does not have")
+        upload.setChecksum("3q2+7w==")
+      case .gone:
+        upload.restart()
+        (sentEnd, reached, fruitlessAnswers) = (0, 0, 0)
+      case .complete:
+        require(sentEnd >= length, "complete, of which \(sentEnd) bytes were sent")
+        return false
+      case .await: fatalError("broken rule: waits for an answer to nothing")
+      }
+    }
+    fatalError("broken rule: asks for nothing")
+  }
+
+  private mutating func check(_ request: TusRequest) {
+    let count = request.contentLength ?? 0
+    let end = request.fileOffset + count
+    require(request.fileOffset >= 0 && count >= 0 && end <= length, "a stretch that the file does not have")
+    require(request.fields.allSatisfy { $0.isSendable }, "a field that cannot be sent")
+    require(!isSecure || request.target.scheme == .https, "from https to http")
+    if request.has("Upload-Metadata") { sentEnd = 0 }
+    if request.has("Upload-Offset") {
+      require(request.value("Upload-Offset") == String(request.fileOffset), "another offset than the content's")
+      let before = underWay.last.map { $0.fileOffset + ($0.contentLength ?? 0) } ?? upload.acknowledged
+      require(request.fileOffset == before, "a gap: \(request.fileOffset) behind \(before)")
+      require(count > 0 || request.has("Upload-Length"), "a request for nothing")
+    }
+    sentEnd = max(sentEnd, end)
+  }
+
+  // MARK: Answers
+
+  mutating func play(_ line: [UInt8], _ fields: [Field]) {
+    let numbers = line.split(separator: 0x20).map { ASCII.decimal($0) }
+    if line.first == UInt8(ascii: "!") {
+      interrupt(arrived: numbers.dropFirst().first.flatMap { $0 } ?? 0)
+    } else if let status = numbers.first.flatMap({ $0 }), status >= 200, status < 600 {
+      let milliseconds = numbers.dropFirst().first.flatMap { $0 } ?? 0
+      answer(Int(status), fields, min(milliseconds, Limits.timeoutMilliseconds))
+    }
+  }
+
+  private mutating func interrupt(arrived: Int64) {
+    let most = underWay.reduce(0) { $0 + ($1.contentLength ?? 0) }
+    underWay = []
+    upload.interrupted(arrived: min(arrived, most))
+  }
+
+  private mutating func answer(_ status: Int, _ fields: [Field], _ milliseconds: Int64) {
+    underWay.removeFirst()
+    do throws(TusError) {
+      try upload.receive(status: status, fields: fields, afterMilliseconds: milliseconds)
+      // The rest is void once the upload is no longer where it was.
+      if case .sending = upload.state {} else { underWay = [] }
+      require(upload.awaitsStored == !underWay.isEmpty, "waits for other answers than will come")
+      fruitlessAnswers += 1
+    } catch {
+      fruitlessAnswers = 0
+      if case .notSpoken = error, mustSpeakTus { upload.assumeOffer() } else { interrupt(arrived: 0) }
+    }
+    checkProgress()
+  }
+
+  private mutating func checkProgress() {
+    let acknowledged = upload.acknowledged
+    require(acknowledged <= sentEnd, "\(acknowledged) acknowledged of \(sentEnd) that were sent")
+    if acknowledged > reached { (reached, fruitlessAnswers) = (acknowledged, 0) }
+    require(fruitlessAnswers < 64, "goes on and on, and gets nowhere")
+    require((upload.expires?.utf8.count ?? 0) <= Limits.uriLength, "a date without end")
+    guard let location = upload.location else { return }
+    require((try? TargetURI(location.text)) == location, "a location that cannot be kept")
+  }
+}
+
+extension TusRequest {
+  fileprivate func value(_ name: String) -> String? { fields.first(name) }
+  fileprivate func has(_ name: String) -> Bool { value(name) != nil }
+}

@@ -1,0 +1,1 @@
+"""Builds the targets, feeds them, and judges what comes out."""
