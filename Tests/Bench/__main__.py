@@ -11,22 +11,24 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parent
 sys.path[:0] = [str(BENCH), str(BENCH.parent / "HiveStub")]
 
-from bench import clients, goals, profile, report, scenarios, tools, trust  # noqa: E402
+from bench import clients, goals, pairs, profile, report, scenarios, tools, trust  # noqa: E402
 
-PEERS = ["curl", "bare", "digest", "toolbelt", "urlsession"]
+PEERS = ["curl", "bare", "digest", "toolbelt", "tuspy", "urlsession"]
 
 
 def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options = _options()
-    prepared = tools.prepare(with_url_session="urlsession" in options.peers, with_toolbelt="toolbelt" in options.peers)
+    prepared = tools.prepare(
+        with_url_session="urlsession" in options.peers, with_python=bool({"toolbelt", "tuspy"} & set(options.peers)),
+        binary=options.binary, symbols=options.symbols)
     from hivestub import make_certificates
 
     certificates = make_certificates()
     trust.trust(Path(certificates.cacert), tools.BUILD / "certs")
     with tempfile.TemporaryDirectory() as folder:
         scenarios.verify(prepared, certificates, _forms(prepared, options.peers), Path(folder))
-    bench = scenarios.Bench(prepared, certificates, options.pairs, set(options.peers))
+    bench = scenarios.Bench(prepared, certificates, options.pairs, set(options.peers), options.patience)
     for scenario in options.only:
         bench.run(scenario)
     outcomes = goals.judge(bench.results)
@@ -39,9 +41,10 @@ def main() -> int:
 
 
 def _forms(prepared: tools.Tools, peers: list[str]) -> list[clients.Client]:
-    found = [clients.ours(prepared)]
+    found = [clients.ours(prepared), clients.ours_by_tus(prepared), clients.ours_to_gighive(prepared)]
     found += [clients.CURL_FORM, clients.CURL_PUT] if "curl" in peers else []
     found += [clients.toolbelt(prepared)] if "toolbelt" in peers else []
+    found += [clients.tuspy(prepared)] if "tuspy" in peers else []
     found += [clients.url_session(prepared)] if "urlsession" in peers else []
     return found
 
@@ -53,6 +56,10 @@ def _options() -> argparse.Namespace:
                         help="scenarios, separated by commas: " + ", ".join(scenarios.NAMES))
     parser.add_argument("--peers", type=_names(PEERS), default=PEERS,
                         help="whom to compare with, separated by commas: " + ", ".join(PEERS))
+    parser.add_argument("--patience", type=int, default=pairs.PATIENCE,
+                        help="how many times the pairs are tried on a busy machine (default: %(default)s)")
+    parser.add_argument("--binary", type=Path, help="what is measured (default: dist/gighive-upload-x86_64, made anew)")
+    parser.add_argument("--symbols", type=Path, help="the file that it was stripped from, for profiles")
     parser.add_argument("--write-docs", action="store_true", help="write docs/performance.md and docs/performance.svg")
     options = parser.parse_args()
     if options.pairs < 3:

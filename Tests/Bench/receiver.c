@@ -4,8 +4,13 @@
 // from record to record by their headers. Decrypting all of it would take as long as the client's encrypting, so that
 // the slower of the two would be measured instead of the client.
 //
-//     receiver                       plain
-//     receiver CERTIFICATE KEY       TLS
+//     receiver                           plain
+//     receiver CERTIFICATE KEY           TLS
+//     receiver CERTIFICATE KEY decrypt   TLS, and all of it is decrypted
+//
+// It also speaks tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
+// TLS that takes "decrypt", since a record that was hopped over is one that those behind it cannot be read without. A
+// PATCH to anywhere else is an upload of its own.
 //
 // The first line on stdout is the port; each upload then gives a line:
 // BODY-BYTES NANOSECONDS-OF-THE-FIRST-BODY-BYTE(CLOCK_MONOTONIC) CIPHER
@@ -34,6 +39,7 @@ typedef struct {
 } connection;
 
 static uint8_t scratch[DISCARD_LENGTH];
+static bool may_hop = true; // from record to record
 
 static ssize_t receive(connection *c, void *buffer, size_t length) {
     if (!c->ssl) return recv(c->socket, buffer, length, 0);
@@ -120,39 +126,104 @@ static const char *field(const char *head, const char *name) {
     return NULL;
 }
 
-static void serve(connection *c) {
-    char *end = NULL;
-    c->head_filled = 0;
-    while (!end) {
-        if (c->head_filled == HEAD_CAPACITY) errx(1, "the request's head is too long");
-        ssize_t count = receive(c, c->head + c->head_filled, HEAD_CAPACITY - c->head_filled);
-        if (count <= 0) return; // A connection without a request is no upload.
-        c->head_filled += (size_t)count;
-        c->head[c->head_filled] = 0;
-        end = strstr(c->head, "\r\n\r\n");
-    }
-    int64_t first_byte = c->head_filled > (size_t)(end + 4 - c->head) ? nanoseconds() : 0;
-    int64_t taken = (int64_t)c->head_filled - (end + 4 - c->head);
-    end[2] = 0;
-    const char *length_field = field(c->head, "Content-Length");
-    if (!length_field) errx(1, "a request without Content-Length: %.200s", c->head);
-    const int64_t length = strtoll(length_field, NULL, 10);
-    if (field(c->head, "Expect") && !answer(c, "HTTP/1.1 100 Continue\r\n\r\n")) return;
-    while (taken < length && (!first_byte || (c->ssl && SSL_pending(c->ssl) > 0))) {
+// What a POST has created, or a PATCH without one; there is one at a time, and it outlives connections.
+static struct {
+    int64_t length, offset, first_byte;
+} upload;
+
+// Takes a request's content. `from` counts what came along with the head. Returns the bytes that came.
+static int64_t take_content(connection *c, int64_t from, int64_t length, int64_t *first_byte) {
+    int64_t taken = from;
+    if (from > 0 && !*first_byte) *first_byte = nanoseconds();
+    while (taken < length && (!*first_byte || (c->ssl && (may_hop ? SSL_pending(c->ssl) > 0 : true)))) {
         int64_t most = length - taken < DISCARD_LENGTH ? length - taken : DISCARD_LENGTH;
-        ssize_t count = receive(c, scratch, first_byte ? (size_t)most : 1);
-        if (count <= 0) return;
-        if (!first_byte) first_byte = nanoseconds();
+        ssize_t count = receive(c, scratch, *first_byte ? (size_t)most : 1);
+        if (count <= 0) return taken;
+        if (!*first_byte) *first_byte = nanoseconds();
         taken += count;
     }
     if (taken < length) taken += c->ssl ? discard_records(c, length - taken) : discard_plain(c, length - taken);
-    if (taken != length) {
-        printf("%lld of %lld bytes\n", (long long)taken, (long long)length);
-        return;
+    return taken;
+}
+
+static void report(connection *c, int64_t taken, int64_t length, int64_t first_byte) {
+    if (taken != length) printf("%lld of %lld bytes\n", (long long)taken, (long long)length);
+    else printf("%lld %lld %s\n", (long long)taken, (long long)first_byte, c->ssl ? SSL_get_cipher_name(c->ssl) : "-");
+}
+
+// The answer of GigHive's finalize. The bytes were thrown away, so the bench says beforehand what their SHA-256 is:
+// $DIGESTS has LENGTH:HEX for each file, separated by commas.
+static bool finalize(connection *c) {
+    char key[32], answer_text[512], body[256];
+    snprintf(key, sizeof key, "%lld:", (long long)upload.length);
+    const char *digests = getenv("DIGESTS"), *found = digests ? strstr(digests, key) : NULL;
+    if (!found) errx(1, "no digest of a file of %lld bytes", (long long)upload.length);
+    int count = snprintf(body, sizeof body, "{\"asset_id\":1,\"size_bytes\":%lld,\"checksum_sha256\":\"%.64s\"}",
+                         (long long)upload.length, found + strlen(key));
+    snprintf(answer_text, sizeof answer_text,
+             "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", count, body);
+    return answer(c, answer_text);
+}
+
+#define TUS "Tus-Resumable: 1.0.0\r\n"
+
+static bool answer_offset(connection *c, const char *status, const char *more) {
+    char text[512];
+    snprintf(text, sizeof text, "HTTP/1.1 %s\r\n" TUS "Upload-Offset: %lld\r\nUpload-Length: %lld\r\n%s\r\n", status,
+             (long long)upload.offset, (long long)upload.length, more);
+    return answer(c, text);
+}
+
+// One request. Returns whether another one can follow on the connection.
+static bool serve(connection *c) {
+    char *end = NULL;
+    while (!(end = strstr(c->head, "\r\n\r\n"))) {
+        if (c->head_filled == HEAD_CAPACITY) errx(1, "the request's head is too long");
+        ssize_t count = receive(c, c->head + c->head_filled, HEAD_CAPACITY - c->head_filled);
+        if (count <= 0) return false; // A connection without a request is no upload.
+        c->head_filled += (size_t)count;
+        c->head[c->head_filled] = 0;
     }
-    printf("%lld %lld %s\n", (long long)taken, (long long)first_byte, c->ssl ? SSL_get_cipher_name(c->ssl) : "-");
-    answer(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
-              "Connection: close\r\n\r\n{}");
+    const bool is_patch = strncmp(c->head, "PATCH ", 6) == 0, is_head = strncmp(c->head, "HEAD ", 5) == 0;
+    const bool is_options = strncmp(c->head, "OPTIONS ", 8) == 0;
+    const bool is_finalize = strncmp(c->head, "POST /api/uploads/finalize ", 27) == 0;
+    const bool is_known = strncmp(c->head, "PATCH /files/", 13) == 0;
+    int64_t came = (int64_t)c->head_filled - (end + 4 - c->head);
+    end[2] = 0;
+    const bool is_creation = strncmp(c->head, "POST ", 5) == 0 && field(c->head, "Upload-Length");
+    const char *length_field = field(c->head, "Content-Length");
+    int64_t length = length_field ? atoll(length_field) : 0;
+    if (!length_field && !is_options && !is_head) errx(1, "a request without Content-Length: %.200s", c->head);
+    if (field(c->head, "Expect") && !answer(c, "HTTP/1.1 100 Continue\r\n\r\n")) return false;
+    if (is_creation) {
+        upload.length = atoll(field(c->head, "Upload-Length"));
+        upload.offset = upload.first_byte = 0;
+    } else if (is_patch && !is_known) {
+        upload.length = length;
+        upload.offset = upload.first_byte = 0;
+    }
+    int64_t of_request = came < length ? came : length, first_byte = 0;
+    const bool is_tus = is_patch || is_creation;
+    int64_t taken = take_content(c, of_request, length, is_tus && length > 0 ? &upload.first_byte : &first_byte);
+    // What came of the next request along with this one.
+    memmove(c->head, end + 4 + of_request, (size_t)(came - of_request));
+    c->head_filled = (size_t)(came - of_request);
+    c->head[c->head_filled] = 0;
+    if (is_options) return answer(c, "HTTP/1.1 204 No Content\r\n" TUS "Tus-Version: 1.0.0\r\n"
+                                     "Tus-Extension: creation,creation-with-upload,termination\r\n\r\n");
+    if (is_head) return answer_offset(c, "200 OK", "Content-Length: 0\r\nCache-Control: no-store\r\n");
+    if (is_finalize) return finalize(c);
+    if (!is_tus) {
+        report(c, taken, length, first_byte);
+        if (taken == length) answer(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+                                       "Connection: close\r\n\r\n{}");
+        return false;
+    }
+    upload.offset += taken;
+    if (taken != length || upload.offset == upload.length) report(c, upload.offset, upload.length, upload.first_byte);
+    if (taken != length) return false;
+    if (is_creation) return answer_offset(c, "201 Created", "Location: /files/1\r\nContent-Length: 0\r\n");
+    return answer_offset(c, "204 No Content", "");
 }
 
 static void end(connection *c) {
@@ -169,14 +240,19 @@ static SSL_CTX *make_context(const char *certificate, const char *key) {
         SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         errx(1, "the certificate or its key cannot be used");
     SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE); // as Apache and nginx are mostly set up
+    if (!may_hop) { // Then many records are read with one call.
+        SSL_CTX_set_read_ahead(context, 1);
+        SSL_CTX_set_default_read_buffer_len(context, WAKE_LENGTH);
+    }
     return context;
 }
 
 int main(int count, char **arguments) {
-    if (count != 1 && count != 3) errx(2, "usage: receiver [CERTIFICATE KEY]");
+    may_hop = !(count == 4 && strcmp(arguments[3], "decrypt") == 0);
+    if (count != 1 && count != 3 && may_hop) errx(2, "usage: receiver [CERTIFICATE KEY [decrypt]]");
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    SSL_CTX *context = count == 3 ? make_context(arguments[1], arguments[2]) : NULL;
+    SSL_CTX *context = count >= 3 ? make_context(arguments[1], arguments[2]) : NULL;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
@@ -191,7 +267,9 @@ int main(int count, char **arguments) {
         setsockopt(c.socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         c.ssl = context ? SSL_new(context) : NULL;
         bool is_ready = !context || (SSL_set_fd(c.ssl, c.socket) == 1 && SSL_accept(c.ssl) == 1);
-        if (is_ready) serve(&c);
+        c.head_filled = 0;
+        c.head[0] = 0;
+        while (is_ready && serve(&c)) {}
         end(&c);
     }
 }

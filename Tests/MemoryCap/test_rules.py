@@ -10,13 +10,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from memorycap.arrival import Arrival, Arrivals  # noqa: E402
 from memorycap.measure import Measurement  # noqa: E402
-from memorycap.receiver import Arrival  # noqa: E402
-from memorycap.rows import FAST, HTTP, HTTPS, HUGE, MEDIUM, REFUSING, Row  # noqa: E402
+from memorycap.rows import (  # noqa: E402
+    DISTANT, FAST, HTTP, HTTPS, HUGE, MEDIUM, REFUSING, SMALL_CHUNK, TUS_HTTP, TUS_HTTPS, Row, full, quick,
+)
 from memorycap.rules import Outcome, Rule, growths, judge  # noqa: E402
 
 SHA256 = "ab" * 32
-ROW = Row(HTTP, MEDIUM, FAST)
+ROW, TUS_ROW = Row(HTTP, MEDIUM, FAST), Row(TUS_HTTPS, MEDIUM, FAST)
 BODY = MEDIUM + 900
 
 
@@ -28,13 +30,20 @@ def arrival(**changes) -> Arrival:
     return dataclasses.replace(Arrival(BODY, BODY, MEDIUM, SHA256, True), **changes)
 
 
-def rules_of(row=ROW, measured=None, arrived=None, cgroup=None) -> set[Rule]:
-    outcome = Outcome(row, measured or measurement(), arrived or arrival(), cgroup)
-    return {finding.rule for finding in judge(outcome, SHA256)}
+def tus_arrival(**changes) -> Arrival:
+    return dataclasses.replace(Arrival(MEDIUM, MEDIUM, MEDIUM, SHA256, True, 22), **changes)
 
 
-def test_a_good_run_passes():
-    assert rules_of(cgroup=(20_000_000, False)) == set()
+def rules_of(row=ROW, measured=None, arrived=None, cgroup=None, requests=(0, 0), overlapped=False) -> set[Rule]:
+    files = arrived or [tus_arrival() if row.protocol.is_tus else arrival()]
+    arrivals = Arrivals(files, overlapped, requests)
+    outcome = Outcome(row, measured or measurement(), arrivals, cgroup)
+    return {finding.rule for finding in judge(outcome, [SHA256] * row.files)}
+
+
+@pytest.mark.parametrize("row", [ROW, TUS_ROW])
+def test_a_good_run_passes(row):
+    assert rules_of(row, cgroup=(20_000_000, False)) == set()
 
 
 @pytest.mark.parametrize(
@@ -58,13 +67,34 @@ def test_what_is_measured_can_fail(changes, rule):
         {"file_sha256": "cd" * 32},
         {"file_bytes": MEDIUM - 1},
         {"body_bytes": BODY - 1},
-        {"is_framing_whole": False},
+        {"is_whole": False},
         {"announced_bytes": 0, "body_bytes": 0},
         {"problem": "the receiver died"},
     ],
 )
 def test_bytes_that_did_not_arrive_fail(changes):
-    assert rules_of(arrived=arrival(**changes)) == {Rule.TRANSFER}
+    assert rules_of(arrived=[arrival(**changes)]) == {Rule.TRANSFER}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"file_sha256": "cd" * 32},
+        {"file_bytes": MEDIUM - 1, "body_bytes": MEDIUM - 1},
+        {"body_bytes": MEDIUM + 1},
+        {"announced_bytes": MEDIUM - 1, "body_bytes": MEDIUM - 1},
+        {"is_whole": False},
+    ],
+)
+def test_a_tus_upload_that_did_not_arrive_or_was_not_finalized_fails(changes):
+    assert rules_of(TUS_ROW, arrived=[tus_arrival(**changes)]) == {Rule.TRANSFER}
+
+
+def test_every_file_of_several_has_to_arrive():
+    row = Row(TUS_HTTPS, MEDIUM, files=2)
+    assert rules_of(row, arrived=[tus_arrival(), tus_arrival()]) == set()
+    assert rules_of(row, arrived=[tus_arrival()]) == {Rule.TRANSFER}
+    assert rules_of(row, arrived=[tus_arrival(), tus_arrival(file_sha256="cd" * 32)]) == {Rule.TRANSFER}
 
 
 def test_fifty_megabytes_break_promise_and_goal():
@@ -75,14 +105,56 @@ def test_a_kill_by_the_cgroup_breaks_the_promise():
     assert rules_of(cgroup=(50_000_000, True)) == {Rule.PROMISE}
 
 
-def test_a_refused_upload_has_to_end_with_8_after_half_of_the_body():
-    row, half = Row(HTTPS, MEDIUM, REFUSING), arrival(body_bytes=BODY // 2, file_bytes=0, file_sha256="")
+@pytest.mark.parametrize("protocol, body, made", [(HTTPS, BODY, arrival), (TUS_HTTPS, MEDIUM, tus_arrival)])
+def test_a_refused_upload_has_to_end_with_8_after_half_of_the_body(protocol, body, made):
+    row = Row(protocol, MEDIUM, REFUSING)
+    half, less = ([made(body_bytes=count, file_sha256="", is_whole=False)] for count in (body // 2, body // 2 - 70_000))
     assert rules_of(row, measurement(exit_code=8), half) == set()
     assert rules_of(row, measurement(exit_code=0), half) == {Rule.EXIT_CODE}
+    assert rules_of(row, measurement(exit_code=8), less) == {Rule.TRANSFER}
+
+
+@pytest.mark.parametrize(
+    "early, late, fails",
+    [(1000, 1000, False), (1000, 1010, False), (1000, 1011, True), (1510, 1500, True), (0, 0, False)],
+)
+def test_between_requests_there_may_be_a_constant_and_no_more(early, late, fails):
+    measured = measurement(between_allocations=(early, late))
+    assert rules_of(TUS_ROW, measured, requests=(10, 10)) == ({Rule.REQUEST} if fails else set())
+
+
+@pytest.mark.parametrize("steady, fails", [(3000, False), (3001, True)])
+def test_what_overlapping_requests_allocate_counts_as_between_them(steady, fails):
+    measured = measurement(allocations=(3000, steady, 100), steady_allocations={"malloc": steady})
+    assert rules_of(TUS_ROW, measured, requests=(10, 10), overlapped=True) == ({Rule.REQUEST} if fails else set())
+    assert Rule.ALLOCATION in rules_of(TUS_ROW, measured, requests=(10, 10))
+
+
+def test_a_distant_receiver_has_to_make_requests_overlap():
+    row = Row(TUS_HTTPS, MEDIUM, DISTANT)
+    assert rules_of(row, overlapped=True) == set()
+    assert rules_of(row) == {Rule.HARNESS}
 
 
 @pytest.mark.parametrize("extra, fails", [(0, False), (64 << 10, False), ((64 << 10) + 1, True), (-9999, False)])
-def test_growth_is_from_the_medium_to_the_huge_file(extra, fails):
-    peaks = {ROW: 3_900_000, Row(HTTP, HUGE, FAST): 3_900_000 + extra, Row(HTTPS, HUGE, FAST): 9}
-    found = growths([Outcome(row, measurement(peak=peak), arrival(), None) for row, peak in peaks.items()])
+@pytest.mark.parametrize(
+    "base, larger",
+    [
+        (ROW, Row(HTTP, HUGE, FAST)),
+        (Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)),
+        (Row(TUS_HTTP, MEDIUM, is_resumed=True), Row(TUS_HTTP, HUGE, is_resumed=True)),
+    ],
+)
+def test_growth_is_with_the_size_and_with_the_number_of_requests(base, larger, extra, fails):
+    peaks = {base: 3_900_000, larger: 3_900_000 + extra, Row(HTTPS, HUGE, FAST): 9}
+    found = growths([Outcome(row, measurement(peak=peak), Arrivals([]), None) for row, peak in peaks.items()])
     assert [(growth.bytes, growth.finding is not None) for growth in found] == [(extra, fails)]
+
+
+def test_what_ci_runs_is_a_part_of_everything_and_growth_is_compared_in_both():
+    everything = full()
+    assert len(set(everything)) == len(everything)
+    assert set(quick()) - {row for row in quick() if row.rate} <= set(everything)
+    for rows in (everything, quick()):
+        assert any(row.smaller in rows for row in rows if row.chunk)
+        assert any(row.smaller in rows for row in rows if row.size == HUGE)

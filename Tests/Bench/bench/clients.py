@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -21,18 +22,42 @@ class Client:
     environment: tuple[tuple[str, str], ...] = ()
 
 
+OURS = "gighive-upload"
+
+
+def _send(tools: Tools, file: Path, *options: str) -> list[str]:
+    """With a state directory of its own, so that no run knows of one before; on the disk, where a user has it."""
+    state = tempfile.mkdtemp(dir=tools.state)
+    return [str(tools.ours), "send", str(file), "--quiet", "--retries", "0", "--state-dir", state, *options]
+
+
 def ours(tools: Tools) -> Client:
-    return Client("gighive-upload", lambda file, url: [
-        str(tools.ours), "send", str(file), "--multipart-url", url, "--quiet"])
+    return Client(OURS, lambda file, url: _send(tools, file, "--multipart-url", url))
 
 
 def ours_with_digest(tools: Tools) -> Client:
     """As GigHive's uploads are, whose checksum is held against the server's."""
-    return Client("gighive-upload --digest", lambda file, url: [*ours(tools).arguments(file, url), "--digest"])
+    return Client(f"{OURS} --digest", lambda file, url: [*ours(tools).arguments(file, url), "--digest"])
+
+
+def ours_by_tus(tools: Tools, *options: str) -> Client:
+    name = " ".join((OURS, *(option for option in options if option == "--digest")))
+    return Client(name, lambda file, url: _send(tools, file, "--tus-url", _base(url) + "/tus/", *options))
+
+
+def ours_to_gighive(tools: Tools, *options: str) -> Client:
+    """By tus, with the finalize call and the checksum."""
+    return Client(f"{OURS}, GigHive", lambda file, url: _send(
+        tools, file, "--server", _base(url), "--protocol", "tus", "--user", "uploader", "--password-file",
+        str(tools.password), "--label", "bench", *options))
 
 
 CURL = ["curl", "--silent", "--show-error", "--fail", "--output", "/dev/null"]
 CURL_FORM = Client("curl -F", lambda file, url: [*CURL, "-F", f"file=@{file}", url])
+CURL_PATCH = Client("curl, one PATCH", lambda file, url: [
+    *CURL, "-X", "PATCH", "-T", str(file), "-H", "Tus-Resumable: 1.0.0", "-H", "Upload-Offset: 0", "-H",
+    "Content-Type: application/offset+octet-stream", url])
+"""To a tus server it would have to know what to send, and where: this is the transfer alone."""
 CURL_PUT = Client("curl -T", lambda file, url: [*CURL, "-T", str(file), url])
 
 
@@ -49,6 +74,13 @@ def toolbelt(tools: Tools) -> Client:
         (("REQUESTS_CA_BUNDLE", str(trust.BUNDLE)),))
 
 
+def tuspy(tools: Tools) -> Client:
+    return Client(
+        "tuspy, 5 MB chunks",
+        lambda file, url: [str(tools.python), str(BENCH / "tuspy_upload.py"), str(file), _base(url) + "/tus/"],
+        (("REQUESTS_CA_BUNDLE", str(trust.BUNDLE)),))
+
+
 def url_session(tools: Tools) -> Client:
     return Client("URLSession", lambda file, url: [str(tools.url_session), str(file), url])
 
@@ -60,6 +92,10 @@ def bare(tools: Tools, loop: str, authority: str = "") -> Client:
     """One of the loops in bare.c."""
     more = [authority] if authority else []
     return Client(f"bare C, {LOOPS[loop]}", lambda file, url: [str(tools.bare), loop, str(file), _port(url), *more])
+
+
+def _base(url: str) -> str:
+    return url.removesuffix("/upload")
 
 
 def _port(url: str) -> str:

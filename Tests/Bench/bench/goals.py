@@ -56,6 +56,10 @@ def judge(results: Results) -> list[Outcome]:
             results.get("start", form), "first_byte_seconds")
     at_least(15, "HTTP, throughput by that of URLSession", results.get("http", "URLSession"))
     at_least(15, "HTTPS, throughput by that of URLSession", results.get("https", "URLSession"))
+    at_most(1.05, "tus over HTTP, wall time by that of curl with one PATCH", results.get("tus", "curl, one PATCH"),
+            "wall_seconds")
+    at_most(1.05, "tus over HTTPS, wall time by that of curl with one PATCH",
+            results.get("tus-https", "curl, one PATCH"), "wall_seconds")
     return outcomes
 
 

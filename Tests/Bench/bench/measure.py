@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,13 +102,14 @@ def _peak_kib(process: int) -> int:
     return 0
 
 
-def system_calls(command: list[str], environment: dict[str, str], receiver: Receiver) -> int:
-    """How many system calls a run makes, counted by strace over all its threads."""
+def system_calls(command: list[str], environment: dict[str, str], receiver: Receiver) -> Counter[str]:
+    """How many system calls a run makes, by name, counted by strace over all its threads."""
     receiver.expect_upload()
-    counting = ["strace", "-f", "-c", "-U", "calls", "-o", "/dev/stdout", *command]
+    counting = ["strace", "-f", "-c", "-U", "calls,name", "-o", "/dev/stdout", *command]
     done = subprocess.run(counting, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=LIMIT_SECONDS)
     if done.returncode != 0:
         raise RunFailed(f"strace {command[0]}: {done.stderr[-500:]}")
     receiver.upload()
-    return int(done.stdout.strip().splitlines()[-1].split()[0])  # "calls errors total"
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return Counter({row[1]: int(row[0]) for row in rows if len(row) == 2 and row[0].isdigit() and row[1] != "total"})

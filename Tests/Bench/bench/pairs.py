@@ -11,7 +11,7 @@ from .machine import Disturbance
 from .measure import Run, run
 from .receiver import Receiver
 
-DISTURBED_PAIRS_FACTOR = 4
+PATIENCE = 4
 """So many times the pairs that were asked for are tried, until enough were undisturbed."""
 
 
@@ -55,7 +55,7 @@ class Comparison:
 
 def compare(
     scenario: str, ours: Client, peer: Client, file: Path, receiver: Receiver, launcher: Path, pairs: int,
-    environment: dict[str, str] | None = None,
+    environment: dict[str, str] | None = None, patience: int = PATIENCE,
 ) -> Comparison:
     """Runs pairs until enough were undisturbed. Whether a pair counts is decided by what other processes did
     meanwhile, never by its times; if the machine does not calm down, disturbed pairs fill up what is missing."""
@@ -63,7 +63,7 @@ def compare(
     set_aside: list[tuple[float, Run, Run]] = []
     for client in (ours, peer):  # Once unmeasured: programs and libraries come into the page cache.
         _run(client, file, receiver, launcher, environment)
-    for _ in range(pairs * DISTURBED_PAIRS_FACTOR):
+    for _ in range(pairs * patience):
         with Disturbance(receiver) as disturbance:
             a = _run(ours, file, receiver, launcher, environment)
             b = _run(peer, file, receiver, launcher, environment)

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from .clients import NO_AES
+from .clients import NO_AES, ours, ours_by_tus
 from .goals import Outcome
 from .receiver import Receiver
 from .tools import BUILD, PROFILER_PACKAGE, Tools, install
@@ -26,10 +26,12 @@ def of_misses(outcomes: list[Outcome], tools: Tools, certificates) -> dict[str, 
 def _profile(scenario: str, tools: Tools, certificates) -> list[tuple[float, str, str]]:
     data = BUILD / f"perf-{scenario}.data"
     is_start = scenario == "start"
-    files = () if scenario == "http" else (certificates.certificate, certificates.key)
-    with Receiver(tools.receiver, *files) as hive:
-        send = [str(tools.unstripped), "send", str(tools.tiny if is_start else tools.recording),
-                "--multipart-url", hive.url, "--quiet"]
+    is_tus = scenario.startswith("tus")
+    files = () if scenario in ("http", "tus") else (certificates.certificate, certificates.key)
+    client = ours_by_tus(tools) if is_tus else ours(tools)
+    with Receiver(tools.receiver, *files, decrypts=is_tus) as hive:
+        send = client.arguments(tools.tiny if is_start else tools.recording, hive.url)
+        send[0] = str(tools.unstripped)
         many = ["sh", "-c", f'for n in $(seq {START_REPETITIONS}); do "$@" || exit; done', "sh"] if is_start else []
         environment = ["env", *(f"{name}={value}" for name, value in NO_AES.items())] if scenario == "no-aes" else []
         subprocess.run(["perf", "record", "--quiet", "-F", "8000", "-o", data, "--", *environment, *many, *send],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import subprocess
 from dataclasses import dataclass
@@ -24,11 +25,15 @@ class Upload:
 class Receiver:
     """Serves one upload after the other until it is left."""
 
-    def __init__(self, program: Path, certificate: str | None = None, key: str | None = None):
-        files = [certificate, key] if certificate else []
+    def __init__(self, program: Path, certificate: str | None = None, key: str | None = None, *,
+                 decrypts: bool = False, digests: dict[int, str] | None = None):
+        """`decrypts`: all of it, as tus over TLS needs it. `digests`: SHA-256 of the files to come,
+        by length."""
+        files = [certificate, key, *(["decrypt"] if decrypts else [])] if certificate else []
         # Unbuffered, so that select tells the truth about lines that are still to be read.
         self._process = subprocess.Popen(
-            [program, *files], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, bufsize=0)
+            [program, *files], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, bufsize=0,
+            env={**os.environ, "DIGESTS": ",".join(f"{length}:{hex}" for length, hex in (digests or {}).items())})
         self.port = int(self._line())
         scheme = "https" if certificate else "http"
         self.url = f"{scheme}://127.0.0.1:{self.port}/upload"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 
-from . import chart, goals, machine
+from . import chart, goals, machine, pace
+from .calls import CallCount
 from .goals import Outcome
 from .pairs import Comparison, Quartiles
 from .scenarios import START_PAIRS_FACTOR, Results
@@ -16,6 +17,8 @@ OURS = "gighive-upload"
 TITLES = {
     "http": "1 GiB over HTTP",
     "https": "1 GiB over HTTPS",
+    "tus": "1 GiB by tus over HTTP",
+    "tus-https": "1 GiB by tus over HTTPS",
     "no-aes": "1 GiB over HTTPS without AES instructions",
     "start": "Start-up over HTTPS, from exec to the first byte of the body at the receiver",
 }
@@ -25,12 +28,26 @@ INTRODUCTION = """\
 
 Written by `make bench`{date}. Do not edit: every number is of that run.
 
-![Bars: time for 1 GiB over HTTP, HTTPS, without AES instructions, and for the start-up; peak memory](performance.svg)
+![Bars: time for 1 GiB over HTTP, HTTPS, by tus and without AES instructions; start-up; peak memory](performance.svg)
 
 Two programs are run in turn (A B A B …, {pairs} pairs, {start_pairs} for the start-up) and compared within each pair.
 Figures are medians; brackets hold the quartiles. Lower is better.
 
 ## Goals
+"""
+
+TO_DISK = ["write", "fsync", "rename", "unlink", "mkdir", "fchmod"]
+CALLS = """
+Counted by `strace -f -c`: *a PATCH* is what each 8 MiB more bring (`--chunk-size 8Mi`), *an upload* what remains of a
+run without those. The program chooses 8 MiB at first, and up to 95 MB after 256 MiB without an interruption. No `fsync`
+of a PATCH: the server's own offset is asked when an upload is resumed.
+"""
+
+PACE = """
+Counted on the wire (requests' heads and TLS records included) by the kernel's time stamps, in the first {seconds} s.
+*Burst* is the most that went out beyond the rate in any stretch of the whole upload, as the time that the rate takes
+for it; *pause* the longest time without a byte. The median of {rounds} runs, in parentheses the worst. Met: within
+{deviation:.0%}, and neither over {burst:.0f} ms.
 """
 
 METHOD = """\
@@ -59,6 +76,12 @@ METHOD = """\
 - **The limit** over HTTP is the faster of two bare C loops in `Tests/Bench/bare.c`, which do nothing but the data's
   path: `sendfile`, or `pread` and `write` of 512 KiB. Over HTTPS the loop is `pread` and `SSL_write` of 512 KiB;
   OpenSSL makes a system call of each record then, which is why it is no limit.
+- **By tus** the receiver keeps the connection and really decrypts over HTTPS, with read-ahead: no record that was hopped
+  over could be left out of what follows. There the slower of the two ends is measured, in all rows of that table.
+  *curl, one PATCH* sends the file to an upload that it need not create, and learns nothing of it: `curl -X PATCH -T`.
+  *{ours}* asks what the server offers, creates the upload, sends requests of 8 to 95 MB and keeps a record of it on
+  the disk, which is synced; *GigHive* also computes the SHA-256, finalizes, and compares. The receiver throws the bytes
+  away and is told beforehand what their SHA-256 is.
 - **{ours} --digest** computes the file's SHA-256 as well, as it does for GigHive, which nobody else here does.
 - **Neighbours**: a pair counts if everybody else used less than {disturbance:.0%} of one processor meanwhile (busy
   and stolen time of all processors, less that of client, receiver and driver). That is decided without looking at
@@ -69,12 +92,15 @@ METHOD = """\
 
 def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int) -> None:
     date = datetime.date.today()
+    goal_rows = [_goal_row(outcome) for outcome in outcomes] + [_pace_row(results.paces)]
     parts = [
         INTRODUCTION.format(date=f" on {date}", pairs=pairs, start_pairs=pairs * START_PAIRS_FACTOR),
-        _table(["goal", "", "measured", ""], [_goal_row(outcome) for outcome in outcomes]),
+        _table(["goal", "", "measured", ""], goal_rows),
     ]
     for scenario in TITLES:
         parts += [f"## {TITLES[scenario]}\n", _scenario_table(results, scenario)]
+    parts += ["## System calls of tus\n", _calls_table(results.tus_calls)]
+    parts += ["## --limit-rate\n", _pace_table(results.paces)]
     for scenario, rows in profiles.items():
         parts += _profile_part(scenario, rows, outcomes)
     limit = machine.Disturbance.LIMIT
@@ -89,6 +115,15 @@ def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int)
 
 def _goal_row(outcome: Outcome) -> list[str]:
     return [outcome.goal, outcome.limit_text, _ratio(outcome.measured), "met" if outcome.is_met else "**missed**"]
+
+
+def _pace_row(paces: list[pace.Pace]) -> list[str]:
+    """All of them as one goal."""
+    missed = sum(not found.is_met for found in paces)
+    worst = max(abs(found.median("deviation")) for found in paces)
+    burst = max(max(found.median("burst_seconds"), found.median("pause_seconds")) for found in paces) * 1000
+    return ["--limit-rate: deviation over 10 s, bursts and pauses", "≤ 3 %, ≤ 250 ms",
+            f"at worst {worst:.2%}, {burst:.0f} ms", f"**missed** in {missed} of {len(paces)}" if missed else "met"]
 
 
 def _scenario_table(results: Results, scenario: str) -> str:
@@ -107,8 +142,38 @@ def _scenario_table(results: Results, scenario: str) -> str:
             _time(comparison.of_theirs("cpu_seconds"), is_start), _ratio(comparison.ratio("cpu_seconds")),
             _megabytes(max(run.peak_kib for run in comparison.theirs)),
             *_calls(results, scenario, comparison.peer.name)])
-    ciphers = _cipher_text(comparisons) if scenario != "http" else ""
+    ciphers = _cipher_text(comparisons) if scenario not in ("http", "tus") else ""
     return _table(header, rows) + ciphers
+
+
+def _calls_table(counts: list[CallCount]) -> str:
+    """By name: those that a PATCH makes, and those that change something on the disk. The rest in one row."""
+    header = ["", *(f"{found.title}: a PATCH" for found in counts), *(f"{found.title}: an upload" for found in counts)]
+
+    def row(title: str, names: set[str]) -> list[str]:
+        return [title, *(_count(sum(found.per_request.get(name, 0) for name in names), 1) for found in counts),
+                *(_count(sum(found.per_upload.get(name, 0) for name in names), 0) for found in counts)]
+
+    everything = {name for found in counts for name in (*found.per_request, *found.per_upload)}
+    most = {name: max(found.per_request.get(name, 0) for found in counts) for name in everything}
+    told = sorted((name for name in everything if most[name] >= 0.05), key=lambda name: (-most[name], name))
+    told += [name for name in TO_DISK if name in everything and name not in told]
+    rows = [row(f"`{name}`", {name}) for name in told]
+    return _table(header, [*rows, row("others", everything - set(told)), row("**all**", everything)]) + CALLS
+
+
+def _count(calls: float, digits: int) -> str:
+    return f"{calls:.{digits}f}" if round(abs(calls), digits) else "–"
+
+
+def _pace_table(paces: list[pace.Pace]) -> str:
+    rows = [[found.way, f"{found.rate / 1e6:g} MB/s",
+             f"{found.median('deviation'):+.2%} ({found.worst('deviation'):+.2%})",
+             pace.milliseconds(found, "burst_seconds"), pace.milliseconds(found, "pause_seconds"),
+             "met" if found.is_met else "**missed**"] for found in paces]
+    return _table(["", "rate", "deviation", "burst, ms", "pause, ms", ""], rows) + PACE.format(
+        rounds=pace.ROUNDS, seconds=pace.WINDOW_SECONDS, deviation=pace.MOST_DEVIATION,
+        burst=pace.MOST_BURST_SECONDS * 1000)
 
 
 def _table(header: list[str], rows) -> str:
@@ -191,6 +256,8 @@ def _memory_group(results: Results) -> chart.Group:
 
 
 def _label(name: str) -> str:
+    if name.startswith(OURS + ","):
+        return "to GigHive"
     return "with its SHA-256" if name.startswith(OURS + " ") else name
 
 

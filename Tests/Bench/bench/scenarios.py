@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import clients
+from . import calls, clients, pace
+from .calls import CallCount
 from .clients import Client, NO_AES
 from .measure import system_calls
-from .pairs import Comparison, Quartiles, compare
+from .pairs import PATIENCE, Comparison, Quartiles, compare
+from .pace import Pace
 from .receiver import Receiver
-from .tools import QUARTER_BYTES, Tools, warm
+from .tools import QUARTER_BYTES, Tools, sha256, warm
 
-NAMES = ["http", "https", "no-aes", "start"]
+NAMES = ["http", "https", "tus", "tus-https", "no-aes", "start", "calls", "pace"]
+"""The last two are no comparisons: system calls of tus, and --limit-rate."""
+BY_TUS = ("tus", "tus-https")
 START_PAIRS_FACTOR = 3
 """A start takes milliseconds, so there are more of them."""
 
@@ -22,6 +26,8 @@ class Results:
     comparisons: list[Comparison] = field(default_factory=list)
     calls_per_mib: dict[tuple[str, str], float] = field(default_factory=dict)
     """By scenario and client."""
+    tus_calls: list[CallCount] = field(default_factory=list)
+    paces: list[Pace] = field(default_factory=list)
 
     def of(self, scenario: str) -> list[Comparison]:
         return [comparison for comparison in self.comparisons if comparison.scenario == scenario]
@@ -37,24 +43,44 @@ class Results:
 class Bench:
     """Runs scenarios and prints each comparison as soon as it is there."""
 
-    def __init__(self, tools: Tools, certificates, pairs: int, peers: set[str]):
+    def __init__(self, tools: Tools, certificates, pairs: int, peers: set[str], patience: int = PATIENCE):
         self._tools = tools
         self._certificates = certificates
         self._pairs = pairs
         self._peers = peers
-        self._ours = clients.ours(tools)
+        self._patience = patience
+        self._known_digests: dict[int, str] = {}
         self.results = Results()
 
     def run(self, scenario: str) -> None:
-        plain = scenario == "http"
-        certificates = () if plain else (self._certificates.certificate, self._certificates.key)
+        tools = self._tools
+        if scenario == "calls":
+            self.results.tus_calls = calls.count(tools, self._certificates, self._digests())
+        elif scenario == "pace":
+            self.results.paces = pace.measure(tools, self._certificates)
+        else:
+            self._run_comparisons(scenario)
+
+    def _run_comparisons(self, scenario: str) -> None:
+        is_tus, is_plain = scenario in BY_TUS, scenario in ("http", "tus")
+        certificates = () if is_plain else (self._certificates.certificate, self._certificates.key)
+        digests = self._digests() if is_tus else {}
         warm(self._tools.recording)
-        with Receiver(self._tools.receiver, *certificates) as receiver:
+        with Receiver(self._tools.receiver, *certificates, decrypts=is_tus, digests=digests) as receiver:
             for peer in self._peers_of(scenario):
                 self._compare(scenario, peer, receiver)
-            if scenario in ("http", "https"):
-                for client in (self._ours, *self._peers_of(scenario)):
+            if scenario in ("http", "https", *BY_TUS):
+                for client in (self._ours(scenario), *self._peers_of(scenario)):
                     self._count_calls(scenario, client, receiver)
+
+    def _digests(self) -> dict[int, str]:
+        if not self._known_digests:
+            files = (self._tools.recording, self._tools.quarter, self._tools.eighth, self._tools.tiny)
+            self._known_digests = {file.stat().st_size: sha256(file) for file in files}
+        return self._known_digests
+
+    def _ours(self, scenario: str) -> Client:
+        return clients.ours_by_tus(self._tools) if scenario in BY_TUS else clients.ours(self._tools)
 
     def _peers_of(self, scenario: str) -> list[Client]:
         tools = self._tools
@@ -66,6 +92,12 @@ class Bench:
             "toolbelt": [clients.toolbelt(tools)],
             "urlsession": [clients.url_session(tools)],
         }
+        if scenario in BY_TUS:
+            everybody = {
+                "digest": [clients.ours_by_tus(tools, "--digest"), clients.ours_to_gighive(tools)],
+                "curl": [clients.CURL_PATCH],
+                "tuspy": [clients.tuspy(tools)],
+            }
         if scenario == "no-aes":
             return [clients.CURL_FORM]
         if scenario == "start":
@@ -75,13 +107,13 @@ class Bench:
     def _compare(self, scenario: str, peer: Client, receiver: Receiver) -> None:
         is_start = scenario == "start"
         comparison = compare(
-            scenario, self._ours, peer, self._tools.tiny if is_start else self._tools.recording, receiver,
+            scenario, self._ours(scenario), peer, self._tools.tiny if is_start else self._tools.recording, receiver,
             self._tools.launcher, self._pairs * (START_PAIRS_FACTOR if is_start else 1),
-            NO_AES if scenario == "no-aes" else None)
+            NO_AES if scenario == "no-aes" else None, self._patience)
         self.results.comparisons.append(comparison)
         quantity = "first_byte_seconds" if is_start else "wall_seconds"
         ratio, cpu = comparison.ratio(quantity), comparison.ratio("cpu_seconds")
-        print(f"{scenario:7} {peer.name:24} {comparison.of_ours(quantity).median:8.4f} s by "
+        print(f"{scenario:9} {peer.name:24} {comparison.of_ours(quantity).median:8.4f} s by "
               f"{comparison.of_theirs(quantity).median:8.4f} s = {ratio.median:.3f} [{ratio.low:.3f} {ratio.high:.3f}]"
               f"   cpu {cpu.median:.3f} [{cpu.low:.3f} {cpu.high:.3f}]"
               f"   disturbed {comparison.disturbed}+{comparison.kept_disturbed}", flush=True)
@@ -92,7 +124,7 @@ class Bench:
         quarter, tiny = (
             system_calls(client.arguments(file, receiver.url), dict(client.environment), receiver)
             for file in (tools.quarter, tools.tiny))
-        self.results.calls_per_mib[scenario, client.name] = (quarter - tiny) / (QUARTER_BYTES >> 20)
+        self.results.calls_per_mib[scenario, client.name] = (quarter.total() - tiny.total()) / (QUARTER_BYTES >> 20)
 
 
 def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: Path) -> None:
@@ -102,16 +134,22 @@ def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: P
 
     from hivestub import HiveStub
 
-    from .tools import sha256
-
     sample = folder / "sample.mp4"
     sample.write_bytes(os.urandom(5_000_001))
     for tls in (None, certificates):
         with HiveStub(tls=tls) as hive:
-            for number, client in enumerate(clients_to_check, 1):
+            for client in clients_to_check:
                 command = client.arguments(sample, hive.url + "/upload")
                 done = subprocess.run(command, env={**os.environ, **dict(client.environment)}, capture_output=True)
-                request = hive.wait_for(number)[-1]
-                arrived = request.file.sha256 if request.parts else request.sha256
-                if done.returncode != 0 or arrived != sha256(sample):
+                if done.returncode != 0 or _arrived(hive) != sha256(sample):
                     raise SystemExit(f"{client.name} did not deliver the file: {done.stderr.decode()[-500:]}")
+
+
+def _arrived(hive) -> str:
+    """The SHA-256 of what came last, by whatever way."""
+    if hive.requests[-1].path.startswith("/api/uploads/finalize"):
+        return hive.recordings[-1].sha256
+    if hive.uploads:
+        return hive.uploads[-1].sha256
+    request = hive.requests[-1]
+    return request.file.sha256 if request.parts else request.sha256

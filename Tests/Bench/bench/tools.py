@@ -32,35 +32,58 @@ class Tools:
     launcher: Path
     url_session: Path
     python: Path
-    """With requests-toolbelt."""
+    """With requests-toolbelt and tuspy."""
     recording: Path
     quarter: Path
+    eighth: Path
     tiny: Path
+    state: Path
+    """Below it each run of ours has its state directory."""
+    password: Path
 
 
-def prepare(with_url_session: bool, with_toolbelt: bool) -> Tools:
+def prepare(with_url_session: bool, with_python: bool, binary: Path | None, symbols: Path | None) -> Tools:
     install(PACKAGES)
     BUILD.mkdir(parents=True, exist_ok=True)
-    _call(["make", "static"], cwd=ROOT)
+    if binary is None:
+        _call(["make", "static"], cwd=ROOT)
+        binary, symbols = ROOT / "dist/gighive-upload-x86_64", ROOT / ".build/embedded-x86_64/release/gighive-upload"
     for name, flags in (("receiver", []), ("bare", ["-static"]), ("launch", ["-static"])):
         _compile(name, flags)
     if with_url_session:
         _call(["swift", "build", "-c", "release", "--scratch-path", str(BUILD / "urlsession")],
               cwd=BENCH / "URLSessionUpload")
-    if with_toolbelt:
+    if with_python:
         _make_venv()
     return Tools(
-        ours=_copy(ROOT / "dist" / "gighive-upload-x86_64", "gighive-upload"),
-        unstripped=_copy(ROOT / ".build/embedded-x86_64/release/gighive-upload", "unstripped/gighive-upload"),
+        ours=_copy(binary, "gighive-upload"),
+        unstripped=_copy(symbols or binary, "unstripped/gighive-upload"),
         receiver=BUILD / "receiver",
         bare=BUILD / "bare",
         launcher=BUILD / "launch",
         url_session=BUILD / "urlsession" / "release" / "URLSessionUpload",
         python=BUILD / "venv" / "bin" / "python",
-        recording=_make_file("recording.mp4", RECORDING_BYTES),
-        quarter=_make_file("quarter.mp4", QUARTER_BYTES),
-        tiny=_make_file("tiny.mp4", TINY_BYTES),
+        recording=make_file("recording.mp4", RECORDING_BYTES),
+        quarter=make_file("quarter.mp4", QUARTER_BYTES),
+        eighth=make_file("eighth.mp4", QUARTER_BYTES // 2),
+        tiny=make_file("tiny.mp4", TINY_BYTES),
+        state=_make_state(),
+        password=_make_password(),
     )
+
+
+def _make_state() -> Path:
+    state = BUILD / "state"
+    shutil.rmtree(state, ignore_errors=True)
+    state.mkdir()
+    return state
+
+
+def _make_password() -> Path:
+    path = BUILD / "password"
+    path.write_text("secret\n")
+    path.chmod(0o600)
+    return path
 
 
 def install(packages: list[str]) -> None:
@@ -101,13 +124,13 @@ def _copy(program: Path, name: str) -> Path:
 
 def _make_venv() -> None:
     python = BUILD / "venv" / "bin" / "python"
-    if python.exists() and subprocess.run([python, "-c", "import requests_toolbelt"]).returncode == 0:
+    if python.exists() and subprocess.run([python, "-c", "import requests_toolbelt, tusclient"]).returncode == 0:
         return
     _call(["/usr/bin/python3", "-m", "venv", "--clear", str(BUILD / "venv")])
-    _call([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "requests-toolbelt"])
+    _call([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "requests-toolbelt", "tuspy"])
 
 
-def _make_file(name: str, length: int) -> Path:
+def make_file(name: str, length: int) -> Path:
     """Random bytes, on the disk rather than sparse: a read of a hole costs less than one of data."""
     path = BUILD / name
     if not path.exists() or path.stat().st_size != length:

@@ -1,4 +1,4 @@
-"""The harness proves itself: a copy of the program that leaks 1 KiB a chunk must be caught, and for that reason."""
+"""The harness proves itself: a copy of the program that leaks 1 KiB a read must be caught, and for that reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from . import console, elf, rules
-from .rows import FAST, HTTP, HUGE, MEDIUM, Row
+from .rows import FAST, HTTP, HUGE, MEDIUM, SMALL_CHUNK, TUS_HTTP, Row
 from .rules import Rule
 from .workbench import TESTS, Workbench
 
@@ -60,12 +60,12 @@ def examine(workbench: Workbench, binary_name: str) -> list[str]:
         outcome = rules.Outcome(
             row, *workbench.run(launcher, row, lambda port: workbench.uploader_command(binary, row, port), **limit)
         )
-        outcome.findings = rules.judge(outcome, workbench.digest(row.size))
+        outcome.findings = rules.judge(outcome, workbench.digests(row))
         console.print_outcome(outcome, code)
         return outcome
 
     # Without the kernel's limit, so that it is the measurement that has to notice.
-    outcomes = [run(Row(HTTP, size, FAST), address_space=0) for size in (MEDIUM, HUGE)]
+    outcomes = [run(Row(HTTP, size, FAST), is_limited=False) for size in (MEDIUM, HUGE)]
     unnoticed = []
     for outcome in outcomes:
         if not _blames_the_leak(outcome, code):
@@ -74,6 +74,12 @@ def examine(workbench: Workbench, binary_name: str) -> list[str]:
         console.print_growth(growth)
         if growth.finding is None:
             unnoticed.append("the growth was not noticed")
+    # In many small requests, none of which has a steady state of its own: the growth alone can tell.
+    plain, chunked = Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)
+    for growth in rules.growths([run(plain, is_limited=False), run(chunked, is_limited=False)]):
+        console.print_growth(growth)
+        if growth.finding is None:
+            unnoticed.append("the growth with the number of requests was not noticed")
     # And with it, to see that the kernel's limit does hold.
     limited = run(Row(HTTP, HUGE, FAST))
     if not any(finding.rule is Rule.EXIT_CODE for finding in limited.findings):

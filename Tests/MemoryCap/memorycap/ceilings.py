@@ -38,13 +38,13 @@ def _sweep(workbench: Workbench, binary: Path, protocol: Protocol) -> Ceilings:
     problems, delivers_from = [], 0
     for ceiling in range(LOWEST, MUST_DELIVER_FROM + 1, STEP):
         extra = ("--max-memory", str(ceiling))
-        measured, arrival, _ = workbench.run(
-            launcher, row, lambda port: workbench.uploader_command(binary, row, port, extra), address_space=0
+        measured, arrivals, _ = workbench.run(
+            launcher, row, lambda port: workbench.uploader_command(binary, row, port, extra), is_limited=False
         )
         label = f"{ceiling / MIB:.1f} MiB"
         if measured.exit_code == 0:
             delivers_from = delivers_from or ceiling
-            if arrival.file_sha256 != workbench.digest(row.size):
+            if [arrival.file_sha256 for arrival in arrivals.files] != workbench.digests(row):
                 problems.append(f"{label}: says delivered, was not")
         elif measured.exit_code != MEMORY_CEILING_EXIT_CODE:
             problems.append(f"{label}: exit code {measured.exit_code} {measured.output.strip()[:120]}")

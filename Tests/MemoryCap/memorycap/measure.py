@@ -1,4 +1,4 @@
-"""Runs one client under the launcher and watches it: memory of the process, queues of its socket."""
+"""Runs one client under the launcher and watches it: memory of the process, queues of its sockets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .scoreboard import Scoreboard
 
 SAMPLE_SECONDS = 0.01
 HANGS_AFTER_SECONDS = 300
-ENOUGH_HITS = 1000
+ENOUGH_HITS = 100_000
 """As in launch.c: a breakpoint that was hit so often in steady state is withdrawn."""
 STATUS_FIELDS = ("VmHWM", "VmRSS", "RssAnon", "RssFile")
 
@@ -48,6 +48,8 @@ class Measurement:
     samples: list[Sample] = field(default_factory=list)
     allocations: tuple[int, int, int] = (0, 0, 0)
     """Calls before 5 %, from 5 % to 95 %, after 95 % of the transfer."""
+    between_allocations: tuple[int, int] = (0, 0)
+    """Calls between requests, in the first and in the second half of the transfer."""
     steady_allocations: dict[str, int] = field(default_factory=dict)
     """Those from 5 % to 95 %, by function."""
     stacks: list[tuple[str, list[int]]] = field(default_factory=list)
@@ -128,22 +130,22 @@ class Launcher:
 
 
 def socket_queues(port: int) -> tuple[int, int]:
-    """The client's send queue and the receiver's receive queue, from the kernel's table. (SIOCOUTQ of another process's
-    socket cannot be asked for.)"""
+    """The client's send queues and the receiver's receive queues, from the kernel's table. (SIOCOUTQ of another
+    process's socket cannot be asked for.)"""
     ending = f":{port:04X}"
     sent = received = 0
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
         local, remote, queues = fields[1], fields[2], fields[4]
         if remote.endswith(ending):
-            sent = int(queues.split(":")[0], 16)
+            sent += int(queues.split(":")[0], 16)
         elif local.endswith(ending) and fields[3] != "0A":  # not the listening socket
-            received = int(queues.split(":")[1], 16)
+            received += int(queues.split(":")[1], 16)
     return sent, received
 
 
 def _read_report(report: Path, result: Measurement) -> None:
-    totals = [0, 0, 0]
+    totals = [0] * 5
     for line in report.read_text().splitlines():
         kind, *words = line.split()
         if kind == "at-exit" and words[0] == "VmHWM:":
@@ -161,4 +163,5 @@ def _read_report(report: Path, result: Measurement) -> None:
             result.exit_code = int(words[0])
         elif kind == "signal":
             result.exit_code = 128 + int(words[0])
-    result.allocations = tuple(totals)
+    result.allocations = tuple(totals[: scoreboard.BETWEEN_EARLY])
+    result.between_allocations = tuple(totals[scoreboard.BETWEEN_EARLY :])

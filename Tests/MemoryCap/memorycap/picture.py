@@ -53,9 +53,9 @@ class Traces:
 def record(workbench: Workbench, binary: Path) -> Traces:
     """No breakpoints for either; the kernel's limit for ours, which curl could not bear."""
     launcher = workbench.launcher({}, None)
-    workbench.digest(ROW.size)  # reads the file, so that both find it in the page cache
+    workbench.digests(ROW)  # reads the file, so that both find it in the page cache
     ours = workbench.run(launcher, ROW, lambda port: workbench.uploader_command(binary, ROW, port))[0]
-    curl = workbench.run(launcher, ROW, lambda port: workbench.curl_command(ROW, port), address_space=0)[0]
+    curl = workbench.run(launcher, ROW, lambda port: workbench.curl_command(ROW, port), is_limited=False)[0]
     if ours.exit_code != 0 or curl.exit_code != 0:
         raise RuntimeError(f"no picture: exit codes {ours.exit_code} and {curl.exit_code}: {ours.output}{curl.output}")
     return Traces(ours, curl)

@@ -6,9 +6,11 @@ import hashlib
 import os
 import random
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[2]
@@ -17,10 +19,11 @@ sys.path.insert(0, str(TESTS / "HiveStub"))
 from hivestub import make_certificates  # noqa: E402
 
 from . import cgroup, elf  # noqa: E402
+from .arrival import Arrivals  # noqa: E402
 from .measure import Launcher, Measurement  # noqa: E402
-from .receiver import Arrival, Receiver  # noqa: E402
-from .rows import ADDRESS_SPACE_BYTES, CGROUP_BYTES, Row  # noqa: E402
-from .scoreboard import Scoreboard  # noqa: E402
+from .receiver import Receiver  # noqa: E402
+from .rows import CGROUP_BYTES, Row  # noqa: E402
+from .scoreboard import RECEIVED, Scoreboard  # noqa: E402
 
 ISLAND_BYTES = 64 << 10
 ISLAND_EVERY = 97_000_000
@@ -46,7 +49,9 @@ class Workbench:
         self._context.load_cert_chain(self.certificates.certificate, self.certificates.key)
         self.password_file = folder / "password"
         self.password_file.write_text(PASSWORD + "\n")
-        self._digests: dict[int, str] = {}
+        self.password_file.chmod(0o600)
+        self._state = folder / "state"
+        self._digests: dict[Path, str] = {}
         self.cgroup_parent: Path | None = None
         self.cgroup_reason = ""
         try:
@@ -56,12 +61,15 @@ class Workbench:
 
     # Recordings.
 
-    def recording(self, size: int) -> Path:
+    def recordings(self, row: Row) -> list[Path]:
+        return [self._recording(row.size, number) for number in range(row.files)]
+
+    def _recording(self, size: int, number: int) -> Path:
         """A sparse file with islands of noise, at its start, its end and every 97 MB: misplaced bytes change its
         digest, and no disk has to hold it."""
-        path = self.folder / f"recording-{size}.mp4"
+        path = self.folder / f"recording-{size}-{number}.mp4"
         if not path.exists():
-            noise = random.Random(size)
+            noise = random.Random(size + number)
             with path.open("wb") as file:
                 file.truncate(size)
                 for offset in [*range(0, size, ISLAND_EVERY), max(0, size - ISLAND_BYTES)]:
@@ -69,11 +77,13 @@ class Workbench:
                     file.write(noise.randbytes(min(ISLAND_BYTES, size - offset)))
         return path
 
-    def digest(self, size: int) -> str:
-        if size not in self._digests:
-            with self.recording(size).open("rb") as file:
-                self._digests[size] = hashlib.file_digest(file, "sha256").hexdigest()
-        return self._digests[size]
+    def digests(self, row: Row) -> list[str]:
+        paths = self.recordings(row)
+        for path in paths:
+            if path not in self._digests:
+                with path.open("rb") as file:
+                    self._digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
+        return [self._digests[path] for path in paths]
 
     # Clients.
 
@@ -83,8 +93,9 @@ class Workbench:
 
     def uploader_command(self, binary: Path, row: Row, port: int, extra: tuple[str, ...] = ()) -> list[str]:
         scheme = "https" if row.protocol.is_tls else "http"
-        command = [str(binary), "send", str(self.recording(row.size)), "--server", f"{scheme}://127.0.0.1:{port}"]
+        command = [str(binary), "send", *map(str, self.recordings(row)), "--server", f"{scheme}://127.0.0.1:{port}"]
         command += ["--user", "uploader", "--password-file", str(self.password_file), "--label", row.name, "--quiet"]
+        command += ["--state-dir", str(self._state), "--retries", "0", *row.options]
         # A hashed directory, as the system's own trust store is one.
         return command + (["--capath", self.certificates.capath] if row.protocol.is_tls else []) + list(extra)
 
@@ -93,25 +104,42 @@ class Workbench:
         scheme = "https" if row.protocol.is_tls else "http"
         command = [curl, "--silent", "--output", "/dev/null", "--cacert", self.certificates.cacert]
         command += ["--user", f"uploader:{PASSWORD}", "--form", f"label={row.name}"]
-        return command + ["--form", f"file=@{self.recording(row.size)}", f"{scheme}://127.0.0.1:{port}/"]
+        return command + ["--form", f"file=@{self.recordings(row)[0]}", f"{scheme}://127.0.0.1:{port}/"]
 
     def run(
-        self, launcher: Launcher, row: Row, command_for, address_space: int = ADDRESS_SPACE_BYTES
-    ) -> tuple[Measurement, Arrival, tuple[int, bool] | None]:
-        """One upload. `command_for(port)` is the client's command. Last comes the cgroup's peak, and if it killed."""
+        self, launcher: Launcher, row: Row, command_for, is_limited: bool = True
+    ) -> tuple[Measurement, Arrivals, tuple[int, bool] | None]:
+        """One run. `command_for(port)` is the client's command. Last comes the cgroup's peak, and if it killed.
+        `is_limited`: by the kernel."""
         context = self._context if row.protocol.is_tls else None
-        receiver = Receiver(self.board, context, row.size, row.reader)
-        group = cgroup.Cgroup(self.cgroup_parent, CGROUP_BYTES) if self.cgroup_parent and address_space else None
+        receiver = Receiver(self.board, context, row)
+        shutil.rmtree(self._state, ignore_errors=True)
+        self._state.mkdir(0o700)
+        group = cgroup.Cgroup(self.cgroup_parent, CGROUP_BYTES) if self.cgroup_parent and is_limited else None
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8", "HOME": str(self.folder)}
         receiver.start()
         try:
+            command = command_for(receiver.port)
+            if row.is_resumed:
+                self._kill_half_way(command, row, environment)
+                receiver.arrivals(RECEIVER_GRACE_SECONDS)  # so that it has read what was still under way
             procs = group.procs if group else None
-            measured = launcher.run(command_for(receiver.port), receiver.port, address_space, procs, environment)
-            arrival = receiver.arrival(RECEIVER_GRACE_SECONDS)
+            address_space = row.address_space_bytes if is_limited else 0
+            measured = launcher.run(command, receiver.port, address_space, procs, environment)
+            arrivals = receiver.arrivals(RECEIVER_GRACE_SECONDS)
         finally:
             receiver.stop()
             held = group.remove() if group else None
-        return measured, arrival, held
+        return measured, arrivals, held
+
+    def _kill_half_way(self, command: list[str], row: Row, environment: dict[str, str]) -> None:
+        self.board.reset()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment) as client:
+            while client.poll() is None and self.board[RECEIVED] < row.size // 2:
+                time.sleep(0.001)
+            client.kill()
+        if client.returncode != -signal.SIGKILL:
+            raise RuntimeError(f"{row.name}: ended with {client.returncode} before it could be killed")
 
 
 def c_compiler() -> str:
