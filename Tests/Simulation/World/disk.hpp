@@ -20,6 +20,8 @@ struct Inode {
     int links = 0;
     /// The open file that has the lock (flock), 0 for none.
     int lockHolder = 0;
+    /// Not what was written.
+    bool isDamaged = false;
 };
 
 /// A file system that keeps its promises, and not more: what was not brought to the disk can be lost, torn, or there.

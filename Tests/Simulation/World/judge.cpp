@@ -106,7 +106,7 @@ std::optional<Noted> read(const std::string &record) {
 std::vector<std::string> World::recordsOf(const File &file) const {
     std::vector<std::string> records;
     for (auto &[path, inode] : disk.names) {
-        auto noted = isRecord(path) ? read(inode->data) : std::nullopt;
+        auto noted = isRecord(path) && !inode->isDamaged ? read(inode->data) : std::nullopt;
         if (noted && noted->path == file.path) records.push_back(path);
     }
     return records;
@@ -141,7 +141,7 @@ void World::noteRemoval(const std::string &path) {
     if (!endsWith(path, ".record")) return;
     std::string id = path.substr(path.rfind('/') + 1, 8);
     auto delivered = disk.find(path.substr(0, path.size() - 6) + "delivered");
-    if (delivered && read(delivered->data)) return;
+    if (delivered && !delivered->isDamaged && read(delivered->data)) return;
     for (size_t index = 0; index < files.size(); index++) {
         auto found = files[index].recorded.find(id);
         if (found == files[index].recorded.end() || mustCancel[index] || !isGood(found->second, (int)index)) continue;
@@ -187,6 +187,7 @@ void World::damage(File &file, const std::string &path) {
     case 2: std::fill(data.begin() + (int64_t)at, data.end(), 0); break;
     }
     inode.synced = data;
+    inode.isDamaged = true;
     say("  record %s is damaged", id.c_str());
     figures.count("records damaged");
     auto known = file.recorded.find(id);

@@ -63,7 +63,7 @@ bool Server::isDown() const { return world.clock.now < downUntil; }
 void Server::accept(std::shared_ptr<Connection> line) {
     auto session = std::make_shared<Session>(world, line);
     line->session = session;
-    sessions.insert(session);
+    sessions.push_back(session);
     session->receive("");
 }
 

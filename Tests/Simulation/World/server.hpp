@@ -2,7 +2,7 @@
 #include "http.hpp"
 #include "scenario.hpp"
 #include <map>
-#include <set>
+#include <vector>
 
 namespace world {
 
@@ -83,7 +83,8 @@ public:
 private:
     std::string retryAfter();
 
-    std::set<std::shared_ptr<Session>> sessions;
+    /// In the order of their connections.
+    std::vector<std::shared_ptr<Session>> sessions;
     Time downUntil = 0;
     int64_t nextAsset = 1;
 };
