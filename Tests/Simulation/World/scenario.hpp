@@ -59,7 +59,7 @@ struct ServerTraits {
     bool announcesLastRequest = true;
     Time idleLimit = 75 * second;
     Time readLimit = 60 * second;
-    Time shortestAnswer = 0, longestAnswer = 0;
+    Time longestAnswer = 0;
     Time digestion = 0;
     enum { length, chunked, untilClose } framing = length;
     bool closesRefusals = true;

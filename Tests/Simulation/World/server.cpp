@@ -104,6 +104,7 @@ void Server::becomeHealthy() {
     traits.contentLimit = INT64_MAX;
     traits.readLimit = traits.idleLimit = hour;
     traits.finalizeDelay = 0;
+    traits.longestAnswer = std::min(traits.longestAnswer, world.scenario.responseLimit * millisecond / 2);
     traits.newPasswordAfter = -1;
     traits.expiresAfter = 30 * day;
     for (auto &[id, upload] : uploads) upload.lockedUntil = 0;
