@@ -89,7 +89,8 @@ int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t 
         count = sendfile(descriptor, file, &position, length);
     } while (count < 0 && errno == EINTR);
     int64_t result = count < 0 ? -errno : count;
-    if (result == -EPIPE && !sigismember(&pending, SIGPIPE)) {
+    // Also where a part was passed on before the connection broke.
+    if (result != (int64_t)length && !sigismember(&pending, SIGPIPE)) {
         struct timespec none = {0};
         while (sigtimedwait(&broken_pipe, NULL, &none) < 0 && errno == EINTR) {
         }

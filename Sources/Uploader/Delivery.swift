@@ -6,6 +6,8 @@ public struct Delivery: Sendable {
   public let receipt: Receipt
   /// The file's size in bytes, and its SHA-256 in hexadecimal digits if it was computed.
   public let file: SentFile
+  /// Bytes that the server had of it from an earlier process.
+  public let resumedFrom: Int64
   /// From the request's first byte to the answer's last.
   public let durationMilliseconds: Int64
   /// The ID of its record, if one was kept.

@@ -14,9 +14,11 @@ package enum SizeText {
   /// With all digits: "4710000000 bytes".
   package static func exact(_ bytes: Int64) -> String { String(bytes) + (bytes == 1 ? " byte" : " bytes") }
 
-  /// A speed in megabytes a second with one decimal: "11.4 MB/s".
+  /// A speed with a decimal unit and at most one decimal: "11.4 MB/s".
   package static func rate(bytes: Int64, milliseconds: Int64) -> String {
-    tenths(bytes / max(1, milliseconds) / 100) + " MB/s"
+    let (product, isOverflow) = bytes.multipliedReportingOverflow(by: 1000)
+    let perSecond = isOverflow ? bytes / max(1, milliseconds / 1000) : product / max(1, milliseconds)
+    return short(perSecond) + "/s"
   }
 
   private static let units = ["B", "kB", "MB", "GB", "TB"]

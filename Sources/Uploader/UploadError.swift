@@ -95,7 +95,7 @@ public enum UploadError: Error, Equatable, Sendable {
 }
 
 extension UploadError {
-  /// Is another try worth while, without anything that a person would have to do? docs/protocols.md prints the table.
+  /// Is another try worth while, without anything that a person would have to do? docs/networks.md prints the table.
   package var isTransient: Bool {
     switch self {
     case .timedOut(.delivering, _, _): false
@@ -109,7 +109,7 @@ extension UploadError {
   }
 
   /// Can the upload go on as it is, with another try?
-  var leavesPending: Bool {
+  package var leavesPending: Bool {
     switch self {
     case .cancelled, .timedOut: true
     default: isTransient

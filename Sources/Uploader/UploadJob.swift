@@ -113,7 +113,8 @@ final class UploadJob: Machine {
     }
     hooks.onProgress(Progress(deliveredBytes: sent.size, totalBytes: sent.size))
     delivery = Delivery(
-      receipt: receipt, file: sent, durationMilliseconds: session.now - (session.startedAt ?? session.now),
+      receipt: receipt, file: sent, resumedFrom: tus?.resumedFrom ?? 0,
+      durationMilliseconds: session.now - (session.startedAt ?? session.now),
       upload: record?.record.id)
     do throws(UploadError) {
       let inherited = receipt.deleteToken == nil ? record?.tokenOfSameRecording(receipt.assetID) : nil

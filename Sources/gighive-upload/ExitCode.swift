@@ -46,7 +46,7 @@ enum ExitCode {
   private static func of(_ error: StateError) -> Int32 {
     switch error {
     case .unusable(_, let error) where error.code == SHIM_ENOMEM: memoryCeiling
-    case .unusable, .noDirectory: stateDirectory
+    case .unusable, .foreign, .noDirectory: stateDirectory
     case .noSuchRecord, .ambiguousID: usage
     }
   }

@@ -184,10 +184,11 @@ final class Report {
       Console.out(
         "  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
     }
-    let rate = SizeText.rate(bytes: delivery.file.size, milliseconds: delivery.durationMilliseconds)
+    let sent = delivery.file.size - delivery.resumedFrom
+    let before = delivery.resumedFrom > 0 ? "; the server had " + SizeText.short(delivery.resumedFrom) : ""
     Console.out(
-      "  sent      " + SizeText.short(delivery.file.size) + " in "
-        + DurationText.seconds(delivery.durationMilliseconds) + ", " + rate)
+      "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
+        + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) + before)
   }
 
   private func reportDeliveredJSON(_ index: Int, _ delivery: Delivery) {
@@ -243,13 +244,16 @@ final class Report {
         case .file, .changed: true
         default: entries.count == 1
         }
-      return (namesFile ? "" : entry.name + ": ") + error.message
+      return (namesFile ? "" : entry.name + ": ") + error.message + (error.leavesPending ? wayOn(entry) : "")
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
-    let wayOn = entry.upload.map { " Go on with: gighive-upload resume " + $0 + stateHint } ?? ""
     return entry.name + ": interrupted; " + (entry.meter.totalBytes == 0 ? "nothing was sent" : sent + " were sent")
-      + ", nothing was delivered." + wayOn
+      + ", nothing was delivered." + wayOn(entry)
+  }
+
+  private func wayOn(_ entry: Entry) -> String {
+    entry.upload.map { " Go on with: gighive-upload resume " + $0 + stateHint } ?? ""
   }
 
   private func event(_ kind: String, _ index: Int) -> JSONWriter {

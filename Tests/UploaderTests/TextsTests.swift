@@ -22,11 +22,12 @@ struct TextsTests {
 
   @Test(
     arguments: [
-      (0, 1000, "0.0 MB/s"), (11_400_000, 1000, "11.4 MB/s"), (11_499_999, 1000, "11.4 MB/s"),
-      (1_000_000_000, 250, "4000.0 MB/s"),
-      (99_999, 1000, "0.0 MB/s"), (5_000_000, 0, "5000.0 MB/s"), (5_000_000_000, 600_000, "8.3 MB/s"),
+      (0, 1000, "0 B/s"), (11_400_000, 1000, "11.4 MB/s"), (11_499_999, 1000, "11.4 MB/s"),
+      (1_000_000_000, 250, "4.0 GB/s"), (99_999, 1000, "99.9 kB/s"), (99_999, 100_000, "999 B/s"),
+      (5_000_000, 0, "5.0 GB/s"), (5_000_000_000, 600_000, "8.3 MB/s"),
+      (Int64.max, 1_000_000_000_000, "9.2 GB/s"), (Int64.max, 0, "9223372.0 TB/s"),
     ] as [(Int64, Int64, String)])
-  func aRateIsInMegabytesASecond(bytes: Int64, milliseconds: Int64, text: String) {
+  func aRateHasTheUnitThatSuitsIt(bytes: Int64, milliseconds: Int64, text: String) {
     #expect(SizeText.rate(bytes: bytes, milliseconds: milliseconds) == text)
   }
 

@@ -6,38 +6,34 @@ package enum HTTPDate {
   ///     Sunday, 06-Nov-94 08:49:37 GMT    RFC 850
   ///     Sun Nov  6 08:49:37 1994          asctime
   ///
-  /// nil for anything else. The day's name is not checked.
-  /// - Parameter thisYear: decides the century of a year with two digits.
-  package static func seconds(_ text: String, thisYear: Int64 = 2026) -> Int64? {
+  /// nil for anything else. The day's name is not checked. A year of two digits is of the past from 69 on, as in POSIX's
+  /// strptime: RFC 9110 would have it depend on the present, which boards often do not know.
+  package static func seconds(_ text: String) -> Int64? {
     let words = Array(text.utf8).split(separator: ASCII.space)
     switch words.count {
     case 6 where words[5].elementsEqual("GMT".utf8):
-      return seconds(day: words[1], month: words[2], year: words[3], time: words[4], thisYear: nil)
+      return seconds(day: words[1], month: words[2], year: words[3], time: words[4])
     case 4 where words[3].elementsEqual("GMT".utf8):
       let date = words[1].split(separator: UInt8(ascii: "-"))
       guard date.count == 3 else { return nil }
-      return seconds(day: date[0], month: date[1], year: date[2], time: words[2], thisYear: thisYear)
-    case 5: return seconds(day: words[2], month: words[1], year: words[4], time: words[3], thisYear: nil)
+      return seconds(day: date[0], month: date[1], year: date[2], time: words[2], hasCentury: false)
+    case 5: return seconds(day: words[2], month: words[1], year: words[4], time: words[3])
     default: return nil
     }
   }
 
   private typealias Word = ArraySlice<UInt8>
 
-  private static func seconds(day: Word, month: Word, year: Word, time: Word, thisYear: Int64?) -> Int64? {
+  private static func seconds(day: Word, month: Word, year: Word, time: Word, hasCentury: Bool = true) -> Int64? {
     let clock = time.split(separator: ASCII.colon, omittingEmptySubsequences: false)
     guard let day = number(day, digits: 1...2), day >= 1, day <= 31,
       let monthIndex = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
-      var year = number(year, digits: thisYear == nil ? 4...4 : 2...2), clock.count == 3,
+      var year = number(year, digits: hasCentury ? 4...4 : 2...2), clock.count == 3,
       let hour = number(clock[0], digits: 2...2), hour < 24, let minute = number(clock[1], digits: 2...2), minute < 60,
       // A leap second is the next minute's first.
       let second = number(clock[2], digits: 2...2), second <= 60
     else { return nil }
-    if let thisYear {
-      year += thisYear / 100 * 100
-      // A date that seems to be more than 50 years ahead is of the past (RFC 9110, 5.6.7).
-      if year > thisYear + 50 { year -= 100 }
-    }
+    if !hasCentury { year += year < 69 ? 2000 : 1900 }
     guard day <= EventForm.dayCount(year: year, month: Int64(monthIndex) + 1) else { return nil }
     return days(year: year, month: Int64(monthIndex) + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
   }

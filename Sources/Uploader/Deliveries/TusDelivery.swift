@@ -55,6 +55,8 @@ final class TusDelivery: Dialogue {
   private var reached: Int64 = 0
   /// Bytes that the server had when it last said so.
   private var offset: Int64
+  /// Bytes that the server had before anything was sent; nil as long as it has not said so.
+  private(set) var resumedFrom: Int64?
 
   // MARK: Asking
 
@@ -120,6 +122,7 @@ final class TusDelivery: Dialogue {
   private func beginAnew() throws(UploadError) {
     upload.restart()
     offset = 0
+    resumedFrom = 0
     try record?.update { $0.forgetUpload() }
     // One that this process has created, and that is gone already, counts as a failure: it could go on like that.
     guard hasCreated else { return }
@@ -184,6 +187,12 @@ final class TusDelivery: Dialogue {
       default: throw .tus(error)
       }
     }
+    let hasOffset =
+      switch upload.state {
+      case .sending, .complete: true
+      default: false
+      }
+    if hasOffset, resumedFrom == nil { resumedFrom = before == nil ? 0 : upload.acknowledged }
     if case .sending = upload.state { offset = upload.acknowledged }
     reached = max(reached, upload.acknowledged)
     guard let location = upload.location, location != before else { return }
@@ -208,6 +217,7 @@ final class TusDelivery: Dialogue {
       // What is on the server is not, or no longer, this recording.
       state = .uploading
       offset = 0
+      resumedFrom = 0
       upload.restart()
       try record?.update { $0.forgetUpload() }
       if error.isIntegrityFailure { throw error }

@@ -98,12 +98,17 @@ final class KeptRecord {
   private static func begin(
     _ record: UploadRecord, note: String, in directory: StateDirectory
   ) throws(UploadError) -> KeptRecord {
-    let kept = KeptRecord(record, in: directory, lock: try lock(record.id, in: directory))
-    try kept.update {
-      $0.createdAt = shim_unix_seconds()
-      $0.note = note
+    do throws(UploadError) {
+      let kept = KeptRecord(record, in: directory, lock: try lock(record.id, in: directory))
+      try kept.update {
+        $0.createdAt = shim_unix_seconds()
+        $0.note = note
+      }
+      return kept
+    } catch {
+      directory.removeLock(record.id)
+      throw error
     }
-    return kept
   }
 
   private static func lock(_ id: String, in directory: StateDirectory) throws(UploadError) -> StateLock {

@@ -54,13 +54,19 @@ package final class StateDirectory {
   }
 
   /// Shows the records one after the other.
-  func visit(_ selection: Selection, _ body: @escaping (UploadRecord) -> Void) throws(StateError) {
+  /// - Parameter unreadable: is told of those that are left alone, by name.
+  func visit(
+    _ selection: Selection, unreadable: @escaping (String, StateError) -> Void = { _, _ in },
+    _ body: @escaping (UploadRecord) -> Void
+  ) throws(StateError) {
     let visitor = Visitor { [self] name in
-      guard
-        let record = name.hasSuffix(".record") || (selection == .all && name.hasSuffix(".delivered"))
-          ? read(name) : nil
-      else { return }
-      body(record)
+      guard name.hasSuffix(".record") || (selection == .all && name.hasSuffix(".delivered")) else { return }
+      do throws(StateError) {
+        if let record = try read(name) { body(record) }
+      } catch {
+        warn(PrintableText.line(file(name).text) + " " + error.reason + "; it is left alone.")
+        unreadable(name, error)
+      }
     }
     let result = shim_visit_directory(
       path.cString ?? [0],
@@ -75,6 +81,7 @@ package final class StateDirectory {
   private final class Found {
     var record: UploadRecord?
     var isAmbiguous = false
+    var failure: StateError?
   }
 
   private final class Visitor {
@@ -86,12 +93,16 @@ package final class StateDirectory {
   /// The record whose ID begins with the text.
   package func record(_ id: String) throws(StateError) -> UploadRecord {
     let found = Found()
-    try visit(.all) { record in
+    try visit(.all) { name, error in
+      if name.hasPrefix(id) { found.failure = error }
+    } _: { record in
       guard record.id.hasPrefix(id) else { return }
       if let other = found.record, other.id != record.id { found.isAmbiguous = true }
       if found.record == nil || record.phase == .delivered { found.record = record }
     }
-    guard !id.isEmpty, let record = found.record else { throw .noSuchRecord(id) }
+    guard !id.isEmpty else { throw .noSuchRecord(id) }
+    if let failure = found.failure { throw failure }
+    guard let record = found.record else { throw .noSuchRecord(id) }
     guard !found.isAmbiguous else { throw .ambiguousID(id) }
     return record
   }
@@ -99,51 +110,40 @@ package final class StateDirectory {
   /// The record as it is now, for who holds its lock; nil if it is gone or cannot be trusted.
   /// - Throws: if it is there and cannot be read.
   package func current(_ id: String) throws(StateError) -> UploadRecord? {
-    for name in [id + ".delivered", id + ".record"] {
-      if let record = read(name) { return record }
-      let descriptor = shim_open_for_reading(file(name).cString ?? [0], 0)
-      if descriptor >= 0 { _ = shim_close(descriptor) }
-      // A damaged one has been set aside by now.
-      guard -descriptor == SHIM_ENOENT else {
-        throw .unusable(file(name), SystemError(code: descriptor < 0 ? -descriptor : SHIM_EIO))
-      }
-    }
-    return nil
+    if let record = try read(id + ".delivered") { return record }
+    return try read(id + ".record")
   }
 
-  /// - Returns: nil if there is none that can be trusted.
-  private func read(_ name: String) -> UploadRecord? {
+  /// - Returns: nil if it is gone, or was damaged and has been set aside.
+  private func read(_ name: String) throws(StateError) -> UploadRecord? {
     let path = file(name)
     let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
     // Another process has just removed it.
     if -descriptor == SHIM_ENOENT { return nil }
-    defer { if descriptor >= 0 { _ = shim_close(descriptor) } }
-    guard let bytes = descriptor >= 0 ? contents(of: descriptor) : nil else {
-      warn(PrintableText.line(path.text) + " cannot be read; it is left alone.")
-      return nil
-    }
+    guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
+    defer { _ = shim_close(descriptor) }
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try contents(of: descriptor) } catch { throw .unusable(path, error) }
     do throws(RecordError) {
       let record = try UploadRecord(decoding: bytes, crc32: { shim_crc32($0, $0.count) })
       if name.hasPrefix(record.id + ".") { return record }
     } catch {
-      if error == .foreign {
-        warn(PrintableText.line(path.text) + " was written by another version of gighive-upload; it is left alone.")
-        return nil
-      }
+      if error == .foreign { throw .foreign(path) }
     }
     setAside(path)
     return nil
   }
 
-  /// - Returns: nil if the file cannot be read.
-  private func contents(of descriptor: Int32) -> [UInt8]? {
+  private func contents(of descriptor: Int32) throws(SystemError) -> [UInt8] {
     var status = shim_file_status()
-    guard shim_file_status_of(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else { return nil }
+    let result = shim_file_status_of(descriptor, &status)
+    guard result == 0 else { throw SystemError(result: result) }
+    guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
     var bytes = [UInt8](repeating: 0, count: Int(min(status.size, Int64(Limits.recordLength))) + 1)
     var length = 0
     while length < bytes.count {
       let count = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
-      if count < 0 { return nil }
+      if count < 0 { throw SystemError(result: count) }
       if count == 0 { break }
       length += Int(count)
     }
@@ -170,11 +170,13 @@ package final class StateDirectory {
     // It could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
     let descriptor = shim_open_for_writing(temporary.cString ?? [0])
-    guard descriptor >= 0 else { throw .unusable(temporary, SystemError(result: descriptor)) }
-    var result = shim_write_all(descriptor, bytes, bytes.count)
-    if result == 0 { result = shim_sync(descriptor) }
-    let closed = shim_close(descriptor)
-    if result == 0 { result = closed }
+    var result = min(0, descriptor)
+    if descriptor >= 0 {
+      result = shim_write_all(descriptor, bytes, bytes.count)
+      if result == 0 { result = shim_sync(descriptor) }
+      let closed = shim_close(descriptor)
+      if result == 0 { result = closed }
+    }
     let isDelivered = record.phase == .delivered
     let target = file(record.id + (isDelivered ? ".delivered" : ".record"))
     if result == 0 { result = shim_rename(temporary.cString ?? [0], target.cString ?? [0]) }
@@ -185,14 +187,14 @@ package final class StateDirectory {
     }
     guard isDelivered else { return }
     _ = shim_unlink(file(record.id + ".record").cString ?? [0])
-    _ = shim_unlink(file(record.id + ".lock").cString ?? [0])
+    removeLock(record.id)
   }
 
   /// Removes what a power cut between the two steps of a delivery has left. The lock must be held.
   func tidy(delivered id: String) {
-    guard read(id + ".delivered") != nil else { return }
+    guard (try? read(id + ".delivered")) != nil else { return }
     _ = shim_unlink(file(id + ".record").cString ?? [0])
-    _ = shim_unlink(file(id + ".lock").cString ?? [0])
+    removeLock(id)
   }
 
   /// Removes the record. Its lock must be held.
@@ -201,9 +203,12 @@ package final class StateDirectory {
       let result = shim_unlink(path.cString ?? [0])
       guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
     }
-    _ = shim_unlink(file(id + ".lock").cString ?? [0])
+    removeLock(id)
     _ = shim_sync_directory(self.path.cString ?? [0])
   }
+
+  /// Removes what a lock is put on. No record may be there any more, or none yet.
+  func removeLock(_ id: String) { _ = shim_unlink(file(id + ".lock").cString ?? [0]) }
 
   // MARK: Locks
 

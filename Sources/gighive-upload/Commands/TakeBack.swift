@@ -47,11 +47,12 @@ enum TakeBack {
     var marked = record
     marked.isBeingDeleted = isDelivered
     if isDelivered { try records.directory.write(marked) }
-    if let code = end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
-      // After an answer that says no, the recording is there.
-      let isKnown = code != ExitCode.noConnection && code < ExitCode.interruptedBase
-      if isDelivered, isKnown { try records.directory.write(record) }
+    switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
+    case .ended: break
+    case .unchanged(let code):
+      if isDelivered { try records.directory.write(record) }
       return code
+    case .unknown(let code): return code
     }
     try records.directory.remove(id)
     if isDelivered {
@@ -62,11 +63,20 @@ enum TakeBack {
     return ExitCode.delivered
   }
 
-  /// - Returns: nil if the server has nothing of it any more, or will not end it; or the exit code.
+  /// What has become of it on the server.
+  private enum Outcome {
+    /// The server has nothing of it any more, or will not end it.
+    case ended
+    /// The server was not asked, or said no. With an exit code.
+    case unchanged(Int32)
+    /// The server may have done it. With an exit code.
+    case unknown(Int32)
+  }
+
   private static func end(
     _ record: UploadRecord, _ options: [GivenOption], _ report: Report, _ cancellation: Cancellation
-  ) -> Int32? {
-    guard let endpoint = try? TargetURI(record.endpoint) else { return nil }
+  ) -> Outcome {
+    guard let endpoint = try? TargetURI(record.endpoint) else { return .ended }
     let uploader: Uploader
     do throws(UsageError) {
       var common = CommonArguments()
@@ -74,7 +84,7 @@ enum TakeBack {
       uploader = Uploader(try common.configuration(for: endpoint.host, report))
     } catch {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
-      return ExitCode.usage
+      return .unchanged(ExitCode.usage)
     }
     do throws(UploadError) {
       if record.phase == .delivered {
@@ -82,7 +92,7 @@ enum TakeBack {
           report.failed(
             record.id + ": the server gave no delete token for it; it can be deleted there only.",
             exitCode: ExitCode.refused)
-          return ExitCode.refused
+          return .unchanged(ExitCode.refused)
         }
         try uploader.delete(
           assetID: assetID, deleteToken: token, from: endpoint, isRepeated: record.isBeingDeleted,
@@ -92,15 +102,16 @@ enum TakeBack {
         try uploader.terminate(
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation)
       }
-      return nil
+      return .ended
     } catch {
       if case .refused(let status, _) = error, status == 405 || status == 501, record.phase != .delivered {
         report.warn(record.id + ": the server ends no uploads; it keeps what it has until that expires.")
-        return nil
+        return .ended
       }
       let code = ExitCode.of(error, signal: shim_signal_received())
       report.failed(record.id + ": " + error.message, exitCode: code)
-      return code
+      if case .refused(let status, _) = error, status < 500 { return .unchanged(code) }
+      return .unknown(code)
     }
   }
 }

@@ -211,7 +211,8 @@ void World::checkIsRecorded(const Upload &upload) {
     bool isRecorded = false, isSynced = false;
     for (auto &[id, known] : file.recorded) isRecorded = isRecorded || known == upload.id;
     for (auto &[id, known] : file.synced) isSynced = isSynced || known == upload.id;
-    if (isSynced || file.versions.size() > 1 || upload.isComplete || kernel.isDead) return;
+    // Of one that the server said it does not have, bytes can have been under way.
+    if (isSynced || file.versions.size() > 1 || upload.isComplete || upload.wasDisowned || kernel.isDead) return;
     fail("bytes for upload " + upload.id + ", which no record " + (isRecorded ? "on the disk " : "") + "has");
 }
 

@@ -19,7 +19,7 @@ extension Exchange {
   /// Takes a text as it would come from a connection.
   mutating func receive(_ text: String) throws(ResponseError) {
     let sample = bytes(text)
-    try GuardPage(room: sample.count).placing(sample[...]) { (input) throws(ResponseError) in try receive(input) }
+    try GuardPage(room: sample.count).placing(sample[...]) { (input) throws(ResponseError) in _ = try receive(input) }
   }
 
   var reception: Reception { finalResponse.map { .complete($0) } ?? .needsMore }

@@ -68,7 +68,7 @@ struct TusUploadTests {
   }
 
   @Test func anUploadThatIsCreatedIsSentFromItsBeginning() throws {
-    var upload = try TusUpload.created()
+    let upload = try TusUpload.created()
     #expect(upload.location?.text == sampleLocation)
     #expect(upload.state == .sending(acknowledged: 0, next: 0))
   }
