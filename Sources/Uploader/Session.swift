@@ -245,9 +245,12 @@ final class Session: Machine {
     if case .transferring(let transfer) = activity {
       arrived = transfer.arrived
       hasBegunBody = transfer.hasBegunBody
-      // A kept connection can have been closed by the server just before.
+      // A server can close a connection just before it is used again, or behind an answer with the next request under way.
       let isNew = progressAtStale.map { dialogue.progress > $0 } ?? true
-      if case .connectionLost = error { isStale = isNew && isReused && transfer.hasHardlyBegun && arrived == 0 }
+      if case .connectionLost(_, _, let reason) = error {
+        let isUnused = isReused && transfer.hasHardlyBegun && arrived == 0
+        isStale = isNew && (isUnused || (reason == nil && transfer.followsAnswered))
+      }
     }
     activity = .choosing
     connection = nil

@@ -100,6 +100,9 @@ final class Transfer: Machine {
     buffers.ring.removeAll()
   }
 
+  /// Has a request been answered, with another one behind it?
+  private(set) var followsAnswered = false
+
   /// Can the next request use the same connection?
   var canReuseConnection: Bool { earlier == nil && request.exchange.canReuseConnection }
 
@@ -351,6 +354,7 @@ final class Transfer: Machine {
     }
     guard let answered = earlier, let response = answered.exchange.finalResponse else { return count }
     earlier = nil
+    followsAnswered = true
     // A refusal is for whoever knows what to do about it; the request behind it is void.
     guard response.status < 300 else {
       self.response = response

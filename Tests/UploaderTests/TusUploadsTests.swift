@@ -317,6 +317,15 @@ struct TusUploadsTests {
     expectRest(from: 4 * mebibyte, in: rest, of: bench)
   }
 
+  /// Servers that take few requests a connection close it behind an answer, and need not say so.
+  @Test func aConnectionThatIsClosedBehindTheFirstAnswerIsNoFailure() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    bench.configuration.retries = 0
+    let rest = try upload(bench, second: .answerAndClose(stored(4 * mebibyte)), kept: 4 * mebibyte)
+    #expect(rest.first?.line == "HEAD /files/1" && bench.retries.isEmpty)
+    expectRest(from: 4 * mebibyte, in: rest, of: bench)
+  }
+
   @Test func aConnectionThatBreaksUnderBothIsGoneOnWith() throws {
     let bench = UploadBench(length: 9 * mebibyte)
     let rest = try upload(bench, second: .cut(afterBody: mebibyte), kept: 5 * mebibyte)

@@ -6,6 +6,8 @@ final class LoopbackServer: @unchecked Sendable {
   enum Action {
     /// Reads a whole request, then sends this.
     case answer(String)
+    /// Reads a whole request, sends this and closes the connection.
+    case answerAndClose(String)
     /// Reads a request's head, then sends this.
     case answerHead(String)
     /// Reads a request's head, then resets the connection.
@@ -117,12 +119,15 @@ final class LoopbackServer: @unchecked Sendable {
     guard connection >= 0 else { return }
     defer { close(connection) }
     LoopbackServer.limitWaiting(connection)
-    while goesOn(), var request = readHead(connection) {
+    requests: while goesOn(), var request = readHead(connection) {
       let action = lock.withLock { next(request) }
       request.body = readBody(connection, of: request, for: action)
       lock.withLock { requests.append(request) }
       switch action {
       case .answer(let text), .answerHead(let text): reply(text, to: connection)
+      case .answerAndClose(let text):
+        reply(text, to: connection)
+        break requests
       case .answerLate(let text, let milliseconds):
         usleep(milliseconds * 1000)
         reply(text, to: connection)
@@ -155,7 +160,7 @@ final class LoopbackServer: @unchecked Sendable {
   private func readBody(_ connection: Int32, of request: Request, for action: Action) -> [UInt8] {
     let length: Int
     switch action {
-    case .answer, .answerLate: length = Int(request.value("Content-Length") ?? "") ?? 0
+    case .answer, .answerAndClose, .answerLate: length = Int(request.value("Content-Length") ?? "") ?? 0
     case .cut(let wanted): length = wanted
     case .answerHead, .reset: return []
     }
