@@ -103,7 +103,7 @@ struct TransferFollowUpTests {
 
   @Test func theWaitForEachAnswerBeginsWithItsOwnRequestsLastByte() throws {
     let bench = try twoRequests()
-    bench.stream.nextTake = { [stream = bench.stream, first = bench.wire(0..<120).count] in
+    bench.stream.nextTake = { [unowned stream = bench.stream, first = bench.wire(0..<120).count] in
       stream.written.count < first ? .upTo(first - stream.written.count) : .upTo(40)
     }
     try bench.step(at: 1000)
@@ -200,7 +200,7 @@ struct TransferFollowUpTests {
   @Test func aResetUnderTheSecondRequestStillFindsTheFirstAnswer() throws {
     let bench = try twoRequests()
     let first = bench.wire(0..<120).count
-    bench.stream.nextTake = { [stream = bench.stream] in
+    bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.count < first ? .upTo(first) : .failure(brokenPipe)
     }
     bench.stream.thenAnswer(stored(120), afterWritten: first)
@@ -262,7 +262,7 @@ struct TransferFollowUpTests {
     let bench = try twoRequests()
     let (first, second) = (PatchBench.head(0..<120).utf8.count, PatchBench.head(120..<200).utf8.count)
     #expect(bench.transfer.arrived == 0)
-    bench.stream.nextTake = { [stream = bench.stream] in
+    bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.count < first + 50 ? .upTo(first + 50) : .notReady
     }
     bench.stream.unacknowledgedLength = 20
@@ -282,7 +282,7 @@ struct TransferFollowUpTests {
 
   @Test func aHeadAloneIsNothingOfABody() throws {
     let bench = try twoRequests()
-    bench.stream.nextTake = { [stream = bench.stream] in stream.written.isEmpty ? .upTo(40) : .notReady }
+    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(40) : .notReady }
     try bench.step(at: 0)
     #expect(bench.transfer.arrived == 0)
   }
@@ -291,7 +291,7 @@ struct TransferFollowUpTests {
     let stretches = stride(from: 0, to: 900_000, by: 100_000).map { $0..<($0 + 100_000) }
     let bench = try PatchBench(fileLength: 1_000_000, stretches: stretches)
     bench.stream.nextTake = { .upTo(9973) }
-    bench.stream.onWrite = { [stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
+    bench.stream.onWrite = { [unowned stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
     for (index, stretch) in stretches.enumerated() {
       let count = stretches[...min(index + 1, 8)].reduce(0) { $0 + PatchBench.head($1).utf8.count + $1.count }
       bench.stream.thenAnswer(stored(stretch.upperBound), afterWritten: count)
@@ -309,7 +309,8 @@ struct TransferFollowUpTests {
   @Test func aSecondRequestThatStallsIsGivenUp() throws {
     let bench = try twoRequests()
     let first = bench.wire(0..<120).count
-    bench.stream.nextTake = { [stream = bench.stream] in stream.written.count < first ? .upTo(first) : .notReady }
+    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.count < first ? .upTo(first) : .notReady
+    }
     try bench.step(at: 0)
     try bench.step(at: 29_999)
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 30_000)) {

@@ -80,7 +80,7 @@ struct TransferTests {
 
   @Test func anAnswerBehindAResetIsStillFound() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
-    bench.stream.nextTake = { [stream = bench.stream] in
+    bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.count < 3000 ? .upTo(1000) : .failure(brokenPipe)
     }
     try bench.step(.writable)

@@ -72,7 +72,7 @@ struct TransferTimeTests {
 
   @Test func aStalledConnectionIsGivenUpExactlyAtItsLimit() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
-    bench.stream.nextTake = { [stream = bench.stream] in stream.written.count < 1000 ? .upTo(1000) : .notReady }
+    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.count < 1000 ? .upTo(1000) : .notReady }
     try bench.step(at: 100)
     let wait = try #require(try bench.step(at: 5099))
     #expect(wait.untilMilliseconds == 5100)
@@ -83,7 +83,7 @@ struct TransferTimeTests {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     // The kernel takes byte after byte, but the peer is gone.
     bench.stream.nextTake = { .upTo(10) }
-    bench.stream.onWrite = { [stream = bench.stream] in stream.unacknowledgedLength = $0 }
+    bench.stream.onWrite = { [unowned stream = bench.stream] in stream.unacknowledgedLength = $0 }
     for time in stride(from: 0, through: 4900, by: 100) { try bench.step(at: Int64(time)) }
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5000) }
   }
@@ -99,8 +99,8 @@ struct TransferTimeTests {
 
   @Test func anAcknowledgementJustBeforeTheLimitCounts() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
-    bench.stream.nextTake = { [stream = bench.stream] in stream.written.isEmpty ? .upTo(1000) : .notReady }
-    bench.stream.onWrite = { [stream = bench.stream] _ in stream.unacknowledgedLength = 500 }
+    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(1000) : .notReady }
+    bench.stream.onWrite = { [unowned stream = bench.stream] _ in stream.unacknowledgedLength = 500 }
     try bench.step(at: 0)
     // Progress is looked at here, so that it is not due again at the limit.
     try bench.step(at: 4950)
@@ -183,7 +183,7 @@ struct TransferTimeTests {
   @Test func progressOnlyGrowsAndNeverPassesTheFilesSize() throws {
     let bench = try TransferBench(fileLength: 700_000)
     bench.stream.nextTake = { .upTo(9973) }
-    bench.stream.onWrite = { [stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
+    bench.stream.onWrite = { [unowned stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
     var time: Int64 = 0
     while bench.stream.written.count < bench.wire.count {
       try bench.step(at: time)
@@ -201,7 +201,7 @@ struct TransferTimeTests {
   @Test func progressLeavesOutTheFramingAndWhatTheKernelStillHolds() throws {
     let bench = try TransferBench(fileLength: 2 << 20)
     let framing = headLength + TransferBench.preamble.utf8.count
-    bench.stream.nextTake = { [stream = bench.stream] in
+    bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.isEmpty ? .upTo(framing + 100_000) : .notReady
     }
     bench.stream.unacknowledgedLength = 40_000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parents[1]
-SCRATCH = Path(os.environ.get("FUZZ_SCRATCH") or ROOT / ".build/fuzz")
+SCRATCH = Path(os.environ.get("FUZZ_SCRATCH") or ROOT / ".build/fuzz").resolve()
 CORPORA = TESTS / "Corpora"
 
 COMMON = ["-parse-as-library", "-swift-version", "6", "-package-name", "gighive-upload", "-module-name", "Fuzz", "-g"]
@@ -62,7 +62,8 @@ def compile_swift(kind: str, files: list[Path], copy: Path, product: Path) -> No
     new = product.with_suffix(".new")
     paths = ["-file-prefix-map", f"{copy}={ROOT}"]
     command = ["swiftc", *COMMON, *FLAGS[kind], *paths, *map(str, files), "-o", str(new)]
-    built = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    # The compiler leaves files of its own in the working directory.
+    built = subprocess.run(command, cwd=SCRATCH, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if built.returncode != 0:
         raise BuildFailed(f"{built.stdout}\nswiftc: exit code {built.returncode}")
     new.replace(product)
