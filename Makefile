@@ -74,12 +74,12 @@ demo: static ## upload a generated recording over HTTPS to a receiver on this ma
 test: static ## all tests that need no real server, of the ordinary and of the static build
 	swift build --build-tests
 	swift test --skip-build
-	$(PYTEST) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz
+	$(PYTEST) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) Tests/CLITests
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) Tests/CLITests
 
 .PHONY: interop
-interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages
+interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
 	Tests/Interop/setup
 	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST)
 
@@ -117,7 +117,7 @@ sanitize: setup ## the unit tests under the address and thread sanitizers
 	swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread
 
 .PHONY: bench
-bench: static ## measure the speed beside other clients and write docs/performance.md (15 minutes)
+bench: static ## measure the speed beside other clients and write docs/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
 # Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
@@ -177,10 +177,11 @@ dist: static arm $(ARCHITECTURES:%=archive-%) ## all four binaries as tar.gz wit
 
 # The same binary gives the same archive, byte for byte.
 archive-%: static arm
-	rm -rf $(BUILD)/package && mkdir -p $(BUILD)/package/gighive-upload/docs
+	rm -rf $(BUILD)/package && mkdir -p $(BUILD)/package/gighive-upload
 	install -m 0755 $(DIST)/gighive-upload-$* $(BUILD)/package/gighive-upload/gighive-upload
 	install -m 0644 README.md LICENSE $(BUILD)/package/gighive-upload/
-	install -m 0644 docs/server-setup.md docs/CHANGELOG.md $(BUILD)/package/gighive-upload/docs/
+	cp -R docs $(BUILD)/package/gighive-upload/
+	chmod -R u=rwX,go=rX $(BUILD)/package/gighive-upload/docs
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C $(BUILD)/package -c gighive-upload \
 	  | gzip -n -9 > $(DIST)/gighive-upload-$*.tar.gz
 

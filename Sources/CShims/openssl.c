@@ -127,8 +127,10 @@ int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context) {
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 }
 
-void shim_ssl_ctx_allow_partial_writes(SSL_CTX *context) {
+void shim_ssl_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // A server that sends session tickets without an end must not keep SSL_read from returning.
+    SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
 }
 
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name) { return (int32_t)SSL_set_tlsext_host_name(ssl, name); }

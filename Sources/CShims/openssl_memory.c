@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <openssl/crypto.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 // OpenSSL takes and returns three blocks of 40 bytes for every record that it writes (WPACKET_SUB). Some returned blocks
@@ -11,6 +12,16 @@
 enum { SPARE_COUNT = 8, SPARE_SIZE = 40, SPARE_SIZE_MAXIMUM = 72 };
 static _Thread_local void *spares[SPARE_COUNT];
 static _Thread_local int spare_count;
+static pthread_key_t spares_key;
+static int has_spares_key;
+
+// The thread ends.
+static void free_spares(void *unused) {
+    (void)unused;
+    while (spare_count > 0) free(spares[--spare_count]);
+}
+
+static void make_spares_key(void) { has_spares_key = pthread_key_create(&spares_key, free_spares) == 0; }
 
 static void *allocate(size_t size, const char *file, int line) {
     (void)file;
@@ -29,7 +40,10 @@ static void release(void *pointer, const char *file, int line) {
     (void)file;
     (void)line;
     size_t size = malloc_usable_size(pointer);
-    if (size >= SPARE_SIZE && size <= SPARE_SIZE_MAXIMUM && spare_count < SPARE_COUNT) {
+    int is_spare = size >= SPARE_SIZE && size <= SPARE_SIZE_MAXIMUM && spare_count < SPARE_COUNT;
+    // The key's value only has to be something, so that free_spares is called.
+    if (is_spare && spare_count == 0) is_spare = has_spares_key && pthread_setspecific(spares_key, spares) == 0;
+    if (is_spare) {
         spares[spare_count++] = pointer;
     } else {
         free(pointer);
@@ -37,6 +51,8 @@ static void release(void *pointer, const char *file, int line) {
 }
 
 void shim_openssl_initialize(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_spares_key);
     CRYPTO_set_mem_functions(allocate, reallocate, release); // Refused, and not needed, when OpenSSL is in use already.
     uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);

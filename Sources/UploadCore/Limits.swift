@@ -3,7 +3,8 @@
 package enum Limits {
   // MARK: The data's path
 
-  /// The ring buffer through which every byte of a body passes, in bytes. Allocated once for each upload at work.
+  /// The ring buffers through which every byte of a body passes, in bytes. Allocated once, and divided among the uploads that
+  /// are at work at a time.
   package static let ringCapacity = 4 << 20
   /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured: runs of 256 KiB cost
   /// a tenth more time over loopback, runs of 128 KiB a fifth (docs/decisions/0001).
@@ -38,11 +39,14 @@ package enum Limits {
 
   /// One read from the connection, in bytes. A TLS record holds at most as much.
   package static let receiveLength = 16 << 10
+  /// Reads from a connection in one step of a transfer, so that a server that never stops talking does not keep others, and
+  /// the clock, from their turn.
+  package static let receiveCount = 128
   /// A response head: status line and fields, in bytes.
   package static let responseHeadLength = 32 << 10
   /// Fields in a response head.
   package static let fieldCount = 128
-  /// Interim (1xx) responses before the final one. tusd sends one every few seconds of a long PATCH.
+  /// Interim (1xx) responses while the content does not advance. tusd sends one every few seconds of a long PATCH.
   package static let interimResponseCount = 1000
   /// A chunk-size line with its extensions, in bytes.
   package static let chunkLineLength = 1024

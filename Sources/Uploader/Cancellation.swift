@@ -5,6 +5,7 @@ public final class Cancellation: Sendable {
   /// An eventfd(2), which the loop waits for beside the connection.
   package let descriptor: Int32
 
+  /// Cancels nothing yet. If the system has no descriptor left, the upload will say so.
   public init() { descriptor = shim_event_create() }
 
   deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }

@@ -15,6 +15,7 @@ public struct Timeouts: Sendable {
   /// The whole upload with all its tries; nil for no limit.
   public var totalMilliseconds: Int64?
 
+  /// The limits named above.
   public init() {}
 }
 
@@ -23,13 +24,18 @@ public enum AddressFamily: Sendable { case any, ipv4, ipv6 }
 
 /// What an ``Uploader`` applies to all its uploads.
 public struct Configuration {
+  /// What the server is told of the user; goes to no other origin.
   public var credentials = Credentials.none
   /// Is asked for new credentials once when the server refuses those that it took before: tokens expire. nil if there are
   /// none.
   public var refreshCredentials: (() -> Credentials?)?
+  /// Certificates, keys and pins.
   public var tls = TLSOptions()
+  /// Time limits.
   public var timeouts = Timeouts()
+  /// Which of a host's addresses are used.
   public var addressFamily = AddressFamily.any
+  /// HTTP proxies.
   public var proxies = ProxySettings()
   /// All uploads together send no more than so many bytes a second, 1 to 10^12; nil for no limit.
   public var rateLimit: Int64?
@@ -47,6 +53,7 @@ public struct Configuration {
   /// Is told what a person should know although the upload goes on.
   public var warnings: ((String) -> Void)?
 
+  /// The values named above.
   public init() {}
 
   var retryPolicy: RetryPolicy {

@@ -9,6 +9,8 @@ struct Request {
   var body: RequestBody?
   /// Is it worth a round trip to ask whether the content is wanted?
   var mayExpectContinue = false
+  /// Is there a secret in the content, so that a redirection to another origin must not be followed?
+  var isConfidential = false
 }
 
 /// What is asked of a server to get one thing done, request by request.

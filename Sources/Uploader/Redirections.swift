@@ -14,7 +14,9 @@ struct Redirections {
   }
 
   /// Takes a Location field.
-  mutating func follow(from target: TargetURI, to location: String) throws(UploadError) {
+  /// - Returns: where it leads.
+  @discardableResult
+  mutating func follow(from target: TargetURI, to location: String) throws(UploadError) -> TargetURI {
     guard let destination = try? target.resolving(location) else {
       throw .redirectionRefused(location: location, .noAddress)
     }
@@ -29,6 +31,7 @@ struct Redirections {
       throw .redirectionRefused(location: location, .circle)
     }
     moved.append((target, destination))
+    return destination
   }
 
   /// The request has been answered; the next one counts its redirections anew.

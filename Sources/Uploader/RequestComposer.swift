@@ -5,7 +5,9 @@ struct RequestComposer {
   let configuration: Configuration
   /// Whom the credentials are for.
   let origin: String
-  var credentials: Credentials
+  private(set) var credentials: Credentials
+  /// What no server's words may repeat.
+  private(set) var secrets = Secrets()
   /// Has no server refused the expectation yet (417)?
   var mayExpectContinue = true
 
@@ -13,7 +15,19 @@ struct RequestComposer {
     self.configuration = configuration
     self.origin = origin
     credentials = configuration.credentials
+    secrets.add(credentials)
+    for proxy in [configuration.proxies.http, configuration.proxies.https] {
+      if let proxy { secrets.add(proxy) }
+    }
   }
+
+  /// Others than before.
+  mutating func use(_ credentials: Credentials) {
+    self.credentials = credentials
+    secrets.add(credentials)
+  }
+
+  mutating func hide(_ secret: String) { secrets.add(Array(secret.utf8)) }
 
   func compose(_ request: Request) throws(UploadError) -> (head: RequestHead, outgoing: OutgoingRequest) {
     var fields = [
@@ -46,7 +60,7 @@ struct RequestComposer {
 struct Diagnostics {
   let tell: ((String) -> Void)?
   /// What no server's field may repeat.
-  let credentials: Credentials
+  let secrets: Secrets
 
   func show(_ head: RequestHead) {
     guard let tell else { return }
@@ -64,6 +78,6 @@ struct Diagnostics {
     if Credentials.isSecret(fieldName: field.name) { return field.name + ": (secret)" }
     let isAddress = field.hasName("Location")
     let value = isAddress ? PrintableText.withoutQuery(field.value) : field.value
-    return field.name + ": " + PrintableText.line(credentials.blanked(value))
+    return field.name + ": " + PrintableText.line(secrets.blanked(value))
   }
 }

@@ -7,6 +7,7 @@ public struct Retry: Sendable {
   public let error: UploadError
   /// How many tries have failed since the last progress.
   public let failures: Int64
+  /// How long is waited before the next try.
   public let delayMilliseconds: Int64
 }
 
@@ -46,11 +47,13 @@ final class Session: Machine {
   private(set) var startedAt: Int64?
   private(set) var now: Int64 = 0
 
-  /// - Parameter origin: whom the credentials are for.
+  /// - Parameters:
+  ///   - origin: whom the credentials are for.
+  ///   - startedAt: when what it goes on with was begun, on the monotonic clock.
+  ///   - secret: what is not shown, besides the credentials.
   init(
     _ dialogue: any Dialogue, origin: String, lane: Lane, configuration: Configuration, tls: TLSSource,
-    pace: Pace? = nil,
-    hooks: SessionHooks = SessionHooks()
+    pace: Pace? = nil, hooks: SessionHooks = SessionHooks(), startedAt: Int64? = nil, secret: String? = nil
   ) {
     self.dialogue = dialogue
     self.lane = lane
@@ -58,7 +61,9 @@ final class Session: Machine {
     self.tls = tls
     self.pace = pace
     self.hooks = hooks
+    self.startedAt = startedAt
     composer = RequestComposer(configuration, origin: origin)
+    if let secret { composer.hide(secret) }
   }
 
   /// Has the request at work gone out as a whole?
@@ -85,7 +90,7 @@ final class Session: Machine {
           return wait
         }
       } catch {
-        try recover(from: error)
+        try recover(from: error.blanked(composer.secrets))
       }
       if case .finished = activity { return nil }
       ready = []
@@ -146,7 +151,7 @@ final class Session: Machine {
     self.connection = connection
     let (head, outgoing) = try composer.compose(request)
     hasExpected = outgoing.exchange.expectsContinue
-    let diagnostics = Diagnostics(tell: configuration.diagnostics, credentials: composer.credentials)
+    let diagnostics = Diagnostics(tell: configuration.diagnostics, secrets: composer.secrets)
     diagnostics.show(head)
     var transferHooks = TransferHooks(onProgress: hooks.onProgress)
     let (dialogue, composer, redirections) = (dialogue, composer, redirections)
@@ -182,7 +187,7 @@ final class Session: Machine {
     guard let response = transfer.response, let connection, let request else {
       preconditionFailure("a transfer that ended without an answer")
     }
-    Diagnostics(tell: configuration.diagnostics, credentials: composer.credentials).show(response)
+    Diagnostics(tell: configuration.diagnostics, secrets: composer.secrets).show(response)
     if transfer.canReuseConnection { lane.keep(connection, to: request.target) }
     self.connection = nil
     retryAfterMilliseconds = RetryAfter.milliseconds(response.head.fields, nowSeconds: shim_unix_seconds())
@@ -202,9 +207,7 @@ final class Session: Machine {
       return
     }
     if status < 300 { hasBeenLetIn = true }
-    do throws(UploadError) {
-      try dialogue.receive(response, from: request.target, afterMilliseconds: transfer.answerMilliseconds)
-    } catch { throw error.blanked(composer.credentials) }
+    try dialogue.receive(response, from: request.target, afterMilliseconds: transfer.answerMilliseconds)
     redirections.settle()
     activity = .choosing
   }
@@ -215,7 +218,10 @@ final class Session: Machine {
     guard response.status == 307 || response.status == 308 else {
       throw .redirected(status: response.status, location: location)
     }
-    try redirections.follow(from: request.target, to: location)
+    let target = try redirections.follow(from: request.target, to: location)
+    if request.isConfidential, target.origin != composer.origin {
+      throw .redirected(status: response.status, location: location)
+    }
     guard dialogue.interrupted(arrived: 0, hasBegunBody: false) else {
       throw .redirected(status: response.status, location: location)
     }
@@ -230,7 +236,7 @@ final class Session: Machine {
     guard fresh.fields != composer.credentials.fields, dialogue.interrupted(arrived: 0, hasBegunBody: false) else {
       return false
     }
-    composer.credentials = fresh
+    composer.use(fresh)
     configuration.diagnostics?("* the server refuses the credentials; trying again with those that are there now")
     return true
   }

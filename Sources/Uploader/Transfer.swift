@@ -161,6 +161,7 @@ final class Transfer: Machine {
   /// Writes one run, refilling the ring when it is empty.
   /// - Returns: true if the connection takes no more for now.
   private func send() throws(UploadError) -> Bool {
+    isPaced = false
     if request.exchange.sending == .finished, !(try beginFollowUp()) { return false }
     if request.exchange.sending == .stopped { return false }
     let allowance = pace?.limiter.allowance(nowMilliseconds: now) ?? Int.max
@@ -171,7 +172,7 @@ final class Transfer: Machine {
       if let isBlocked = try sendDirectly(allowance) { return isBlocked }
       try fill()
     }
-    let run = buffers.ring.readableRun.prefix(min(buffers.runLength, allowance))
+    let run = buffers.ring.readableRun.prefix(min(buffers.runLength, max(allowance, connection.stream.owedLength)))
     let isBlocked: Bool
     offered = max(offered, written + Int64(run.count))
     do throws(StreamError) {
@@ -317,7 +318,7 @@ final class Transfer: Machine {
 
   /// Reads until there is nothing more for now, or the answer is whole.
   private func receive() throws(UploadError) {
-    while response == nil, !isVoid {
+    for _ in 0..<Limits.receiveCount where response == nil && !isVoid {
       let result: StreamRead
       do throws(StreamError) { result = try connection.stream.read(into: buffers.received) } catch {
         return try endReceiving(error)
@@ -397,6 +398,10 @@ final class Transfer: Machine {
     }
     let reached = written - Int64(connection.stream.unacknowledgedLength)
     // While the rate limit forbids sending, nobody can be late.
+    if reached > acknowledged {
+      request.exchange.contentHasAdvanced()
+      earlier?.exchange.contentHasAdvanced()
+    }
     if reached > acknowledged || (isPaced && reached == written) {
       acknowledged = reached
       lastAdvance = now

@@ -63,7 +63,8 @@ extension UploadError {
 
   /// For an upload that ended without an answer after all of it was sent.
   package static let mayBeStored =
-    "The server had the whole file and may have stored it; send it again, and GigHive will know the duplicate."
+    "The server had the whole file and may have stored it. GigHive knows the duplicate if it is sent again; "
+    + "on any other server, look first."
 
   private static func remark(on phase: UploadPhase) -> String { phase == .awaitingResponse ? " " + mayBeStored : "" }
 

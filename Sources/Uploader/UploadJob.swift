@@ -46,7 +46,7 @@ final class UploadJob: Machine {
     if let tus, tus.isNotSpoken, let file = tus.file {
       configuration.diagnostics?("* the server speaks no tus; sending as multipart")
       self.tus = nil
-      self.session = beginMultipart(file)
+      self.session = beginMultipart(file, startedAt: session.startedAt)
       return Wait(descriptor: -1, readiness: [], untilMilliseconds: now)
     }
     try finish(session)
@@ -67,22 +67,26 @@ final class UploadJob: Machine {
     let prefersTus = request.prefersTus(size: file.size)
     record = try openRecord(for: file, isNeeded: prefersTus)
     if let record { onRecord(record.record.id) }
+    if request.deliveryProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
+      try record?.update { $0.forgetUpload() }
+    }
     guard prefersTus || record?.record.uploadURL != nil else { return beginMultipart(file) }
     let delivery = try TusDelivery(request, file, digest: digest, record: record, buffers: lane.buffers)
     tus = delivery
     return begin(delivery)
   }
 
-  private func beginMultipart(_ file: SourceFile) -> Session {
+  /// - Parameter startedAt: when the upload was begun, if that was in another way.
+  private func beginMultipart(_ file: SourceFile, startedAt: Int64? = nil) -> Session {
     let delivery = MultipartDelivery(request, file, digest: digest)
     multipart = delivery
-    return begin(delivery)
+    return begin(delivery, startedAt: startedAt)
   }
 
-  private func begin(_ dialogue: any Dialogue) -> Session {
+  private func begin(_ dialogue: any Dialogue, startedAt: Int64? = nil) -> Session {
     Session(
       dialogue, origin: request.base.origin, lane: lane, configuration: configuration, tls: tls, pace: pace,
-      hooks: hooks)
+      hooks: hooks, startedAt: startedAt)
   }
 
   /// - Parameter isNeeded: without a record, an interrupted upload could not be gone on with.
@@ -140,7 +144,10 @@ final class UploadJob: Machine {
         $0.message = isCancelled ? nil : error.message
         // What was sent of it is of no use for the file that it is now.
         if case .file(_, let error) = error, error.isChange { $0.forgetUpload() }
-        if !error.leavesPending { $0.phase = .failed }
+        if !error.leavesPending {
+          $0.wasUploaded = $0.phase == .uploaded
+          $0.phase = .failed
+        }
       }
     } catch { configuration.warnings?(error.message) }
   }

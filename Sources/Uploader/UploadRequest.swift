@@ -15,13 +15,17 @@ public enum Destination: Equatable, Sendable {
 public enum DeliveryProtocol: Equatable, Sendable {
   /// By tus from ``UploadRequest/tusThreshold`` upward, if the server speaks it.
   case automatic
+  /// As one form.
   case multipart
+  /// By tus, or not at all.
   case tus
 }
 
 /// A recording to be delivered.
 public struct UploadRequest: Sendable {
+  /// The recording.
   public var file: FilePath
+  /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.
   public var extraFields: [FormField] = []
@@ -29,7 +33,7 @@ public struct UploadRequest: Sendable {
   public var fileFieldName = "file"
   /// What the file is called on the server; nil for its own name.
   public var fileName: String?
-  /// nil for the one that belongs to the file name's extension.
+  /// Its media type; nil for the one that belongs to the file name's extension.
   public var mediaType: String?
   /// Larger files are refused, in bytes; nil for GigHive's own limit there, and none elsewhere.
   public var maximumSize: Int64?
@@ -51,6 +55,7 @@ public struct UploadRequest: Sendable {
   /// Computes the file's SHA-256 also where the server is not known to confirm it.
   public var computesDigest = false
 
+  /// A request with the defaults named above.
   public init(file: FilePath, destination: Destination) {
     self.file = file
     self.destination = destination

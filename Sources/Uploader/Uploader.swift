@@ -67,19 +67,29 @@ public final class Uploader {
 
 /// Who is told how uploads go. Each call names the request by its place in the list, and comes on the uploader's thread.
 public struct UploadObserver {
+  /// The upload begins.
   public var onBegin: (Int) -> Void = { _ in }
   /// The upload has a record with this ID.
   public var onRecord: (Int, String) -> Void = { _, _ in }
   /// About ten times a second, and once at the end.
   public var onProgress: (Int, Progress) -> Void = { _, _ in }
+  /// A try has failed; another one will follow.
   public var onRetry: (Int, Retry) -> Void = { _, _ in }
   /// Once for each request.
   public var onEnd: (Int, Result<Delivery, UploadError>) -> Void = { _, _ in }
 
+  /// Tells nobody.
   public init() {}
 }
 
 // MARK: - Taking back
+
+/// What kept something from being taken back.
+package struct NotTakenBack: Error {
+  package let error: UploadError
+  /// Can the server have done it all the same?
+  package let mayBeDone: Bool
+}
 
 extension Uploader {
   /// Ends an upload that is under way on a tus server (the termination extension). One that the server does not know any
@@ -89,12 +99,14 @@ extension Uploader {
   ///   - endpoint: where it was created; credentials go to its origin only.
   package func terminate(
     _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation
-  ) throws(UploadError) {
+  ) throws(NotTakenBack) {
     let request = TusUpload.termination(of: location, overridesMethod: overridesMethod)
     try ask(
       Request(method: request.method, target: request.target, fields: request.fields, body: RequestBody()),
       origin: endpoint.origin, cancellation: cancellation
-    ) { status, _ in (status >= 200 && status < 300) || status == 404 || status == 410 }
+    ) { response, _ in
+      (response.status >= 200 && response.status < 300) || response.status == 404 || response.status == 410
+    }
   }
 
   /// Deletes a delivered recording from GigHive. One that is not there any more is deleted.
@@ -103,33 +115,35 @@ extension Uploader {
   ///   - isRepeated: may the server have carried out an earlier request? It then refuses a token that it has forgotten (403).
   package func delete(
     assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation
-  ) throws(UploadError) {
+  ) throws(NotTakenBack) {
     let content = GigHiveAPI.deleteContent(assetID: assetID, deleteToken: deleteToken)
     try ask(
       Request(
         method: "POST", target: base.appending(GigHiveAPI.delete), fields: [Field("Content-Type", "application/json")],
-        body: RequestBody(header: content)),
-      origin: base.origin, cancellation: cancellation
-    ) { status, wasInterrupted in
-      (status >= 200 && status < 300) || status == 404 || status == 410
-        || (status == 403 && (isRepeated || wasInterrupted))
+        body: RequestBody(header: content), isConfidential: true),
+      origin: base.origin, secret: deleteToken, cancellation: cancellation
+    ) { (response, mayBeDone) throws(UploadError) in
+      if response.status == 403, isRepeated || mayBeDone { return true }
+      try response.checkDeletion()
+      return true
     }
   }
 
   private func ask(
-    _ request: Request, origin: String, cancellation: Cancellation,
-    accepts: @escaping (_ status: Int, _ wasInterrupted: Bool) -> Bool
-  ) throws(UploadError) {
+    _ request: Request, origin: String, secret: String? = nil, cancellation: Cancellation,
+    accepts: @escaping SingleRequest.Accepts
+  ) throws(NotTakenBack) {
     let dialogue = SingleRequest(request, accepts: accepts)
-    var session: Session? = Session(
-      dialogue, origin: origin, lane: lanes[0], configuration: configuration, tls: tls, pace: pace)
+    let session = Session(
+      dialogue, origin: origin, lane: lanes[0], configuration: configuration, tls: tls, pace: pace, secret: secret)
+    var waiting: Session? = session
     var failure: UploadError? = .cancelled(hasSentAll: false)
     EventLoop<Session>(cancellation).run(1) {
-      defer { session = nil }
-      return session
+      defer { waiting = nil }
+      return waiting
     } ended: { _, error in
       failure = error
     }
-    if let failure { throw failure }
+    if let failure { throw NotTakenBack(error: failure, mayBeDone: dialogue.mayBeDone || session.hasSentAll) }
   }
 }

@@ -40,8 +40,10 @@ struct CommonArguments {
   func configuration(for host: String, _ report: Report) throws(UsageError) -> Configuration {
     var configuration = configuration
     configuration.credentials = try credentials.load(host: host)
-    let credentials = credentials
-    configuration.refreshCredentials = { try? credentials.load(host: host) }
+    var fresh = credentials
+    // In the middle of an upload nobody may be kept waiting.
+    fresh.mayWait = false
+    configuration.refreshCredentials = { [fresh] in try? fresh.load(host: host) }
     configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
     configuration.stateDirectory = statePath
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }

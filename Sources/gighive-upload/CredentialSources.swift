@@ -10,6 +10,8 @@ struct CredentialSources {
   var uploadTokenFile: FilePath?
   /// May other users be able to read the files?
   var allowsShared = false
+  /// May a pipe be waited for until somebody writes into it?
+  var mayWait = true
 
   /// Reads the one source that was given.
   /// - Parameter host: whose entry of a netrc file counts.
@@ -32,7 +34,7 @@ struct CredentialSources {
   }
 
   private func fromNetrc(_ path: FilePath, host: String) throws(UsageError) -> Credentials {
-    let bytes = try SecretFile(path, allowsShared: allowsShared).read(limit: Limits.netrcFileLength)
+    let bytes = try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).read(limit: Limits.netrcFileLength)
     guard let login = Netrc.login(host: host, user: user, in: bytes) else {
       throw UsageError(PrintableText.line(path.text) + " has no entry for " + host + ".")
     }
@@ -42,7 +44,7 @@ struct CredentialSources {
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private func firstLine(of path: FilePath) throws(UsageError) -> [UInt8] {
-    try SecretFile(path, allowsShared: allowsShared).firstLine()
+    try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).firstLine()
   }
 }
 
@@ -50,10 +52,12 @@ struct CredentialSources {
 struct SecretFile {
   private let path: FilePath
   private let allowsShared: Bool
+  private let mayWait: Bool
 
-  init(_ path: FilePath, allowsShared: Bool) {
+  init(_ path: FilePath, allowsShared: Bool, mayWait: Bool = true) {
     self.path = path
     self.allowsShared = allowsShared
+    self.mayWait = mayWait
   }
 
   func firstLine() throws(UsageError) -> [UInt8] {
@@ -66,7 +70,7 @@ struct SecretFile {
   /// Reads a whole file, or a pipe such as `<(pass show gighive)`.
   func read(limit: Int) throws(UsageError) -> [UInt8] {
     guard let path = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
-    let descriptor = shim_open_for_reading(path, 1)
+    let descriptor = shim_open_for_reading(path, mayWait ? 1 : 0)
     defer { if descriptor >= 0 { _ = shim_close(descriptor) } }
     if descriptor >= 0 { try refuseShared(descriptor) }
     var bytes = [UInt8](repeating: 0, count: limit + 1)

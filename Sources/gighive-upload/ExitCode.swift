@@ -67,7 +67,8 @@ enum ExitCode {
     ("4", "no connection (name, refused, timeout, lost) after the retries"), ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after the retries"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
-    ("11", "conflict: the same upload runs in another process"), ("12", "memory ceiling (--max-memory)"),
+    ("11", "conflict: the same upload runs in another process, or the server keeps it locked"),
+    ("12", "memory ceiling (--max-memory), or nothing left of another resource"),
     ("13", "state directory unusable"),
     ("130, 143", "interrupted"),
   ]

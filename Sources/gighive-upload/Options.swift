@@ -106,7 +106,7 @@ enum OptionTable {
         OptionDescription(.stateDir, "state-dir", "DIR", "where uploads are recorded, to be resumed"),
         OptionDescription(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
         OptionDescription(.maxMemory, "max-memory", "SIZE", "end with exit code 12 rather than take more (12Mi does)"),
-        OptionDescription(.digest, "digest", nil, "compute SHA-256 also for --multipart-url"),
+        OptionDescription(.digest, "digest", nil, "compute SHA-256 also where the server is no GigHive"),
         OptionDescription(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
         OptionDescription(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
       ]
@@ -115,7 +115,7 @@ enum OptionTable {
       "Choice",
       [
         OptionDescription(.all, "all", nil, "every upload that is not delivered"),
-        OptionDescription(.forget, "forget", nil, "drop the records of these delivered uploads (no ID: all of them)"),
+        OptionDescription(.forget, "forget", nil, "drop the records of these uploads (no ID: of all delivered ones)"),
       ]
     ),
     (

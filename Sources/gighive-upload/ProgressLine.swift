@@ -2,7 +2,7 @@ import Uploader
 
 /// The line that redraws on a terminal:
 ///
-///     gig.mp4  [#########·············]  41 %  1.9 of 4.7 GB  11.4 MB/s  ETA 4:02
+///     gig.mp4  [########............]  41 %  1.9 GB of 4.7 GB  11.4 MB/s  ETA 4:02
 enum ProgressLine {
   /// - Parameter columns: the terminal's width. What does not fit is left out, the least important first: bar, name,
   ///   speed, bytes, remaining time.

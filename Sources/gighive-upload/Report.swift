@@ -204,6 +204,22 @@ final class Report {
     Console.out(line.finished())
   }
 
+  /// Another process has delivered it meanwhile.
+  func deliveredBefore(_ index: Int, upload: String) {
+    entries[index].isAtWork = false
+    entries[index].upload = upload
+    deliveredCount += 1
+    closeLine()
+    if isJSON {
+      var line = event("delivered", index)
+      line.add("already_there", true)
+      line.add("exit_code", Int64(ExitCode.delivered))
+      Console.out(line.finished())
+    } else {
+      say(upload + ": delivered already.")
+    }
+  }
+
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     failed(index, message(of: error, index), exitCode: exitCode)
   }

@@ -2,11 +2,14 @@
 
 import hashlib
 import os
+import re
+from pathlib import Path
 
 import pytest
 from records import only_record
 
 KINDS = {"start", "progress", "retry", "delivered", "failed"}
+DOCUMENTED = set(re.findall(r"`([a-z0-9_]+)`", (Path(__file__).parents[2] / "docs" / "json.md").read_text()))
 
 
 def check(result):
@@ -14,6 +17,7 @@ def check(result):
     for event in result.events:
         assert event["event"] in KINDS
         assert isinstance(event["file"], str)
+        assert DOCUMENTED >= set(event)
     assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in result.out.replace("\n", ""))
     return result.events
 

@@ -50,7 +50,8 @@ struct TakingBackTests {
   @Test(arguments: [400, 403, 405])
   func aRefusalIsAnError(status: Int) throws {
     let server = LoopbackServer([[answer(status)]])
-    #expect(throws: UploadError.refused(status: status, message: "no")) { try terminate(at: server) }
+    let failure = #expect(throws: NotTakenBack.self) { try terminate(at: server) }
+    #expect(failure?.error == .refused(status: status, message: "no"))
     _ = server.finish()
   }
 
@@ -70,11 +71,47 @@ struct TakingBackTests {
 
   // MARK: Recordings
 
-  @Test(arguments: [200, 204, 404, 410])
+  private func json(_ status: Int, _ text: String) -> LoopbackServer.Action {
+    .answer("HTTP/1.1 \(status) So\r\nContent-Length: \(text.utf8.count)\r\n\r\n" + text)
+  }
+
+  @Test(arguments: [200, 404, 410])
   func aRecordingThatIsGoneIsDeleted(status: Int) throws {
-    let request = try #require(try delete(at: LoopbackServer([[answer(status)]])).first)
+    let request = try #require(try delete(at: LoopbackServer([[json(status, "{}")]])).first)
     #expect(request.line == "POST /db/delete_media_files.php" && request.value("Content-Type") == "application/json")
     #expect(String(decoding: request.body, as: UTF8.self) == #"{"asset_id":7,"delete_token":"5ec2e7"}"#)
+  }
+
+  /// What fails without the server having been asked, or with its no, cannot have been carried out.
+  @Test func onlyAnUnansweredRequestMayHaveBeenCarriedOut() throws {
+    func mayBeDone(_ server: LoopbackServer) -> Bool? {
+      defer { _ = server.finish() }
+      return #expect(throws: NotTakenBack.self) { try delete(at: server) }?.mayBeDone
+    }
+    let page = LoopbackServer.Action.answer(TusScript.refusal(200))
+    #expect(mayBeDone(LoopbackServer([[answer(403)]])) == false)
+    #expect(mayBeDone(LoopbackServer([[page]])) == false)
+    #expect(mayBeDone(LoopbackServer([[.reset], [.reset], [.reset]])) == true)
+    #expect(mayBeDone(LoopbackServer([[answer(502), answer(502), answer(502)]])) == true)
+    let nobody = LoopbackServer([])
+    _ = nobody.finish()
+    #expect(#expect(throws: NotTakenBack.self) { try delete(at: nobody) }?.mayBeDone == false)
+  }
+
+  @Test func theTokenDoesNotGoToAnotherOrigin() throws {
+    let location = "http://other.example/db/delete_media_files.php"
+    let redirection = "HTTP/1.1 307 Go\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
+    let server = LoopbackServer([[.answer(redirection)]])
+    let failure = #expect(throws: NotTakenBack.self) { try delete(at: server) }
+    #expect(failure?.error == .redirected(status: 307, location: location))
+    _ = server.finish()
+  }
+
+  @Test func theTokenIsNotQuoted() throws {
+    let server = LoopbackServer([[json(400, #"{"message":"bad token 5ec2e7!"}"#)]])
+    let failure = #expect(throws: NotTakenBack.self) { try delete(at: server) }
+    #expect(failure?.error == .refused(status: 400, message: "bad token (secret)!"))
+    _ = server.finish()
   }
 
   /// The server forgets the token together with the recording.
@@ -84,7 +121,8 @@ struct TakingBackTests {
 
   @Test func aTokenThatIsRefusedAtOnceIsWrong() throws {
     let server = LoopbackServer([[answer(403)]])
-    #expect(throws: UploadError.refused(status: 403, message: "no")) { try delete(at: server) }
+    let failure = #expect(throws: NotTakenBack.self) { try delete(at: server) }
+    #expect(failure?.error == .refused(status: 403, message: "no"))
     _ = server.finish()
   }
 

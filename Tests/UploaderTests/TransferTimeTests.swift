@@ -163,6 +163,19 @@ struct TransferTimeTests {
     #expect(bench.transfer.response?.status == 201)
   }
 
+  /// While the rate limit forbids sending, nobody is late; but nothing is sent any more.
+  @Test func aRefusalWithoutAnEndIsNotWaitedForLongerBecauseOfARateLimit() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: Pace(bytesPerSecond: 10_000))
+    for time in stride(from: Int64(0), through: 200, by: 10) { try bench.step(at: time) }
+    bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 10\r\n\r\nbig")
+    var time: Int64 = 210
+    while bench.transfer.response == nil, time < 20_000 {
+      try bench.step(at: time)
+      time += 100
+    }
+    #expect(bench.transfer.response?.status == 413 && time < 6000)
+  }
+
   // MARK: Waits
 
   @Test func aBlockedTransferWaitsForRoomAndForAnAnswer() throws {

@@ -426,6 +426,48 @@ struct TusUploadsTests {
     #expect(lines(server.finish()) == ["OPTIONS /files/", "POST /api/uploads.php?ui=json"])
   }
 
+  @Test(arguments: [408, 423, 429, 407])
+  func aServerThatCannotAnswerForNowIsNotTakenForOneWithoutTus(status: Int) throws {
+    let bench = UploadBench(length: 300)
+    bench.configuration.retries = 0
+    let server = LoopbackServer([[.answer(TusScript.refusal(status))]])
+    var request = try bench.gigHive(server)
+    request.deliveryProtocol = .automatic
+    request.tusThreshold = 300
+    #expect(throws: UploadError.refused(status: status, message: "no")) { try bench.upload(request) }
+    #expect(lines(server.finish()) == ["OPTIONS /files/"])
+  }
+
+  /// GigHive may have made the recording although its answer was replaced on the way, and have removed the upload.
+  @Test func whatWasUploadedIsLookedForAmongTheRecordingsBeforeItIsSentAgain() throws {
+    let bench = UploadBench(length: 300, keepsRecords: true)
+    let gone = LoopbackServer.Action.answer("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    let portal = LoopbackServer.Action.answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>")
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, TusScript.took(300), portal],
+      [TusScript.offer(), gone, TusScript.recorded(bench.content)],
+    ])
+    #expect(throws: UploadError.unconfirmed(status: 200)) { try bench.upload(try bench.gigHive(server)) }
+    #expect(try bench.records().map { $0.phase } == [.failed])
+    #expect(try bench.upload(try bench.gigHive(server))[0].receipt.isChecksumVerified)
+    let again = ["OPTIONS /files/", "HEAD /files/1", "POST /api/uploads/finalize"]
+    #expect(lines(server.finish()).suffix(3) == again[...])
+  }
+
+  @Test func aFormThatIsAskedForTakesThePlaceOfAnInterruptedUpload() throws {
+    let bench = UploadBench(length: 300, keepsRecords: true)
+    bench.configuration.retries = 0
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, .answer(TusScript.refusal(503))], [TusScript.recorded(bench.content)],
+    ])
+    #expect(throws: UploadError.self) { try bench.upload(try bench.gigHive(server)) }
+    var request = try bench.gigHive(server)
+    request.deliveryProtocol = .multipart
+    try bench.upload(request)
+    #expect(lines(server.finish()).last == "POST /api/uploads.php?ui=json")
+    #expect(try bench.records().map { $0.uploadURL } == [nil])
+  }
+
   @Test func aShortRecordingGoesAsAFormAtOnce() throws {
     let bench = UploadBench(length: 300)
     let server = LoopbackServer([[TusScript.recorded(bench.content)]])

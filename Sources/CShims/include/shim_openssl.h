@@ -27,7 +27,7 @@ int32_t shim_has_aes_instructions(void);
 
 // SSL_CTX_set_min_proto_version(TLS 1.2), SSL_CTX_set_mode(partial and moving writes), SSL_set_tlsext_host_name.
 int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context);
-void shim_ssl_ctx_allow_partial_writes(SSL_CTX *context);
+void shim_ssl_ctx_set_modes(SSL_CTX *context);
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name);
 // SSL_OP_NO_RENEGOTIATION: a peer that renegotiates can stall or confuse an upload, and nobody needs to.
 uint64_t shim_ssl_no_renegotiation(void);

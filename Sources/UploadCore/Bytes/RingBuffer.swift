@@ -22,8 +22,11 @@ public struct RingBuffer: ~Copyable {
 
   deinit { storage.deallocate() }
 
+  /// Bytes that fit into it.
   public var capacity: Int { storage.count }
+  /// Is nothing left to be read?
   public var isEmpty: Bool { count == 0 }
+  /// Is no room left?
   public var isFull: Bool { count == storage.count }
 
   /// The longest contiguous run that can be written now; empty when the ring is full. Valid until the next mutation.

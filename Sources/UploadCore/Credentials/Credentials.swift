@@ -24,29 +24,6 @@ public enum Credentials: Sendable {
     }
   }
 
-  /// The text without the secrets, in any of the forms in which a server could repeat them.
-  package func blanked(_ text: String) -> String {
-    var result = Array(text.utf8)
-    for secret in secrets where secret.count >= Limits.blankedLength {
-      var start = 0
-      while start + secret.count <= result.count {
-        if result[start..<(start + secret.count)].elementsEqual(secret) {
-          result.replaceSubrange(start..<(start + secret.count), with: Array("(secret)".utf8))
-        }
-        start += 1
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-
-  private var secrets: [[UInt8]] {
-    switch self {
-    case .none: []
-    case .basic(let user, let password): [Array(Base64.encode(Array((user + ":").utf8) + password).utf8), password]
-    case .bearer(let token), .uploadToken(let token): [Array(token.utf8)]
-    }
-  }
-
   /// Fields whose values must never be shown, by name.
   package static func isSecret(fieldName: String) -> Bool {
     ["Authorization", "X-Upload-Token", "Proxy-Authorization", "Cookie", "Set-Cookie"].contains {

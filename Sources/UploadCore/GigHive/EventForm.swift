@@ -1,5 +1,6 @@
 /// What keeps a form from being sent.
 public enum EventFormError: Error, Equatable {
+  /// GigHive requires one.
   case missingLabel
   /// Not a day of the calendar written as YYYY-MM-DD.
   case invalidEventDate(String)
@@ -19,11 +20,16 @@ public struct EventForm: Equatable, Sendable {
   public var label = ""
   /// Names, separated by commas.
   public var participants = ""
+  /// Keywords, separated by commas.
   public var keywords = ""
+  /// Where the event was.
   public var location = ""
+  /// How good it was, in the user's own terms.
   public var rating = ""
+  /// Whatever else there is to say.
   public var notes = ""
 
+  /// An empty form.
   public init() {}
 
   /// The form as it is sent: with what the server needs and the user left out.

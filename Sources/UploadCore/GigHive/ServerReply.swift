@@ -66,6 +66,22 @@ package enum ServerReply {
     return try compare(json ?? .null, sent)
   }
 
+  /// An answer of GigHive's delete call, which can be 200 although nothing was deleted. Returns if the recording is not there.
+  package static func ofDeletion(status: Int, content: [UInt8]) throws(ReplyFailure) {
+    let json = try? JSONReader.read(content)
+    // Another program's error page says nothing of a recording.
+    if status == 404 || status == 410, json != nil { return }
+    try requireSuccess(status, content, json)
+    if status == 204 { return }
+    guard let json else { throw .notFromGigHive(status: status) }
+    let hasFailed = json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
+    guard hasFailed, (json["deleted_count"]?.integer ?? 0) < 1 else { return }
+    let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
+    if reason == "Not found" { return }
+    throw .refused(
+      status: status, message: reason.map { PrintableText.line($0) } ?? message(of: json, content: content))
+  }
+
   private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ReplyFailure) {
     guard status < 200 || status > 299 else { return }
     throw .refused(status: status, message: message(of: json, content: content))

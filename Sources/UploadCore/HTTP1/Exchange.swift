@@ -192,6 +192,10 @@ package struct Exchange: Sendable {
     }
   }
 
+  /// More of the request's content has arrived at the other side: interim responses are counted anew. Servers send them all
+  /// along a request that takes hours.
+  package mutating func contentHasAdvanced() { interimResponses = 0 }
+
   private mutating func acceptInterim(_ head: ResponseHead) throws(ResponseError) {
     interimResponses += 1
     guard interimResponses <= Limits.interimResponseCount else {

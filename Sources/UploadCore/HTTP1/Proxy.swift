@@ -1,15 +1,24 @@
 /// An HTTP proxy (RFC 9110, 3.7 and 9.3.6).
 public struct Proxy: Equatable, Sendable {
+  /// A name or address; an IPv6 address without its brackets.
   public let host: String
+  /// Its TCP port.
   public let port: UInt16
   /// The value of Proxy-Authorization; a secret.
-  package var authorization: String?
+  package private(set) var authorization: String?
+  /// A secret, too.
+  package private(set) var password: [UInt8] = []
 
   /// - Parameter uri: `http://host:port`; a path is ignored.
   public init(_ uri: TargetURI, user: String? = nil, password: [UInt8] = []) {
     host = uri.host
     port = uri.port
-    authorization = user.map { "Basic " + Base64.encode(Array(($0 + ":").utf8) + password) }
+    if let user { logIn(Array(user.utf8), password) }
+  }
+
+  private mutating func logIn(_ user: [UInt8], _ password: [UInt8]) {
+    authorization = "Basic " + Base64.encode(user + [ASCII.colon] + password)
+    self.password = password
   }
 
   /// A proxy as environment variables name it: `http://user:password@host:port`, where all but the host can be missing.
@@ -28,7 +37,7 @@ public struct Proxy: Equatable, Sendable {
       rest = rest[(at + 1)...]
     }
     self.init(try TargetURI("http://" + String(decoding: rest, as: UTF8.self)))
-    if let login { authorization = "Basic " + Base64.encode(login.user + [ASCII.colon] + login.password) }
+    if let login { logIn(login.user, login.password) }
   }
 
   /// "host:port", for people.
@@ -45,6 +54,7 @@ public struct ProxySettings: Equatable, Sendable {
   /// addresses, each with a port if it is to count; `*` stands for all.
   public var exceptions = ""
 
+  /// No proxies.
   public init() {}
 
   package func proxy(for target: TargetURI) -> Proxy? {

@@ -1,11 +1,14 @@
 /// What is wrong with a URL.
 public enum TargetURIError: Error, Equatable {
+  /// The limit is in bytes.
   case tooLong(limit: Int)
   /// Neither `http://` nor `https://` at its start.
   case unsupportedScheme
+  /// Nothing between the scheme and the path.
   case missingHost
   /// A host with characters that no host name has, or an address in brackets that is none.
   case invalidHost
+  /// Not a number from 1 to 65535.
   case invalidPort
   /// `user:password@`: a secret in a URL ends up in logs and process lists, so it is refused (RFC 9110, 4.2.4).
   case containsUserInformation
@@ -15,11 +18,14 @@ public enum TargetURIError: Error, Equatable {
 
 /// An absolute `http` or `https` URI (RFC 3986, 4.3; RFC 9110, 4.2), taken apart for a connection and a request line.
 public struct TargetURI: Equatable, Sendable {
+  /// The schemes that can be uploaded to.
   public enum Scheme: Equatable, Sendable { case http, https }
 
+  /// Decides whether TLS is spoken.
   public let scheme: Scheme
   /// A name or address in lower case; an IPv6 address without its brackets.
   public let host: String
+  /// The TCP port; the scheme's own if the text has none.
   public let port: UInt16
   /// Path and query, beginning with "/": the origin-form of a request target (RFC 9112, 3.2.1).
   package let requestTarget: String

@@ -18,6 +18,11 @@ package indirect enum JSONValue: Equatable, Sendable {
     return members.last { $0.name == name }?.value
   }
 
+  /// The elements of an array; none of anything else.
+  package var elements: [JSONValue] {
+    if case .array(let elements) = self { elements } else { [] }
+  }
+
   package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }

@@ -1,8 +1,11 @@
 /// A text field of a form.
 public struct FormField: Equatable, Sendable {
+  /// The form's name for it.
   public let name: String
+  /// What it says, in UTF-8.
   public let value: String
 
+  /// A field of this name and value.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
@@ -26,7 +29,7 @@ package struct FilePart: Equatable, Sendable {
 
 /// Why a form cannot be written.
 public enum FormDataError: Error, Equatable {
-  /// All text fields together are longer than servers take.
+  /// All text fields together are longer than servers take; the limit is in bytes.
   case fieldsTooLong(limit: Int)
   /// A media type with characters that would break out of its header line.
   case invalidMediaType(String)

@@ -14,6 +14,8 @@ package struct UploadRecord: Equatable, Sendable {
   /// Eight hexadecimal digits.
   package let id: String
   package var phase = Phase.pending
+  /// Was it ``Phase/uploaded`` before it failed?
+  package var wasUploaded = false
   /// Seconds since 1970.
   package var createdAt: Int64 = 0
   package var updatedAt: Int64 = 0
@@ -96,6 +98,7 @@ extension UploadRecord {
     json.add("uploaded_as", uploadedAs)
     for (name, value) in optionalTexts { if let value { json.add(name, value) } }
     if let assetID { json.add("asset_id", assetID) }
+    if wasUploaded { json.add("was_uploaded", true) }
     if isBeingDeleted { json.add("is_being_deleted", true) }
     json.add("note", note)
     return json.finished()
@@ -146,6 +149,7 @@ extension UploadRecord {
     assetID = json["asset_id"]?.integer
     sha256 = json["checksum_sha256"]?.string
     deleteToken = json["delete_token"]?.string
+    wasUploaded = json["was_uploaded"] == .bool(true)
     isBeingDeleted = json["is_being_deleted"] == .bool(true)
     note = json["note"]?.string ?? ""
   }

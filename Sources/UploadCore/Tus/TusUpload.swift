@@ -246,11 +246,17 @@ package struct TusUpload: Sendable {
   /// Behind a TLS proxy a Location can begin with http. The upload then is where it was created, by https.
   private static func resolve(_ text: String?, from target: TargetURI) throws(TusError) -> TargetURI {
     guard let text, !text.isEmpty else { throw .noLocation }
-    guard let location = try? target.resolving(text) else { throw .unusableLocation(PrintableText.line(text)) }
+    guard let location = try? target.resolving(text) else {
+      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
+    }
     guard target.scheme == .https, location.scheme == .http else { return location }
-    guard location.host == target.host else { throw .unusableLocation(PrintableText.line(text)) }
+    guard location.host == target.host else {
+      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
+    }
     let moved = location.moved(toOriginOf: target)
-    guard moved.text.utf8.count <= Limits.uriLength else { throw .unusableLocation(PrintableText.line(text)) }
+    guard moved.text.utf8.count <= Limits.uriLength else {
+      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
+    }
     return moved
   }
 

@@ -70,6 +70,14 @@ extension Response {
     } catch { throw UploadError(error) }
   }
 
+  /// Returns if a recording is not there any more.
+  func checkDeletion() throws(UploadError) {
+    let content = try readableContent()
+    do throws(ReplyFailure) { try ServerReply.ofDeletion(status: status, content: content) } catch {
+      throw UploadError(error)
+    }
+  }
+
   /// The answer as a refusal, in the server's words.
   func refusal() throws(UploadError) -> UploadError {
     .refused(status: status, message: ServerReply.message(of: try readableContent()))

@@ -6,13 +6,16 @@ final class SingleRequest: Dialogue {
   let digest: FileDigest? = nil
   let progress: Int64 = 0
   private let request: Request
-  private let accepts: (_ status: Int, _ wasInterrupted: Bool) -> Bool
+  private let accepts: Accepts
   private var isDone = false
+  private var isAnswered = false
   /// Can the server have carried out the request, and its answer been lost?
-  private var wasInterrupted = false
+  private(set) var mayBeDone = false
 
-  /// - Parameter accepts: which statuses are a success.
-  init(_ request: Request, accepts: @escaping (_ status: Int, _ wasInterrupted: Bool) -> Bool) {
+  /// Is the answer a success?
+  typealias Accepts = (_ response: Response, _ mayBeDone: Bool) throws(UploadError) -> Bool
+
+  init(_ request: Request, accepts: @escaping Accepts) {
     self.request = request
     self.accepts = accepts
   }
@@ -20,12 +23,15 @@ final class SingleRequest: Dialogue {
   func next() -> DialogueStep { isDone ? .finished : .ask(request) }
 
   func receive(_ response: Response, from: TargetURI, afterMilliseconds: Int64) throws(UploadError) {
-    guard accepts(response.status, wasInterrupted) else { throw try response.refusal() }
+    // What says 502 or 504 does not know what has become of the request.
+    isAnswered = response.status < 500
+    guard try accepts(response, mayBeDone) else { throw try response.refusal() }
     isDone = true
   }
 
   func interrupted(arrived: Int64, hasBegunBody: Bool) -> Bool {
-    wasInterrupted = wasInterrupted || hasBegunBody
+    mayBeDone = mayBeDone || (hasBegunBody && !isAnswered)
+    isAnswered = false
     return true
   }
 }

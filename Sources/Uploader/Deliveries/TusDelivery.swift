@@ -177,7 +177,7 @@ final class TusDelivery: Dialogue {
         status: response.status, fields: response.head.fields, from: target, afterMilliseconds: milliseconds)
     } catch {
       switch error {
-      case .notSpoken(let status) where status < 500 && status != 401 && status != 403 && status != 429:
+      case .notSpoken(let status) where TusDelivery.isOfNoTusServer(status):
         if request.mustSpeakTus { return upload.assumeOffer() }
         isNotSpoken = true
         state = .finished
@@ -224,6 +224,11 @@ final class TusDelivery: Dialogue {
     }
   }
 
+  /// Does the status of an answer to OPTIONS say that nobody speaks tus there?
+  private static func isOfNoTusServer(_ status: Int) -> Bool {
+    status < 500 && status != 401 && status != 403 && status != 407 && !RetryPolicy.isTransient(status: status)
+  }
+
   func interrupted(arrived: Int64, hasBegunBody: Bool) -> Bool {
     if case .uploading = state { upload.interrupted(arrived: arrived) }
     checksum = nil
@@ -238,6 +243,7 @@ extension UploadRecord {
   /// The upload on the server is of no use any more.
   mutating func forgetUpload() {
     phase = .pending
+    wasUploaded = false
     uploadURL = nil
     offset = 0
     expires = nil

@@ -26,8 +26,10 @@ protocol ByteStream: AnyObject {
   var descriptor: Int32 { get }
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead
   /// - Returns: how many bytes of the front were taken; 0 when the stream is not ready. The next call must offer the
-  ///   bytes that were not taken again.
+  ///   bytes that were not taken again, ``owedLength`` of them at least.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int
+  /// How much of what the last ``write(_:)`` did not take has to be offered again in one piece, in bytes.
+  var owedLength: Int { get }
   /// Passes bytes of a file on without this process reading them, where the stream can (sendfile(2)).
   /// - Returns: how many; 0 when the stream is not ready; nil if it cannot, or the file cannot.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int?
@@ -38,4 +40,8 @@ protocol ByteStream: AnyObject {
   var unacknowledgedLength: Int { get }
   /// Says that no more will be written, if the protocol has words for it. Does not wait.
   func closeNotify()
+}
+
+extension ByteStream {
+  var owedLength: Int { 0 }
 }

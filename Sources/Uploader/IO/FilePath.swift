@@ -2,12 +2,15 @@ import CShims
 
 /// A path as the operating system takes it: bytes without a NUL, not necessarily UTF-8.
 public struct FilePath: Equatable, Sendable, ExpressibleByStringLiteral {
+  /// Without the closing NUL.
   public let bytes: [UInt8]
 
+  /// A path in UTF-8.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
   package init(bytes: [UInt8]) { self.bytes = bytes }
 
+  /// A path in UTF-8.
   public init(stringLiteral text: String) { self.init(text) }
 
   /// - Parameter pointer: ends with a NUL.

@@ -7,8 +7,9 @@ public struct TLSOptions: Sendable {
   public var trustedCertificatesFile: FilePath?
   /// A directory of trusted certificates with hashed names (openssl-rehash(1)), instead of the system's.
   public var trustedCertificatesDirectory: FilePath?
-  /// The client's certificate chain and key, PEM.
+  /// The client's certificate chain, PEM.
   public var certificateFile: FilePath?
+  /// The client's key, PEM; nil if it is in the certificate's file.
   public var keyFile: FilePath?
   /// `sha256//` and the base 64 of a key's SHA-256, as in curl: the server's key must be one of these.
   public var pins: [String] = []
@@ -23,6 +24,7 @@ public struct TLSOptions: Sendable {
   /// Accepts any certificate. Whoever sits between can then read and change everything.
   public var isInsecure = false
 
+  /// The system's certificates, no client certificate, no pins.
   public init() {}
 }
 
@@ -44,7 +46,7 @@ final class TLSContext {
     let contentLength = max(Limits.recordBatchLength / jobs, Limits.recordBatchMinimumLength)
     // With what each record adds, so that whole ones fit.
     recordBatchLength = contentLength + contentLength / Limits.recordContentLength * Limits.recordOverhead
-    shim_ssl_ctx_allow_partial_writes(pointer)
+    shim_ssl_ctx_set_modes(pointer)
     SSL_CTX_set_security_level(pointer, 2)
     guard shim_ssl_ctx_require_tls12(pointer) == 1, TLSContext.chooseCiphers(pointer) else { throw .outOfMemory }
     SSL_CTX_set_verify(pointer, options.isInsecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nil)

@@ -107,8 +107,12 @@ final class TLSStream: ByteStream {
     }
   }
 
+  /// The content of the record that SSL_write has begun: it must be asked for as much again (SSL_R_BAD_WRITE_RETRY).
+  private(set) var owedLength = 0
+
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
     guard try flush() else { return 0 }
+    owedLength = 0
     ERR_clear_error()
     var written = 0
     while written < bytes.count {
@@ -119,6 +123,7 @@ final class TLSStream: ByteStream {
       case SHIM_TLS_OK: written += Int(count)
       case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
         try throwSocketError(shim_bio_write_error(bio))
+        owedLength = min(rest.count, Limits.recordContentLength)
         return written
       default: throw .tls(.broken(reason: TLSContext.failureText()))
       }

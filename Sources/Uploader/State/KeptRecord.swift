@@ -74,7 +74,10 @@ final class KeptRecord {
     do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
     guard var former = current, former.phase != .delivered else {
       directory.tidy(delivered: candidate)
-      guard upload == nil else { throw .delivered(upload: candidate) }
+      if current == nil { directory.removeLock(candidate) }
+      guard upload == nil else {
+        throw current == nil ? .state(.noSuchRecord(candidate)) : .delivered(upload: candidate)
+      }
       return try begin(own, note: note, in: directory)
     }
     // A server that was told another name or type would keep it.
@@ -90,7 +93,8 @@ final class KeptRecord {
       $0.uploadedAs = uploadedAs
       $0.message = nil
       if $0.uploadURL == nil { $0.offset = 0 }
-      if $0.phase == .failed { $0.phase = .pending }
+      if $0.phase == .failed { $0.phase = $0.wasUploaded ? .uploaded : .pending }
+      $0.wasUploaded = false
     }
     return kept
   }

@@ -42,7 +42,7 @@ enum Send {
     observer.onEnd = { index, result in
       switch result {
       case .success(let delivery): report.delivered(first + index, delivery)
-      case .failure(.delivered(let upload)): report.say(upload + ": delivered already.")
+      case .failure(.delivered(let upload)): report.deliveredBefore(first + index, upload: upload)
       case .failure(let error):
         let code = ExitCode.of(error, signal: shim_signal_received())
         report.failed(first + index, error, exitCode: code)

@@ -86,7 +86,7 @@ enum TakeBack {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
       return .unchanged(ExitCode.usage)
     }
-    do throws(UploadError) {
+    do throws(NotTakenBack) {
       if record.phase == .delivered {
         guard let assetID = record.assetID, let token = record.deleteToken else {
           report.failed(
@@ -104,14 +104,14 @@ enum TakeBack {
       }
       return .ended
     } catch {
+      let (error, mayBeDone) = (error.error, error.mayBeDone)
       if case .refused(let status, _) = error, status == 405 || status == 501, record.phase != .delivered {
         report.warn(record.id + ": the server ends no uploads; it keeps what it has until that expires.")
         return .ended
       }
       let code = ExitCode.of(error, signal: shim_signal_received())
       report.failed(record.id + ": " + error.message, exitCode: code)
-      if case .refused(let status, _) = error, status < 500 { return .unchanged(code) }
-      return .unknown(code)
+      return mayBeDone ? .unknown(code) : .unchanged(code)
     }
   }
 }

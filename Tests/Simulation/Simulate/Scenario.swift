@@ -47,7 +47,7 @@ enum Scenario {
       where FilePath(bytes: record.path).withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
-        do throws(UploadError) {
+        do throws(NotTakenBack) {
           if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
             let endpoint = try? TargetURI(record.endpoint)
           {
@@ -56,7 +56,7 @@ enum Scenario {
           }
         } catch {
           // The command would say so and leave the record; whoever does not mind the server's space removes it.
-          warn("not terminated: " + error.message)
+          warn("not terminated: " + error.error.message)
         }
         try directory.remove(record.id)
       }

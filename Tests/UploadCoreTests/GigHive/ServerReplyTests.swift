@@ -102,6 +102,37 @@ struct ServerReplyTests {
     #expect(!receipt.isChecksumVerified)
   }
 
+  // MARK: Deletion
+
+  private func deletion(_ status: Int, _ text: String) throws(ReplyFailure) {
+    try ServerReply.ofDeletion(status: status, content: bytes(text))
+  }
+
+  @Test(arguments: [
+    (200, #"{"success":true,"deleted_count":1,"error_count":0,"results":{"deleted":[{"asset_id":7}],"errors":[]}}"#),
+    (200, #"{"success":true}"#), (204, ""), (404, #"{"error":"Not Found"}"#), (410, "{}"),
+    (200, #"{"success":false,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Not found"}]}}"#),
+  ])
+  func aRecordingThatIsNotThereIsDeleted(status: Int, text: String) {
+    #expect(throws: Never.self) { try deletion(status, text) }
+  }
+
+  /// GigHive answers 200 also when its disk would not let go of the file.
+  @Test(arguments: [
+    #"{"success":true,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Failed to delete"}]}}"#,
+    #"{"success":false,"message":"Failed to delete"}"#,
+  ])
+  func aSuccessThatDeletedNothingIsNone(text: String) {
+    #expect(throws: ReplyFailure.refused(status: 200, message: "Failed to delete")) { try deletion(200, text) }
+  }
+
+  @Test(arguments: ["", "<html>Welcome</html>"])
+  func aPageIsNoConfirmationOfADeletion(text: String) {
+    #expect(throws: ReplyFailure.notFromGigHive(status: 200)) { try deletion(200, text) }
+    #expect(throws: ReplyFailure.self) { try deletion(404, text) }
+    #expect(throws: ReplyFailure.self) { try deletion(403, text) }
+  }
+
   // MARK: Refusals
 
   @Test(arguments: [100, 199, 300, 400, 500, 599])

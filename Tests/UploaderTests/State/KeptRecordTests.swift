@@ -192,6 +192,23 @@ struct KeptRecordTests {
     #expect(!bench.names.contains(former.id + ".record") && bench.names.contains(former.id + ".delivered"))
   }
 
+  /// As when it was cancelled in another process after all records were listed.
+  @Test func anUploadWhoseRecordIsGoneIsNotTakenForDelivered() throws {
+    let former = try leave()
+    try bench.open().remove(former.id)
+    #expect(throws: UploadError.state(.noSuchRecord(former.id))) { try open(upload: former.id) }
+    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(former.id) })
+  }
+
+  @Test func whatWasUploadedIsStillUploadedAfterAFailure() throws {
+    let former = try leave {
+      $0.phase = .failed
+      $0.wasUploaded = true
+    }
+    let again = try open(upload: former.id).record
+    #expect(again.phase == .uploaded && !again.wasUploaded)
+  }
+
   // MARK: Two at once
 
   @Test func anUploadThatIsUnderWayIsAConflict() throws {

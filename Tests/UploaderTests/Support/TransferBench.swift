@@ -26,7 +26,7 @@ final class TransferBench {
 
   init(
     fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
-    responseMilliseconds: Int64 = 120_000
+    responseMilliseconds: Int64 = 120_000, pace: Pace? = nil
   ) throws {
     digest = try FileDigest()
     content = recording(fileLength)
@@ -48,7 +48,7 @@ final class TransferBench {
       of: file, digest: digest,
       over: Connection(
         stream: stream, peer: TransferBench.peer, roundTripMilliseconds: roundTripMilliseconds),
-      buffers: TransferBuffers(), timeouts: timeouts, hooks: hooks)
+      buffers: TransferBuffers(), timeouts: timeouts, pace: pace, hooks: hooks)
   }
 
   var progress: [Progress] { told.progress }
