@@ -34,8 +34,11 @@ package struct Secrets: Sendable {
       while start + secret.count <= result.count {
         if result[start..<(start + secret.count)].elementsEqual(secret) {
           result.replaceSubrange(start..<(start + secret.count), with: Secrets.blank)
+          // A secret can be a part of what it is replaced by.
+          start += Secrets.blank.count
+        } else {
+          start += 1
         }
-        start += 1
       }
       guard hasEllipsis else { continue }
       let end = result.count - ellipsis.count

@@ -37,6 +37,11 @@ struct SecretsTests {
     #expect(others.blanked("open sesame") == "(secret)")
   }
 
+  @Test func aSecretThatIsTheWordForItIsBlankedOnce() {
+    #expect(secrets(.bearer(token: "secret")).blanked("the secret") == "the (secret)")
+    #expect(secrets(.bearer(token: "(secret)")).blanked("(secret)…") == "(secret)…")
+  }
+
   /// They would make holes into every sentence.
   @Test func shortSecretsAreLeft() {
     #expect(secrets(.bearer(token: "a")).blanked("a label is required") == "a label is required")
