@@ -108,8 +108,8 @@ callfailures: setup ## every call fails once
 	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/release/gighive-upload --quick
 
 .PHONY: fuzz
-fuzz: ## every parser under libFuzzer; SECONDS=N for each (30)
-	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30)
+fuzz: ## every parser under libFuzzer; SECONDS=N for each (30), SEED=N for the same choices again
+	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30) --seed $(or $(SEED),0)
 
 .PHONY: sanitize
 sanitize: setup ## the unit tests under the address and thread sanitizers

@@ -14,6 +14,7 @@ typedef struct {
     int descriptor;
     int32_t write_error;
     int32_t read_error;
+    int32_t is_drained; // the last read found nothing
     size_t capacity;
     size_t start; // the gathered bytes are start ..< end
     size_t end;
@@ -55,6 +56,7 @@ static int socket_read(BIO *bio, char *bytes, int length) {
     socket_state *state = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
     int64_t count = shim_receive(state->descriptor, bytes, (size_t)length);
+    state->is_drained = count <= 0;
     if (count == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
     if (count >= 0) return (int)count;
     keep_error(&state->read_error, count);
@@ -111,6 +113,7 @@ BIO *shim_bio_new(int32_t descriptor, size_t capacity) {
 
 int32_t shim_bio_write_error(BIO *bio) { return ((socket_state *)BIO_get_data(bio))->write_error; }
 int32_t shim_bio_read_error(BIO *bio) { return ((socket_state *)BIO_get_data(bio))->read_error; }
+int32_t shim_bio_is_drained(BIO *bio) { return ((socket_state *)BIO_get_data(bio))->is_drained; }
 
 int32_t shim_has_aes_instructions(void) {
     // "OPENSSL_ia32cap=0x7ffaf3bfffebffff:0x…" (bit 57 is AES-NI) or "OPENSSL_armcap=0x…" (bit 2 is ARMV8_AES).

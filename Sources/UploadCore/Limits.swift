@@ -42,6 +42,8 @@ package enum Limits {
   /// Reads from a connection in one step of a transfer, so that a server that never stops talking does not keep others, and
   /// the clock, from their turn.
   package static let receiveCount = 128
+  /// Messages of TLS itself, such as session tickets, that one read from a connection passes over.
+  package static let tlsMessageCount = 32
   /// A response head: status line and fields, in bytes.
   package static let responseHeadLength = 32 << 10
   /// Fields in a response head.

@@ -31,7 +31,7 @@ def main() -> int:
     print(*(f"    {reason}" for reason in unnoticed), f"\n{campaign.HEADER}", sep="\n", flush=True)
     failed = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(campaign.run, fuzzer, target, options.seconds) for target in options.targets]
+        runs = [pool.submit(campaign.run, fuzzer, target, options.seconds, options.seed) for target in options.targets]
         for done in as_completed(runs):
             report(done.result())
             failed += done.result().reason is not None
@@ -46,6 +46,7 @@ def parse() -> argparse.Namespace:
     known = build.targets()
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(known)} (all)")
     parser.add_argument("--seconds", type=int, default=30, help="for each target (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="of libFuzzer's choices; 0: another one each time (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="targets at a time (%(default)s)")
     parser.add_argument("--board", action="store_true", help="replay the corpora on a 32-bit board instead")
     sysroot = build.ROOT / ".build/sysroot/armel"

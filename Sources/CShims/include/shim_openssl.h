@@ -21,6 +21,8 @@ size_t shim_bio_flush(BIO *bio);
 // -errno of the first failure, or 0.
 int32_t shim_bio_write_error(BIO *bio);
 int32_t shim_bio_read_error(BIO *bio);
+// Did the last read from the socket find nothing more?
+int32_t shim_bio_is_drained(BIO *bio);
 
 // Does the processor have AES instructions, as far as OpenSSL uses them (OPENSSL_ia32cap and OPENSSL_armcap count)?
 int32_t shim_has_aes_instructions(void);

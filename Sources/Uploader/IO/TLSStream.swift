@@ -94,6 +94,14 @@ final class TLSStream: ByteStream {
   }
 
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
+    for _ in 0..<Limits.tlsMessageCount {
+      if let result = try readRecord(into: space) { return result }
+    }
+    return .notReady
+  }
+
+  /// - Returns: nil after a message that is OpenSSL's own, such as a session ticket, with perhaps an answer behind it.
+  private func readRecord(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead? {
     ERR_clear_error()
     let count = SSL_read(ssl, space.baseAddress, Int32(clamping: space.count))
     switch Int(shim_ssl_outcome(ssl, count)) {
@@ -101,7 +109,7 @@ final class TLSStream: ByteStream {
     case SHIM_TLS_CLOSED: return .end
     case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
       try throwSocketError(shim_bio_read_error(bio))
-      return .notReady
+      return shim_bio_is_drained(bio) != 0 ? .notReady : nil
     case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
     default: throw .tls(.broken(reason: TLSContext.failureText()))
     }

@@ -8,7 +8,8 @@ enum RetryAfterTarget {
       guard let delay = RetryAfter.milliseconds(fields, nowSeconds: now) else { continue }
       require(delay >= 0 && delay <= Limits.retryAfterMilliseconds, "a delay of \(delay) ms")
     }
-    guard let seconds = HTTPDate.seconds(lines[0].text) else { return }
+    // The year 10000, which a leap second at the end of 9999 reaches, cannot be written.
+    guard let seconds = HTTPDate.seconds(lines[0].text), seconds < 253_402_300_800 else { return }
     let written = imfFixdate(seconds)
     require(HTTPDate.seconds(written) == seconds, "\(written) is another time than \(seconds)")
     let fixed = RetryAfter.milliseconds([fields[0], Field("Date", written)], nowSeconds: 0)

@@ -47,14 +47,14 @@ def environment(target: str) -> dict[str, str]:
     return os.environ | {"FUZZ_TARGET": target, "ASAN_OPTIONS": options, "SWIFT_BACKTRACE": "enable=no"}
 
 
-def run(fuzzer: Path, target: str, seconds: int) -> Outcome:
+def run(fuzzer: Path, target: str, seconds: int, seed: int) -> Outcome:
     """From the committed corpus, and from what was found before on this machine."""
     findings = SCRATCH / "findings" / target
     own = SCRATCH / "corpus" / target
     for folder in (findings, own):
         folder.mkdir(parents=True, exist_ok=True)
     command = [
-        str(fuzzer), f"-max_total_time={seconds}", f"-rss_limit_mb={MEMORY_MB}", f"-timeout={INPUT_SECONDS}",
+        str(fuzzer), f"-max_total_time={seconds}", f"-seed={seed}", f"-rss_limit_mb={MEMORY_MB}", f"-timeout={INPUT_SECONDS}",
         f"-max_len={LONGEST_INPUT.get(target, 4096)}", f"-artifact_prefix={findings}/", "-reload=0",
         *dictionary(target), str(own), str(CORPORA / target),
     ]  # fmt: skip
