@@ -197,15 +197,20 @@ def test_the_answer_to_head_has_the_uploads_length_as_its_content_length(curl):
     assert curl(*TUS, "HEAD", path)[1]["content-length"] == "12345"
 
 
+def begin_patch(line, path, file):
+    """A PATCH of the whole file through the line, which goes on in the background."""
+    return subprocess.Popen(
+        ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
+         "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",
+         f"http://localhost:{line.port}{path}"])
+
+
 def test_what_a_patch_has_brought_so_far_is_not_counted_before_it_ends(servers, curl, files):
     file = files.fresh(20 * MB)
     path = curl.create(*TUS, 20 * MB)
     with Line(servers.ports[TUS]) as line:
         line.hold_after(10 * MB)
-        patch = subprocess.Popen(
-            ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
-             "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",
-             f"http://localhost:{line.port}{path}"])
+        patch = begin_patch(line, path, file)
         wait_until_reached(line)
         assert curl.offset(*TUS, path) == 0
         line.drop()
@@ -219,10 +224,7 @@ def test_a_killed_server_has_lost_the_patch_that_was_under_way(servers, curl, fi
     path = curl.create(*TUS, 20 * MB)
     with Line(servers.ports[TUS]) as line:
         line.hold_after(10 * MB)
-        patch = subprocess.Popen(
-            ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
-             "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",
-             f"http://localhost:{line.port}{path}"])
+        patch = begin_patch(line, path, file)
         wait_until_reached(line)
         servers.tus.kill()
         line.drop()

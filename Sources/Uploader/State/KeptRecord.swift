@@ -110,6 +110,7 @@ final class KeptRecord {
       }
       return kept
     } catch {
+      // The ID is new, so that nobody else has it.
       directory.removeLock(record.id)
       throw error
     }

@@ -1,10 +1,8 @@
-import Testing
-
 @testable import Uploader
 
 /// Stretches of a file on their way over a scripted stream, each in a request of its own that does not wait for the answer
 /// to the one before it.
-final class PatchBench {
+final class PatchBench: SteppedTransfer {
   let directory = TemporaryDirectory()
   let content: [UInt8]
   let stream = ScriptedStream()
@@ -12,7 +10,7 @@ final class PatchBench {
   let digest: FileDigest?
   let transfer: Transfer
   private let told: Told
-  private(set) var now: Int64 = 0
+  var now: Int64 = 0
 
   private final class Told {
     var progress: [Progress] = []
@@ -75,23 +73,6 @@ final class PatchBench {
   var stretchesLeft: Int { told.stretches.count }
 
   func decide(_ counts: @escaping (Response) throws(UploadError) -> Bool) { told.counts = counts }
-
-  @discardableResult
-  func step(_ ready: Readiness = [.readable, .writable], at milliseconds: Int64? = nil) throws(UploadError) -> Wait? {
-    now = milliseconds ?? now
-    return try transfer.step(ready, nowMilliseconds: now)
-  }
-
-  /// Steps until the transfer ends, as the loop does: time passes only when nothing else can happen.
-  func run() throws(UploadError) {
-    var ready: Readiness = []
-    for _ in 0..<1_000_000 {
-      guard let wait = try step(ready) else { return }
-      ready = stream.isReadable ? wait.readiness : wait.readiness.subtracting(.readable)
-      if ready.isEmpty { now = max(now, wait.untilMilliseconds) }
-    }
-    Issue.record("the transfer does not end")
-  }
 }
 
 /// What a tus server says when it has stored a request.

@@ -1,9 +1,7 @@
-import Testing
-
 @testable import Uploader
 
 /// A transfer of one file over a scripted stream, with a clock that the test owns.
-final class TransferBench {
+final class TransferBench: SteppedTransfer {
   static let peer = "192.0.2.1:443"
   static let head = "POST /up HTTP/1.1\r\nHost: hive\r\n\r\n"
   static let preamble =
@@ -20,7 +18,7 @@ final class TransferBench {
   private let digest: FileDigest
   private let told = Told()
   /// What the last step took as the time, in milliseconds.
-  private(set) var now: Int64 = 0
+  var now: Int64 = 0
 
   private final class Told { var progress: [Progress] = [] }
 
@@ -65,23 +63,6 @@ final class TransferBench {
 
   /// SHA-256 of what was read. Ends the computation.
   func finishDigest() throws -> String { try digest.finish() }
-
-  @discardableResult
-  func step(_ ready: Readiness = [.readable, .writable], at milliseconds: Int64? = nil) throws(UploadError) -> Wait? {
-    now = milliseconds ?? now
-    return try transfer.step(ready, nowMilliseconds: now)
-  }
-
-  /// Steps until the transfer ends, as the loop does: time passes only when nothing else can happen.
-  func run() throws(UploadError) {
-    var ready: Readiness = []
-    for _ in 0..<1_000_000 {
-      guard let wait = try step(ready) else { return }
-      ready = stream.isReadable ? wait.readiness : wait.readiness.subtracting(.readable)
-      if ready.isEmpty { now = max(now, wait.untilMilliseconds) }
-    }
-    Issue.record("the transfer does not end")
-  }
 }
 
 /// A small answer that says yes.
