@@ -14,19 +14,40 @@ static int32_t outcome(int result) { return result < 0 ? -errno : 0; }
 
 int32_t shim_make_directory(const char *path) { return outcome(mkdir(path, 0700)); }
 
-int32_t shim_open_for_writing(const char *path) {
-    int descriptor;
+int32_t shim_open_for_writing(const char *path, int32_t how) {
+    // O_RDWR and O_NONBLOCK: a FIFO in the file's place is opened at once, and seen to be one.
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, descriptor;
+    if (how != SHIM_OPEN_EXISTING) flags |= O_CREAT;
+    if (how == SHIM_OPEN_EMPTIED) flags |= O_TRUNC;
     do {
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+        descriptor = open(path, flags, 0600);
     } while (descriptor < 0 && errno == EINTR);
-    if (descriptor < 0) return -errno;
+    if (descriptor < 0) return errno == ENXIO ? SHIM_NOT_REGULAR : -errno;
+    struct stat status;
+    int32_t error = fstat(descriptor, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : SHIM_NOT_REGULAR;
     // File systems without modes (FAT) refuse: they have none to keep.
-    if (fchmod(descriptor, 0600) < 0 && errno != EPERM && errno != ENOTSUP) {
-        int32_t error = -errno;
-        close(descriptor);
-        return error;
+    if (!error && fchmod(descriptor, 0600) < 0 && errno != EPERM && errno != ENOTSUP) error = -errno;
+    if (!error) return descriptor;
+    close(descriptor);
+    return error;
+}
+
+int32_t shim_write_at(int32_t descriptor, const void *buffer, size_t length, int64_t offset) {
+    const uint8_t *at = buffer;
+    while (length > 0) {
+        ssize_t count = pwrite(descriptor, at, length, offset);
+        if (count < 0 && errno != EINTR) return -errno;
+        if (count > 0) at += count, offset += count, length -= (size_t)count;
     }
-    return descriptor;
+    return 0;
+}
+
+int32_t shim_set_length(int32_t descriptor, int64_t length) {
+    int result;
+    do {
+        result = ftruncate(descriptor, length);
+    } while (result < 0 && errno == EINTR);
+    return outcome(result);
 }
 
 int32_t shim_sync(int32_t descriptor) {
@@ -50,6 +71,37 @@ int32_t shim_sync_directory(const char *path) {
 }
 
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
+
+int32_t shim_directory_status(const char *path, shim_file_status *status) {
+    struct stat s;
+    if (stat(path, &s) < 0) return -errno;
+    memset(status, 0, sizeof *status);
+    status->device = s.st_dev;
+    status->inode = s.st_ino;
+    status->modified_seconds = s.st_mtim.tv_sec;
+    status->modified_nanoseconds = s.st_mtim.tv_nsec;
+    status->changed_seconds = s.st_ctim.tv_sec;
+    status->changed_nanoseconds = s.st_ctim.tv_nsec;
+    return 0;
+}
+
+int32_t shim_backdate_directory(const char *path, shim_file_status *status) {
+    int32_t error = shim_directory_status(path, status);
+    if (error) return error;
+    struct timespec times[2] = {
+        {.tv_nsec = UTIME_OMIT},
+        {.tv_sec = status->modified_seconds - 3600, .tv_nsec = status->modified_nanoseconds},
+    };
+    if (utimensat(AT_FDCWD, path, times, 0) < 0) return -errno;
+    if ((error = shim_directory_status(path, status))) return error;
+    int is_kept = status->modified_seconds == times[1].tv_sec && status->modified_nanoseconds == times[1].tv_nsec;
+    return is_kept && times[1].tv_nsec != 0 ? 0 : -EINVAL;
+}
+
+int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds) {
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
+    return outcome(futimens(descriptor, times));
+}
 
 int32_t shim_unlink(const char *path) { return outcome(unlink(path)); }
 

@@ -2,10 +2,20 @@
 #ifdef SHIM_EMBEDDED
 #include "shim_memory.h"
 
+#include <errno.h>
+#include <malloc.h>
+
 // Every allocation of Swift's. The runtime's own returns NULL when there is no memory, and the program traps.
 void *swift_slowAlloc(size_t size, size_t alignment_mask) {
     size_t alignment = alignment_mask == SIZE_MAX ? 16 : alignment_mask + 1;
     return shim_allocate_aligned(size, alignment < sizeof(void *) ? sizeof(void *) : alignment);
+}
+
+// Where the runtime has its own swift_slowAlloc inlined (swift_allocObject, and so every array), this is what it calls; in
+// glibc the name is weak.
+int posix_memalign(void **pointer, size_t alignment, size_t size) {
+    *pointer = shim_allocate_aligned(size, alignment);
+    return *pointer ? 0 : ENOMEM;
 }
 
 #if UINTPTR_MAX > 0xffffffff

@@ -49,8 +49,12 @@ static void (*out_of_memory)(void);
 
 void shim_on_out_of_memory(void (*handler)(void)) { out_of_memory = handler; }
 
+void shim_out_of_memory(void) {
+    if (out_of_memory) out_of_memory();
+}
+
 static void *checked(void *pointer, size_t size) {
-    if (!pointer && size > 0 && out_of_memory) out_of_memory();
+    if (!pointer && size > 0) shim_out_of_memory();
     return pointer;
 }
 
@@ -59,8 +63,7 @@ void *shim_allocate(size_t size) { return checked(malloc(size), size); }
 void *shim_reallocate(void *pointer, size_t size) { return checked(realloc(pointer, size), size); }
 
 void *shim_allocate_aligned(size_t size, size_t alignment) {
-    void *pointer = NULL;
-    return checked(posix_memalign(&pointer, alignment, size) == 0 ? pointer : NULL, size);
+    return checked(memalign(alignment, size), size);
 }
 
 _Noreturn void shim_exit_at_once(int32_t code) { _exit(code); }

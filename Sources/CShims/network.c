@@ -27,7 +27,9 @@ int32_t shim_address_text(const shim_address *address, void *buffer, size_t capa
     if (address_of(address)->sa_family == AF_INET6) {
         const struct sockaddr_in6 *v6 = (const void *)address->storage;
         inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
-        return snprintf(buffer, capacity, "[%s]:%u", host, ntohs(v6->sin6_port));
+        char zone[12] = "";
+        if (v6->sin6_scope_id) snprintf(zone, sizeof zone, "%%%u", v6->sin6_scope_id);
+        return snprintf(buffer, capacity, "[%s%s]:%u", host, zone, ntohs(v6->sin6_port));
     }
     const struct sockaddr_in *v4 = (const void *)address->storage;
     inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);

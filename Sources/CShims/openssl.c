@@ -27,7 +27,8 @@ static void keep_error(int32_t *slot, int64_t error) {
 
 size_t shim_bio_flush(BIO *bio) {
     socket_state *state = BIO_get_data(bio);
-    while (state->start < state->end) {
+    // Behind an error nothing goes out any more: nobody counts it as sent.
+    while (state->write_error == 0 && state->start < state->end) {
         int64_t count = shim_send(state->descriptor, state->gathered + state->start, state->end - state->start);
         if (count < 0) {
             keep_error(&state->write_error, count);
@@ -35,8 +36,14 @@ size_t shim_bio_flush(BIO *bio) {
         }
         state->start += (size_t)count;
     }
+    if (state->write_error != 0) return state->end - state->start;
     state->start = state->end = 0;
     return 0;
+}
+
+size_t shim_bio_room(BIO *bio) {
+    socket_state *state = BIO_get_data(bio);
+    return state->capacity - state->end;
 }
 
 static int socket_write(BIO *bio, const char *bytes, int length) {
@@ -146,6 +153,7 @@ uint32_t shim_x509_strict_host_flags(void) {
 
 int32_t shim_has_hashed_certificates(const char *directory) {
     DIR *entries = opendir(directory);
+    if (!entries && errno == ENOMEM) shim_out_of_memory();
     if (!entries) return 0;
     int found = 0;
     for (struct dirent *entry; !found && (entry = readdir(entries));) {

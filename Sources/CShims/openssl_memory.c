@@ -1,4 +1,5 @@
-// OpenSSL's memory: malloc(3) with the ceiling's handler, and a few small blocks that are kept for reuse.
+// OpenSSL's memory in a program that owns it: malloc(3) with the ceiling's handler, and a few small blocks that are kept for
+// reuse.
 #include "shim_memory.h"
 #include "shim_openssl.h"
 
@@ -50,10 +51,17 @@ static void release(void *pointer, const char *file, int line) {
     }
 }
 
+static int is_owned;
+
+void shim_openssl_take_over(void) {
+    is_owned = 1;
+    make_spares_key();
+    CRYPTO_set_mem_functions(allocate, reallocate, release);
+}
+
 void shim_openssl_initialize(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_spares_key);
-    CRYPTO_set_mem_functions(allocate, reallocate, release); // Refused, and not needed, when OpenSSL is in use already.
+    // OpenSSL initialises itself on first use, as the host process wants it.
+    if (!is_owned) return;
     uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
 }

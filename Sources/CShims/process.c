@@ -1,6 +1,7 @@
 #include "shim_process.h"
 #include "shim_network.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
@@ -13,11 +14,14 @@
 static int argument_count;
 static char **arguments;
 
-// glibc hands main's arguments to constructors; Embedded Swift has no CommandLine.
+// glibc hands main's arguments to constructors; Embedded Swift has no CommandLine. Nothing else may happen here: the
+// process may be one that only uses the library.
 __attribute__((constructor)) static void remember_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;
-    // A file or socket must not get the number of a standard stream that was closed: texts would be written into it.
+}
+
+void shim_keep_standard_streams(void) {
     for (int stream = 0; stream < 3; stream++) {
         if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) break;
     }
@@ -87,25 +91,27 @@ static void on_signal(int number) {
 
 void shim_signals_raise_event(int32_t descriptor) {
     event = descriptor;
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND}, before;
+    static const int ending[] = {SIGINT, SIGTERM};
+    for (size_t index = 0; index < sizeof ending / sizeof *ending; index++) {
+        sigaction(ending[index], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(ending[index], &action, NULL);
+    }
     signal(SIGPIPE, SIG_IGN);
 }
 
 int32_t shim_signal_received(void) { return received; }
 
-static void on_trap(int number) {
-    (void)number;
-    static const char text[] = "gighive-upload: internal error. Please report what you did; nothing was delivered.\n";
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) { /* nobody listens */ }
-    _exit(1);
-}
+void shim_ignore_file_size_signal(void) { signal(SIGXFSZ, SIG_IGN); }
 
-void shim_report_traps(void) {
-    struct sigaction action = {.sa_handler = on_trap};
-    static const int traps[] = {SIGILL, SIGTRAP, SIGFPE, SIGBUS, SIGSEGV, SIGABRT};
-    for (size_t index = 0; index < sizeof traps / sizeof *traps; index++) sigaction(traps[index], &action, NULL);
+int32_t shim_can_open(int32_t count) {
+    int opened[SHIM_OPEN_MOST], result = 0;
+    int32_t made = 0;
+    if (count > SHIM_OPEN_MOST) count = SHIM_OPEN_MOST;
+    while (made < count && (opened[made] = dup(STDERR_FILENO)) >= 0) made++;
+    if (made < count) result = -errno;
+    while (made > 0) close(opened[--made]);
+    return result;
 }
 
 _Noreturn void shim_exit(int32_t code) { exit(code); }

@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_EIO = EIO, SHIM_ENOENT = ENOENT;
+const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_ENOENT = ENOENT;
 const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
-const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL, SHIM_EFBIG = EFBIG;
+const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL;
+const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;
@@ -45,6 +46,8 @@ int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
     status->size = s.st_size;
     status->modified_seconds = s.st_mtim.tv_sec;
     status->modified_nanoseconds = s.st_mtim.tv_nsec;
+    status->changed_seconds = s.st_ctim.tv_sec;
+    status->changed_nanoseconds = s.st_ctim.tv_nsec;
     status->kind = kind_of(s.st_mode);
     status->mode = s.st_mode & 07777;
     return 0;

@@ -9,15 +9,19 @@ package enum Limits {
   /// The most that one `pread` puts into the ring and one write takes from it, in bytes. Measured: runs of 256 KiB cost
   /// a tenth more time over loopback, runs of 128 KiB a fifth (docs/decisions/0001).
   package static let runLength = 512 << 10
+  /// The same where a second thread digests: one run is sent while the one before it is digested (docs/decisions/0006).
+  package static let hashedRunLength = 256 << 10
+  /// From this many bytes of a file on there is a second thread: some runs.
+  package static let hashThreadFrom: Int64 = 2 << 20
   /// The least of it that each of several uploads at a time has, in bytes.
   package static let runMinimumLength = 64 << 10
   /// What one `sendfile` passes from the page cache to a plain connection, in bytes.
   package static let directLength = 4 << 20
   /// TLS records that are sent with one system call, in bytes. Measured: one call a record costs a third more time.
   package static let recordBatchLength = 256 << 10
-  /// The content of a full TLS record, and what may be added to it (RFC 8446, 5.2), in bytes.
+  /// The content of a full TLS record, and what may be added to it (RFC 8446, 5.2; 85 by AES-CBC of TLS 1.2), in bytes.
   package static let recordContentLength = 16 << 10
-  package static let recordOverhead = 64
+  package static let recordOverhead = 96
   /// The least of it that each of several uploads at a time has: two records, in bytes.
   package static let recordBatchMinimumLength = 40 << 10
   /// `TCP_NOTSENT_LOWAT`: what the kernel may hold of a body beyond what it has sent, in bytes. Measured: 128 KiB cost
@@ -26,7 +30,7 @@ package enum Limits {
 
   // MARK: Requests
 
-  /// A URL as given on the command line, in bytes (RFC 9110, 4.1 asks for at least 8000).
+  /// The longest URL, in bytes (RFC 9110, 4.1 asks for at least 8000).
   package static let uriLength = 8000
   /// A request head with all its fields, in bytes; servers take 8 KiB a line by default.
   package static let requestHeadLength = 16 << 10
@@ -93,8 +97,21 @@ package enum Limits {
   package static let recordLength = 256 << 10
   /// A server's text that goes into a record, such as a delete token, in bytes. Longer ones are not kept.
   package static let serverTextLength = 1024
-  /// How often the directory's lock is tried, and how long the pause between is.
-  package static let stateLockTries = 250
+  /// What is kept free for a record's last write beyond what it has when the upload begins, in bytes: a delete token, every byte
+  /// of it escaped, and a checksum.
+  package static let recordRoomLength = 8 << 10
+  /// The capacity of the index, as a power of two: 1024 slots of 16 bytes, up to 256 MiB.
+  package static let indexMinimumBits: UInt64 = 10
+  package static let indexMaximumBits: UInt64 = 24
+  /// Entries of the index that are read at a time, for one key and for all.
+  package static let indexProbeSlots = 32
+  package static let indexReadSlots = 4096
+  /// Records that the index has for one key and that are looked into: copies of one file in many directories have the same.
+  package static let indexCandidateCount = 64
+  /// Records whose order is known at a time where all are shown; as many again are held.
+  package static let orderedRecordCount = 8192
+  /// How long the directory's lock is waited for, and how long the pause between two tries is, in milliseconds.
+  package static let stateLockMilliseconds: Int64 = 5000
   package static let stateLockPauseMilliseconds: Int64 = 20
   /// What the file's identity takes from either end of it, in bytes.
   package static let edgeLength = 64 << 10
@@ -103,12 +120,17 @@ package enum Limits {
 
   // MARK: Retries
 
+  /// Origins that are remembered for closing connections without saying so.
+  package static let avoidedOriginCount = 8
+
   /// Redirections of one request that are followed.
   package static let redirectCount = 5
+  /// Redirects of all requests of an upload that are followed before it gets further.
+  package static let redirectCountInAll = 50
 
   /// The first delay before another try is at most so long, and doubles from try to try; in milliseconds.
   package static let retryBaseMilliseconds: Int64 = 1000
-  /// What `--retries` can be set to.
+  /// The most tries that can be asked for after a failed one.
   package static let retryCount: Int64 = 1_000_000
   /// The longest delay that a server's Retry-After is obeyed for, in milliseconds (an hour).
   package static let retryAfterMilliseconds: Int64 = 3_600_000
@@ -131,9 +153,16 @@ package enum Limits {
   package static let rateBurstMilliseconds: Int64 = 200
   /// What a rate limit waits for, in milliseconds of its rate, before the next write.
   package static let rateQuantumMilliseconds: Int64 = 50
+  /// How long an upload waits at most, from when a write is possible, before it looks whether the turn is its own.
+  package static let rateTurnMilliseconds: Int64 = 100
+  /// How late an upload may come before it loses its turn, in milliseconds.
+  package static let rateAbsenceMilliseconds: Int64 = 1000
 
   /// The longest time limit that can be set (a year), in milliseconds.
   package static let timeoutMilliseconds: Int64 = 365 * 24 * 3_600_000
+  /// From this time on, a step of one upload is not counted by the time limits of the others, in milliseconds: it has waited for
+  /// its disk.
+  package static let longStepMilliseconds: Int64 = 100
   /// How often progress is looked at and told, in milliseconds.
   package static let progressIntervalMilliseconds: Int64 = 100
 
@@ -146,9 +175,24 @@ package enum Limits {
   /// A file that holds a password or token, in bytes.
   package static let secretFileLength = 4096
   /// Secrets from this length on are looked for in what a server says, in bytes: shorter ones are in too many words.
-  package static let blankedLength = 4
+  package static let redactedLength = 4
   /// A netrc file, in bytes.
   package static let netrcFileLength = 64 << 10
+  /// The name of a network interface, in bytes (IFNAMSIZ of Linux without its NUL).
+  package static let zoneLength = 15
   /// Addresses of one host that are tried.
   package static let addressCount = 16
+
+  /// Descriptors that the program needs, and each upload that is under way besides: its file, its record, a name that is looked
+  /// up or a connection, some of the system's.
+  package static let descriptorCount = 5
+  package static let jobDescriptorCount = 5
+
+  // MARK: Output
+
+  /// What waits to be read of each of the program's two streams, in bytes. Half of it is for the results of what is under
+  /// way: sixteen uploads with a line of 2 KB each.
+  package static let outputCapacity = 64 << 10
+  /// How long the end waits for somebody who takes what was said, in milliseconds.
+  package static let outputWaitMilliseconds: Int64 = 5000
 }

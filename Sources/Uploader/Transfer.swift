@@ -1,236 +1,265 @@
 import CShims
 import UploadCore
 
-/// The rate that all transfers of an uploader share.
-final class Pace {
-  var limiter: RateLimiter
-
-  init(bytesPerSecond: Int64) { limiter = RateLimiter(bytesPerSecond: bytesPerSecond) }
+/// What a transfer has come to.
+enum TransferStep {
+  /// Nothing more is possible for now.
+  case wait(Wait)
+  /// The last request has gone out as a whole: another one can follow (RFC 9112, 9.3.2).
+  case sent
+  /// The oldest request was answered, which took so long from its last byte. If another one has followed, the transfer goes on.
+  case answered(Response, sent: ContentSent, afterMilliseconds: Int64)
+  /// No answer will come to the requests under way. The transfer has ended.
+  case interrupted(Interruption)
+  /// The file's status has changed. Nothing further is sent before the next step.
+  case touched(Touch)
 }
 
-/// What a transfer is told by and tells to whoever knows the protocol.
-struct TransferHooks {
-  /// Another request to be sent before the last one is answered (RFC 9112, 9.3.2); nil for none.
-  var followUp: () throws(UploadError) -> OutgoingRequest? = { () throws(UploadError) in nil }
-  /// Takes a good answer to a request that another one has followed, and says whether the other one still makes sense.
-  var onEarlierAnswer: (_ response: Response, _ afterMilliseconds: Int64) throws(UploadError) -> Bool = {
-    (_, _) throws(UploadError) in true
-  }
-  var onProgress: (Progress) -> Void = { _ in }
-}
-
-/// A file, or a stretch of it, on its way through one connection:
+/// The bytes of requests, and of the file in them, on their way through one connection:
 ///
 ///     file ──read──▶ ring ──write──▶ connection
 ///                                        │
-///     response ◀──── exchange ◀──read────┘   (also while sending)
+///     responses ◀─── pipeline ◀──read────┘   (also while sending)
 ///
 /// Each step reads what has arrived and writes one run; then it says what it waits for.
-final class Transfer: Machine {
+final class Transfer {
+  /// How far the bytes have come, since the transfer began.
+  private struct Tally {
+    /// Taken by the connection: bytes of heads and bodies.
+    var written: Int64 = 0
+    /// Given to the connection, which may have passed on all or a part of them.
+    var offered: Int64 = 0
+    /// Acknowledged by the peer, when last looked at.
+    var acknowledged: Int64 = 0
+  }
+
+  /// When things happened, on the monotonic clock.
+  private struct Times {
+    var now: Int64 = 0
+    var lastAdvance: Int64?
+    var nextReport: Int64 = 0
+    /// Is it the rate limit that nothing is sent for now?
+    var isPaced = false
+    /// Is it the digest, which still needs all that the ring holds?
+    var isBehindDigest = false
+    /// Has ``TransferStep/sent`` been told of the current request?
+    var hasToldSent = false
+    var progress: UploadProgress?
+  }
+
   private let connection: Connection
   private let buffers: TransferBuffers
-  private let file: SourceFile?
-  private let digest: FileDigest?
   private let timeouts: Timeouts
-  private let pace: Pace?
-  private let hooks: TransferHooks
+  private let pace: PaceShare?
+  private var pipeline: Pipeline
+  private var watch: FileWatch
+  private var tally = Tally()
+  private var times = Times()
 
-  /// The request that is being sent, or whose answer is awaited.
-  private var request: OutgoingRequest
-  /// The one before it, as long as it is not answered.
-  private var earlier: OutgoingRequest?
-  /// Can the file go past the ring?
-  private var mayBeDirect: Bool
-
-  /// Bytes of heads and bodies that the connection has taken.
-  private var written: Int64 = 0
-  /// Bytes that the connection was given to write, all or part of which it may have passed on.
-  private var offered: Int64 = 0
-  /// Bytes of `written` that the peer has acknowledged, when last looked at.
-  private var acknowledged: Int64 = 0
-  /// What `written` was when the request began.
-  private var requestStart: Int64 = 0
-
-  private var now: Int64 = 0
-  private var lastAdvance: Int64 = 0
-  /// Is it the rate limit that nothing is sent for now?
-  private var isPaced = false
-  private var nextReport: Int64 = 0
-  /// When the first step was made, on the monotonic clock.
-  private(set) var startedAt: Int64?
-  /// The answer, once ``step(_:nowMilliseconds:)`` has returned nil.
-  private(set) var response: Response?
-  /// Has the transfer ended without an answer, because the one to the request before it made this one pointless?
-  private(set) var isVoid = false
-
-  /// - Parameters:
-  ///   - file: what the request's body is a stretch of; nil if it has none.
-  ///   - digest: is given every byte of the file, the ones before the stretch while the connection takes no more.
+  /// - Parameter source: the file that request bodies are ranges of; nil if they have none.
   init(
-    _ request: OutgoingRequest, of file: SourceFile?, digest: FileDigest?, over connection: Connection,
-    buffers: TransferBuffers, timeouts: Timeouts, pace: Pace? = nil, hooks: TransferHooks = TransferHooks()
+    _ request: OutgoingRequest, of source: TransferSource?, over connection: Connection,
+    buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
   ) {
-    self.request = request
-    self.file = file
-    self.digest = digest
+    pipeline = Pipeline(request)
+    watch = FileWatch(source)
     self.connection = connection
     self.buffers = buffers
     self.timeouts = timeouts
     self.pace = pace
-    self.hooks = hooks
-    // What fits into one run goes out in one write, with its framing.
-    mayBeDirect = digest == nil && request.body.fileLength > Int64(buffers.runLength)
-    buffers.ring.removeAll()
+    buffers.clear(digestedLength: source?.digest == nil ? 0 : request.body.fileLength)
   }
 
-  /// Has a request been answered, with another one behind it?
-  private(set) var followsAnswered = false
+  deinit { pace?.rest() }
+
+  private var source: TransferSource? { watch.source }
 
   /// Can the next request use the same connection?
-  var canReuseConnection: Bool { earlier == nil && request.exchange.canReuseConnection }
+  var canReuseConnection: Bool { pipeline.canReuseConnection && buffers.unread.isEmpty }
 
-  /// Did anything of an answer arrive? If not, a kept connection may have been closed before the request came.
-  var hasBegunReceiving: Bool { requestStart > 0 || request.exchange.hasBegunReceiving }
+  /// Does the server promise that?
+  var promisesReuse: Bool { pipeline.promisesReuse }
 
-  /// Has the whole request gone out?
-  var hasSentAll: Bool { request.exchange.sending == .finished }
+  /// Has the current request gone out as a whole?
+  var hasSentAll: Bool { pipeline.current.exchange.sending == .finished }
 
-  /// Can any of the body have gone out?
-  var hasBegunBody: Bool { offered > requestStart + Int64(request.head.count) }
-
-  /// Has so little gone out, and nothing come back, that a kept connection may have been closed before the request came?
-  var hasHardlyBegun: Bool {
-    !hasBegunReceiving && offered - requestStart - Int64(request.head.count) <= Int64(buffers.runLength)
+  /// Another request follows the current one, after ``TransferStep/sent``.
+  func follow(with request: OutgoingRequest) {
+    pipeline.follow(with: request, written: tally.written)
+    times.hasToldSent = false
   }
 
-  /// How much of the unanswered bodies has arrived at the other side at least, in bytes.
-  var arrived: Int64 {
-    let earlierBody = earlier.map { requestStart - $0.body.length }
-    return max(0, acknowledged - (earlierBody ?? requestStart + Int64(request.head.count)))
+  /// How far the upload is, if that has been looked at since the last call.
+  func takeProgress() -> UploadProgress? {
+    defer { times.progress = nil }
+    return times.progress
   }
 
-  /// How long the answer took from the request's last byte, in milliseconds.
-  var answerMilliseconds: Int64 { now - (request.sentAt ?? now) }
+  /// What an end at this moment would be for the requests under way.
+  /// - Parameter isOrderly: did the server close the connection without an error?
+  func interruption(_ error: UploadError, isOrderly: Bool = false) -> Interruption {
+    Interruption(
+      error, sent: pipeline.sent(offered: tally.offered),
+      arrived: pipeline.arrived(acknowledged: tally.acknowledged),
+      connection: pipeline.freshness(
+        isReused: connection.isReused, offered: tally.offered, isOrderly: isOrderly))
+  }
 
-  private var phase: UploadPhase { request.sentAt == nil ? .sending : awaitingPhase }
+  private var phase: UploadPhase {
+    pipeline.current.sentAtMilliseconds == nil ? .sending : awaitingPhase
+  }
 
   private var awaitingPhase: UploadPhase {
-    let isWholeForm = !request.body.header.isEmpty && request.body.fileLength > 0
-    return isWholeForm ? .awaitingResponse : .awaitingAnswer
+    pipeline.current.isWholeForm ? .awaitingResponse : .awaitingAnswer
   }
 
   // MARK: The step
 
-  func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
-    now = nowMilliseconds
-    if startedAt == nil {
-      startedAt = now
-      lastAdvance = now
-    }
-    request.exchange.tick(nowMilliseconds: now)
-    if ready.contains(.readable) { try receive() }
-    if isVoid { return nil }
-    let isBlocked = response == nil ? try send() : false
-    if response != nil || isVoid { return nil }
+  /// - Throws: what is wrong with the file. The transfer has then ended.
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> TransferStep {
+    times.now = now
+    times.lastAdvance = times.lastAdvance ?? now
+    _ = source?.takeReadingMilliseconds()
+    // What follows an answer that ends the connection is nobody's, and nothing more is sent.
+    if pipeline.hasEnded { return .interrupted(interruption(lost(nil), isOrderly: true)) }
+    pipeline.current.exchange.tick(nowMilliseconds: now)
+    // Behind an answer another request may follow at once, before what came behind that answer is read.
+    if let step = tellSent() ?? receive(ready) { return try verifyPages(behind: step) }
+    let sending = try send()
+    if case .ended(let step) = sending { return step }
+    let isBlocked = if case .blocked = sending { true } else { false }
+    if isBlocked, !times.isPaced { pace?.rest() }
     try reportProgress()
-    try checkDeadline()
-    if response != nil { return nil }
+    if let step = tellTouch() ?? checkDeadline() { return step }
+    if let step = tellSent() { return step }
     let isDigesting = isBlocked ? try catchUp() : false
-    return nextWait(isBlocked: isBlocked && !isDigesting)
+    return .wait(nextWait(isBlocked: isBlocked && !isDigesting))
+  }
+
+  private func tellSent() -> TransferStep? {
+    guard pipeline.canBeFollowed, !times.hasToldSent else { return nil }
+    times.hasToldSent = true
+    return .sent
   }
 
   // MARK: Sending
 
+  private enum Sending {
+    /// More can be written at once.
+    case ready
+    /// The connection takes no more for now.
+    case blocked
+    case ended(TransferStep)
+  }
+
   /// Writes one run, refilling the ring when it is empty.
-  /// - Returns: true if the connection takes no more for now.
-  private func send() throws(UploadError) -> Bool {
-    isPaced = false
-    if request.exchange.sending == .finished, !(try beginFollowUp()) { return false }
-    if request.exchange.sending == .stopped { return false }
-    let allowance = pace?.limiter.allowance(nowMilliseconds: now) ?? Int.max
-    isPaced = allowance == 0
-    if isPaced { return true }
+  private func send() throws(UploadError) -> Sending {
+    times.isPaced = false
+    times.isBehindDigest = false
+    switch pipeline.current.exchange.sending {
+    case .finished, .stopped: return flushHeld()
+    case .head, .awaitingContinue, .body: break
+    }
+    let allowance = pace?.allowance(nowMilliseconds: times.now) ?? Int.max
+    times.isPaced = allowance == 0
+    if times.isPaced { return .blocked }
     // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
     if buffers.ring.isEmpty {
-      if let isBlocked = try sendDirectly(allowance) { return isBlocked }
+      if let sending = try sendDirectly(allowance) { return sending }
+      times.isBehindDigest = !buffers.makeRoom()
+      if times.isBehindDigest { return .blocked }
       try fill()
+      if let step = tellTouch() { return .ended(step) }
     }
-    let run = buffers.ring.readableRun.prefix(min(buffers.runLength, max(allowance, connection.stream.owedLength)))
-    let isBlocked: Bool
-    offered = max(offered, written + Int64(run.count))
+    let run = buffers.ring.readableRun.prefix(min(buffers.runLength, allowance))
+    tally.offered = max(tally.offered, tally.written + Int64(run.count))
     do throws(StreamError) {
       let count = run.isEmpty ? 0 : try connection.stream.write(UnsafeRawBufferPointer(rebasing: run))
       buffers.ring.consume(count)
       noteWritten(count)
       let isFlushed = try connection.stream.flush()
       if isFlushed { noteSent() }
-      isBlocked = count < run.count || !isFlushed
-    } catch {
-      try receiveRest(after: error)
-      return false
-    }
-    if request.exchange.sending == .finished { _ = try beginFollowUp() }
-    return isBlocked
+      return count < run.count || !isFlushed ? .blocked : .ready
+    } catch { return .ended(receiveRest(after: error)) }
   }
 
-  /// Goes over to the next request, if there is one that need not wait for the answer to this one.
-  private func beginFollowUp() throws(UploadError) -> Bool {
-    guard earlier == nil, response == nil, let next = try hooks.followUp() else { return false }
-    request.exchange.isFollowed = true
-    earlier = request
-    request = next
-    requestStart = written
-    return true
+  /// Passes on what the stream itself has to say, such as a client certificate that was asked for late.
+  private func flushHeld() -> Sending {
+    guard connection.stream.holdsBytes else { return .ready }
+    do throws(StreamError) { return try connection.stream.flush() ? .ready : .blocked } catch {
+      return .ended(receiveRest(after: error))
+    }
   }
 
   /// Lets the kernel pass the file from its page cache to the connection, where nobody needs to see the bytes: no TLS to
   /// encrypt them and no digest to compute.
   /// - Returns: nil if the ring has to do it.
-  private func sendDirectly(_ allowance: Int) throws(UploadError) -> Bool? {
-    guard mayBeDirect, request.exchange.sending == .body, case .file(let sent) = request.body.phase, let file else {
-      return nil
+  private func sendDirectly(_ allowance: Int) throws(UploadError) -> Sending? {
+    let body = pipeline.current.body
+    guard goesDirectly, pipeline.current.exchange.sending == .body, case .file(let sent) = body.phase, let source
+    else { return nil }
+    let file = source.file
+    let length = Int(min(body.fileLength - sent, Int64(min(Limits.directLength, allowance))))
+    if body.endsFile(of: file.size, after: sent + Int64(length)) {
+      try watch.verifyBeforeEnd()
+      excuseReading()
+      if let step = tellTouch() { return .ended(step) }
     }
-    let length = Int(min(request.body.fileLength - sent, Int64(min(Limits.directLength, allowance))))
-    offered = max(offered, written + Int64(length))
-    let isBlocked: Bool
+    let result: Int?
+    source.beginReading()
     do throws(DirectError) {
-      guard let count = try connection.stream.send(file, at: request.body.fileOffset + sent, count: length) else {
-        mayBeDirect = false
-        return nil
-      }
-      noteWritten(count)
-      if count > 0 { request.body.advanceFile(by: count) }
-      isBlocked = count < length
+      result = try connection.stream.send(file, at: body.fileOffset + sent, count: length)
     } catch {
+      source.endReading()
+      excuseReading()
       switch error {
       case .file(let error): throw .file(file.path, error)
-      case .stream(let error): try receiveRest(after: error)
+      case .stream(let error): return .ended(receiveRest(after: error))
       }
-      return false
     }
-    try verifyAtEnd(of: file)
+    source.endReading()
+    excuseReading()
+    guard let count = result else {
+      source.mustBeRead = true
+      return nil
+    }
+    noteWritten(count)
+    // sendfile(2) either tells how much it has passed on, or has passed on nothing.
+    tally.offered = max(tally.offered, tally.written)
+    if count > 0 {
+      watch.notePagesSent()
+      pipeline.current.body.advanceFile(by: count)
+    }
+    try watch.verifyAtEnd(of: pipeline.current.body)
+    excuseReading()
+    if let step = tellTouch() { return .ended(step) }
     noteSent()
-    return isBlocked
+    return count < length ? .blocked : .ready
+  }
+
+  /// Can the file go past the ring? What fits into one run goes out in one write, with its framing.
+  private var goesDirectly: Bool {
+    guard let source, !source.mustBeRead, source.digest == nil else { return false }
+    return pipeline.current.body.fileLength > Int64(buffers.runLength)
   }
 
   /// What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
-  private func receiveRest(after error: StreamError) throws(UploadError) {
-    try receive()
-    if response == nil, !isVoid { try endReceiving(error) }
+  private func receiveRest(after error: StreamError) -> TransferStep {
+    receive(.readable) ?? endReceiving(error)
   }
 
   private func noteWritten(_ count: Int) {
-    written += Int64(count)
-    pace?.limiter.consume(count)
+    tally.written += Int64(count)
+    pace?.consume(count)
   }
 
   private func noteSent() {
-    if written >= requestStart + Int64(request.head.count) {
-      request.exchange.headWasSent(continueDeadlineMilliseconds: now + continueWait)
+    if tally.written >= pipeline.start + Int64(pipeline.current.head.count) {
+      pipeline.current.exchange.headWasSent(continueDeadlineMilliseconds: times.now + continueWait)
     }
-    guard request.body.phase == .complete, buffers.ring.isEmpty else { return }
-    request.exchange.bodyWasSent()
-    if request.exchange.sending == .finished, request.sentAt == nil { request.sentAt = now }
+    guard pipeline.current.body.phase == .complete, buffers.ring.isEmpty else { return }
+    pipeline.current.exchange.bodyWasSent()
+    if hasSentAll, pipeline.current.sentAtMilliseconds == nil { pipeline.current.sentAtMilliseconds = times.now }
   }
 
   /// Some round trips, within bounds: a server that means to answer does so by then, and one that ignores the
@@ -242,17 +271,22 @@ final class Transfer: Machine {
 
   /// Puts the next run into the ring: what is left of the head, framing, and one read of the file.
   private func fill() throws(UploadError) {
-    buffers.ring.commit(request.writeHead(into: buffers.ring.writableRun))
-    guard request.exchange.sending == .body || !request.exchange.expectsContinue else { return }
+    // Where the ring wraps, the head comes in two parts.
+    while !pipeline.current.hasTakenHead, !buffers.ring.isFull {
+      buffers.ring.commit(pipeline.current.writeHead(into: buffers.ring.writableRun))
+    }
+    let exchange = pipeline.current.exchange
+    guard exchange.sending == .body || !exchange.expectsContinue else { return }
     while !buffers.ring.isFull {
-      switch request.body.phase {
+      switch pipeline.current.body.phase {
       case .header, .footer:
-        buffers.ring.commit(request.body.writeFraming(into: buffers.ring.writableRun))
+        buffers.ring.commit(pipeline.current.body.writeFraming(into: buffers.ring.writableRun))
       case .file(let sent):
         // The framing before the file goes out first, and the file behind it past the ring.
-        if mayBeDirect, !buffers.ring.isEmpty { return }
+        if goesDirectly, !buffers.ring.isEmpty { return }
         try fillFromFile(sent)
-        if case .file = request.body.phase { return }
+        if watch.touch != nil { return }
+        if case .file = pipeline.current.body.phase { return }
       case .complete:
         return
       }
@@ -260,182 +294,214 @@ final class Transfer: Machine {
   }
 
   private func fillFromFile(_ sent: Int64) throws(UploadError) {
-    guard let file else { preconditionFailure("a body with a stretch of no file") }
-    let space = buffers.ring.writableRun
-    let length = min(Int64(min(space.count, buffers.runLength)), request.body.fileLength - sent)
-    let run = UnsafeMutableRawBufferPointer(rebasing: space[..<Int(length)])
-    let offset = request.body.fileOffset + sent
-    do throws(FileError) {
-      let count = try file.read(into: run, at: offset)
-      digest?.update(UnsafeRawBufferPointer(rebasing: run[..<count]), at: offset)
-      buffers.ring.commit(count)
-      request.body.advanceFile(by: count)
-    } catch { throw .file(file.path, error) }
-    try verifyAtEnd(of: file)
-  }
-
-  /// The end of the body says "this was the whole file", so it follows only if that is still true.
-  private func verifyAtEnd(of file: SourceFile) throws(UploadError) {
-    if case .file = request.body.phase { return }
-    do throws(FileError) { try file.verifyUnchanged() } catch { throw .file(file.path, error) }
+    guard let source else { preconditionFailure("a body with a range of no file") }
+    let body = pipeline.current.body
+    let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
+    let offset = body.fileOffset + sent
+    let count = try source.readToSend(into: UnsafeMutableRawBufferPointer(rebasing: run), at: offset)
+    excuseReading()
+    buffers.commit(count, at: offset, digest: source.digest)
+    pipeline.current.body.advanceFile(by: count)
+    try watch.verifyAtEnd(of: pipeline.current.body)
+    excuseReading()
   }
 
   /// While the connection takes nothing: gives the digest one run of what was sent without it, as after a resume.
   /// - Returns: true if there is more.
   private func catchUp() throws(UploadError) -> Bool {
-    guard let digest, let file, case .file(let sent) = request.body.phase else { return false }
-    let lag = request.body.fileOffset + sent - digest.position
+    guard let source, let digest = source.digest, case .file(let sent) = pipeline.current.body.phase else {
+      return false
+    }
+    let lag = pipeline.current.body.fileOffset + sent - digest.position
     // Behind what the ring holds, none of its bytes are in the way.
     let space = buffers.ring.writableRun
     guard lag > 0, !space.isEmpty else { return false }
     let run = UnsafeMutableRawBufferPointer(rebasing: space.prefix(min(Int(clamping: lag), buffers.runLength)))
-    do throws(FileError) {
-      let offset = digest.position
-      let count = try file.read(into: run, at: offset)
-      digest.update(UnsafeRawBufferPointer(rebasing: run[..<count]), at: offset)
-      return lag > Int64(count)
-    } catch { throw .file(file.path, error) }
+    let count = try source.read(into: run, at: digest.position)
+    excuseReading()
+    return lag > Int64(count)
+  }
+
+  // MARK: The file
+
+  private func tellTouch() -> TransferStep? { watch.takeTouch().map { .touched($0) } }
+
+  /// Nobody may say that a recording has arrived whose pages could change until now.
+  private func verifyPages(behind step: TransferStep) throws(UploadError) -> TransferStep {
+    guard watch.hasPagesUnderWay, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
+      return step
+    }
+    try watch.verify(pipeline.current.body, hasArrived: true)
+    excuseReading()
+    return tellTouch() ?? step
+  }
+
+  /// While the disk was waited for, the network could do nothing.
+  private func excuseReading() {
+    let milliseconds = source?.takeReadingMilliseconds() ?? 0
+    times.now += milliseconds
+    excuse(milliseconds)
+  }
+
+  /// Time that no limit of the network's counts has passed.
+  func excuse(_ milliseconds: Int64) {
+    times.lastAdvance = times.lastAdvance.map { $0 + milliseconds }
   }
 
   // MARK: Receiving
 
-  /// Reads until there is nothing more for now, or the answer is whole.
-  private func receive() throws(UploadError) {
-    for _ in 0..<Limits.receiveCount where response == nil && !isVoid {
+  /// Reads until there is nothing more for now, or a response is whole.
+  private func receive(_ ready: Readiness) -> TransferStep? {
+    if !buffers.unread.isEmpty, let step = take(buffers.unread) { return step }
+    guard ready.contains(.readable) else { return nil }
+    for _ in 0..<Limits.receiveCount {
       let result: StreamRead
       do throws(StreamError) { result = try connection.stream.read(into: buffers.received) } catch {
-        return try endReceiving(error)
+        return endReceiving(error)
       }
       switch result {
-      case .notReady: return
-      case .end: return try endReceiving(nil)
-      case .bytes(let count): try take(UnsafeRawBufferPointer(rebasing: buffers.received[..<count]))
+      case .notReady: return nil
+      case .end: return endReceiving(nil)
+      case .bytes(let count): if let step = take(0..<count) { return step }
       }
     }
+    return nil
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) throws(UploadError) {
-    var bytes = bytes
-    if earlier != nil {
-      let count = try takeEarlier(bytes)
-      bytes = UnsafeRawBufferPointer(rebasing: bytes[count...])
-      if bytes.isEmpty { return }
+  private func take(_ range: Range<Int>) -> TransferStep? {
+    buffers.unread = 0..<0
+    do throws(ResponseError) {
+      let received = try pipeline.receive(UnsafeRawBufferPointer(rebasing: buffers.received[range]))
+      noteStopped()
+      switch received {
+      case .partial: return nil
+      case .answered(let response, let request, let rest):
+        buffers.unread = (range.upperBound - rest)..<range.upperBound
+        return answered(response, to: request)
+      case .answeredAndEnded(let response, let request): return answered(response, to: request)
+      }
+    } catch {
+      noteStopped()
+      if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
+      // Stray bytes behind the answer to the request before: what follows them on this connection cannot be told apart.
+      if pipeline.hasAnsweredEarlier, error == .notHTTP {
+        return .interrupted(interruption(lost(nil), isOrderly: true))
+      }
+      return .interrupted(interruption(.invalidResponse(error, peer: connection.peer)))
     }
-    do throws(ResponseError) { try request.exchange.receive(bytes) } catch {
-      response = request.exchange.refusalSoFar
-      if response == nil { throw .invalidResponse(error, peer: connection.peer) }
-    }
-    if request.exchange.sending == .stopped, request.sentAt == nil { request.sentAt = now }
-    response = request.exchange.finalResponse ?? response
   }
 
-  /// Gives bytes to the request before the one that is being sent.
-  /// - Returns: how many were its answer's.
-  private func takeEarlier(_ bytes: UnsafeRawBufferPointer) throws(UploadError) -> Int {
-    let count: Int
-    do throws(ResponseError) { count = try earlier?.exchange.receive(bytes) ?? 0 } catch {
-      throw .invalidResponse(error, peer: connection.peer)
+  private func noteStopped() {
+    if pipeline.current.exchange.sending == .stopped, pipeline.current.sentAtMilliseconds == nil {
+      pipeline.current.sentAtMilliseconds = times.now
     }
-    guard let answered = earlier, let response = answered.exchange.finalResponse else { return count }
-    earlier = nil
-    followsAnswered = true
-    // A refusal is for whoever knows what to do about it; the request behind it is void.
-    guard response.status < 300 else {
-      self.response = response
-      return bytes.count
-    }
-    isVoid = !(try hooks.onEarlierAnswer(response, now - (answered.sentAt ?? now)))
-    // A server that ends the connection here will not look at the request behind it.
-    if answered.exchange.endsConnection { isVoid = true }
-    if isVoid { return bytes.count }
-    return count
+  }
+
+  private func answered(_ response: Response, to request: OutgoingRequest) -> TransferStep {
+    times.hasToldSent = false
+    let isWhole = request.exchange.sending == .finished
+    return .answered(
+      response, sent: isWhole ? .whole : pipeline.sent(offered: tally.offered) == .none ? .none : .begun,
+      afterMilliseconds: times.now - (request.sentAtMilliseconds ?? times.now))
   }
 
   /// The connection has ended, with or without an error.
-  private func endReceiving(_ error: StreamError?) throws(UploadError) {
-    let awaited = earlier?.exchange ?? request.exchange
+  private func endReceiving(_ error: StreamError?) -> TransferStep {
     // A refusal counts as soon as its head is there.
-    response = earlier == nil ? request.exchange.refusalSoFar : nil
-    guard response == nil else { return }
+    if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
     switch error {
-    case .system(let error): throw .connectionLost(phase, peer: connection.peer, error)
-    case .tls(.truncated) where awaited.awaitsHead, nil where awaited.awaitsHead || earlier != nil:
-      throw .connectionLost(phase, peer: connection.peer, nil)
-    case .tls(let error): throw .tls(error, host: connection.peer)
+    case .system(let error): return .interrupted(interruption(lost(error)))
+    case .tls(.truncated) where pipeline.awaitsHead, nil where pipeline.awaitsHead || !pipeline.awaitsCurrent:
+      return .interrupted(interruption(lost(nil), isOrderly: true))
+    case .tls(let error):
+      // A refusal is about the server, however late it comes; all else is about this connection to it.
+      let isRefusal = if case .alert = error { true } else { false }
+      let host = isRefusal ? connection.host ?? connection.peer : connection.peer
+      return .interrupted(interruption(.tls(error, host: host)))
     case nil:
-      do throws(ResponseError) { try request.exchange.receiveEnd() } catch {
-        throw .invalidResponse(error, peer: connection.peer)
-      }
-      response = request.exchange.finalResponse
+      do throws(ResponseError) {
+        if let response = try pipeline.receiveEnd() { return answered(response, to: pipeline.current) }
+      } catch { return .interrupted(interruption(.invalidResponse(error, peer: connection.peer))) }
+      return .interrupted(interruption(lost(nil), isOrderly: true))
     }
+  }
+
+  private func lost(_ error: SystemError?) -> UploadError {
+    .connectionLost(phase, peer: connection.peer, error)
   }
 
   // MARK: Progress and time
 
   /// Looks now and then how much of what was written has arrived, and whether the file is still what it was.
   private func reportProgress() throws(UploadError) {
-    guard now >= nextReport || now >= deadline else { return }
-    nextReport = now + Limits.progressIntervalMilliseconds
-    if case .file = request.body.phase, let file {
-      do throws(FileError) { try file.verifyUnchanged() } catch { throw .file(file.path, error) }
-    }
-    let reached = written - Int64(connection.stream.unacknowledgedLength)
+    guard times.now >= times.nextReport || times.now >= deadline else { return }
+    times.nextReport = times.now + Limits.progressIntervalMilliseconds
+    let reached = tally.written - Int64(connection.stream.unacknowledgedLength)
+    try watch.verify(pipeline.current.body, hasArrived: hasSentAll && reached >= tally.written)
+    excuseReading()
+    if reached > tally.acknowledged { pipeline.contentHasAdvanced() }
     // While the rate limit forbids sending, nobody can be late.
-    if reached > acknowledged {
-      request.exchange.contentHasAdvanced()
-      earlier?.exchange.contentHasAdvanced()
+    if reached > tally.acknowledged || (times.isPaced && reached == tally.written) {
+      tally.acknowledged = reached
+      times.lastAdvance = times.now
     }
-    if reached > acknowledged || (isPaced && reached == written) {
-      acknowledged = reached
-      lastAdvance = now
-    }
-    guard let file, request.body.fileLength > 0 else { return }
-    hooks.onProgress(Progress(deliveredBytes: min(max(0, reachedInFile), file.size), totalBytes: file.size))
+    guard let file = source?.file, pipeline.current.body.fileLength > 0 else { return }
+    times.progress = UploadProgress(deliveredBytes: min(max(0, reachedInFile), file.size), totalBytes: file.size)
   }
 
   /// How far the acknowledged bytes reach into the file.
   private var reachedInFile: Int64 {
-    let ofRequest = acknowledged - requestStart
-    // What is missing of the request before lies directly in front of this one's stretch.
-    let inStretch = ofRequest < 0 ? ofRequest : max(0, ofRequest - request.framingLength)
-    return request.body.fileOffset + min(inStretch, request.body.fileLength)
+    let ofRequest = tally.acknowledged - pipeline.start
+    // What is missing of the request before lies directly in front of this one's range.
+    let inRange = ofRequest < 0 ? ofRequest : max(0, ofRequest - pipeline.current.framingLength)
+    return pipeline.current.body.fileOffset + min(inRange, pipeline.current.body.fileLength)
   }
 
   /// The answer is waited for from the moment that the last byte has arrived, or that the answer has begun.
   private var isAwaitingResponse: Bool {
-    if earlier == nil, !request.exchange.awaitsHead { return true }
-    return request.exchange.sending == .finished && acknowledged >= written
+    if pipeline.awaitsCurrent, !pipeline.awaitsHead { return true }
+    return hasSentAll && tally.acknowledged >= tally.written
   }
 
   private var deadline: Int64 {
-    if isAwaitingResponse { return max(request.sentAt ?? 0, lastAdvance) + timeouts.responseMilliseconds }
-    return lastAdvance + timeouts.stallMilliseconds
+    let lastAdvance = times.lastAdvance ?? times.now
+    guard isAwaitingResponse else { return lastAdvance + timeouts.stallMilliseconds }
+    return max(pipeline.current.sentAtMilliseconds ?? 0, lastAdvance) + timeouts.responseMilliseconds
   }
 
-  private func checkDeadline() throws(UploadError) {
-    guard now >= deadline else { return }
-    response = earlier == nil ? request.exchange.refusalSoFar : nil
-    guard response == nil else { return }
+  private func checkDeadline() -> TransferStep? {
+    guard times.now >= deadline else { return nil }
+    if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
     let limit = isAwaitingResponse ? timeouts.responseMilliseconds : timeouts.stallMilliseconds
-    throw .timedOut(isAwaitingResponse ? awaitingPhase : .sending, peer: connection.peer, limitMilliseconds: limit)
+    let phase = isAwaitingResponse ? awaitingPhase : UploadPhase.sending
+    return .interrupted(interruption(.timedOut(phase, peer: connection.peer, limitMilliseconds: limit)))
   }
 
   private func nextWait(isBlocked: Bool) -> Wait {
-    var until = min(deadline, nextReport)
+    var until = min(deadline, times.nextReport)
     var readiness: Readiness = .readable
-    switch request.exchange.sending {
-    case .awaitingContinue(let limit): until = min(until, limit)
+    var others: [Int32] = []
+    switch pipeline.current.exchange.sending {
+    case .awaitingContinue(let limit):
+      until = min(until, limit)
+      pace?.rest()
     case .head, .body:
-      let next = pace?.limiter.nextMilliseconds(nowMilliseconds: now) ?? now
-      if next > now {
+      let next = pace?.nextMilliseconds(nowMilliseconds: times.now) ?? times.now
+      if next > times.now {
         until = min(until, next)
+      } else if times.isBehindDigest {
+        others = buffers.awaitedDescriptors
+        if others.isEmpty { until = times.now }
       } else {
         readiness.insert(.writable)
         // More can be written at once: poll only to see whether an answer is there.
-        if !isBlocked { until = now }
+        if !isBlocked { until = times.now }
       }
-    case .finished, .stopped: break
+    case .finished, .stopped: pace?.rest()
     }
-    return Wait(descriptor: connection.stream.descriptor, readiness: readiness, untilMilliseconds: until)
+    if connection.stream.holdsBytes, !times.isPaced { readiness.insert(.writable) }
+    var wait = Wait(descriptor: connection.stream.descriptor, readiness: readiness, untilMilliseconds: until)
+    wait.others = others
+    return wait
   }
 }

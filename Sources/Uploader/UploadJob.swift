@@ -1,154 +1,189 @@
+import CShims
 import UploadCore
 
-/// One upload from its request to its outcome: opens the file and the record, chooses the protocol, and keeps the record
-/// true.
+/// One upload from its request to its outcome: opens the file and the record, runs the driver, and keeps the record true.
 final class UploadJob: Machine {
-  /// Which of the requests it is, for the caller.
-  let index: Int
-  /// The confirmation, once it has ended without an error.
-  private(set) var delivery: Delivery?
-  let lane: Lane
-  private let configuration: Configuration
-  private let tls: TLSSource
-  private let pace: Pace?
-  private let hooks: SessionHooks
-  private let onRecord: (String) -> Void
-  private var request: UploadRequest
-  private var record: KeptRecord?
-  private var digest: FileDigest?
-  private var session: Session?
-  private var tus: TusDelivery?
-  private var multipart: MultipartDelivery?
-
-  init(
-    _ request: UploadRequest, index: Int, lane: Lane, configuration: Configuration, tls: TLSSource,
-    pace: Pace?, hooks: SessionHooks, onRecord: @escaping (String) -> Void
-  ) {
-    self.request = request
-    self.onRecord = onRecord
-    self.index = index
-    self.lane = lane
-    self.configuration = configuration
-    self.tls = tls
-    self.pace = pace
-    self.hooks = hooks
+  private enum State {
+    /// The file and its record are still to be opened, and all of it is tried again until then.
+    case opening(untilMilliseconds: Int64?)
+    case running(UploadDriver, SourceFile)
+    case delivered(Delivery)
   }
 
-  /// Did the server have the whole request when the job ended, so that it may have stored the recording?
-  var hasSentAll: Bool { tus == nil && session?.hasSentAll ?? false }
+  private var state = State.opening(untilMilliseconds: nil)
+  private let request: UploadRequest
+  /// Which of the requests it is, for the caller.
+  let index: Int
+  let lane: Lane
+  private let shared: SharedMeans
+  private let hooks: DriverHooks
+  private let onRecord: (String) -> Void
+  private var record: LockedRecord?
+
+  init(
+    _ request: UploadRequest, index: Int, lane: Lane, shared: SharedMeans, hooks: DriverHooks,
+    onRecord: @escaping (String) -> Void
+  ) {
+    self.request = request
+    self.index = index
+    self.lane = lane
+    self.shared = shared
+    self.hooks = hooks
+    self.onRecord = onRecord
+  }
+
+  /// The confirmation, once the job has ended without an error.
+  var delivery: Delivery? {
+    if case .delivered(let delivery) = state { delivery } else { nil }
+  }
+
+  /// Did the server have a whole form when the job ended, so that it may have stored the recording?
+  var hasSentAll: Bool {
+    if case .running(let driver, _) = state { driver.machine.sendsForm && driver.hasSentAll } else { false }
+  }
 
   // MARK: The step
 
+  func excuse(_ milliseconds: Int64) {
+    if case .running(let driver, _) = state { driver.excuse(milliseconds) }
+  }
+
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
-    if session == nil { session = try begin() }
-    guard let session else { preconditionFailure("begun without a session") }
-    if let wait = try session.step(ready, nowMilliseconds: now) { return wait }
-    if let tus, tus.isNotSpoken, let file = tus.file {
-      configuration.diagnostics?("* the server speaks no tus; sending as multipart")
-      self.tus = nil
-      self.session = beginMultipart(file, startedAt: session.startedAt)
-      return Wait(descriptor: -1, readiness: [], untilMilliseconds: now)
+    switch state {
+    case .opening(let until):
+      guard let (driver, file) = try open(until, now) else {
+        return Wait(untilMilliseconds: now + Limits.stateLockPauseMilliseconds)
+      }
+      state = .running(driver, file)
+      return try run(driver, file, ready, now)
+    case .running(let driver, let file): return try run(driver, file, ready, now)
+    case .delivered: return nil
     }
-    try finish(session)
+  }
+
+  private func run(
+    _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
+    hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
+    state = .delivered(
+      Delivery(
+        receipt: receipt, file: sent, resumedFrom: resumedFrom,
+        durationMilliseconds: driver.now - (driver.startedAt ?? driver.now), upload: record?.record.id))
+    do throws(UploadError) { try record?.noteDelivery(receipt, sent) } catch {
+      shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
+    }
     return nil
   }
 
-  private func begin() throws(UploadError) -> Session {
+  // MARK: Opening
+
+  /// - Parameter until: when to give up waiting for the state directory; nil at the first try.
+  /// - Returns: nil if another process has locked the state directory for now.
+  private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
+    var request = request
     if case .gigHive(let base, let form) = request.destination {
       do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
       // Once, so that a repeated request after midnight is still for the same event.
       request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
     let file: SourceFile
-    do throws(FileError) { file = try SourceFile(path: request.file, limit: request.sizeLimit) } catch {
+    do throws(FileError) { file = try SourceFile.open(request.file, limit: request.sizeLimit) } catch {
       throw .file(request.file, error)
     }
-    if request.isForGigHive || request.computesDigest { digest = try FileDigest() }
-    let prefersTus = request.prefersTus(size: file.size)
-    record = try openRecord(for: file, isNeeded: prefersTus)
-    if let record { onRecord(record.record.id) }
+    switch try openRecord(request, for: file) {
+    case .none: break
+    case .busy(let path):
+      let until = until ?? now + Limits.stateLockMilliseconds
+      if now < until {
+        state = .opening(untilMilliseconds: until)
+        return nil
+      }
+      try goWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
+    case .open(let opened):
+      record = opened
+      onRecord(opened.record.id)
+    }
+    return (try driver(request, file), file)
+  }
+
+  private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
     if request.deliveryProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
       try record?.update { $0.forgetUpload() }
     }
-    guard prefersTus || record?.record.uploadURL != nil else { return beginMultipart(file) }
-    let delivery = try TusDelivery(request, file, digest: digest, record: record, buffers: lane.buffers)
-    tus = delivery
-    return begin(delivery)
+    var random = [UInt8](repeating: 0, count: 16)
+    guard shim_random(&random, random.count) == 0 else { throw .outOfResources("randomness") }
+    let isGuest = if case .uploadToken = shared.configuration.credentials { true } else { false }
+    let plan = UploadPlan(
+      request, size: file.size, former: record.map { UploadPlan.Former($0.record) } ?? UploadPlan.Former(),
+      isGuest: isGuest, boundary: Boundary(random: random))
+    var hooks = hooks
+    let record = record
+    hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }
+    return UploadDriver(
+      try UploadMachine(.upload(plan), try shared.terms()),
+      of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), lane: lane,
+      shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin), hooks: hooks)
   }
 
-  /// - Parameter startedAt: when the upload was begun, if that was in another way.
-  private func beginMultipart(_ file: SourceFile, startedAt: Int64? = nil) -> Session {
-    let delivery = MultipartDelivery(request, file, digest: digest)
-    multipart = delivery
-    return begin(delivery, startedAt: startedAt)
+  private enum OpenedRecord {
+    /// None is kept, or none can be.
+    case none
+    /// Another process has locked the directory.
+    case busy(LocalPath)
+    case open(LockedRecord)
   }
 
-  private func begin(_ dialogue: any Dialogue, startedAt: Int64? = nil) -> Session {
-    Session(
-      dialogue, origin: request.base.origin, lane: lane, configuration: configuration, tls: tls, pace: pace,
-      hooks: hooks, startedAt: startedAt)
-  }
-
-  /// - Parameter isNeeded: without a record, an interrupted upload could not be gone on with.
-  private func openRecord(for file: SourceFile, isNeeded: Bool) throws(UploadError) -> KeptRecord? {
-    guard let path = configuration.stateDirectory, request.isRecorded else { return nil }
+  private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> OpenedRecord {
+    guard let path = shared.configuration.stateDirectory, request.isRecorded else { return .none }
+    let warnings = shared.configuration.warnings
     do throws(UploadError) {
       let directory: StateDirectory
-      do throws(StateError) {
-        let warnings = configuration.warnings
-        directory = try StateDirectory(path, warn: { warnings?($0) })
-      } catch { throw .state(error) }
-      return try KeptRecord.open(
+      do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
+        throw .state(error)
+      }
+      lane.buffers.clear()
+      let opened = try LockedRecord.open(
         for: file, try file.identity(using: lane.buffers.ring.writableRun), endpoint: request.base.text,
-        note: request.note, upload: request.upload,
-        uploadedAs: (request.mediaType ?? "") + " " + (request.fileName ?? ""), in: directory)
+        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, in: directory)
+      return opened.map { .open($0) } ?? .busy(path)
     } catch {
-      guard case .state = error, !isNeeded else { throw error }
-      configuration.warnings?(error.message)
-      return nil
+      try goWithoutRecord(error, request, for: file)
+      return .none
     }
+  }
+
+  /// Without a record, an interrupted upload by tus could not be resumed; a form goes all the same.
+  private func goWithoutRecord(
+    _ error: UploadError, _ request: UploadRequest, for file: SourceFile
+  ) throws(UploadError) {
+    guard case .state = error, !request.prefersTus(size: file.size) else { throw error }
+    let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
+    shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
   }
 
   // MARK: The end
 
-  private func finish(_ session: Session) throws(UploadError) {
-    guard let (receipt, sent) = tus?.result ?? multipart?.result else {
-      preconditionFailure("a dialogue that ended without a result")
-    }
-    hooks.onProgress(Progress(deliveredBytes: sent.size, totalBytes: sent.size))
-    delivery = Delivery(
-      receipt: receipt, file: sent, resumedFrom: tus?.resumedFrom ?? 0,
-      durationMilliseconds: session.now - (session.startedAt ?? session.now),
-      upload: record?.record.id)
-    do throws(UploadError) {
-      let inherited = receipt.deleteToken == nil ? record?.tokenOfSameRecording(receipt.assetID) : nil
-      try record?.update {
-        $0.phase = .delivered
-        $0.offset = sent.size
-        $0.message = nil
-        $0.assetID = receipt.assetID ?? $0.assetID
-        $0.sha256 = sent.sha256
-        $0.deleteToken = receipt.deleteToken ?? inherited
-      }
-    } catch { configuration.warnings?("delivered, but its record could not be written: " + error.message) }
+  /// Has the file's status changed, with no digest that would show a change of its content in the end? What the server has of it
+  /// may then be of another content, and the next process could not know.
+  private var isDoubtful: Bool {
+    guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
+    return (try? file.verifyUnchanged()) ?? false
   }
 
   /// Writes down what the job ended with.
   func note(_ error: UploadError) {
     guard let record else { return }
-    let offset = tus?.lastOffset ?? 0
+    let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
     let isCancelled = if case .cancelled = error { true } else { false }
+    let isDoubtful = isDoubtful
+    record.freeRoom()
     do throws(UploadError) {
       try record.update {
-        $0.offset = offset
-        $0.message = isCancelled ? nil : error.message
-        // What was sent of it is of no use for the file that it is now.
-        if case .file(_, let error) = error, error.isChange { $0.forgetUpload() }
-        if !error.leavesPending {
-          $0.wasUploaded = $0.phase == .uploaded
-          $0.phase = .failed
-        }
+        $0.note(error, message: isCancelled ? nil : error.message, offset: offset)
+        if isDoubtful { $0.forgetUpload() }
       }
-    } catch { configuration.warnings?(error.message) }
+    } catch { shared.configuration.warnings?(error.message) }
   }
 }

@@ -12,9 +12,37 @@ struct UsageError: Error {
 struct GivenOption {
   let option: Option
   /// Empty if the option takes no argument.
-  let argument: FilePath
+  let argument: LocalPath
 
-  var text: String { argument.text }
+  /// Where text is wanted, what is not UTF-8 becomes "�".
+  var text: String { String(decoding: argument.bytes, as: UTF8.self) }
+}
+
+/// What a command is about, such as files. Those of the command line stay where they are: there can be very many.
+struct Operands: RandomAccessCollection {
+  let startIndex = 0
+  let endIndex: Int
+  /// The index of the first of the process's arguments; nil if they are `paths`.
+  private let firstArgument: Int?
+  private let paths: [LocalPath]
+
+  init(_ paths: [LocalPath] = []) {
+    endIndex = paths.count
+    firstArgument = nil
+    self.paths = paths
+  }
+
+  fileprivate init(firstArgument: Int, count: Int) {
+    endIndex = count
+    self.firstArgument = firstArgument
+    paths = []
+  }
+
+  subscript(position: Int) -> LocalPath {
+    guard let firstArgument else { return paths[position] }
+    precondition(position >= 0 && position < endIndex, "not one of the operands")
+    return LocalPath(cString: shim_argument(Int32(firstArgument + position)))
+  }
 }
 
 /// The arguments of the process.
@@ -24,7 +52,7 @@ enum CommandLineArguments {
   static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
 
   /// Reads the command's options and its operands, such as files, from argument 2 on; they can be mixed (getopt_long).
-  static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: [FilePath]) {
+  static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: Operands) {
     for description in OptionTable.all {
       // The names live as long as the process; getopt_long keeps pointers to them.
       shim_option_add(
@@ -41,9 +69,8 @@ enum CommandLineArguments {
       }
       options.append(GivenOption(option: option, argument: argument()))
     }
-    var operands: [FilePath] = []
-    for index in Int(shim_option_rest())..<count { operands.append(FilePath(cString: shim_argument(Int32(index)))) }
-    return (options, operands)
+    let first = Int(shim_option_rest())
+    return (options, Operands(firstArgument: first, count: count - first))
   }
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
@@ -61,9 +88,9 @@ enum CommandLineArguments {
     }
   }
 
-  private static func argument() -> FilePath {
+  private static func argument() -> LocalPath {
     guard let argument = shim_option_argument() else { return "" }
-    return FilePath(cString: argument)
+    return LocalPath(cString: argument)
   }
 
   private static func suggestion(for typed: String) -> String {
@@ -73,11 +100,12 @@ enum CommandLineArguments {
   }
 
   private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }
+}
 
-  private static func permanentCString(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = Array(text.utf8) + [0]
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
-    return UnsafePointer(copy)
-  }
+/// A copy that stays as long as the process.
+func permanentCString(_ text: String) -> UnsafePointer<CChar> {
+  let bytes = Array(text.utf8) + [0]
+  let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+  for (index, byte) in bytes.enumerated() { copy[index] = CChar(bitPattern: byte) }
+  return UnsafePointer(copy)
 }

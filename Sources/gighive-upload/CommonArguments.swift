@@ -10,7 +10,7 @@ struct CommonArguments {
   private(set) var isQuiet = false
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
-  private var stateDirectory: FilePath?
+  private var stateDirectory: LocalPath?
 
   /// Checks what only all options together can tell.
   func validate() throws(UsageError) {
@@ -21,11 +21,13 @@ struct CommonArguments {
 
   /// Where records are kept: where the user says, where the desktop's rules say, or in the system's place for root; nil if
   /// there is no home directory.
-  var statePath: FilePath? {
+  var statePath: LocalPath? {
     if let stateDirectory { return stateDirectory }
-    if let home = environment("XDG_STATE_HOME"), home.hasPrefix("/") { return FilePath(home + "/gighive-upload") }
+    if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == UInt8(ascii: "/") {
+      return home.appending("/gighive-upload")
+    }
     if shim_is_root() != 0 { return "/var/lib/gighive-upload" }
-    return environment("HOME").map { FilePath($0 + "/.local/state/gighive-upload") }
+    return environmentPath("HOME")?.appending("/.local/state/gighive-upload")
   }
 
   /// The option that leads to the same records, for a command that is proposed to a person.
@@ -33,6 +35,8 @@ struct CommonArguments {
     guard let stateDirectory else { return "" }
     let text = PrintableText.line(stateDirectory.text)
     let isPlain = text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
+    // Shells that know it take the bytes from this form.
+    if !stateDirectory.isUTF8 { return " --state-dir $'" + text + "'" }
     return " --state-dir " + (isPlain ? text : "'" + text.split(separator: "'").joined(separator: "'\\''") + "'")
   }
 
@@ -61,14 +65,13 @@ struct CommonArguments {
     case .resolveTimeout, .connectTimeout, .handshakeTimeout, .stallTimeout, .responseTimeout, .maxTime:
       try applyToTimeouts(given)
     case .limitRate:
-      configuration.rateLimit = try given.size()
-      guard let rate = configuration.rateLimit, rate > 0, rate <= Limits.rate else {
-        throw given.invalid("a number of bytes from 1 to 1T")
-      }
+      let rate = try given.size()
+      guard Settings.rate.contains(rate) else { throw given.invalid("a number of bytes from 1 to 1T") }
+      configuration.rateLimit = rate
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = given.argument
-    case .retries: configuration.retries = try given.count(0...Limits.retryCount)
+    case .retries: configuration.retries = try given.count(Settings.retries)
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
     case .ipv4: configuration.addressFamily = .ipv4
     case .ipv6: configuration.addressFamily = .ipv6
@@ -102,8 +105,8 @@ struct CommonArguments {
     case .user: credentials.user = given.text
     case .passwordFile: credentials.passwordFile = given.argument
     case .netrc:
-      guard let home = environment("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
-      credentials.netrcFile = FilePath(home + "/.netrc")
+      guard let home = environmentPath("HOME") else { throw UsageError("--netrc needs $HOME; use --netrc-file FILE.") }
+      credentials.netrcFile = home.appending("/.netrc")
     case .netrcFile: credentials.netrcFile = given.argument
     case .bearerFile: credentials.bearerFile = given.argument
     case .uploadTokenFile: credentials.uploadTokenFile = given.argument

@@ -4,10 +4,10 @@ import Uploader
 /// Where credentials come from: files and the environment, never arguments, which every user of the machine can see.
 struct CredentialSources {
   var user: String?
-  var passwordFile: FilePath?
-  var netrcFile: FilePath?
-  var bearerFile: FilePath?
-  var uploadTokenFile: FilePath?
+  var passwordFile: LocalPath?
+  var netrcFile: LocalPath?
+  var bearerFile: LocalPath?
+  var uploadTokenFile: LocalPath?
   /// May other users be able to read the files?
   var allowsShared = false
   /// May a pipe be waited for until somebody writes into it?
@@ -23,17 +23,17 @@ struct CredentialSources {
     if passwordFile != nil, user == nil || netrcFile != nil {
       throw UsageError("--password-file goes with --user, and not with --netrc.")
     }
-    if let bearerFile { return .bearer(token: text(try firstLine(of: bearerFile))) }
-    if let uploadTokenFile { return .uploadToken(text(try firstLine(of: uploadTokenFile))) }
+    if let bearerFile { return .bearer(token: try token(in: bearerFile)) }
+    if let uploadTokenFile { return .uploadToken(try token(in: uploadTokenFile)) }
     if let netrcFile { return try fromNetrc(netrcFile, host: host) }
     guard let user else { return .none }
     guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
     if let passwordFile { return .basic(user: user, password: try firstLine(of: passwordFile)) }
-    if let password = environment("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
+    if let password = environmentBytes("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
     throw UsageError("--user needs a password: in --password-file, $GIGHIVE_PASSWORD or --netrc.")
   }
 
-  private func fromNetrc(_ path: FilePath, host: String) throws(UsageError) -> Credentials {
+  private func fromNetrc(_ path: LocalPath, host: String) throws(UsageError) -> Credentials {
     let bytes = try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).read(limit: Limits.netrcFileLength)
     guard let login = Netrc.login(host: host, user: user, in: bytes) else {
       throw UsageError(PrintableText.line(path.text) + " has no entry for " + host + ".")
@@ -41,20 +41,28 @@ struct CredentialSources {
     return .basic(user: login.user, password: login.password)
   }
 
-  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+  /// Tokens are of visible ASCII (RFC 6750, 2.1); one that is not even UTF-8 is refused rather than changed.
+  private func token(in path: LocalPath) throws(UsageError) -> String {
+    let bytes = try firstLine(of: path)
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard text.utf8.elementsEqual(bytes) else {
+      throw UsageError(PrintableText.line(path.text) + " holds a token that is not UTF-8. Is it the right file?")
+    }
+    return text
+  }
 
-  private func firstLine(of path: FilePath) throws(UsageError) -> [UInt8] {
+  private func firstLine(of path: LocalPath) throws(UsageError) -> [UInt8] {
     try SecretFile(path, allowsShared: allowsShared, mayWait: mayWait).firstLine()
   }
 }
 
 /// A small file that holds a secret.
 struct SecretFile {
-  private let path: FilePath
+  private let path: LocalPath
   private let allowsShared: Bool
   private let mayWait: Bool
 
-  init(_ path: FilePath, allowsShared: Bool, mayWait: Bool = true) {
+  init(_ path: LocalPath, allowsShared: Bool, mayWait: Bool = true) {
     self.path = path
     self.allowsShared = allowsShared
     self.mayWait = mayWait
@@ -100,9 +108,28 @@ struct SecretFile {
   }
 }
 
+/// A variable of the environment that is a path, if it is set and not empty.
+func environmentPath(_ name: String) -> LocalPath? {
+  guard let value = shim_environment(name), value.pointee != 0 else { return nil }
+  return LocalPath(cString: value)
+}
+
+extension LocalPath {
+  /// The path with more text behind it.
+  func appending(_ text: String) -> LocalPath { LocalPath(bytes: bytes + Array(text.utf8)) }
+}
+
 /// A variable of the environment, if it is set and not empty.
-func environment(_ name: String) -> String? {
-  guard let value = shim_environment(name) else { return nil }
-  let text = String(cString: value)
-  return text.isEmpty ? nil : text
+func environment(_ name: String) -> String? { environmentBytes(name).map { String(decoding: $0, as: UTF8.self) } }
+
+/// The same as the bytes that it is: a password need not be UTF-8.
+func environmentBytes(_ name: String) -> [UInt8]? {
+  guard let value = shim_environment(name), value[0] != 0 else { return nil }
+  var bytes: [UInt8] = []
+  var index = 0
+  while value[index] != 0 {
+    bytes.append(UInt8(bitPattern: value[index]))
+    index += 1
+  }
+  return bytes
 }

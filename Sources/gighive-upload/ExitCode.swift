@@ -17,24 +17,26 @@ enum ExitCode {
   static let conflict: Int32 = 11
   static let memoryCeiling: Int32 = 12
   static let stateDirectory: Int32 = 13
+  static let outputFailed: Int32 = 14
   static let interruptedBase: Int32 = 128
 
   /// The exit code of an error.
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
     case .delivered: delivered
-    case .form, .formData, .requestHead: usage
+    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable: usage
     case .file, .changed: inputFile
     case .state(let error): of(error)
-    case .conflict, .tus(.locked): conflict
-    case .tus(.tooLarge): tooLarge
-    case .tus(.invalidMetadataKey): usage
-    case .tus(.offsetBeyond): integrity
-    case .tus(.notSpoken), .tus(.versionNotSupported), .tus(.refused): refused
-    case .tus, .uploadLost, .stillProcessing: serverFailure
+    case .conflict: conflict
+    case .tus(let error): of(error)
+    case .mayBeStored(let cause): ofUncertain(cause)
+    case .uncertain: noConnection
+    case .notFromServer(let status): of(status: status)
+    case .guestTokenRefused, .termsNotAccepted: credentialsRefused
+    case .uploadLost, .stillProcessing: serverFailure
     case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
-    case .tls(.outOfMemory, _), .outOfResources: memoryCeiling
-    case .tls: tls
+    case .outOfResources: memoryCeiling
+    case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
     case .refused(let status, _), .proxyRefused(let status, _): of(status: status)
     case .redirected, .redirectionRefused: refused
@@ -43,11 +45,36 @@ enum ExitCode {
     }
   }
 
+  /// A gateway's 5xx says that the server failed; all else that leaves the outcome open is a lost connection.
+  private static func ofUncertain(_ cause: UploadError) -> Int32 {
+    if case .refused = cause { serverFailure } else { noConnection }
+  }
+
   private static func of(_ error: StateError) -> Int32 {
     switch error {
     case .unusable(_, let error) where error.code == SHIM_ENOMEM: memoryCeiling
-    case .unusable, .foreign, .noDirectory: stateDirectory
+    case .unusable, .notRegular, .foreign, .noDirectory: stateDirectory
     case .noSuchRecord, .ambiguousID: usage
+    }
+  }
+
+  private static func of(_ error: TusError) -> Int32 {
+    switch error {
+    case .locked: conflict
+    case .tooLarge: tooLarge
+    case .invalidMetadataKey: usage
+    case .offsetBeyond: integrity
+    case .notSpoken, .versionNotSupported, .refused: refused
+    case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .unproved: serverFailure
+    }
+  }
+
+  private static func of(_ error: TLSError) -> Int32 {
+    switch error {
+    case .outOfMemory: memoryCeiling
+    case .certificate, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated, .unusableFile,
+      .unusablePin:
+      tls
     }
   }
 
@@ -64,12 +91,13 @@ enum ExitCode {
   static let table: [(code: String, meaning: String)] = [
     ("0", "delivered"), ("1", "internal error"), ("2", "usage"),
     ("3", "input file (missing, unreadable, empty, not regular, too large, changed)"),
-    ("4", "no connection (name, refused, timeout, lost) after the retries"), ("5", "TLS"), ("6", "credentials refused"),
+    ("4", "no connection (name, refused, timeout, lost) after the retries; may be stored"),
+    ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after the retries"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
     ("11", "conflict: the same upload runs in another process, or the server keeps it locked"),
     ("12", "memory ceiling (--max-memory), or nothing left of another resource"),
     ("13", "state directory unusable"),
-    ("130, 143", "interrupted"),
+    ("14", "the output failed, or nobody took it; all else succeeded"), ("130, 143", "interrupted"),
   ]
 }

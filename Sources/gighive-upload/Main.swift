@@ -4,14 +4,24 @@ import Uploader
 @main
 struct Main {
   static func main() {
-    shim_report_traps()
-    shim_forbid_core_dumps()
+    takeOverProcess()
     do throws(UsageError) {
-      shim_exit(try run())
+      shim_exit(Console.finish(try run()))
     } catch {
       Console.error("gighive-upload: " + error.message + " See gighive-upload help.\n")
-      shim_exit(ExitCode.usage)
+      shim_exit(Console.finish(ExitCode.usage))
     }
+  }
+
+  /// What changes the whole process is done here and nowhere in the library, before anything is opened or allocated.
+  private static func takeOverProcess() {
+    shim_keep_standard_streams()
+    Console.open()
+    shim_report_traps()
+    shim_ignore_file_size_signal()
+    shim_forbid_core_dumps()
+    shim_openssl_take_over()
+    shim_use_built_in_name_services()
   }
 
   private static func run() throws(UsageError) -> Int32 {
@@ -23,7 +33,7 @@ struct Main {
     if let command = Command(rawValue: word) { return try run(command) }
     switch word {
     case "version", "--version", "-V":
-      Console.out("gighive-upload " + version)
+      Console.out("gighive-upload " + Uploader.version)
       return ExitCode.delivered
     case "help", "--help", "-h":
       return try help()

@@ -21,16 +21,23 @@ extension GivenOption {
   }
 
   func field() throws(UsageError) -> FormField {
-    let bytes = Array(text.utf8)
+    let bytes = argument.bytes
     guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
       throw UsageError("--field: write NAME=VALUE.")
     }
-    return FormField(
-      String(decoding: bytes[..<equals], as: UTF8.self), String(decoding: bytes[(equals + 1)...], as: UTF8.self))
+    return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
   }
 
   func size() throws(UsageError) -> Int64 {
     guard let size = Quantity.size(text) else { throw invalid("a size, such as 500M, 6Gi or 1000000") }
+    return size
+  }
+
+  func size(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
+    let size = try size()
+    guard range.contains(size) else {
+      throw invalid("a size from " + String(range.lowerBound) + " to " + String(range.upperBound) + " bytes")
+    }
     return size
   }
 

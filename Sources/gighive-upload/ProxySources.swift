@@ -4,7 +4,7 @@ import Uploader
 struct ProxySources {
   var url: String?
   var user: String?
-  var passwordFile: FilePath?
+  var passwordFile: LocalPath?
 
   func load(allowsSharedSecrets: Bool) throws(UsageError) -> ProxySettings {
     var settings = ProxySettings()
@@ -12,8 +12,9 @@ struct ProxySources {
     guard let url else {
       guard user == nil, passwordFile == nil else { throw UsageError("--proxy-user needs --proxy.") }
       // HTTP_PROXY in capitals is what a web server makes of a request's "Proxy" field for the programs it runs.
-      settings.http = try fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
-      settings.https = try fromEnvironment(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+      (settings.http, settings.unusableHTTP) = fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
+      (settings.https, settings.unusableHTTPS) = fromEnvironment(
+        ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
       return settings
     }
     if url.isEmpty { return settings }
@@ -43,20 +44,21 @@ struct ProxySources {
       return Proxy(
         uri, user: user, password: try SecretFile(passwordFile, allowsShared: allowsSharedSecrets).firstLine())
     }
-    guard let password = environment("GIGHIVE_PROXY_PASSWORD") else {
+    guard let password = environmentBytes("GIGHIVE_PROXY_PASSWORD") else {
       throw UsageError("--proxy-user needs a password: in --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
     }
-    return Proxy(uri, user: user, password: Array(password.utf8))
+    return Proxy(uri, user: user, password: password)
   }
 
-  private func fromEnvironment(_ names: [String]) throws(UsageError) -> Proxy? {
+  /// - Returns: what the first of the variables that is set says, or its name if that is no HTTP proxy, such as a SOCKS one for
+  ///   other programs: then only what would go through it fails.
+  private func fromEnvironment(_ names: [String]) -> (proxy: Proxy?, unusable: String?) {
     for name in names {
-      guard let value = environment(name) else { continue }
+      guard let value = environmentBytes(name) else { continue }
       // The value can hold a password: it is not quoted.
-      do throws(TargetURIError) { return try Proxy(variable: value) } catch {
-        throw UsageError("$" + name + " is not a URL of an HTTP proxy, such as http://proxy:3128.")
-      }
+      guard let proxy = try? Proxy(variable: value) else { return (nil, "$" + name) }
+      return (proxy, nil)
     }
-    return nil
+    return (nil, nil)
   }
 }

@@ -7,15 +7,15 @@ final class Report {
   enum ProgressStyle { case automatic, bar, plain, none }
   private enum Style { case json, bar, plain, none }
 
-  /// One file of the command line.
+  /// One file that is at work.
   private struct Entry {
-    let file: FilePath
+    let index: Int
+    let file: LocalPath
     var meter = Meter()
     /// How many tenths have been told.
     var tenth: Int64 = 0
     /// The ID of its record.
     var upload: String?
-    var isAtWork = false
 
     var name: String { PrintableText.line(file.lastComponent) }
   }
@@ -25,7 +25,12 @@ final class Report {
   private let isJSON: Bool
   /// What a command that is proposed needs besides, to find the record.
   private let stateHint: String
+  /// Of the files at work alone: there can be very many others.
   private var entries: [Entry] = []
+  /// The files that were announced last, and the index of the first of them.
+  private var files = Operands()
+  private var firstIndex = 0
+  private var fileCount = 0
   private var deliveredCount = 0
   private var isLineOpen = false
 
@@ -42,27 +47,46 @@ final class Report {
       case .plain: .plain
       case .automatic: Console.isErrorTerminal ? .bar : .plain
       }
+    if isJSON { Console.putOutcomesOut() }
   }
 
-  /// Announces files.
+  /// Announces files. Those that were announced before must have ended.
   /// - Returns: the index of the first of them, for the other calls.
-  func add(_ files: [FilePath]) -> Int {
-    let first = entries.count
-    entries += files.map { Entry(file: $0) }
-    return first
+  func add(_ files: Operands) -> Int {
+    self.files = files
+    firstIndex = fileCount
+    fileCount += files.count
+    return firstIndex
   }
 
   func begin(_ index: Int) {
-    entries[index].isAtWork = true
-    if isJSON { Console.out(event("start", index).finished()) }
+    _ = position(index)
+    if isJSON { Console.out(event("start", index).finished(), .message) }
   }
 
-  func recorded(_ index: Int, upload: String) { entries[index].upload = upload }
+  func recorded(_ index: Int, upload: String) { entries[position(index)].upload = upload }
 
-  // MARK: Progress
+  /// Where the file's entry is; it is made if it is not there.
+  private func position(_ index: Int) -> Int {
+    if let position = entries.firstIndex(where: { $0.index == index }) { return position }
+    entries.append(Entry(index: index, file: files[index - firstIndex]))
+    shim_note_begin()
+    return entries.count - 1
+  }
 
-  func progress(_ index: Int, _ progress: Progress) {
-    entries[index].meter.note(progress, nowMilliseconds: shim_monotonic_milliseconds())
+  private func entry(_ index: Int) -> Entry { entries[position(index)] }
+
+  /// The file is not at work any more.
+  private func end(_ index: Int, isDelivered: Bool) {
+    _ = position(index)
+    shim_note_end(isDelivered ? 1 : 0)
+    entries.removeAll { $0.index == index }
+  }
+
+  // MARK: UploadProgress
+
+  func progress(_ index: Int, _ progress: UploadProgress) {
+    entries[position(index)].meter.note(progress, nowMilliseconds: shim_monotonic_milliseconds())
     switch style {
     case .none: break
     case .json: reportJSON(index)
@@ -73,37 +97,39 @@ final class Report {
 
   /// Once a second is enough for a program.
   private func reportJSON(_ index: Int) {
-    guard entries[index].meter.isDue(everyMilliseconds: 1000) else { return }
-    let meter = entries[index].meter
+    let position = position(index)
+    guard entries[position].meter.isDue(everyMilliseconds: 1000) else { return }
+    let meter = entries[position].meter
     var line = event("progress", index)
     line.add("bytes", meter.deliveredBytes)
     line.add("total", meter.totalBytes)
     line.add("seconds", milliseconds: meter.elapsedMilliseconds)
-    Console.out(line.finished())
+    Console.out(line.finished(), .progress)
   }
 
   /// A line each 10 %.
   private func reportPlain(_ index: Int) {
-    let meter = entries[index].meter
+    let position = position(index)
+    let meter = entries[position].meter
     let tenth = meter.deliveredBytes / max(1, meter.totalBytes / 10)
-    guard tenth > entries[index].tenth else { return }
-    entries[index].tenth = tenth
+    guard tenth > entries[position].tenth else { return }
+    entries[position].tenth = tenth
     // What was there before a resume is not told.
     if meter.elapsedMilliseconds == 0, tenth < 10 { return }
     let line = [
       String(min(100, tenth * 10)) + " %",
       SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes), meter.rateText,
     ].joined(separator: ", ")
-    Console.error(entries[index].name + ": " + line + "\n")
+    Console.error(entry(index).name + ": " + line + "\n", .progress)
   }
 
   /// One line for all files at work.
   private func reportBar(_ index: Int) {
     let columns = Int(shim_terminal_columns(2))
-    let meters = entries.filter { $0.isAtWork }.map { $0.meter }
-    let name = meters.count == 1 ? entries[index].name : String(meters.count) + " files"
+    let meters = entries.map { $0.meter }
+    let name = meters.count == 1 ? entry(index).name : String(meters.count) + " files"
     let line = ProgressLine.text(name: name, MeterReading(meters), columns: columns > 0 ? columns : 80)
-    Console.error("\r" + line + "\u{1B}[K")
+    Console.error("\r" + line + "\u{1B}[K", .progress)
     isLineOpen = true
   }
 
@@ -111,16 +137,16 @@ final class Report {
     closeLine()
     if isJSON {
       var line = event("retry", index)
-      line.add("bytes", entries[index].meter.deliveredBytes)
+      line.add("bytes", entry(index).meter.deliveredBytes)
       line.add("seconds", milliseconds: retry.delayMilliseconds)
       line.add("try", retry.failures)
-      line.add("message", retry.error.message)
-      Console.out(line.finished())
+      line.add("message", retry.error.explanation)
+      Console.out(line.finished(), .remark)
     } else if !isQuiet {
       let pause = DurationText.seconds(retry.delayMilliseconds / 100 * 100)
       Console.error(
-        entries[index].name + ": " + retry.error.message + " Trying again in " + pause + " ("
-          + String(retry.failures) + " of " + String(retries) + ").\n")
+        entry(index).name + ": " + retry.error.explanation + " Trying again in " + pause + " ("
+          + String(retry.failures) + " of " + String(retries) + ").\n", .remark)
     }
   }
 
@@ -129,7 +155,7 @@ final class Report {
   /// A line about what happens on the wire.
   func diagnose(_ line: String) {
     closeLine()
-    Console.error(line + "\n")
+    Console.error(line + "\n", .remark)
   }
 
   /// What a person should know although the work goes on.
@@ -160,8 +186,8 @@ final class Report {
 
   /// What several files came to.
   func summarize() {
-    guard entries.count > 1 else { return }
-    say(String(deliveredCount) + " of " + String(entries.count) + " delivered.")
+    guard fileCount > 1 else { return }
+    say(String(deliveredCount) + " of " + String(fileCount) + " delivered.")
   }
 
   private func closeLine() {
@@ -172,23 +198,24 @@ final class Report {
   // MARK: Outcomes
 
   func delivered(_ index: Int, _ delivery: Delivery) {
-    entries[index].isAtWork = false
+    defer { end(index, isDelivered: true) }
     deliveredCount += 1
     closeLine()
     if isJSON { return reportDeliveredJSON(index, delivery) }
     if isQuiet { return }
     let receipt = delivery.receipt
-    Console.out(entries[index].name + ": " + (receipt.wasAlreadyThere ? "already there" : "delivered"))
-    if let assetID = receipt.assetID { Console.out("  asset     " + String(assetID)) }
+    var lines = [entry(index).name + ": " + (receipt.wasAlreadyThere ? "already there" : "delivered")]
+    if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }
     if let sha256 = delivery.file.sha256 {
-      Console.out(
+      lines.append(
         "  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
     }
     let sent = delivery.file.size - delivery.resumedFrom
     let before = delivery.resumedFrom > 0 ? "; the server had " + SizeText.short(delivery.resumedFrom) : ""
-    Console.out(
+    lines.append(
       "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
         + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) + before)
+    Console.out(lines.joined(separator: "\n"))
   }
 
   private func reportDeliveredJSON(_ index: Int, _ delivery: Delivery) {
@@ -206,8 +233,8 @@ final class Report {
 
   /// Another process has delivered it meanwhile.
   func deliveredBefore(_ index: Int, upload: String) {
-    entries[index].isAtWork = false
-    entries[index].upload = upload
+    defer { end(index, isDelivered: true) }
+    recorded(index, upload: upload)
     deliveredCount += 1
     closeLine()
     if isJSON {
@@ -225,10 +252,10 @@ final class Report {
   }
 
   func failed(_ index: Int, _ message: String, exitCode: Int32) {
-    entries[index].isAtWork = false
+    defer { end(index, isDelivered: false) }
     if isJSON {
       var line = event("failed", index)
-      line.add("bytes", entries[index].meter.deliveredBytes)
+      line.add("bytes", entry(index).meter.deliveredBytes)
       line.add("exit_code", Int64(exitCode))
       line.add("message", message)
       Console.out(line.finished())
@@ -237,7 +264,7 @@ final class Report {
   }
 
   /// A failure that is of no file in particular.
-  func failed(_ error: UploadError, exitCode: Int32) { failed(error.message, exitCode: exitCode) }
+  func failed(_ error: UploadError, exitCode: Int32) { failed(error.explanation, exitCode: exitCode) }
 
   func failed(_ message: String, exitCode: Int32) {
     if isJSON {
@@ -252,15 +279,11 @@ final class Report {
 
   /// An interruption is told with what had been sent by then.
   private func message(of error: UploadError, _ index: Int) -> String {
-    let entry = entries[index]
+    let entry = entry(index)
     guard case .cancelled(let hasSentAll) = error else {
       // Of several files it has to be said which one.
-      let namesFile =
-        switch error {
-        case .file, .changed: true
-        default: entries.count == 1
-        }
-      return (namesFile ? "" : entry.name + ": ") + error.message + (error.leavesPending ? wayOn(entry) : "")
+      let namesFile = fileCount == 1 || error.namesFile
+      return (namesFile ? "" : entry.name + ": ") + error.explanation + (error.leavesPending ? wayOn(entry) : "")
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
@@ -275,8 +298,8 @@ final class Report {
   private func event(_ kind: String, _ index: Int) -> JSONWriter {
     var line = JSONWriter()
     line.add("event", kind)
-    line.add("file", entries[index].file.text)
-    if let upload = entries[index].upload { line.add("id", upload) }
+    line.add(file: entry(index).file)
+    if let upload = entry(index).upload { line.add("id", upload) }
     return line
   }
 }

@@ -41,7 +41,7 @@ enum StoredOptions {
       let name = String(word.prefix { $0 != "=" })
       let argument = Percent.decode(word.dropFirst(name.count + 1)) ?? []
       guard let description = OptionTable.all.first(where: { $0.name == name }) else { continue }
-      options.append(GivenOption(option: description.option, argument: FilePath(bytes: argument)))
+      options.append(GivenOption(option: description.option, argument: LocalPath(bytes: argument)))
     }
     return options
   }

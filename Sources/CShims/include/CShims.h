@@ -8,5 +8,7 @@
 #include "shim_memory.h"
 #include "shim_network.h"
 #include "shim_process.h"
+#include "shim_output.h"
 #include "shim_openssl.h"
+#include "shim_hashing.h"
 #include "shim_zlib.h"

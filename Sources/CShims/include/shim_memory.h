@@ -14,6 +14,9 @@ int64_t shim_peak_memory_kib(void);
 // return; _exit(2) is what it is for. Without one, an allocation that fails is NULL (and Embedded Swift traps).
 void shim_on_out_of_memory(void (*handler)(void));
 
+// Calls it, if there is one.
+void shim_out_of_memory(void);
+
 // malloc(3), realloc(3) and posix_memalign(3) that call the handler before they would fail.
 void *shim_allocate(size_t size);
 void *shim_reallocate(void *pointer, size_t size);

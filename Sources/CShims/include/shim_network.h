@@ -12,18 +12,28 @@ typedef struct {
 enum { SHIM_FAMILY_ANY = 0, SHIM_FAMILY_IPV4 = 4, SHIM_FAMILY_IPV6 = 6 };
 enum { SHIM_RESOLVED = 0, SHIM_NO_SUCH_NAME = 1, SHIM_NO_RESOLVER = 2, SHIM_RESOLVER_NO_MEMORY = 3 };
 
+// For the program's main, and nobody's process else: a static glibc must not load NSS plug-ins of the machine it runs on. With
+// "files" and "dns" it needs none, not even in an empty chroot. In the ordinary build this does nothing, and the machine's
+// own order counts (mDNS, for one).
+void shim_use_built_in_name_services(void);
+
 // A name lookup on a thread of its own, since getaddrinfo(3) blocks: poll its descriptor, then take the result.
-// Numeric hosts are resolved at once and start no thread. NULL if no thread can be had.
+// Numeric hosts are resolved at once and start no thread; NULL for `host` gives this machine's loopback addresses. Returns NULL
+// if no thread can be had.
 typedef struct shim_lookup shim_lookup;
 shim_lookup *shim_lookup_start(const char *host, uint16_t port, int32_t family);
 // Becomes readable when the lookup is over.
 int32_t shim_lookup_descriptor(const shim_lookup *lookup);
-// How it ended (SHIM_RESOLVED …). Fills at most `capacity` addresses and says how many in `count`.
-int32_t shim_lookup_result(shim_lookup *lookup, shim_address *addresses, int32_t capacity, int32_t *count);
+// How it ended (SHIM_RESOLVED …).
+int32_t shim_lookup_result(const shim_lookup *lookup);
+// The addresses that were found, in the resolver's order: how many, and one by its index from 0.
+int32_t shim_lookup_count(const shim_lookup *lookup);
+void shim_lookup_address(const shim_lookup *lookup, int32_t index, shim_address *address);
 // Lets go of the lookup, finished or not.
 void shim_lookup_release(shim_lookup *lookup);
 
-// The address as text, "192.0.2.1:443" or "[2001:db8::1]:443", into a buffer of at least 64 bytes. Returns its length.
+// The address as text, "192.0.2.1:443", "[2001:db8::1]:443" or "[fe80::1%2]:443" with the number of the interface, into a buffer
+// of at least 80 bytes. Returns its length.
 int32_t shim_address_text(const shim_address *address, void *buffer, size_t capacity);
 
 // SHIM_FAMILY_IPV4 or SHIM_FAMILY_IPV6.

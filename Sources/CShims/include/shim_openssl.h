@@ -7,7 +7,12 @@
 #include <openssl/x509v3.h>
 #include <stdint.h>
 
-// Starts OpenSSL without its configuration file and without error strings (they cost memory that only a failure needs).
+// For a program that has OpenSSL to itself, called first thing in main, before any thread and before OpenSSL is used: OpenSSL
+// gets memory functions that know the memory ceiling (shim_on_out_of_memory), and will start without its configuration
+// file. A process that uses the library without this call keeps its OpenSSL as it is.
+void shim_openssl_take_over(void);
+// Before OpenSSL is used. Where it was taken over it starts without its configuration file and without error strings (they
+// cost memory that only a failure needs); elsewhere this does nothing, and OpenSSL starts as the process has it.
 void shim_openssl_initialize(void);
 
 // A BIO that gathers records and sends them together, up to `capacity` bytes a call, with MSG_NOSIGNAL. It sends when
@@ -18,6 +23,8 @@ void shim_openssl_initialize(void);
 BIO *shim_bio_new(int32_t descriptor, size_t capacity);
 // Sends what was gathered. Returns how many bytes the socket has not taken yet.
 size_t shim_bio_flush(BIO *bio);
+// How many bytes it takes without having to send.
+size_t shim_bio_room(BIO *bio);
 // -errno of the first failure, or 0.
 int32_t shim_bio_write_error(BIO *bio);
 int32_t shim_bio_read_error(BIO *bio);

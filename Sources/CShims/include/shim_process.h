@@ -20,13 +20,22 @@ const char *shim_option_offender(void);
 // Index of the first argument that is not an option, once shim_option_next has returned -1.
 int32_t shim_option_rest(void);
 
-// Lets SIGINT and SIGTERM raise the event `descriptor`; a second one ends the process at once, whatever it waits for.
-// SIGPIPE is ignored: a closed pipe is an error, not an end.
+// What a program does for itself, and the library never: each changes the whole process.
+
+// Opens /dev/null for standard streams that are closed. A file or socket must not get the number of one of them: texts would
+// be written into it.
+void shim_keep_standard_streams(void);
+// Lets SIGINT and SIGTERM raise the event `descriptor`; a second one ends the process at once, whatever it waits for. One that
+// was ignored when the process began (nohup(1), a shell's "&") stays ignored. SIGPIPE is ignored: a closed pipe is an error,
+// not an end.
 void shim_signals_raise_event(int32_t descriptor);
 // The signal that came (SIGINT 2, SIGTERM 15), or 0.
 int32_t shim_signal_received(void);
-// Lets a trap (a mistake in this program) end it with a sentence and exit code 1.
-void shim_report_traps(void);
+// A file that may not grow (RLIMIT_FSIZE) is an error of write(2), not an end.
+void shim_ignore_file_size_signal(void);
+// Can `count` more descriptors be opened (at most SHIM_OPEN_MOST)? 0 or -errno.
+int32_t shim_can_open(int32_t count);
+enum { SHIM_OPEN_MOST = 256 };
 // exit(3)
 _Noreturn void shim_exit(int32_t code);
 // prctl(PR_SET_DUMPABLE, 0): no core dump, and no look into the memory for other processes of the user.

@@ -2,6 +2,13 @@
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+// Also where Swift imports this header: on 32-bit architectures a recording above 2 GiB, or a date after 2038, would be cut
+// off. Compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 there (Swift: -Xcc), as the Makefile does.
+_Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits: -D_FILE_OFFSET_BITS=64");
+_Static_assert(sizeof(time_t) == 8, "time_t must have 64 bits: -D_TIME_BITS=64");
 
 // What fstat(2) says of an open file, in widths that do not depend on the architecture.
 typedef struct {
@@ -10,6 +17,9 @@ typedef struct {
     int64_t size;
     int64_t modified_seconds;
     int64_t modified_nanoseconds;
+    // st_ctim: the last change of content or of anything else about the file, such as its name.
+    int64_t changed_seconds;
+    int64_t changed_nanoseconds;
     int32_t kind;
     // Permission bits, such as 0600.
     uint32_t mode;
@@ -45,19 +55,32 @@ const char *shim_environment(const char *name);
 // A line for people about -result, such as "No such file or directory" (strerror(3)).
 const char *shim_error_text(int32_t error);
 
-extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_EIO, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
-extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG;
+extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
+extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE;
 
 // What the directory of state records needs. Each returns 0 (or a descriptor), or -errno.
 
 // mkdir(2), mode 0700.
 int32_t shim_make_directory(const char *path);
-// open(2) for writing, empty, created with mode 0600 whatever the umask, close-on-exec.
-int32_t shim_open_for_writing(const char *path);
+// open(2) for reading and writing, close-on-exec, and unless it must exist created with mode 0600 whatever the umask.
+// SHIM_NOT_REGULAR for what is no regular file.
+enum { SHIM_OPEN_AS_IT_IS = 0, SHIM_OPEN_EMPTIED = 1, SHIM_OPEN_EXISTING = 2, SHIM_NOT_REGULAR = -100000 };
+int32_t shim_open_for_writing(const char *path, int32_t how);
+// pwrite(2) until all is written.
+int32_t shim_write_at(int32_t descriptor, const void *buffer, size_t length, int64_t offset);
+// ftruncate(2); what is added is zero.
+int32_t shim_set_length(int32_t descriptor, int64_t length);
 // fsync(2) of a descriptor, and of a directory, so that a new name in it survives a power cut.
 int32_t shim_sync(int32_t descriptor);
 int32_t shim_sync_directory(const char *path);
 int32_t shim_rename(const char *from, const char *to);
+// stat(2) of a directory.
+int32_t shim_directory_status(const char *path, shim_file_status *status);
+// Sets the modification time of a directory an hour before that of its last change, and says what it is then: whatever changes
+// it later, even in the same tick of the clock, gives it another one. -EINVAL where times are kept too roughly (FAT).
+int32_t shim_backdate_directory(const char *path, shim_file_status *status);
+// futimens(2): the modification time alone.
+int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds);
 int32_t shim_unlink(const char *path);
 // flock(2), exclusive and without waiting. -EAGAIN if another process has it, or if the file has been removed meanwhile.
 int32_t shim_lock(int32_t descriptor);

@@ -15,9 +15,11 @@ package enum Percent {
   }
 
   /// nil if a percent sign is not followed by two hexadecimal digits.
-  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8)[...]) }
+
+  package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    var rest = text
     while let byte = rest.popFirst() {
       guard byte == ASCII.percent else {
         bytes.append(byte)

@@ -25,6 +25,29 @@ package enum PrintableText {
     return result
   }
 
+  /// Bytes that should be UTF-8, such as a file's name; each that is not is written as `\xe9`.
+  package static func escaped(_ bytes: [UInt8]) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var text = ""
+    var at = 0
+    while at < bytes.count {
+      let length = (1...4).first { at + $0 <= bytes.count && isCharacter(bytes[at..<(at + $0)]) }
+      if let length {
+        text += String(decoding: bytes[at..<(at + length)], as: UTF8.self)
+      } else {
+        var digits: [UInt8] = []
+        ASCII.appendHex([bytes[at]], to: &digits)
+        text += "\\x" + String(decoding: digits, as: UTF8.self)
+      }
+      at += length ?? 1
+    }
+    return text
+  }
+
+  private static func isCharacter(_ bytes: ArraySlice<UInt8>) -> Bool {
+    String(validating: bytes, as: UTF8.self) != nil
+  }
+
   /// A URI as it may be shown: without its query, which can hold a token.
   package static func withoutQuery(_ uri: String) -> String {
     let path = uri.utf8.prefix { $0 != UInt8(ascii: "?") }

@@ -2,7 +2,8 @@
 package enum Netrc {
   package struct Login: Equatable, Sendable {
     package let user: String
-    package let password: String
+    /// As the bytes that it is, which need not be UTF-8.
+    package let password: [UInt8]
   }
 
   /// The login of the first entry for the host, or of `default`; nil if there is none with a password.
@@ -11,7 +12,7 @@ package enum Netrc {
     var tokens = Tokens(bytes: bytes)
     var matches = false
     var login: String?
-    var password: String?
+    var password: [UInt8]?
     func entry() -> Login? {
       guard matches, let password else { return nil }
       if let user, let login, login != user { return nil }
@@ -19,13 +20,13 @@ package enum Netrc {
       return Login(user: name, password: password)
     }
     while let token = tokens.next() {
-      switch token {
+      switch String(decoding: token, as: UTF8.self) {
       case "machine", "default":
         if let found = entry() { return found }
         (login, password) = (nil, nil)
-        matches = token == "default"
-        if !matches, let name = tokens.next() { matches = ASCII.equalsIgnoringCase(name.utf8, host.utf8) }
-      case "login": login = tokens.next()
+        matches = token.elementsEqual("default".utf8)
+        if !matches, let name = tokens.next() { matches = ASCII.equalsIgnoringCase(name, host.utf8) }
+      case "login": login = tokens.next().map { String(decoding: $0, as: UTF8.self) }
       case "password": password = tokens.next()
       case "account": _ = tokens.next()
       case "macdef": tokens.skipMacro()
@@ -42,7 +43,7 @@ package enum Netrc {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
 
-    mutating func next() -> String? {
+    mutating func next() -> [UInt8]? {
       while offset < bytes.count {
         if Tokens.isSpace(bytes[offset]) {
           offset += 1
@@ -55,13 +56,13 @@ package enum Netrc {
       return nil
     }
 
-    private mutating func word() -> String {
+    private mutating func word() -> [UInt8] {
       let start = offset
       while offset < bytes.count, !Tokens.isSpace(bytes[offset]) { offset += 1 }
-      return String(decoding: bytes[start..<offset], as: UTF8.self)
+      return Array(bytes[start..<offset])
     }
 
-    private mutating func quotedWord() -> String {
+    private mutating func quotedWord() -> [UInt8] {
       var text: [UInt8] = []
       offset += 1
       while offset < bytes.count, bytes[offset] != ASCII.quote {
@@ -74,7 +75,7 @@ package enum Netrc {
         offset += 1
       }
       offset += 1
-      return String(decoding: text, as: UTF8.self)
+      return text
     }
 
     private static func escaped(_ byte: UInt8) -> UInt8 {

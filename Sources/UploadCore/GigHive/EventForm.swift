@@ -54,7 +54,7 @@ public struct EventForm: Equatable, Sendable {
       FormField("event_date", eventDate), FormField("org_name", orgName), FormField("event_type", eventType),
       FormField("label", label), FormField("participants", participants), FormField("keywords", keywords),
       FormField("location", location), FormField("rating", rating), FormField("notes", notes),
-    ].filter { !$0.value.isEmpty }
+    ].filter { !$0.bytes.isEmpty }
   }
 
   /// Is the text a day of the Gregorian calendar as YYYY-MM-DD?

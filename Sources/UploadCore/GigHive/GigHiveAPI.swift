@@ -9,6 +9,9 @@ package enum GigHiveAPI {
   /// Deletes a recording.
   package static let delete = "db/delete_media_files.php"
 
+  /// Says what it has under an asset's number.
+  package static func recording(_ assetID: Int64) -> String { "api/uploads/" + String(assetID) }
+
   /// The content of a finalize request.
   /// - Parameter uploadID: the last segment of the tus upload's address.
   package static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {

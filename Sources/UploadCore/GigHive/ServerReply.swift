@@ -27,14 +27,14 @@ public struct Receipt: Equatable, Sendable {
 
 /// Why an answer is not a confirmation.
 package enum ReplyFailure: Error, Equatable {
-  /// The server's status says no; `message` is in its own words, made printable.
+  /// The server's status says no; `message` is in its own words, as they came.
   case refused(status: Int, message: String)
   /// The server's SHA-256 is not that of the bytes that were sent.
   case checksumDiffers(sent: String, stored: String)
   /// The server's size is not what was sent, in bytes.
   case sizeDiffers(sent: Int64, stored: Int64)
-  /// GigHive has the recording and has not yet looked at it; asking again will tell.
-  case pending
+  /// GigHive has the recording and has not yet looked at it; asking again will tell. With its number, if it says one.
+  case pending(assetID: Int64?)
   /// A success without what GigHive says of one: another program answers at this address.
   case notFromGigHive(status: Int)
 }
@@ -52,7 +52,9 @@ package enum ServerReply {
       return receipt
     }
     try requireSuccess(status, content, json)
-    if json?["status"]?.string == "pending" { throw .pending }
+    if json?["status"]?.string == "pending" {
+      throw .pending(assetID: json?["asset_id"]?.integer ?? json?["id"]?.integer)
+    }
     guard let json, json["checksum_sha256"]?.string != nil, json["size_bytes"]?.integer != nil else {
       throw .notFromGigHive(status: status)
     }
@@ -66,20 +68,14 @@ package enum ServerReply {
     return try compare(json ?? .null, sent)
   }
 
-  /// An answer of GigHive's delete call, which can be 200 although nothing was deleted. Returns if the recording is not there.
-  package static func ofDeletion(status: Int, content: [UInt8]) throws(ReplyFailure) {
-    let json = try? JSONReader.read(content)
-    // Another program's error page says nothing of a recording.
-    if status == 404 || status == 410, json != nil { return }
-    try requireSuccess(status, content, json)
-    if status == 204 { return }
-    guard let json else { throw .notFromGigHive(status: status) }
-    let hasFailed = json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
-    guard hasFailed, (json["deleted_count"]?.integer ?? 0) < 1 else { return }
-    let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
-    if reason == "Not found" { return }
-    throw .refused(
-      status: status, message: reason.map { PrintableText.line($0) } ?? message(of: json, content: content))
+  /// Does the address that an S3 POST policy redirects to name what was stored? (`success_action_redirect`: bucket, key and etag
+  /// in the query)
+  static func isConfirmationByS3(_ location: String) -> Bool {
+    guard let query = location.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
+    let names = query.split(separator: "&").compactMap { pair in
+      pair.split(separator: "=", maxSplits: 1).count == 2 ? pair.split(separator: "=", maxSplits: 1)[0] : nil
+    }
+    return ["bucket", "key", "etag"].allSatisfy { name in names.contains { $0 == name } }
   }
 
   private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ReplyFailure) {
@@ -93,16 +89,22 @@ package enum ServerReply {
     if let token = json["delete_token"]?.string, token.utf8.count <= Limits.serverTextLength {
       receipt.deleteToken = token
     }
-    if let stored = json["size_bytes"]?.integer, stored != sent.size {
-      throw .sizeDiffers(sent: sent.size, stored: stored)
-    }
-    if let stored = json["checksum_sha256"]?.string, let ours = sent.sha256 {
-      guard ASCII.lowercased(stored) == ours else {
-        throw .checksumDiffers(sent: ours, stored: PrintableText.line(stored))
+    try compare(
+      checksum: json["checksum_sha256"]?.string, size: json["size_bytes"]?.integer, with: sent, &receipt)
+    return receipt
+  }
+
+  /// Compares what the server says that it has with what was sent; what it does not say is not compared.
+  static func compare(
+    checksum: String?, size: Int64?, with sent: SentFile, _ receipt: inout Receipt
+  ) throws(ReplyFailure) {
+    if let size, size != sent.size { throw .sizeDiffers(sent: sent.size, stored: size) }
+    if let checksum, let ours = sent.sha256 {
+      guard ASCII.lowercased(checksum) == ours else {
+        throw .checksumDiffers(sent: ours, stored: checksum)
       }
       receipt.isChecksumVerified = true
     }
-    return receipt
   }
 
   /// The sentence of an answer's content that a person should read.
@@ -110,14 +112,14 @@ package enum ServerReply {
     message(of: try? JSONReader.read(content), content: content)
   }
 
-  /// The sentence that a person should read: `message` and `error` of a JSON answer, the text of an HTML page.
+  /// The sentence that a person should read, not yet printable: `message` and `error` of a JSON answer, the text of an HTML page.
   static func message(of json: JSONValue?, content: [UInt8]) -> String {
     let error = json?["error"]?.string ?? ""
     let message = json?["message"]?.string ?? ""
-    if !message.isEmpty { return PrintableText.line(message) }
-    if !error.isEmpty { return PrintableText.line(error) }
+    if !message.isEmpty { return message }
+    if !error.isEmpty { return error }
     if json != nil { return "" }
-    return PrintableText.line(withoutTags(content))
+    return withoutTags(content)
   }
 
   /// The text of a short HTML page: what is outside of tags, beginning behind the head where there is one.

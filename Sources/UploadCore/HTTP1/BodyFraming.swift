@@ -15,7 +15,8 @@ package enum BodyFraming: Equatable, Sendable {
       self = .none
       return
     }
-    let codings = head.fields.listMembers(of: "Transfer-Encoding")
+    // "identity" is no coding; RFC 2616 had it.
+    let codings = head.fields.listMembers(of: "Transfer-Encoding").filter { $0 != "identity" }
     if !codings.isEmpty {
       guard codings == ["chunked"] else { throw .unsupportedTransferEncoding }
       self = .chunked

@@ -80,6 +80,12 @@ package struct Exchange: Sendable {
   /// Did the server say that the connection ends behind this response?
   package var endsConnection: Bool { receiving == .complete && connectionEnds }
 
+  /// Did the server say that it keeps the connection open?
+  package var promisesReuse: Bool {
+    guard let fields = response?.head.fields else { return false }
+    return fields.listMembers(of: "Connection").contains("keep-alive") || fields.first("Keep-Alive") != nil
+  }
+
   /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
   package var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
 
@@ -212,7 +218,8 @@ package struct Exchange: Sendable {
     let isAmbiguous =
       head.fields.first("Transfer-Encoding") != nil
       && (head.minorVersion == 0 || head.fields.first("Content-Length") != nil)
-    return options.contains("close") || isAmbiguous || (head.minorVersion == 0 && !options.contains("keep-alive"))
+    return options.contains("close") || isAmbiguous || head.hasMalformedField
+      || (head.minorVersion == 0 && !options.contains("keep-alive"))
   }
 
   private mutating func receiveLength(_ input: UnsafeRawBufferPointer, left: Int64) -> Int {

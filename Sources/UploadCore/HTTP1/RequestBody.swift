@@ -2,7 +2,7 @@
 ///
 /// It goes through the phases header → file → footer → complete, and its length is known before its first byte. A
 /// multipart form has both framings (``FormData``); a plain PUT has none.
-package struct RequestBody: Sendable {
+package struct RequestBody: Equatable, Sendable {
   package enum Phase: Equatable, Sendable {
     /// Framing before the file; `sent` bytes of it have been taken.
     case header(sent: Int)
@@ -31,6 +31,11 @@ package struct RequestBody: Sendable {
 
   /// The value of Content-Length.
   package var length: Int64 { Int64(header.count) + fileLength + Int64(footer.count) }
+
+  /// Does its stretch of the file, or the part of it up to `sent`, end where a file of this size does?
+  package func endsFile(of size: Int64, after sent: Int64? = nil) -> Bool {
+    fileLength > 0 && fileOffset + (sent ?? fileLength) == size
+  }
 
   /// Copies framing into `space` as far as it fits; 0 in the phases file and complete.
   package mutating func writeFraming(into space: UnsafeMutableRawBufferPointer) -> Int {

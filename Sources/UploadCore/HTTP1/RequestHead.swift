@@ -34,17 +34,28 @@ package struct RequestHead: Equatable, Sendable {
     let text =
       switch form {
       case .origin: target.requestTarget
-      case .absolute: target.text
+      case .absolute: target.absoluteForm
       case .authority: target.authorityWithPort
       }
-    var bytes = Array((method + " " + text + " HTTP/1.1\r\n").utf8)
     let host = form == .authority ? target.authorityWithPort : target.authority
-    bytes += Array(("Host: " + host + "\r\n").utf8)
+    // One array for all of it: strings that are put together would be allocated for each field of each request.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1024)
+    func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    append(method)
+    append(" ")
+    append(text)
+    append(" HTTP/1.1\r\nHost: ")
+    append(host)
+    append("\r\n")
     for field in fields {
       guard field.isSendable else { throw .invalidField(name: PrintableText.line(field.name)) }
-      bytes += Array((field.name + ": " + field.value + "\r\n").utf8)
+      append(field.name)
+      append(": ")
+      append(field.value)
+      append("\r\n")
     }
-    bytes += Array("\r\n".utf8)
+    append("\r\n")
     guard bytes.count <= Limits.requestHeadLength else { throw .tooLong(limit: Limits.requestHeadLength) }
     return bytes
   }

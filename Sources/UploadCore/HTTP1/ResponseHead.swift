@@ -16,6 +16,16 @@ public enum ResponseError: Error, Equatable {
   case unexpectedUpgrade
   /// The connection ended before the response did.
   case incomplete
+
+  /// Is another try worth while?
+  var isTransient: Bool {
+    switch self {
+    case .incomplete: true
+    case .notHTTP, .headTooLong, .tooManyFields, .tooManyInterimResponses, .invalidField, .invalidContentLength,
+      .unsupportedTransferEncoding, .invalidChunk, .trailerTooLong, .unexpectedUpgrade:
+      false
+    }
+  }
 }
 
 /// A response's status and fields (RFC 9112, 4 and 5).
@@ -25,11 +35,14 @@ package struct ResponseHead: Equatable, Sendable {
   /// 100 to 599.
   package let status: Int
   package let fields: [Field]
+  /// Was there a field line that breaks the rules? It is left out, and the connection is not used again.
+  package let hasMalformedField: Bool
 
   package init(minorVersion: UInt8 = 1, status: Int, fields: [Field]) {
     self.minorVersion = minorVersion
     self.status = status
     self.fields = fields
+    hasMalformedField = false
   }
 
   package var isInterim: Bool { status < 200 }
@@ -40,11 +53,30 @@ package struct ResponseHead: Equatable, Sendable {
     guard let statusLine = lines.popFirst() else { throw .notHTTP }
     (minorVersion, status) = try ResponseHead.parseStatusLine(ResponseHead.withoutLineEnd(statusLine))
     var fields: [Field] = []
+    var malformedCount = 0
+    var isInFraming = false
     for line in lines {
-      guard fields.count < Limits.fieldCount else { throw .tooManyFields(limit: Limits.fieldCount) }
-      fields.append(try ResponseHead.parseField(ResponseHead.withoutLineEnd(line)))
+      guard fields.count + malformedCount < Limits.fieldCount else { throw .tooManyFields(limit: Limits.fieldCount) }
+      let line = ResponseHead.withoutLineEnd(line)
+      do throws(ResponseError) {
+        let field = try ResponseHead.parseField(line)
+        isInFraming = ResponseHead.isFraming(Array(field.name.utf8)[...])
+        fields.append(field)
+      } catch {
+        // A careless server's mistake is harmless where it does not touch what says how long the response is.
+        let isContinuation = line.first == ASCII.space || line.first == ASCII.tab
+        guard !(isContinuation && isInFraming), !ResponseHead.isFraming(line) else { throw error }
+        malformedCount += 1
+      }
     }
     self.fields = fields
+    hasMalformedField = malformedCount > 0
+  }
+
+  /// Does the line begin with the name of a field that decides where the response ends?
+  private static func isFraming(_ line: ArraySlice<UInt8>) -> Bool {
+    let name = ASCII.trimmed(line.prefix { $0 != ASCII.colon })
+    return ["Content-Length", "Transfer-Encoding"].contains { ASCII.equalsIgnoringCase(name, $0.utf8) }
   }
 
   private static func withoutLineEnd(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

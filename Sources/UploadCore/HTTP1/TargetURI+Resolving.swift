@@ -3,8 +3,10 @@ extension TargetURI {
   /// field: an absolute URI, `//host/path`, `/path`, `?query` or `path`.
   package func resolving(_ reference: String) throws(TargetURIError) -> TargetURI {
     let bytes = [UInt8](reference.utf8)
-    if TargetURI.hasScheme(bytes) { return try TargetURI(reference) }
-    if bytes.starts(with: "//".utf8) { return try TargetURI((scheme == .https ? "https:" : "http:") + reference) }
+    if TargetURI.hasScheme(bytes) { return try TargetURI(reference).inZone(of: self) }
+    if bytes.starts(with: "//".utf8) {
+      return try TargetURI((scheme == .https ? "https:" : "http:") + reference).inZone(of: self)
+    }
     let path = Array(requestTarget.utf8.prefix { $0 != questionMark })
     let target: [UInt8]
     switch bytes.first {
@@ -19,9 +21,21 @@ extension TargetURI {
     return try TargetURI(origin + String(decoding: target, as: UTF8.self))
   }
 
+  /// The same URI in the other one's zone: a server does not know which of its client's networks it is in, and its Location
+  /// fields have none.
+  private func inZone(of other: TargetURI) throws(TargetURIError) -> TargetURI {
+    guard zone == nil, other.zone != nil, IPAddress(host.utf8)?.isLinkLocal == true || host == other.host else {
+      return self
+    }
+    let uri = TargetURI(scheme: scheme, host: host, zone: other.zone, port: port, requestTarget: requestTarget)
+    guard uri.text.utf8.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
+    return uri
+  }
+
   /// The same path and query on the other URI's scheme, host and port.
   package func moved(toOriginOf other: TargetURI) -> TargetURI {
-    TargetURI(scheme: other.scheme, host: other.host, port: other.port, requestTarget: requestTarget)
+    TargetURI(
+      scheme: other.scheme, host: other.host, zone: other.zone, port: other.port, requestTarget: requestTarget)
   }
 
   /// `ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ) ":"` (RFC 3986, 3.1)

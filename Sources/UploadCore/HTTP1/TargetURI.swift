@@ -23,8 +23,11 @@ public struct TargetURI: Equatable, Sendable {
 
   /// Decides whether TLS is spoken.
   public let scheme: Scheme
-  /// A name or address in lower case; an IPv6 address without its brackets.
+  /// A name or address in lower case; an IPv6 address without its brackets and zone.
   public let host: String
+  /// The network interface that an IPv6 address counts on, such as "eth0" (RFC 6874): this machine's own affair, which is not
+  /// sent anywhere. nil if there is none.
+  public let zone: String?
   /// The TCP port; the scheme's own if the text has none.
   public let port: UInt16
   /// Path and query, beginning with "/": the origin-form of a request target (RFC 9112, 3.2.1).
@@ -36,33 +39,43 @@ public struct TargetURI: Equatable, Sendable {
     guard bytes.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
     let (scheme, rest) = try TargetURI.takeScheme(bytes[...])
     let authorityEnd = rest.firstIndex { $0 == slash || $0 == questionMark || $0 == numberSign } ?? rest.endIndex
-    let (host, port) = try TargetURI.parseAuthority(rest[..<authorityEnd])
+    let (host, zone, port) = try TargetURI.parseAuthority(rest[..<authorityEnd])
     self.scheme = scheme
     self.host = host
+    self.zone = zone
     self.port = port ?? (scheme == .https ? 443 : 80)
     requestTarget = try TargetURI.parseTarget(rest[authorityEnd...])
     // With the slash and the lower case that it has by now, so that what is taken can be read again.
     guard self.text.utf8.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
   }
 
-  init(scheme: Scheme, host: String, port: UInt16, requestTarget: String) {
+  init(scheme: Scheme, host: String, zone: String?, port: UInt16, requestTarget: String) {
     self.scheme = scheme
     self.host = host
+    self.zone = zone
     self.port = port
     self.requestTarget = requestTarget
   }
 
   /// The value of the Host field (RFC 9110, 7.2): the port only if it is not the scheme's own.
-  package var authority: String {
-    let name = hostIsIPv6 ? "[" + host + "]" : host
+  package var authority: String { authority(withZone: false) }
+
+  private func authority(withZone: Bool) -> String {
+    let zone = withZone ? zone.map { "%25" + $0 } ?? "" : ""
+    let name = hostIsIPv6 ? "[" + host + zone + "]" : host
     return port == (scheme == .https ? 443 : 80) ? name : name + ":" + String(port)
   }
+
+  /// What is looked up: the host, with its zone as getaddrinfo(3) takes it.
+  package var lookupName: String { zone.map { host + "%" + $0 } ?? host }
 
   /// Host and port, also if the port is the scheme's own: the authority-form (RFC 9112, 3.2.3).
   package var authorityWithPort: String { (hostIsIPv6 ? "[" + host + "]" : host) + ":" + String(port) }
 
   /// Scheme, host and port: what a connection and credentials are for (RFC 9110, 4.3.1).
-  package var origin: String { (scheme == .https ? "https://" : "http://") + authority }
+  package var origin: String { schemeText + authority(withZone: true) }
+
+  private var schemeText: String { scheme == .https ? "https://" : "http://" }
 
   /// The last segment of the path: the name of what it leads to.
   package var lastPathSegment: String {
@@ -74,6 +87,9 @@ public struct TargetURI: Equatable, Sendable {
   /// The URI as text.
   public var text: String { origin + requestTarget }
 
+  /// The absolute-form of a request target (RFC 9112, 3.2.2), which has no zone (RFC 6874, 4).
+  package var absoluteForm: String { schemeText + authority + requestTarget }
+
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
   /// Another target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. A query of
@@ -83,7 +99,7 @@ public struct TargetURI: Equatable, Sendable {
     var path = Array(requestTarget.utf8.prefix { $0 != questionMark })
     if path.last != slash { path.append(slash) }
     let target = String(decoding: path, as: UTF8.self) + relative
-    return TargetURI(scheme: scheme, host: host, port: port, requestTarget: target)
+    return TargetURI(scheme: scheme, host: host, zone: zone, port: port, requestTarget: target)
   }
 
   // MARK: Parts
@@ -96,9 +112,12 @@ public struct TargetURI: Equatable, Sendable {
     throw .unsupportedScheme
   }
 
-  private static func parseAuthority(_ bytes: ArraySlice<UInt8>) throws(TargetURIError) -> (String, UInt16?) {
+  private static func parseAuthority(
+    _ bytes: ArraySlice<UInt8>
+  ) throws(TargetURIError) -> (host: String, zone: String?, port: UInt16?) {
     if bytes.contains(UInt8(ascii: "@")) { throw .containsUserInformation }
     var host = bytes
+    var zone: ArraySlice<UInt8>?
     var port: ArraySlice<UInt8>?
     if bytes.first == UInt8(ascii: "[") {
       guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { throw .invalidHost }
@@ -106,6 +125,7 @@ public struct TargetURI: Equatable, Sendable {
       let after = bytes[(close + 1)...]
       guard after.isEmpty || after.first == ASCII.colon else { throw .invalidHost }
       if !after.isEmpty { port = after.dropFirst() }
+      (host, zone) = try splitZone(host)
       guard host.contains(ASCII.colon), host.allSatisfy(isIPv6Character) else { throw .invalidHost }
     } else {
       if let colon = bytes.firstIndex(of: ASCII.colon) {
@@ -115,7 +135,22 @@ public struct TargetURI: Equatable, Sendable {
       guard host.allSatisfy(isHostCharacter) else { throw .invalidHost }
     }
     guard !host.isEmpty else { throw .missingHost }
-    return (ASCII.lowercased(String(decoding: host, as: UTF8.self)), try parsePort(port))
+    return (
+      ASCII.lowercased(String(decoding: host, as: UTF8.self)), zone.map { String(decoding: $0, as: UTF8.self) },
+      try parsePort(port)
+    )
+  }
+
+  /// "fe80::1%25eth0" (RFC 6874, 2), or "fe80::1%eth0", as people copy it from ip(8). The name of an interface keeps its case.
+  private static func splitZone(
+    _ bytes: ArraySlice<UInt8>
+  ) throws(TargetURIError) -> (host: ArraySlice<UInt8>, zone: ArraySlice<UInt8>?) {
+    guard let percent = bytes.firstIndex(of: ASCII.percent) else { return (bytes, nil) }
+    var zone = bytes[(percent + 1)...]
+    // "%25" alone is the interface with that number.
+    if zone.count > 2, zone.starts(with: "25".utf8) { zone = zone.dropFirst(2) }
+    guard !zone.isEmpty, zone.count <= Limits.zoneLength, zone.allSatisfy(isZoneCharacter) else { throw .invalidHost }
+    return (bytes[..<percent], zone)
   }
 
   /// "http://hive:/" is allowed and means the default port (RFC 3986, 3.2.3).
@@ -131,6 +166,9 @@ public struct TargetURI: Equatable, Sendable {
     let text = String(decoding: target, as: UTF8.self)
     return target.first == slash ? text : "/" + text
   }
+
+  /// `unreserved` of RFC 3986, 2.3.
+  private static func isZoneCharacter(_ byte: UInt8) -> Bool { isHostCharacter(byte) || byte == UInt8(ascii: "~") }
 
   private static func isIPv6Character(_ byte: UInt8) -> Bool {
     ASCII.hexValue(byte) != nil || byte == ASCII.colon || byte == UInt8(ascii: ".")

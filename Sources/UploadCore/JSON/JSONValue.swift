@@ -18,6 +18,11 @@ package indirect enum JSONValue: Equatable, Sendable {
     return members.last { $0.name == name }?.value
   }
 
+  /// The members of an object, in their order; none of anything else.
+  package var members: [Member] {
+    if case .object(let members) = self { members } else { [] }
+  }
+
   /// The elements of an array; none of anything else.
   package var elements: [JSONValue] {
     if case .array(let elements) = self { elements } else { [] }

@@ -29,6 +29,31 @@ package struct JSONWriter {
     text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
   }
 
+  /// A path: as text, and one that is not UTF-8 exactly, too.
+  package mutating func add(file: LocalPath) {
+    add("file", file.text)
+    if !file.isUTF8 { add("file_percent_encoded", Percent.encode(file.bytes)) }
+  }
+
+  /// A value as it was read; numbers keep their spelling.
+  package mutating func add(_ name: String, _ value: JSONValue) {
+    addName(name)
+    text += JSONWriter.text(of: value)
+  }
+
+  private static func text(of value: JSONValue) -> String {
+    switch value {
+    case .null: return "null"
+    case .bool(let value): return value ? "true" : "false"
+    case .number(let text): return text
+    case .string(let text): return quoted(text)
+    case .array(let elements): return "[" + elements.map { text(of: $0) }.joined(separator: ",") + "]"
+    case .object(let members):
+      let texts = members.map { quoted($0.name) + ":" + text(of: $0.value) }
+      return "{" + texts.joined(separator: ",") + "}"
+    }
+  }
+
   private mutating func addName(_ name: String) {
     if text != "{" { text += "," }
     text += JSONWriter.quoted(name) + ":"

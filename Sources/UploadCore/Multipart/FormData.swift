@@ -2,28 +2,39 @@
 public struct FormField: Equatable, Sendable {
   /// The form's name for it.
   public let name: String
-  /// What it says, in UTF-8.
-  public let value: String
+  /// What it says, as it goes on the wire: UTF-8, unless the caller has it otherwise.
+  public let bytes: [UInt8]
 
   /// A field of this name and value.
-  public init(_ name: String, _ value: String) {
+  public init(_ name: String, _ value: String) { self.init(name, bytes: Array(value.utf8)) }
+
+  /// A field of this name, and a value that need not be UTF-8, such as the name of a file.
+  public init(_ name: String, bytes: [UInt8]) {
     self.name = name
-    self.value = value
+    self.bytes = bytes
   }
+
+  /// What it says, as text.
+  public var value: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// The part of a form that carries a file.
 package struct FilePart: Equatable, Sendable {
   /// The form's name for it; GigHive's is `file`.
   package var name: String
-  package var fileName: String
+  /// As it goes on the wire, not necessarily in UTF-8.
+  package var fileName: [UInt8]
   /// Such as `video/mp4`.
   package var mediaType: String
 
-  package init(name: String, fileName: String, mediaType: String) {
+  package init(name: String, fileName: [UInt8], mediaType: String) {
     self.name = name
     self.fileName = fileName
     self.mediaType = mediaType
+  }
+
+  package init(name: String, fileName: String, mediaType: String) {
+    self.init(name: name, fileName: Array(fileName.utf8), mediaType: mediaType)
   }
 }
 
@@ -49,7 +60,7 @@ package enum FormData {
     for field in fields {
       appendPartStart(boundary, name: field.name, to: &header)
       append("\r\n\r\n", to: &header)
-      append(field.value, to: &header)
+      header += field.bytes
       append("\r\n", to: &header)
     }
     appendPartStart(boundary, name: file.name, to: &header)
@@ -65,14 +76,14 @@ package enum FormData {
 
   private static func appendPartStart(_ boundary: Boundary, name: String, to bytes: inout [UInt8]) {
     append("--" + boundary.text + "\r\nContent-Disposition: form-data; name=\"", to: &bytes)
-    appendEscaped(name, to: &bytes)
+    appendEscaped(Array(name.utf8), to: &bytes)
     append("\"", to: &bytes)
   }
 
-  /// In names, CR, LF and the quote are percent-encoded and all else goes as it is, in UTF-8: what browsers do (HTML,
+  /// In names, CR, LF and the quote are percent-encoded and all else goes as it is: what browsers do, in UTF-8 (HTML,
   /// "multipart/form-data encoding algorithm"). `filename*` is forbidden here (RFC 7578, 4.2).
-  private static func appendEscaped(_ name: String, to bytes: inout [UInt8]) {
-    for byte in name.utf8 {
+  private static func appendEscaped(_ name: [UInt8], to bytes: inout [UInt8]) {
+    for byte in name {
       switch byte {
       case ASCII.carriageReturn, ASCII.lineFeed, ASCII.quote:
         bytes.append(ASCII.percent)

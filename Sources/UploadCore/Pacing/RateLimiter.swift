@@ -27,9 +27,10 @@ package struct RateLimiter: Sendable {
   package mutating func consume(_ count: Int) { milliBytes -= Int64(count) * 1000 }
 
   /// When the next write makes sense.
-  package func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-    guard milliBytes < quantum else { return now }
-    return now + (quantum - milliBytes + bytesPerSecond - 1) / bytesPerSecond
+  /// - Parameter bytes: what is written before it.
+  package func nextMilliseconds(nowMilliseconds now: Int64, after bytes: Int64 = 0) -> Int64 {
+    let missing = quantum + bytes * 1000 - milliBytes
+    return missing <= 0 ? now : now + (missing + bytesPerSecond - 1) / bytesPerSecond
   }
 
   /// A twentieth of a second's worth, and one byte at least.

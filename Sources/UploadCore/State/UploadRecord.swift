@@ -19,6 +19,8 @@ package struct UploadRecord: Equatable, Sendable {
   /// Seconds since 1970.
   package var createdAt: Int64 = 0
   package var updatedAt: Int64 = 0
+  /// When the server confirmed it, in seconds since 1970; nil if it is not ``Phase/delivered``.
+  package var deliveredAt: Int64?
   /// The file's absolute path, as the bytes that it is.
   package var path: [UInt8]
   package var identity: FileIdentity
@@ -39,8 +41,14 @@ package struct UploadRecord: Equatable, Sendable {
   package var deleteToken: String?
   /// Was the server asked to delete the recording, without an answer that says whether it did?
   package var isBeingDeleted = false
+  /// Was the last byte about to go out, so that the server may have had the whole file from then on?
+  package var isEnding = false
+  /// Did the last try end with ``UploadError/mayBeStored(_:)``? Then only a person may have it sent again.
+  package var mayBeStored = false
   /// The caller's own words, such as the options of the command line.
   package var note = ""
+  /// What a later version keeps in records of this format: it stays as it is.
+  package private(set) var others: [JSONValue.Member] = []
 
   package init(id: String, path: [UInt8], identity: FileIdentity, endpoint: String) {
     self.id = id
@@ -64,17 +72,24 @@ package enum RecordError: Error, Equatable {
 
 /// A record in a file: a line with the length and the CRC-32 of the rest, and the rest in JSON.
 ///
-///     gighive-upload record 1 0000000412 1c291ca3
+///     gighive-upload record 2 0000000412 1c291ca3
 ///     {"id":"5e1f0a77","phase":"pending", …}
+///
+/// Format 1 is that of version 0.1. It is read, and becomes format 2 when the record is written the next time. Members that
+/// this version does not know are kept. A version that adds one without which the record must not be touched, such as several
+/// addresses for one file, names it in the array `needs`: for a version that does not know it, the record is another version's.
 extension UploadRecord {
-  private static let magic = "gighive-upload record 1 "
+  private static let magic = "gighive-upload record "
+  /// What of `needs` this version knows.
+  private static let known: [String] = []
 
   /// The file's bytes.
   /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
   package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
     let content = Array((json + "\n").utf8)
     let length = String(content.count)
-    var head = Array((UploadRecord.magic + String(repeating: "0", count: 10 - length.utf8.count) + length + " ").utf8)
+    var head = Array(
+      (UploadRecord.magic + "2 " + String(repeating: "0", count: 10 - length.utf8.count) + length + " ").utf8)
     UploadRecord.appendHex(crc32(content), to: &head)
     head.append(ASCII.lineFeed)
     return head + content
@@ -100,7 +115,11 @@ extension UploadRecord {
     if let assetID { json.add("asset_id", assetID) }
     if wasUploaded { json.add("was_uploaded", true) }
     if isBeingDeleted { json.add("is_being_deleted", true) }
+    if isEnding { json.add("is_ending", true) }
+    if mayBeStored { json.add("may_be_stored", true) }
+    if let deliveredAt { json.add("delivered_at", deliveredAt) }
     json.add("note", note)
+    for member in others { json.add(member.name, member.value) }
     return json.finished()
   }
 
@@ -114,9 +133,10 @@ extension UploadRecord {
   /// Reads a whole file. What is torn, cut, longer than it says, or changed by a bit is not a record.
   package init(decoding bytes: [UInt8], crc32: ([UInt8]) -> UInt32) throws(RecordError) {
     let magic = UploadRecord.magic.utf8
-    guard bytes.starts(with: "gighive-upload record ".utf8), bytes.count <= Limits.recordLength else { throw .damaged }
-    guard bytes.starts(with: magic) else { throw .foreign }
-    let lengthStart = magic.count
+    guard bytes.starts(with: magic), bytes.count <= Limits.recordLength else { throw .damaged }
+    let isFirstFormat = bytes.dropFirst(magic.count).starts(with: "1 ".utf8)
+    guard isFirstFormat || bytes.dropFirst(magic.count).starts(with: "2 ".utf8) else { throw .foreign }
+    let lengthStart = magic.count + 2
     let sumStart = lengthStart + 11
     let contentStart = sumStart + 9
     guard bytes.count > contentStart, bytes[sumStart - 1] == ASCII.space, bytes[contentStart - 1] == ASCII.lineFeed,
@@ -126,12 +146,20 @@ extension UploadRecord {
     var sum: [UInt8] = []
     UploadRecord.appendHex(crc32(content), to: &sum)
     guard bytes[sumStart..<(contentStart - 1)].elementsEqual(sum) else { throw .damaged }
-    guard let json = try? JSONReader.read(content), let record = UploadRecord(json) else { throw .foreign }
+    guard let json = try? JSONReader.read(content), var record = UploadRecord(json) else { throw .foreign }
+    if isFirstFormat { record.migrate() }
     self = record
   }
 
+  /// Makes of a record of format 1 what this version would have written.
+  private mutating func migrate() {
+    // The delivery was the last that was written down.
+    if phase == .delivered { deliveredAt = updatedAt }
+  }
+
   private init?(_ json: JSONValue) {
-    guard let id = json["id"]?.string, UploadRecord.isID(id),
+    guard json["needs"]?.elements.allSatisfy({ need in UploadRecord.known.contains { $0 == need.string } }) ?? true,
+      let id = json["id"]?.string, UploadRecord.isID(id),
       let phase = json["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
       let path = json["file"]?.string.flatMap({ Percent.decode($0) }), !path.isEmpty, !path.contains(0),
       let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
@@ -151,7 +179,22 @@ extension UploadRecord {
     deleteToken = json["delete_token"]?.string
     wasUploaded = json["was_uploaded"] == .bool(true)
     isBeingDeleted = json["is_being_deleted"] == .bool(true)
+    isEnding = json["is_ending"] == .bool(true)
+    mayBeStored = json["may_be_stored"] == .bool(true)
+    deliveredAt = json["delivered_at"]?.integer
     note = json["note"]?.string ?? ""
+    others = json.members.filter { !UploadRecord.isMember($0.name) }
+  }
+
+  private static func isMember(_ name: String) -> Bool {
+    switch name {
+    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "device", "inode", "size",
+      "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "offset", "uploaded_as", "upload_url",
+      "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded", "is_being_deleted",
+      "is_ending", "may_be_stored", "note":
+      true
+    default: false
+    }
   }
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {

@@ -13,6 +13,8 @@ package struct ChunkSizing: Equatable, Sendable {
   private var withoutInterruption: Int64 = 0
   private var isDistant = false
   private var overlapFailures = 0
+  /// Does the server hold the upload for another request, as far as is known?
+  private var isLocked = false
 
   /// - Parameter pinned: the user's wish, in bytes.
   package init(pinned: Int64? = nil) { self.pinned = pinned }
@@ -20,12 +22,14 @@ package struct ChunkSizing: Equatable, Sendable {
   /// Can a second request be sent before the first one's answer has come (RFC 9112, 9.3.2)? Over a distance the line is
   /// idle otherwise while the answer travels. Both together then have the length of one.
   package var overlaps: Bool {
-    pinned == nil && isDistant && overlapFailures < Limits.overlapFailureCount && !keepsParts
+    pinned == nil && isDistant && !isLocked && overlapFailures < Limits.overlapFailureCount && !keepsParts
       && length == Limits.chunkStartLength
   }
 
   /// The length of the next request, in bytes, where `remaining` are left.
   package func next(remaining: Int64) -> Int64 {
+    // Content for a locked upload is sent in vain.
+    if isLocked, pinned == nil { return min(Limits.chunkMinimumLength, ceiling, remaining) }
     let wish = pinned ?? (keepsParts ? remaining : overlaps ? length / 2 : length)
     return min(wish, ceiling, remaining)
   }
@@ -39,9 +43,13 @@ package struct ChunkSizing: Equatable, Sendable {
 
   /// The server has stored a whole request.
   package mutating func stored(_ count: Int64) {
+    isLocked = false
     withoutInterruption += count
     if withoutInterruption >= Limits.chunkGrowsAfter { length = min(length * 2, Limits.chunkMaximumLength) }
   }
+
+  /// The server holds the upload for another request.
+  package mutating func locked() { isLocked = true }
 
   /// A request was interrupted.
   /// - Parameters:

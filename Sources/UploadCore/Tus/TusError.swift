@@ -22,4 +22,39 @@ public enum TusError: Error, Equatable, Sendable {
   case locked
   /// The server's status says no to a request of this method.
   case refused(method: String, status: Int)
+  /// The answer says that the upload is gone, and not that it is a tus server's: it has no Tus-Resumable.
+  case unproved(status: Int)
+}
+
+extension TusError {
+  /// Is another try worth while?
+  var isTransient: Bool {
+    switch self {
+    case .locked, .checksumMismatch, .noOffset, .unproved: true
+    case .notSpoken, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
+      .offsetBeyond, .refused:
+      false
+    }
+  }
+
+  /// Has the server something else than the file?
+  var isIntegrityFailure: Bool {
+    switch self {
+    case .offsetBeyond: true
+    case .notSpoken, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .noOffset,
+      .checksumMismatch, .locked, .refused, .unproved:
+      false
+    }
+  }
+
+  /// The error as it may be shown: texts from outside printable, and without secrets that the server has repeated.
+  func redacted(_ secrets: Secrets) -> TusError {
+    switch self {
+    case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
+    case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
+    case .notSpoken, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .checksumMismatch,
+      .locked, .refused, .unproved:
+      self
+    }
+  }
 }

@@ -14,7 +14,7 @@ package enum TusFields {
         throw .invalidMetadataKey(PrintableText.line(pair.name))
       }
       if pairs[(index + 1)...].contains(where: { $0.name == pair.name }) { continue }
-      elements.append(pair.value.isEmpty ? pair.name : pair.name + " " + Base64.encode(Array(pair.value.utf8)))
+      elements.append(pair.bytes.isEmpty ? pair.name : pair.name + " " + Base64.encode(pair.bytes))
     }
     return elements.joined(separator: ",")
   }
@@ -44,7 +44,7 @@ package struct TusOffer: Equatable, Sendable {
     let versions = fields.listMembers(of: "Tus-Version")
     guard !versions.isEmpty || fields.first("Tus-Resumable") != nil else { return nil }
     guard versions.isEmpty || versions.contains(TusFields.version) else {
-      throw .versionNotSupported(offered: PrintableText.line(versions.joined(separator: ", ")))
+      throw .versionNotSupported(offered: versions.joined(separator: ", "))
     }
     let extensions = fields.listMembers(of: "Tus-Extension")
     createsWithUpload = extensions.contains("creation-with-upload")
@@ -54,15 +54,19 @@ package struct TusOffer: Equatable, Sendable {
     if maximumSize == 0 { maximumSize = nil }
     if extensions.contains("checksum") {
       let algorithms = fields.listMembers(of: "Tus-Checksum-Algorithm")
-      // A server with the extension has SHA-1 at least.
-      checksum = algorithms.contains("sha256") ? .sha256 : .sha1
+      // A server with the extension has SHA-1 at least, unless it says otherwise.
+      if algorithms.contains("sha256") {
+        checksum = .sha256
+      } else if algorithms.contains("sha1") || fields.first("Tus-Checksum-Algorithm") == nil {
+        checksum = .sha1
+      }
     }
   }
 }
 
 extension [Field] {
   /// A field whose value is a length or an offset: decimal digits. nil if it is missing or anything else.
-  func tusNumber(_ name: String) -> Int64? {
+  package func tusNumber(_ name: String) -> Int64? {
     guard let text = first(name), !text.isEmpty else { return nil }
     return ASCII.decimal(text.utf8)
   }

@@ -1,23 +1,14 @@
-/// A request of the tus protocol, to be sent with the client's general fields.
-package struct TusRequest: Equatable, Sendable {
-  package let method: String
-  package let target: TargetURI
-  package let fields: [Field]
-  /// Where in the file the content begins, in bytes.
-  package var fileOffset: Int64 = 0
-  /// Content of the request, in bytes; nil if it has none.
-  package var contentLength: Int64?
-}
-
 /// One upload by the tus protocol 1.0.0 (tus.io/protocols/resumable-upload), without the connection: it says what to ask
 /// next, and is told the answers and the interruptions.
 ///
 ///     discovering ──▶ creating ──▶ sending ──▶ complete
 ///          │              ▲         │   ▲
 ///          └──▶ locating ─┼─────────┼───┘
-///                  │      │         │ (interrupted)
-///                  ▼      │         ▼
-///                 gone ───┘      locating
+///               │    │    │         │ (interrupted)
+///               │    ▼    │         ▼
+///               │   gone ─┘      locating
+///               ▼    ▲
+///             doubting (somebody who is not the server said that the upload is gone)
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
     /// What does the server offer? (OPTIONS)
@@ -26,18 +17,33 @@ package struct TusUpload: Sendable {
     case creating
     /// How much has the server? (HEAD)
     case locating
+    /// Is it the server that says the upload is gone?
+    case doubting(Doubt)
     /// The server has `acknowledged` bytes; the next request begins at `next`. (PATCH)
     case sending(acknowledged: Int64, next: Int64)
     /// The server has every byte.
     case complete
-    /// The server does not know the upload (any more).
-    case gone
+    /// The server does not know the upload (any more). `replacement` is a new one that was created to learn that.
+    case gone(replacement: TargetURI?)
+  }
+
+  /// How a 404 that proves nothing is examined: a server that creates an upload and knows it is the server; if the old
+  /// address then still leads nowhere, the old upload is gone.
+  package enum Doubt: Equatable, Sendable {
+    /// (POST)
+    case creating
+    /// (HEAD of the new one)
+    case locatingNew(TargetURI)
+    /// (HEAD of the old one)
+    case locatingOld(new: TargetURI)
+    /// The old one is there: the new one is not needed. (DELETE)
+    case removingNew(TargetURI, acknowledged: Int64)
   }
 
   /// What to do next.
   package enum Step: Equatable, Sendable {
-    case ask(TusRequest)
-    /// Compute the checksum of a stretch of the file, and tell it with ``setChecksum(_:)``.
+    case ask(Request)
+    /// Compute the checksum of a range of the file, and tell it with ``setChecksum(_:)``.
     case checksum(TusOffer.ChecksumAlgorithm, offset: Int64, length: Int64)
     /// Nothing before an answer comes.
     case await
@@ -57,307 +63,168 @@ package struct TusUpload: Sendable {
     package init() {}
   }
 
-  /// A request under way.
-  private struct Stretch: Equatable {
-    let offset: Int64
+  /// What was asked for.
+  struct Plan: Sendable {
+    let endpoint: TargetURI
+    /// The file's size in bytes.
     let length: Int64
-    var end: Int64 { offset + length }
+    /// The value of Upload-Metadata.
+    let metadata: String
+    let options: Options
   }
 
-  private let endpoint: TargetURI
-  private let length: Int64
-  private let metadata: String
-  private let options: Options
-  package private(set) var state = State.discovering
-  package private(set) var offer = TusOffer()
-  /// The upload's address, once it is created.
-  package private(set) var location: TargetURI?
-  /// The server's Upload-Expires, as it came.
-  package private(set) var expires: String?
-  private var sizing: ChunkSizing
-  private var mayCreateWithUpload = true
-  private var declaresLength = false
-  /// The end of what was sent, as far as this process can know: nobody can have more.
-  private var sentEnd: Int64
-  /// Answers to PATCH that did not confirm what was sent, since the server had more than ever before.
-  private var disagreements = 0
-  private var reached: Int64 = 0
-  private var checksum: (stretch: Stretch, text: String)?
-  /// PATCH requests without an answer, oldest first.
-  private var underWay: [Stretch] = []
-  /// Was the last one sent before the one before it was answered?
-  private var hasOverlapped = false
-  /// What the last interruption cut, and how many bytes of it had arrived at the other side.
-  private var cut: (stretches: [Stretch], arrived: Int64)?
+  /// Where the upload is, as the server said.
+  struct Place: Sendable {
+    var location: TargetURI?
+    /// Upload-Expires, as it came.
+    var expires: String?
+    /// Is the server still to be told how long the upload is?
+    var declaresLength = false
+  }
+
+  let plan: Plan
+  package internal(set) var state = State.discovering
+  package internal(set) var offer = TusOffer()
+  var place: Place
+  var sizing: ChunkSizing
+  var flight = TusFlight()
+  var agreement: TusAgreement
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
   ///   - length: the file's size in bytes.
   ///   - metadata: keys are unique visible ASCII.
-  ///   - location: that of an upload to go on with.
+  ///   - location: that of an upload to resume.
   package init(
     endpoint: TargetURI, length: Int64, metadata: [FormField], location: TargetURI? = nil, options: Options = Options()
   ) throws(TusError) {
-    self.endpoint = endpoint
-    self.length = length
-    self.metadata = try TusFields.metadata(metadata)
-    self.location = location
-    self.options = options
+    plan = Plan(
+      endpoint: endpoint, length: length, metadata: try TusFields.metadata(metadata), options: options)
+    place = Place(location: location)
     sizing = ChunkSizing(pinned: options.chunkLength)
-    sentEnd = location == nil ? 0 : length
+    agreement = TusAgreement(sentEnd: location == nil ? 0 : length)
   }
+
+  /// The upload's address, once it is created.
+  package var location: TargetURI? { place.location }
+
+  /// The server's Upload-Expires, as it came.
+  package var expires: String? { place.expires }
 
   /// Bytes that the server is known to have.
   package var acknowledged: Int64 {
     switch state {
-    case .sending(let acknowledged, _): acknowledged
-    case .complete: length
-    case .discovering, .creating, .locating, .gone: 0
+    case .sending(let acknowledged, _), .doubting(.removingNew(_, let acknowledged)): acknowledged
+    case .complete: plan.length
+    case .discovering, .creating, .locating, .doubting, .gone: 0
     }
   }
 
-  /// Is a request under way whose answer counts? After an answer that was not the expected one, those behind it are void,
+  /// Is a PATCH under way whose answer counts? After an answer that was not the expected one, those behind it are void,
   /// and their answers, if any come, must not be told.
-  package var awaitsStored: Bool { !underWay.isEmpty }
+  package var awaitsStored: Bool { !flight.patches.isEmpty }
 
   // MARK: Asking
 
   /// What to do next. A request counts as under way from here on.
   package mutating func next() -> Step {
     switch state {
-    case .discovering: return .ask(TusRequest(method: "OPTIONS", target: endpoint, fields: []))
+    case .discovering: return .ask(Request(method: "OPTIONS", target: plan.endpoint))
     case .creating: return .ask(creation())
-    case .locating:
-      return location.map { .ask(TusRequest(method: "HEAD", target: $0, fields: [TusFields.resumable])) } ?? .gone
+    case .locating: return place.location.map { .ask(head($0)) } ?? .gone
+    case .doubting(.creating): return .ask(emptyCreation())
+    case .doubting(.locatingNew(let new)): return .ask(head(new))
+    case .doubting(.locatingOld): return place.location.map { .ask(head($0)) } ?? .gone
+    case .doubting(.removingNew(let new, _)):
+      return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
     case .sending(let acknowledged, let next): return send(acknowledged, next)
     case .complete: return .complete
     case .gone: return .gone
     }
   }
 
-  private mutating func creation() -> TusRequest {
-    var fields = [TusFields.resumable]
-    declaresLength = offer.defersLength && options.defersLength
-    fields.append(declaresLength ? Field("Upload-Defer-Length", "1") : Field("Upload-Length", String(length)))
-    if !metadata.isEmpty { fields.append(Field("Upload-Metadata", metadata)) }
+  private func head(_ location: TargetURI) -> Request {
+    Request(method: "HEAD", target: location, fields: [TusFields.resumable])
+  }
+
+  private mutating func creation() -> Request {
+    var request = emptyCreation()
+    place.declaresLength = offer.defersLength && plan.options.defersLength
     var contentLength: Int64 = 0
-    // A checksum would have to be known before: the first PATCH carries it.
-    if offer.createsWithUpload, mayCreateWithUpload, offer.checksum == nil, !declaresLength {
-      contentLength = min(length, Limits.creationUploadLength, options.chunkLength ?? length)
-      fields.append(TusFields.contentType)
+    // A checksum would have to be known before: the first PATCH carries it. The last byte is never among the content: if the
+    // answer is lost, the server must not have a whole upload that nobody knows the address of.
+    if offer.createsWithUpload, flight.mayGoWithCreation, offer.checksum == nil, !place.declaresLength {
+      contentLength = min(plan.length - 1, Limits.creationUploadLength, plan.options.chunkLength ?? plan.length)
     }
-    sentEnd = contentLength
-    return TusRequest(method: "POST", target: endpoint, fields: fields, contentLength: contentLength)
+    if contentLength > 0 {
+      request.fields.append(TusFields.contentType)
+      request.body = RequestBody(fileOffset: 0, fileLength: contentLength)
+    }
+    agreement.sentEnd = contentLength
+    return request
+  }
+
+  private func emptyCreation() -> Request {
+    var fields = [TusFields.resumable]
+    let defers = offer.defersLength && plan.options.defersLength
+    fields.append(defers ? Field("Upload-Defer-Length", "1") : Field("Upload-Length", String(plan.length)))
+    if !plan.metadata.isEmpty { fields.append(Field("Upload-Metadata", plan.metadata)) }
+    return Request(method: "POST", target: plan.endpoint, fields: fields, body: RequestBody())
+  }
+
+  /// What of the file the next PATCH carries; nil if nothing is to be sent before an answer comes.
+  var nextPatch: TusPatch? {
+    guard case .sending(_, let next) = state else { return nil }
+    let mayOverlap = sizing.overlaps && flight.patches.count == 1
+    // The first request alone tells the length; a whole file that the server has already needs an empty one for that.
+    let declares = place.declaresLength && flight.patches.isEmpty
+    guard next < plan.length || declares, flight.patches.isEmpty || mayOverlap else { return nil }
+    return TusPatch(offset: next, length: sizing.next(remaining: plan.length - next))
   }
 
   private mutating func send(_ acknowledged: Int64, _ next: Int64) -> Step {
-    let mayOverlap = sizing.overlaps && underWay.count == 1
-    // The first request alone tells the length; a whole file that the server has already needs an empty one for that.
-    let declares = declaresLength && underWay.isEmpty
-    guard next < length || declares, underWay.isEmpty || mayOverlap, let location else { return .await }
-    let stretch = Stretch(offset: next, length: sizing.next(remaining: length - next))
+    guard let patch = nextPatch, let location = place.location else { return .await }
     var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(next))]
     if let algorithm = offer.checksum {
-      guard let checksum, checksum.stretch == stretch else {
-        return .checksum(algorithm, offset: stretch.offset, length: stretch.length)
+      guard let checksum = flight.checksum, checksum.patch == patch else {
+        return .checksum(algorithm, offset: patch.offset, length: patch.length)
       }
       fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
     }
-    if declares { fields.append(Field("Upload-Length", String(length))) }
-    if options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
-    hasOverlapped = !underWay.isEmpty
-    underWay.append(stretch)
-    sentEnd = max(sentEnd, stretch.end)
-    state = .sending(acknowledged: acknowledged, next: stretch.end)
+    if place.declaresLength, flight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
+    if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
+    flight.take(patch)
+    agreement.sentEnd = max(agreement.sentEnd, patch.end)
+    state = .sending(acknowledged: acknowledged, next: patch.end)
     return .ask(
-      TusRequest(
-        method: options.overridesMethod ? "POST" : "PATCH", target: location, fields: fields,
-        fileOffset: stretch.offset, contentLength: stretch.length))
+      Request(
+        method: plan.options.overridesMethod ? "POST" : "PATCH", target: location, fields: fields,
+        body: RequestBody(fileOffset: patch.offset, fileLength: patch.length)))
   }
 
   /// The checksum that ``next()`` has asked for, in base 64.
   package mutating func setChecksum(_ text: String) {
-    guard case .sending(_, let next) = state else { return }
-    checksum = (Stretch(offset: next, length: sizing.next(remaining: length - next)), text)
+    if let patch = nextPatch { flight.checksum = (patch, text) }
   }
 
-  /// Ends the upload on the server (the termination extension).
-  package static func termination(of location: TargetURI, overridesMethod: Bool) -> TusRequest {
+  /// Does the next request carry the file's last byte? From there on the server can have the whole upload.
+  package var endsNext: Bool { nextPatch.map { $0.end == plan.length } ?? false }
+
+  /// Does the offset lie before the end of the oldest PATCH under way?
+  func isPart(_ offset: Int64) -> Bool { flight.patches.first.map { offset < $0.end } ?? false }
+
+  /// Can the file's last byte have gone out with the requests under way?
+  /// - Parameter sent: how much of the oldest one's content has.
+  func mayHaveSentEnd(_ sent: ContentSent) -> Bool {
+    flight.patches.last?.end == plan.length && (sent == .whole || flight.patches.count > 1)
+  }
+
+  /// Ends an upload on the server (the termination extension).
+  package static func termination(of location: TargetURI, overridesMethod: Bool) -> Request {
     var fields = [TusFields.resumable]
     if overridesMethod { fields.append(Field("X-HTTP-Method-Override", "DELETE")) }
-    return TusRequest(method: overridesMethod ? "POST" : "DELETE", target: location, fields: fields, contentLength: 0)
-  }
-
-  // MARK: Answers
-
-  /// Takes the answer to the oldest request under way.
-  /// - Parameters:
-  ///   - target: who answered, if it is not whom was asked, as after a redirection.
-  ///   - milliseconds: how long it took from the request's last byte.
-  package mutating func receive(
-    status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
-  ) throws(TusError) {
-    // Behind much content the answer waits for more than the distance.
-    if underWay.isEmpty, sentEnd == 0 || state == .locating { sizing.answered(afterMilliseconds: milliseconds) }
-    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { expires = text }
-    switch state {
-    case .discovering: try receiveOffer(status, fields)
-    case .creating: try receiveCreation(status, fields, from: target ?? endpoint)
-    case .locating: try receiveOffset(status, fields)
-    case .sending(_, let next): try receiveStored(status, fields, next)
-    case .complete, .gone: preconditionFailure("an answer to no request")
-    }
-  }
-
-  private mutating func receiveOffer(_ status: Int, _ fields: [Field]) throws(TusError) {
-    if status == 412 { throw versionMismatch(fields) }
-    guard status == 200 || status == 204, let offer = try TusOffer(fields) else {
-      throw .notSpoken(status: status)
-    }
-    if let limit = offer.maximumSize, length > limit { throw .tooLarge(size: length, limit: limit) }
-    self.offer = offer
-    // A checksum takes a look at the whole stretch before it is sent.
-    if offer.checksum != nil { sizing.forbidOverlap() }
-    state = location == nil ? .creating : .locating
-  }
-
-  /// Goes on although the server does not say what it offers: some answer no OPTIONS.
-  package mutating func assumeOffer() {
-    precondition(state == .discovering)
-    state = location == nil ? .creating : .locating
-  }
-
-  private mutating func receiveCreation(_ status: Int, _ fields: [Field], from target: TargetURI) throws(TusError) {
-    guard status == 201 else {
-      if status == 412 { throw versionMismatch(fields) }
-      // A proxy may take the creation, and no content along with it.
-      if status >= 400, status < 500, offer.createsWithUpload, mayCreateWithUpload, status != 401, status != 403 {
-        mayCreateWithUpload = false
-        return
-      }
-      throw .refused(method: "POST", status: status)
-    }
-    location = try TusUpload.resolve(fields.first("Location"), from: target)
-    let stored = fields.tusNumber("Upload-Offset") ?? 0
-    guard stored <= sentEnd else { throw .offsetBeyond(sent: sentEnd, acknowledged: stored) }
-    advance(to: stored)
-  }
-
-  /// Behind a TLS proxy a Location can begin with http. The upload then is where it was created, by https.
-  private static func resolve(_ text: String?, from target: TargetURI) throws(TusError) -> TargetURI {
-    guard let text, !text.isEmpty else { throw .noLocation }
-    guard let location = try? target.resolving(text) else {
-      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
-    }
-    guard target.scheme == .https, location.scheme == .http else { return location }
-    guard location.host == target.host else {
-      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
-    }
-    let moved = location.moved(toOriginOf: target)
-    guard moved.text.utf8.count <= Limits.uriLength else {
-      throw .unusableLocation(PrintableText.line(PrintableText.withoutQuery(text)))
-    }
-    return moved
-  }
-
-  private mutating func receiveOffset(_ status: Int, _ fields: [Field]) throws(TusError) {
-    switch status {
-    case 200, 204: break
-    case 404, 410:
-      state = .gone
-      return
-    case 423: throw .locked
-    default: throw .refused(method: "HEAD", status: status)
-    }
-    guard let offset = fields.tusNumber("Upload-Offset") else { throw .noOffset(status: status) }
-    declaresLength = fields.first("Upload-Defer-Length") == "1"
-    // An upload of another length is not this file's.
-    if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != length {
-      state = .gone
-      return
-    }
-    guard offset <= sentEnd else { throw .offsetBeyond(sent: sentEnd, acknowledged: offset) }
-    noteReached(offset)
-    learn(from: offset)
-    advance(to: offset)
-  }
-
-  /// Holds the server's offset against what was cut.
-  private mutating func learn(from offset: Int64) {
-    guard let cut else { return }
-    self.cut = nil
-    var arrived = cut.arrived
-    for stretch in cut.stretches {
-      if offset < stretch.end || stretch == cut.stretches.last {
-        let kept = min(max(0, offset - stretch.offset), stretch.length)
-        return sizing.interrupted(kept: kept, sent: arrived, requestLength: stretch.length)
-      }
-      arrived = max(0, arrived - stretch.length)
-    }
-  }
-
-  private mutating func receiveStored(_ status: Int, _ fields: [Field], _ next: Int64) throws(TusError) {
-    guard let stretch = underWay.first else { preconditionFailure("an answer to no request") }
-    checksum = nil
-    switch status {
-    case 200, 204: return try confirm(stretch, fields, status, next)
-    case 404, 410: return lose(.gone)
-    // Another offset than ours: the server's counts.
-    case 409: return try locateAgain(status)
-    case 413 where sizing.refused(requestLength: stretch.length): return lose(.locating)
-    // As with a lost connection, the offset will tell what has been kept of the request.
-    case 500...: throw .refused(method: "PATCH", status: status)
-    default: break
-    }
-    // A refusal for another reason says nothing about what becomes of content.
-    underWay.removeFirst()
-    switch status {
-    case 423: throw .locked
-    case 460: throw .checksumMismatch(offset: stretch.offset)
-    default: throw .refused(method: "PATCH", status: status)
-    }
-  }
-
-  private mutating func confirm(
-    _ stretch: Stretch, _ fields: [Field], _ status: Int, _ next: Int64
-  ) throws(TusError) {
-    guard let offset = fields.tusNumber("Upload-Offset") else { return try locateAgain(status) }
-    guard offset <= stretch.end else { throw .offsetBeyond(sent: stretch.end, acknowledged: offset) }
-    guard offset == stretch.end else { return try locateAgain(status) }
-    underWay.removeFirst()
-    declaresLength = false
-    noteReached(offset)
-    sizing.stored(stretch.length)
-    if hasOverlapped, underWay.isEmpty { sizing.overlapSucceeded() }
-    state = offset == length ? .complete : .sending(acknowledged: offset, next: next)
-  }
-
-  /// Disagreements count as long as nothing new is stored.
-  private mutating func noteReached(_ offset: Int64) {
-    guard offset > reached else { return }
-    reached = offset
-    disagreements = 0
-  }
-
-  /// Asks for the offset, unless that has not helped several times.
-  private mutating func locateAgain(_ status: Int) throws(TusError) {
-    disagreements += 1
-    guard disagreements <= Limits.disagreementCount else { throw .refused(method: "PATCH", status: status) }
-    lose(.locating)
-  }
-
-  private mutating func lose(_ state: State) {
-    underWay = []
-    self.state = state
-  }
-
-  private mutating func advance(to offset: Int64) {
-    // A server that has all can still wait to be told the length.
-    state = offset == length && !declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
-  }
-
-  private func versionMismatch(_ fields: [Field]) -> TusError {
-    .versionNotSupported(offered: PrintableText.line(fields.first("Tus-Version") ?? ""))
+    return Request(
+      method: overridesMethod ? "POST" : "DELETE", target: location, fields: fields, body: RequestBody())
   }
 
   // MARK: Interruptions
@@ -368,25 +235,37 @@ package struct TusUpload: Sendable {
     switch state {
     case .creating:
       // Should the server have taken it, it has an upload that expires.
-      mayCreateWithUpload = mayCreateWithUpload && arrived == 0
+      flight.mayGoWithCreation = flight.mayGoWithCreation && arrived == 0
     case .sending:
-      if hasOverlapped { sizing.overlapFailed() }
-      cut = (underWay, arrived)
-      underWay = []
-      checksum = nil
+      if flight.hasOverlapped, !flight.patches.isEmpty { sizing.overlapFailed() }
+      flight.interrupt(arrived: arrived)
       state = .locating
+    // The new upload is kept: to create one more each time would have no end. Who answers on the next connection proves
+    // itself again before it is believed that the old one is gone.
+    case .doubting(.locatingNew(let new)), .doubting(.locatingOld(let new)): state = .doubting(.locatingNew(new))
+    case .doubting(.creating), .doubting(.removingNew): state = .locating
     case .discovering, .locating, .complete, .gone: break
     }
   }
 
-  /// Begins anew, as after ``State/gone``.
+  /// Asks for the server's offset once more.
+  package mutating func locate() { lose(.locating) }
+
+  /// Requests wait for the answers to those before them.
+  package mutating func forbidPipelining() { sizing.forbidOverlap() }
+
+  /// Begins with a new upload, as after ``State/gone(replacement:)``: with the replacement, if there is one.
   package mutating func restart() {
-    location = nil
-    expires = nil
-    cut = nil
-    underWay = []
-    reached = 0
-    sentEnd = 0
-    state = .creating
+    let replacement: TargetURI? = if case .gone(let new) = state { new } else { nil }
+    place = Place(location: replacement, declaresLength: place.declaresLength)
+    flight.clear()
+    agreement = TusAgreement(sentEnd: 0)
+    place.declaresLength = offer.defersLength && plan.options.defersLength
+    state = replacement == nil ? .creating : .sending(acknowledged: 0, next: 0)
+  }
+
+  mutating func lose(_ state: State) {
+    flight.patches = []
+    self.state = state
   }
 }

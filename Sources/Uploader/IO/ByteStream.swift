@@ -26,16 +26,16 @@ protocol ByteStream: AnyObject {
   var descriptor: Int32 { get }
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead
   /// - Returns: how many bytes of the front were taken; 0 when the stream is not ready. The next call must offer the
-  ///   bytes that were not taken again, ``owedLength`` of them at least.
+  ///   bytes that were not taken again.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int
-  /// How much of what the last ``write(_:)`` did not take has to be offered again in one piece, in bytes.
-  var owedLength: Int { get }
   /// Passes bytes of a file on without this process reading them, where the stream can (sendfile(2)).
   /// - Returns: how many; 0 when the stream is not ready; nil if it cannot, or the file cannot.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int?
   /// Passes on what ``write(_:)`` has taken and the socket has not.
   /// - Returns: true if nothing is held back any more.
   func flush() throws(StreamError) -> Bool
+  /// Does ``flush()`` have something to pass on? Also behind a ``read(into:)``, which can have to answer for the stream itself.
+  var holdsBytes: Bool { get }
   /// Bytes that were written and that the peer's kernel has not acknowledged, as far as this side's kernel knows.
   var unacknowledgedLength: Int { get }
   /// Says that no more will be written, if the protocol has words for it. Does not wait.
@@ -43,5 +43,5 @@ protocol ByteStream: AnyObject {
 }
 
 extension ByteStream {
-  var owedLength: Int { 0 }
+  var holdsBytes: Bool { false }
 }

@@ -42,6 +42,8 @@ final class ConnectionRace {
     if let winner = takeConnected(now) { return winner }
     while attempts.isEmpty || now >= nextStart, let address = waiting.popFirst() { start(address, now) }
     guard attempts.isEmpty, let failure else { return nil }
+    // Waiting would not help: the process may open no more.
+    if failure.error.code == SHIM_EMFILE { throw .outOfResources("file descriptors") }
     throw .notConnected(host: host, address: failure.address, failure.error)
   }
 
@@ -83,9 +85,9 @@ final class ConnectionRace {
   /// Keeps the failure that tells the most: a network that does not exist here says nothing about the server.
   private func note(_ error: SystemError, of address: shim_address) {
     diagnostics?("* " + address.text + ": " + error.text)
-    guard let known = failure?.error.code, known != SHIM_ENETUNREACH, known != SHIM_EADDRNOTAVAIL else {
+    let known = failure?.error.code
+    if known == nil || known == SHIM_ENETUNREACH || known == SHIM_EADDRNOTAVAIL || error.code == SHIM_EMFILE {
       failure = (address.text, error)
-      return
     }
   }
 }

@@ -8,6 +8,10 @@ struct Connection {
   let peer: String
   /// What the TCP handshake took: one round trip.
   let roundTripMilliseconds: Int64
+  /// The server's name, for people; nil if it has none but ``peer``.
+  var host: String?
+  /// Did it carry a request before, so that the server may have closed it meanwhile?
+  var isReused = false
 }
 
 /// Makes a connection: looks the name up, connects to whichever of its addresses answers first, lets a proxy connect
@@ -43,12 +47,13 @@ final class Connector: Machine {
 
   private var timeouts: Timeouts { configuration.timeouts }
   /// Whom the connection is made to: the proxy, or the server itself.
-  private var host: String { proxy?.host ?? target.host }
+  private var host: String { proxy?.lookupName ?? target.lookupName }
   private var port: UInt16 { proxy?.port ?? target.port }
 
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     switch state {
     case nil:
+      if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
       deadline = now + timeouts.resolveMilliseconds
       let lookup = try Lookup(host, port: port, configuration.addressFamily)
       state = .resolving(lookup)
@@ -72,6 +77,8 @@ final class Connector: Machine {
       return nil
     }
   }
+
+  func excuse(_ milliseconds: Int64) { deadline += milliseconds }
 
   private func wait(
     _ phase: UploadPhase, _ limit: Int64, on descriptor: Int32, _ readiness: Readiness, _ now: Int64, peer: String
@@ -152,7 +159,8 @@ final class Connector: Machine {
   private func finish(_ stream: any ByteStream, _ winner: ConnectionRace.Winner) -> Wait? {
     let peer = proxy.map { target.authority + " (through the proxy " + $0.text + ")" } ?? winner.address
     state = .connected(
-      Connection(stream: stream, peer: peer, roundTripMilliseconds: winner.roundTripMilliseconds))
+      Connection(
+        stream: stream, peer: peer, roundTripMilliseconds: winner.roundTripMilliseconds, host: target.host))
     return nil
   }
 }

@@ -27,13 +27,24 @@ final class Socket: ByteStream {
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? {
     let sent = shim_send_file(descriptor, file.descriptor, offset, count)
     if sent > 0 { return Int(sent) }
-    if sent == 0 { throw .file(.shrank(size: file.size, offset: offset)) }
-    switch Int32(-sent) {
-    case SHIM_EAGAIN: return 0
-    case SHIM_EINVAL: return nil
-    case SHIM_EIO: throw .file(.readFailed(offset: offset, SystemError(result: sent)))
-    default: throw .stream(.system(SystemError(result: sent)))
+    let error = Int32(-sent)
+    if error == SHIM_EAGAIN { return 0 }
+    if error == SHIM_EINVAL { return nil }
+    // The error can be either end's, and a file that ends too early can be one that sendfile cannot read: ask both.
+    var problem: FileError?
+    do throws(FileError) { try file.verifyReadable(at: offset) } catch { problem = error }
+    switch DirectFailure(file: problem, isConnected: isConnected) {
+    case .file(let error): throw .file(error)
+    case .connection: throw .stream(.system(SystemError(result: sent)))
+    case .direct: return nil
     }
+  }
+
+  /// Would the socket take more bytes, now or later? To send none fails where it would not.
+  private var isConnected: Bool {
+    var none: UInt8 = 0
+    let result = shim_send(descriptor, &none, 0)
+    return result >= 0 || -result == SHIM_EAGAIN
   }
 
   func flush() throws(StreamError) -> Bool { true }

@@ -1,69 +1,58 @@
 import CShims
 import UploadCore
 
-/// What is wrong with a file that was to be sent.
-public enum FileError: Error, Equatable, Sendable {
-  /// There is no such file.
-  case missing
-  /// It cannot be opened.
-  case unreadable(SystemError)
-  /// "a directory", "a FIFO" …
-  case notRegular(kind: String)
-  /// It has no byte.
-  case empty
-  /// Sizes in bytes.
-  case tooLarge(size: Int64, limit: Int64)
-  /// Reading failed at this offset, in bytes.
-  case readFailed(offset: Int64, SystemError)
-  /// The file ended at `offset`, although it had `size` bytes when it was opened.
-  case shrank(size: Int64, offset: Int64)
-  /// It has become longer since it was opened. Sizes in bytes.
-  case grew(from: Int64, to: Int64)
-  /// Its modification time is not what it was when the file was opened.
-  case rewritten
-
-  /// Is the file no longer what it was?
-  var isChange: Bool {
-    switch self {
-    case .shrank, .grew, .rewritten: true
-    default: false
-    }
-  }
+/// When a file's status last changed (ctime).
+struct StatusTime: Equatable {
+  let seconds: Int64
+  let nanoseconds: Int64
 }
 
 /// A recording on the disk, opened once and read from front to back.
 final class SourceFile {
-  let path: FilePath
+  let path: LocalPath
   let descriptor: Int32
   private let statusAtOpen: shim_file_status
+  /// When its content was last known to be what it was when the file was opened.
+  private var changed: StatusTime
 
   /// Bytes, as counted when the file was opened.
   var size: Int64 { statusAtOpen.size }
 
-  /// Opens the file and checks that it is one to send.
+  /// Opens the file and checks that it is one to send. (In Embedded Swift, an initializer of a class that throws does not free the
+  /// object.)
   /// - Parameter limit: the largest size taken, in bytes.
-  init(path: FilePath, limit: Int64) throws(FileError) {
+  static func open(_ path: LocalPath, limit: Int64) throws(FileError) -> SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
     let opened = shim_open_for_reading(name, 0)
     guard opened >= 0 else {
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
     }
-    let status: shim_file_status
     do throws(FileError) {
-      status = try SourceFile.status(opened)
-      try SourceFile.check(status, limit: limit)
+      let status = try status(opened)
+      try check(status, limit: limit)
+      shim_advise_sequential(opened)
+      return SourceFile(path, opened, status)
     } catch {
-      // No property is set yet, so deinit does not run and close it a second time.
       _ = shim_close(opened)
       throw error
     }
+  }
+
+  private init(_ path: LocalPath, _ descriptor: Int32, _ status: shim_file_status) {
     self.path = path
-    descriptor = opened
+    self.descriptor = descriptor
     statusAtOpen = status
-    shim_advise_sequential(opened)
+    changed = StatusTime(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
   }
 
   deinit { _ = shim_close(descriptor) }
+
+  /// Is there nothing of that name?
+  static func isGone(_ path: LocalPath) -> Bool {
+    let opened = shim_open_for_reading(path.cString ?? [0], 0)
+    if opened >= 0 { _ = shim_close(opened) }
+    return -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR
+  }
 
   private static func status(_ descriptor: Int32) throws(FileError) -> shim_file_status {
     var status = shim_file_status()
@@ -117,12 +106,35 @@ final class SourceFile {
 
   /// Checks that the file is what it was when it was opened. What was read before is then the file's content of one
   /// moment; otherwise it may be a mixture that never existed.
-  func verifyUnchanged() throws(FileError) {
+  /// - Returns: true if nothing but its status has changed (ctime). That may mean a rewrite, with the modification time restored.
+  func verifyUnchanged() throws(FileError) -> Bool {
     let now = try SourceFile.status(descriptor)
     if now.size < size { throw .shrank(size: size, offset: now.size) }
     if now.size > size { throw .grew(from: size, to: now.size) }
     guard now.modified_seconds == statusAtOpen.modified_seconds,
       now.modified_nanoseconds == statusAtOpen.modified_nanoseconds
     else { throw .rewritten }
+    return changed != StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
+  }
+
+  /// The file's status as it is, for ``settle(_:)``.
+  func statusTime() throws(FileError) -> StatusTime {
+    let now = try SourceFile.status(descriptor)
+    return StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
+  }
+
+  /// The content was found to be what it was, with this status.
+  func settle(_ time: StatusTime) { changed = time }
+
+  /// Is it the file that fails at this offset, and not the connection that it was to go to?
+  func verifyReadable(at offset: Int64) throws(FileError) {
+    do throws(FileError) { _ = try SourceFile.status(descriptor) } catch {
+      if case .unreadable(let cause) = error { throw .readFailed(offset: offset, cause) }
+      throw error
+    }
+    var byte: UInt8 = 0
+    let count = shim_pread(descriptor, &byte, 1, offset)
+    guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
+    guard count > 0 else { throw .shrank(size: size, offset: offset) }
   }
 }

@@ -1,16 +1,7 @@
 import CShims
+import UploadCore
 
-/// An error number of the operating system (errno(3)).
-public struct SystemError: Error, Equatable, Sendable {
-  /// errno
-  public let code: Int32
-
-  /// - Parameter result: what a shim returned: -errno.
-  init(result: some SignedInteger) { code = Int32(-result) }
-
-  /// - Parameter code: errno.
-  public init(code: Int32) { self.code = code }
-
+extension SystemError {
   /// "Connection refused"
   public var text: String { String(cString: shim_error_text(code)) }
 }

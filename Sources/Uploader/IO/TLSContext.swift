@@ -4,13 +4,13 @@ import UploadCore
 /// What a user can say about TLS.
 public struct TLSOptions: Sendable {
   /// A PEM file of trusted certificates, instead of the system's.
-  public var trustedCertificatesFile: FilePath?
+  public var trustedCertificatesFile: LocalPath?
   /// A directory of trusted certificates with hashed names (openssl-rehash(1)), instead of the system's.
-  public var trustedCertificatesDirectory: FilePath?
+  public var trustedCertificatesDirectory: LocalPath?
   /// The client's certificate chain, PEM.
-  public var certificateFile: FilePath?
+  public var certificateFile: LocalPath?
   /// The client's key, PEM; nil if it is in the certificate's file.
-  public var keyFile: FilePath?
+  public var keyFile: LocalPath?
   /// `sha256//` and the base 64 of a key's SHA-256, as in curl: the server's key must be one of these.
   public var pins: [String] = []
   /// Is the text `sha256//` and the base 64 of 32 bytes?
@@ -109,7 +109,9 @@ final class TLSContext {
     }
     ERR_clear_error()
     switch Int(shim_ssl_ctx_use_certificate(pointer, certificatePath, keyPath)) {
-    case SHIM_CERTIFICATE_OK: return
+    case SHIM_CERTIFICATE_OK:
+      // Some servers ask for it only when they know what is requested (RFC 8446, 4.6.2), such as Apache for one Location.
+      SSL_CTX_set_post_handshake_auth(pointer, 1)
     case SHIM_CERTIFICATE_UNUSABLE: throw .unusableFile(path: certificate.text, reason: failureText())
     case SHIM_KEY_ENCRYPTED:
       ERR_clear_error()
@@ -122,7 +124,7 @@ final class TLSContext {
     }
   }
 
-  private static func load(_ path: FilePath, using loader: (UnsafePointer<CChar>) -> Bool) throws(TLSError) {
+  private static func load(_ path: LocalPath, using loader: (UnsafePointer<CChar>) -> Bool) throws(TLSError) {
     ERR_clear_error()
     guard let name = path.cString else { throw .unusableFile(path: path.text, reason: "not a path") }
     guard loader(name) else { throw .unusableFile(path: path.text, reason: TLSContext.failureText()) }

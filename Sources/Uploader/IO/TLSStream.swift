@@ -15,6 +15,7 @@ final class TLSStream: ByteStream {
 
   /// Bytes in records that the socket has not taken.
   private var heldLength = 0
+  var holdsBytes: Bool { heldLength > 0 }
 
   /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
   init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
@@ -37,6 +38,8 @@ final class TLSStream: ByteStream {
   /// - Returns: false if it could not take it, and would accept anybody's.
   private static func expect(_ host: String, on ssl: OpaquePointer) -> Bool {
     if shim_is_ip_address(host) != 0 { return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 }
+    // The dot that ends a name at the root is in no certificate, and not sent (RFC 6066, 3).
+    let host = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
     return SSL_set1_host(ssl, host) == 1 && shim_ssl_set_server_name(ssl, host) == 1
   }
@@ -109,36 +112,46 @@ final class TLSStream: ByteStream {
     case SHIM_TLS_CLOSED: return .end
     case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
       try throwSocketError(shim_bio_read_error(bio))
+      // What was read can have been a question, such as for a certificate, and the answer to it stands behind what was written.
+      heldLength = shim_bio_flush(bio)
       return shim_bio_is_drained(bio) != 0 ? .notReady : nil
     case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
-    default: throw .tls(.broken(reason: TLSContext.failureText()))
+    default: throw .tls(failure())
     }
   }
 
-  /// The content of the record that SSL_write has begun: it must be asked for as much again (SSL_R_BAD_WRITE_RETRY).
-  private(set) var owedLength = 0
+  /// What went wrong behind the handshake. A server says there, too, that it does not accept this client (RFC 8446, 4.4.2.4 and
+  /// 6.2), since the handshake is done here before the server has seen the client's certificate.
+  private func failure() -> TLSError {
+    let alert = Int(shim_ssl_failure_alert())
+    let words = TLSContext.failureText()
+    if alert >= 0, TLSError.isRefusal(alert: alert) { return .alert(alert, words: words) }
+    return .broken(reason: alert < 0 ? words : "the server says: " + words)
+  }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
     guard try flush() else { return 0 }
-    owedLength = 0
     ERR_clear_error()
     var written = 0
     while written < bytes.count {
-      // One record a call (16 KiB), as partial writes are allowed.
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+      // One record a call (16 KiB), as partial writes are allowed; and only where there is room for a whole one: were a record
+      // left half written, OpenSSL could not answer a question that it reads meanwhile (SSL_R_BAD_LENGTH).
+      if shim_bio_room(bio) < TLSStream.recordLength, try !flush() { return written }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(Limits.recordContentLength))
       let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
       switch Int(shim_ssl_outcome(ssl, count)) {
       case SHIM_TLS_OK: written += Int(count)
       case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
         try throwSocketError(shim_bio_write_error(bio))
-        owedLength = min(rest.count, Limits.recordContentLength)
         return written
-      default: throw .tls(.broken(reason: TLSContext.failureText()))
+      default: throw .tls(failure())
       }
     }
     _ = try flush()
     return written
   }
+
+  private static let recordLength = Limits.recordContentLength + Limits.recordOverhead
 
   /// The bytes have to be encrypted, and this kernel's TLS is not used.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? { nil }

@@ -3,27 +3,29 @@ import UploadCore
 
 /// The directory with one record an upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written whole
 /// to another name, brought to the disk and renamed, so that a power cut leaves the former or the new one. Beside it,
-/// `ID.lock` is held by the process that works on the upload.
+/// `ID.lock` is held by the process that works on the upload, and `ID.room` keeps the room for the last write free while it does.
+/// `index` tells which records are about a file, so that not all have to be read.
 package final class StateDirectory {
-  private let path: FilePath
-  private let warn: (String) -> Void
+  let path: LocalPath
+  let warn: (String) -> Void
+  var indexState = IndexState()
 
   /// Makes the directory if it is missing.
   /// - Parameter warn: is told of records that cannot be trusted.
-  package init(_ path: FilePath, warn: @escaping (String) -> Void) throws(StateError) {
+  package init(_ path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
     self.path = path
     self.warn = warn
     try makeDirectories()
   }
 
-  private func makeDirectories() throws(StateError) {
+  func makeDirectories() throws(StateError) {
     // What is above may be there and unwritable; if it is not there, that is what is wrong.
     var failure: StateError?
     let slash = UInt8(ascii: "/")
     let ends = path.bytes.indices.filter { $0 > 0 && path.bytes[$0] == slash } + [path.bytes.count]
-    var parent: FilePath = path.bytes.first == slash ? "/" : "."
+    var parent: LocalPath = path.bytes.first == slash ? "/" : "."
     for end in ends {
-      let path = FilePath(bytes: Array(path.bytes[..<end]))
+      let path = LocalPath(bytes: Array(path.bytes[..<end]))
       guard let name = path.cString else { throw .unusable(path, SystemError(code: SHIM_EINVAL)) }
       let result = shim_make_directory(name)
       // Its name must not get lost in a power cut.
@@ -37,76 +39,6 @@ package final class StateDirectory {
 
   // MARK: Reading
 
-  /// Which records are looked at. Delivered ones can become many.
-  package enum Selection { case open, all }
-
-  /// All records that can be trusted, oldest first. Others are set aside: renamed to `….damaged`, or left alone if another
-  /// version wrote them.
-  package func records(_ selection: Selection) throws(StateError) -> [UploadRecord] {
-    var records: [UploadRecord] = []
-    try visit(selection) { record in
-      // Both are there if the power was cut between the two steps of a delivery.
-      let other = records.firstIndex { $0.id == record.id }
-      if let other, record.phase == .delivered { records[other] = record }
-      if other == nil { records.append(record) }
-    }
-    return records.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
-  }
-
-  /// Shows the records one after the other.
-  /// - Parameter unreadable: is told of those that are left alone, by name.
-  func visit(
-    _ selection: Selection, unreadable: @escaping (String, StateError) -> Void = { _, _ in },
-    _ body: @escaping (UploadRecord) -> Void
-  ) throws(StateError) {
-    let visitor = Visitor { [self] name in
-      guard name.hasSuffix(".record") || (selection == .all && name.hasSuffix(".delivered")) else { return }
-      do throws(StateError) {
-        if let record = try read(name) { body(record) }
-      } catch {
-        warn(PrintableText.line(file(name).text) + " " + error.reason + "; it is left alone.")
-        unreadable(name, error)
-      }
-    }
-    let result = shim_visit_directory(
-      path.cString ?? [0],
-      { name, context in
-        guard let name, let context else { return }
-        Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(String(cString: name))
-      }, Unmanaged.passUnretained(visitor).toOpaque())
-    withExtendedLifetime(visitor) {}
-    guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
-  }
-
-  private final class Found {
-    var record: UploadRecord?
-    var isAmbiguous = false
-    var failure: StateError?
-  }
-
-  private final class Visitor {
-    let visit: (String) -> Void
-
-    init(_ visit: @escaping (String) -> Void) { self.visit = visit }
-  }
-
-  /// The record whose ID begins with the text.
-  package func record(_ id: String) throws(StateError) -> UploadRecord {
-    let found = Found()
-    try visit(.all) { name, error in
-      if name.hasPrefix(id) { found.failure = error }
-    } _: { record in
-      guard record.id.hasPrefix(id) else { return }
-      if let other = found.record, other.id != record.id { found.isAmbiguous = true }
-      if found.record == nil || record.phase == .delivered { found.record = record }
-    }
-    guard !id.isEmpty else { throw .noSuchRecord(id) }
-    if let failure = found.failure { throw failure }
-    guard let record = found.record else { throw .noSuchRecord(id) }
-    guard !found.isAmbiguous else { throw .ambiguousID(id) }
-    return record
-  }
-
   /// The record as it is now, for who holds its lock; nil if it is gone or cannot be trusted.
   /// - Throws: if it is there and cannot be read.
   package func current(_ id: String) throws(StateError) -> UploadRecord? {
@@ -115,7 +47,7 @@ package final class StateDirectory {
   }
 
   /// - Returns: nil if it is gone, or was damaged and has been set aside.
-  private func read(_ name: String) throws(StateError) -> UploadRecord? {
+  func read(_ name: String) throws(StateError) -> UploadRecord? {
     let path = file(name)
     let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
     // Another process has just removed it.
@@ -150,9 +82,9 @@ package final class StateDirectory {
     return Array(bytes[..<length])
   }
 
-  private func setAside(_ path: FilePath) {
-    let other = FilePath(bytes: path.bytes + Array(".damaged".utf8))
-    let result = shim_rename(path.cString ?? [0], other.cString ?? [0])
+  private func setAside(_ path: LocalPath) {
+    let other = LocalPath(bytes: path.bytes + Array(".damaged".utf8))
+    let result = rename(path.cString ?? [0], other.cString ?? [0])
     warn(
       PrintableText.line(path.text) + " is damaged and "
         + (result == 0
@@ -164,70 +96,123 @@ package final class StateDirectory {
   // MARK: Writing
 
   /// Writes the record so that it survives a power cut.
-  package func write(_ record: UploadRecord) throws(StateError) {
+  /// - Parameter intoRoom: writes it into the room that was kept free for it (``keepRoom(for:)``).
+  package func write(_ record: UploadRecord, intoRoom: Bool = false) throws(StateError) {
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
     let temporary = file(record.id + ".new")
     // It could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
-    let descriptor = shim_open_for_writing(temporary.cString ?? [0])
-    var result = min(0, descriptor)
-    if descriptor >= 0 {
-      result = shim_write_all(descriptor, bytes, bytes.count)
-      if result == 0 { result = shim_sync(descriptor) }
-      let closed = shim_close(descriptor)
-      if result == 0 { result = closed }
+    let target = file(RecordName(of: record).text)
+    var result: Int32 = -1
+    if intoRoom {
+      let room = file(record.id + ".room")
+      result = put(bytes, into: room, isEmptied: false)
+      if result == 0 { result = rename(room.cString ?? [0], target.cString ?? [0]) }
+      if result != 0 { freeRoom(record.id) }
     }
-    let isDelivered = record.phase == .delivered
-    let target = file(record.id + (isDelivered ? ".delivered" : ".record"))
-    if result == 0 { result = shim_rename(temporary.cString ?? [0], target.cString ?? [0]) }
+    if result != 0 {
+      result = put(bytes, into: temporary, isEmptied: true)
+      if result == 0 { result = rename(temporary.cString ?? [0], target.cString ?? [0]) }
+    }
     if result == 0 { result = shim_sync_directory(path.cString ?? [0]) }
     guard result == 0 else {
-      _ = shim_unlink(temporary.cString ?? [0])
-      throw .unusable(temporary, SystemError(result: result))
+      _ = unlink(temporary.cString ?? [0])
+      throw failure(of: temporary, result)
     }
-    guard isDelivered else { return }
-    _ = shim_unlink(file(record.id + ".record").cString ?? [0])
-    removeLock(record.id)
+    if record.phase == .delivered { _ = unlink(file(record.id + ".record").cString ?? [0]) }
   }
 
-  /// Removes what a power cut between the two steps of a delivery has left. The lock must be held.
+  /// Brings the bytes to the disk as all that the file has.
+  /// - Parameter isEmptied: beforehand; otherwise they take the place of what is there, which needs no further room.
+  private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool) -> Int32 {
+    let descriptor = openForWriting(
+      file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_EMPTIED : SHIM_OPEN_AS_IT_IS))
+    guard descriptor >= 0 else { return descriptor }
+    var result = shim_write_all(descriptor, bytes, bytes.count)
+    if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
+    if result == 0 { result = shim_sync(descriptor) }
+    let closed = shim_close(descriptor)
+    return result == 0 ? closed : result
+  }
+
+  /// Keeps the room free that the record's last write will need: a delete token is given once, and a disk that is full by then
+  /// must not lose it. What is kept is freed by ``freeRoom(_:)``, or becomes the record.
+  func keepRoom(for record: UploadRecord) throws(StateError) {
+    let room = file(record.id + ".room")
+    // Bytes, and not fallocate(2), which FAT and NFS do not have.
+    let length = record.encoded(crc32: { _ in 0 }).count + Limits.recordRoomLength
+    let bytes = [UInt8](repeating: 0, count: length)
+    let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_EMPTIED))
+    guard descriptor >= 0 else { throw failure(of: room, descriptor) }
+    var result = shim_write_all(descriptor, bytes, bytes.count)
+    let closed = shim_close(descriptor)
+    if result == 0 { result = closed }
+    guard result == 0 else {
+      freeRoom(record.id)
+      throw failure(of: room, result)
+    }
+  }
+
+  func freeRoom(_ id: String) { _ = unlink(file(id + ".room").cString ?? [0]) }
+
+  private func failure(of file: LocalPath, _ result: Int32) -> StateError {
+    Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
+  }
+
+  /// Removes what is not needed beside the record of a delivery: its lock, and what a power cut has left. The lock must be held.
   func tidy(delivered id: String) {
     guard (try? read(id + ".delivered")) != nil else { return }
-    _ = shim_unlink(file(id + ".record").cString ?? [0])
+    _ = unlink(file(id + ".record").cString ?? [0])
+    freeRoom(id)
     removeLock(id)
   }
 
   /// Removes the record. Its lock must be held.
   package func remove(_ id: String) throws(StateError) {
-    for path in [file(id + ".record"), file(id + ".delivered")] {
-      let result = shim_unlink(path.cString ?? [0])
+    var names: [RecordName] = []
+    for isDelivered in [false, true] {
+      let name = RecordName(number: RecordName.number(ofID: id), isDelivered: isDelivered)
+      let path = file(name.text)
+      let result = unlink(path.cString ?? [0])
       guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
+      if result == 0 { names.append(name) }
     }
+    freeRoom(id)
     removeLock(id)
     _ = shim_sync_directory(self.path.cString ?? [0])
+    noteRemoval(of: names)
   }
 
   /// Removes what a lock is put on. No record may be there any more, or none yet.
-  func removeLock(_ id: String) { _ = shim_unlink(file(id + ".lock").cString ?? [0]) }
+  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cString ?? [0]) }
 
   // MARK: Locks
 
   /// Locks an upload against other processes.
   /// - Returns: nil if another process has it.
-  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock")) }
+  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), isName: true) }
 
-  /// Locks the directory, for as long as it takes to look for a record and to make one. Waits for others a little.
-  func lockForCreation() throws(StateError) -> StateLock {
-    for _ in 0..<Limits.stateLockTries {
-      if let lock = try lock(file: file("directory.lock")) { return lock }
-      _ = shim_poll(nil, 0, Limits.stateLockPauseMilliseconds)
+  /// Locks the directory, for as long as it takes to look for a record and to make one.
+  /// - Returns: nil if another process has it for now.
+  func lockForCreation() throws(StateError) -> StateLock? {
+    let file = file("directory.lock")
+    do throws(StateError) { return try lock(file: file) } catch {
+      // Somebody has removed the directory meanwhile.
+      guard case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT else { throw error }
+      try makeDirectories()
+      return try lock(file: file)
     }
-    throw .unusable(file("directory.lock"), SystemError(code: SHIM_EAGAIN))
   }
 
-  private func lock(file: FilePath) throws(StateError) -> StateLock? {
-    let descriptor = shim_open_for_writing(file.cString ?? [0])
-    guard descriptor >= 0 else { throw .unusable(file, SystemError(result: descriptor)) }
+  /// - Parameters:
+  ///   - mustExist: otherwise it is made.
+  ///   - isName: is it made and removed for each upload?
+  func lock(file: LocalPath, mustExist: Bool = false, isName: Bool = false) throws(StateError) -> StateLock? {
+    // An index is locked like any other file, and keeps its bytes.
+    let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_AS_IT_IS
+    let name = file.cString ?? [0]
+    let descriptor = isName ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+    guard descriptor >= 0 else { throw failure(of: file, descriptor) }
     let lock = StateLock(descriptor: descriptor)
     let result = shim_lock(descriptor)
     if -result == SHIM_EAGAIN { return nil }
@@ -235,12 +220,22 @@ package final class StateDirectory {
     return lock
   }
 
-  private func file(_ name: String) -> FilePath { FilePath(bytes: path.bytes + [UInt8(ascii: "/")] + Array(name.utf8)) }
+  // MARK: Changes of names
+
+  private func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }
+
+  private func rename(_ name: [CChar], _ other: [CChar]) -> Int32 { changing { shim_rename(name, other) } }
+
+  private func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
+
+  func file(_ name: String) -> LocalPath {
+    LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + Array(name.utf8))
+  }
 }
 
 /// Held as long as it lives. The kernel gives it back when the process ends, however it ends.
 package final class StateLock {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
 

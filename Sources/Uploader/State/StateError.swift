@@ -1,36 +1,36 @@
-import CShims
 import UploadCore
 
-/// What is wrong with the state directory or a record in it.
-public enum StateError: Error, Equatable, Sendable {
-  /// A file or directory cannot be made, read or written.
-  case unusable(FilePath, SystemError)
-  /// Another version of this program wrote the record.
-  case foreign(FilePath)
-  /// There is no home directory to keep records below.
-  case noDirectory
-  /// No record has an ID that begins like this.
-  case noSuchRecord(String)
-  /// Several records have an ID that begins like this.
-  case ambiguousID(String)
-
-  var message: String {
+extension StateError {
+  /// The sentence without advice.
+  var problem: String {
     switch self {
     case .unusable(let path, let error):
-      "the state directory cannot be used: " + PrintableText.line(path.text) + ": " + error.text
-        + ". Name another one with --state-dir."
+      "the state directory cannot be used: " + PrintableText.line(path.text) + ": " + error.text + "."
+    case .notRegular(let path):
+      "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
     case .foreign(let path): PrintableText.line(path.text) + " " + reason + "; use that one, or remove the file."
-    case .noDirectory: "there is no home directory to keep the upload's state in; name one with --state-dir."
-    case .noSuchRecord(let id):
-      "there is no upload \"" + PrintableText.line(id) + "\"; gighive-upload list shows them."
+    case .noDirectory: "there is no home directory to keep the upload's state in."
+    case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
     case .ambiguousID(let id):
       "several uploads begin with \"" + PrintableText.line(id) + "\"; give more of the ID."
     }
   }
 
+  /// What to do about it; nil where there is nothing more to say.
+  var advice: String? {
+    switch self {
+    case .unusable: "Choose another one."
+    case .notRegular: "Remove it, or choose another directory."
+    case .noDirectory: "Choose a state directory."
+    case .foreign, .noSuchRecord, .ambiguousID: nil
+    }
+  }
+
   /// Why a record is left alone, to be said after its path.
   var reason: String {
-    if case .foreign = self { return "was written by another version of gighive-upload" }
-    return "cannot be read"
+    switch self {
+    case .foreign: "was written by another version of this software"
+    case .unusable, .notRegular, .noDirectory, .noSuchRecord, .ambiguousID: "cannot be read"
+    }
   }
 }

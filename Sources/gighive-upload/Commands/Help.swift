@@ -5,7 +5,7 @@ enum Help {
   static let commands = Command.allCases.map { $0.rawValue } + ["version", "help"]
 
   static let overview = """
-    gighive-upload \(version): streams recordings of any size to a GigHive server in a few megabytes of memory.
+    gighive-upload \(Uploader.version): streams recordings of any size to a GigHive server in a few megabytes of memory.
 
     Usage:
       gighive-upload send FILE... --server URL --label TEXT [options]   deliver recordings now

@@ -3,63 +3,71 @@ import Uploader
 
 /// `gighive-upload list [--json] [--forget [ID...]]`
 enum List {
-  static func run(_ options: [GivenOption], _ operands: [FilePath]) throws(UsageError) -> Int32 {
+  static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     var common = CommonArguments()
     for given in options { _ = try common.apply(given) }
     let forgets = options.contains { $0.option == .forget }
     guard operands.isEmpty || forgets else { throw UsageError("list takes no IDs, unless with --forget.") }
     let report = Report(common, progress: .none)
+    guard OpenFiles.suffice(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     do throws(StateError) {
       if forgets { return try forget(operands, records, report) }
-      let all = try records.directory.records(.all)
-      if common.isJSON {
-        for record in all { Console.out(json(record)) }
-      } else if !all.isEmpty {
-        for line in table(all) { Console.out(line) }
-      } else {
-        report.say("no uploads.")
+      var isEmpty = true
+      try records.directory.walk(.all) { record in
+        isEmpty = false
+        Console.out(common.isJSON ? json(record) : row(record))
       }
+      if isEmpty { report.say("no uploads.") }
     } catch { return Records.fail(error, report) }
     return ExitCode.delivered
   }
 
-  private static func forget(_ operands: [FilePath], _ records: Records, _ report: Report) throws(StateError) -> Int32 {
-    let chosen = operands.isEmpty ? try records.directory.records(.all) : try records.named(operands)
+  private static func forget(_ operands: Operands, _ records: Records, _ report: Report) throws(StateError) -> Int32 {
     var exitCode = ExitCode.delivered
-    // One that is not delivered is forgotten only if it is named.
-    for record in chosen where !operands.isEmpty || record.phase == .delivered {
-      guard let lock = try records.directory.lock(record.id) else {
-        let error = UploadError.conflict(upload: record.id)
-        report.failed(error, exitCode: ExitCode.conflict)
-        exitCode = ExitCode.conflict
-        continue
-      }
-      try records.directory.remove(record.id)
-      withExtendedLifetime(lock) {}
-      let remark = record.uploadURL != nil && record.phase != .delivered
-      report.tookBack(
-        record.id, "forgotten",
-        "forgotten." + (remark ? " The server keeps what it has of it until that expires." : ""))
+    var failure: StateError?
+    func forget(_ record: UploadRecord) {
+      do throws(StateError) {
+        if try !List.forget(record, records, report) { exitCode = ExitCode.conflict }
+      } catch { failure = failure ?? error }
     }
+    if operands.isEmpty {
+      // One that is not delivered is forgotten only if it is named.
+      try records.directory.walk(.all) { if $0.phase == .delivered { forget($0) } }
+    } else {
+      for record in try records.named(operands) { forget(record) }
+    }
+    if let failure { throw failure }
     return exitCode
+  }
+
+  /// - Returns: false if another process has it, which has then been said.
+  private static func forget(_ record: UploadRecord, _ records: Records, _ report: Report) throws(StateError) -> Bool {
+    guard let lock = try records.directory.lock(record.id) else {
+      report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict)
+      return false
+    }
+    try records.directory.remove(record.id)
+    withExtendedLifetime(lock) {}
+    let remark = record.uploadURL != nil && record.phase != .delivered
+    report.tookBack(
+      record.id, "forgotten",
+      "forgotten." + (remark ? " The server keeps what it has of it until that expires." : ""))
+    return true
   }
 
   // MARK: Output
 
-  private static func table(_ records: [UploadRecord]) -> [String] {
-    records.flatMap { record in
-      let isDelivered = record.phase == .delivered
-      var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
-      line += PrintableText.line(FilePath(bytes: record.path).text)
-      if isDelivered, let assetID = record.assetID { line += "  (asset " + String(assetID) + ")" }
-      var lines = [line]
-      if !isDelivered, let message = record.message { lines.append("          " + PrintableText.line(message)) }
-      if !isDelivered, let expires = record.expires {
-        lines.append("          the server keeps it until " + PrintableText.line(expires))
-      }
-      return lines
+  private static func row(_ record: UploadRecord) -> String {
+    let isDelivered = record.phase == .delivered
+    var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
+    line += PrintableText.line(LocalPath(bytes: record.path).text)
+    if isDelivered, let assetID = record.assetID { line += "  (asset " + String(assetID) + ")" }
+    if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
+    if !isDelivered, let expires = record.expires {
+      line += "\n          the server keeps it until " + PrintableText.line(expires)
     }
+    return line
   }
 
   private static func amount(_ record: UploadRecord) -> String {
@@ -87,12 +95,13 @@ enum List {
     var line = JSONWriter()
     line.add("id", record.id)
     line.add("state", name(of: record))
-    line.add("file", FilePath(bytes: record.path).text)
+    line.add(file: LocalPath(bytes: record.path))
     line.add("destination", PrintableText.withoutQuery(record.endpoint))
     line.add("bytes", record.offset)
     line.add("total", record.identity.size)
     line.add("created_at", record.createdAt)
     line.add("updated_at", record.updatedAt)
+    if let deliveredAt = record.deliveredAt { line.add("delivered_at", deliveredAt) }
     if let message = record.message { line.add("message", message) }
     if let expires = record.expires { line.add("expires", expires) }
     if let sha256 = record.sha256 { line.add("checksum_sha256", sha256) }

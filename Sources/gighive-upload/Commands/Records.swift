@@ -17,7 +17,7 @@ struct Records {
   }
 
   /// The records with these IDs, or beginnings of IDs.
-  func named(_ operands: [FilePath]) throws(StateError) -> [UploadRecord] {
+  func named(_ operands: Operands) throws(StateError) -> [UploadRecord] {
     var records: [UploadRecord] = []
     for operand in operands {
       let record = try directory.record(operand.text)

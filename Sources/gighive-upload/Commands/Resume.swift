@@ -4,7 +4,7 @@ import Uploader
 /// `gighive-upload resume [ID... | --all] [options]`
 enum Resume {
   /// Goes on with uploads as they were begun: with the options of their records, and those given now.
-  static func run(_ options: [GivenOption], _ operands: [FilePath]) throws(UsageError) -> Int32 {
+  static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     var common = CommonArguments()
     for given in options { _ = try common.apply(given) }
     let isAll = options.contains { $0.option == .all }
@@ -15,18 +15,27 @@ enum Resume {
 
     let progress = try progressStyle(own)
     let report = Report(common, progress: progress)
+    guard OpenFiles.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    let chosen: [UploadRecord]
-    do throws(StateError) {
-      chosen = isAll ? try records.directory.records(.open) : try records.named(operands)
-    } catch { return Records.fail(error, report) }
-    if chosen.isEmpty { report.say("nothing to resume.") }
     let cancellation = Interruption.begin()
     var exitCode = ExitCode.delivered
-    for record in chosen {
-      let code = resume(record, own, report, cancellation)
+    var count = 0
+    func resume(_ record: UploadRecord) {
+      count += 1
+      let code = Resume.resume(record, own, report, cancellation)
       if exitCode == ExitCode.delivered { exitCode = code }
     }
+    do throws(StateError) {
+      if isAll {
+        try records.directory.walk(.open) { record in
+          // What may be stored is sent again only if a person says so, by its ID.
+          if !record.mayBeStored { resume(record) }
+        }
+      } else {
+        for record in try records.named(operands) { resume(record) }
+      }
+    } catch { return Records.fail(error, report) }
+    if count == 0 { report.say("nothing to resume.") }
     report.summarize()
     return exitCode
   }
@@ -36,11 +45,12 @@ enum Resume {
   ) -> Int32 {
     do throws(UsageError) {
       let options = StoredOptions.options(in: record.note, with: own)
-      let arguments = try SendArguments(options: options, files: [FilePath(bytes: record.path)], upload: record.id)
+      let arguments = try SendArguments(
+        options: options, files: Operands([LocalPath(bytes: record.path)]), upload: record.id)
       return try Send.deliver(arguments, report, cancellation)
     } catch {
       // What one upload lacks, such as its password, does not keep the others.
-      let index = report.add([FilePath(bytes: record.path)])
+      let index = report.add(Operands([LocalPath(bytes: record.path)]))
       report.recorded(index, upload: record.id)
       report.failed(index, record.id + ": " + error.message, exitCode: ExitCode.usage)
       return ExitCode.usage

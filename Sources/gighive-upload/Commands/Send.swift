@@ -10,6 +10,9 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
+    guard OpenFiles.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
+      return ExitCode.memoryCeiling
+    }
     let exitCode = try deliver(arguments, report, Interruption.begin())
     report.summarize()
     if arguments.common.isVerbose {
@@ -29,29 +32,40 @@ enum Send {
         report.failed(error, exitCode: ExitCode.of(error, signal: 0))
         return ExitCode.stateDirectory
       }
-      report.warn(error.message)
+      report.warn(error.explanation)
     }
-    let requests = arguments.files.map { arguments.request(for: $0) }
-    let first = report.add(arguments.files)
+    let files = arguments.files
+    let first = report.add(files)
     let outcome = Outcome()
     var observer = UploadObserver()
     observer.onBegin = { report.begin(first + $0) }
     observer.onRecord = { report.recorded(first + $0, upload: $1) }
     observer.onProgress = { report.progress(first + $0, $1) }
     observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
+    observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
     observer.onEnd = { index, result in
       switch result {
       case .success(let delivery): report.delivered(first + index, delivery)
       case .failure(.delivered(let upload)): report.deliveredBefore(first + index, upload: upload)
+      case .failure(.cancelled) where shim_signal_received() == 0:
+        // Nobody else cancels anything: the loop has let no further file begin.
+        report.failed(first + index, unread(arguments.files[index]), exitCode: ExitCode.outputFailed)
+        outcome.note(ExitCode.outputFailed, of: index)
       case .failure(let error):
         let code = ExitCode.of(error, signal: shim_signal_received())
         report.failed(first + index, error, exitCode: code)
         outcome.note(code, of: index)
       }
     }
-    Uploader(configuration, jobs: min(arguments.jobs, requests.count)).upload(
-      requests, cancellation: cancellation, observer: observer)
+    Uploader(configuration, jobs: min(arguments.jobs, files.count)).upload(
+      count: files.count, request: { arguments.request(for: files[$0]) }, cancellation: cancellation,
+      observer: observer)
     return outcome.exitCode
+  }
+
+  private static func unread(_ file: LocalPath) -> String {
+    PrintableText.line(file.lastComponent)
+      + ": not begun, because nobody took the output within --max-time; nothing was sent."
   }
 
   /// The exit code of several files: that of the first one, in the order of the command line, that failed.
@@ -67,12 +81,13 @@ enum Send {
   }
 }
 
-/// SIGINT and SIGTERM.
+/// SIGINT and SIGTERM, for commands that work on uploads.
 enum Interruption {
-  /// From here on they end uploads in order; a second one ends the process at once.
+  /// From here on they end uploads in order; a second one ends the process at once. Nor does a reader hold up the end.
   static func begin() -> Cancellation {
     let cancellation = Cancellation()
     shim_signals_raise_event(cancellation.descriptor)
+    Console.waitBriefly()
     return cancellation
   }
 }

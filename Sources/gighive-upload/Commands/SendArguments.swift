@@ -3,7 +3,7 @@ import Uploader
 /// The command line of `send`, understood and checked; also that of `resume`, from the options that a record keeps.
 struct SendArguments {
   private(set) var common = CommonArguments()
-  private(set) var files: [FilePath] = []
+  private(set) var files = Operands()
   private(set) var progress = Report.ProgressStyle.automatic
   private(set) var jobs = 1
   /// The most address space that the process may take, in bytes.
@@ -18,7 +18,7 @@ struct SendArguments {
   private var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
   /// - Parameter upload: the ID of the upload that is gone on with.
-  init(options: [GivenOption], files: [FilePath], upload: String? = nil) throws(UsageError) {
+  init(options: [GivenOption], files: Operands, upload: String? = nil) throws(UsageError) {
     self.files = files
     template.upload = upload
     for given in options { try apply(given) }
@@ -31,11 +31,11 @@ struct SendArguments {
     else { throw UsageError("--protocol says something else than the destination.") }
     try common.validate()
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
-    guard template.fileName == nil || files.count == 1 else {
+    guard template.fileNameBytes == nil || files.count == 1 else {
       throw UsageError("--file-name goes with one file only.")
     }
     if let server {
-      do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.message) }
+      do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.explanation) }
       // Once for all files, so that a night's recordings are of one event.
       form = form.completed(today: EventForm.today())
       template.destination = .gigHive(server, form)
@@ -57,7 +57,7 @@ struct SendArguments {
   var isRecorded: Bool { multipartURL == nil }
 
   /// The request for one of the files.
-  func request(for file: FilePath) -> UploadRequest {
+  func request(for file: LocalPath) -> UploadRequest {
     var request = template
     request.file = file
     return request
@@ -75,11 +75,11 @@ struct SendArguments {
       applyToForm(given)
     case .field: extraFields.append(try given.field())
     case .fileField: template.fileFieldName = given.text
-    case .fileName: template.fileName = given.text
+    case .fileName: template.fileNameBytes = given.argument.bytes
     case .mime: template.mediaType = given.text
     case .protocolChoice, .threshold, .chunkSize, .methodOverride, .deferLength: try applyToProtocol(given)
-    case .jobs: jobs = Int(try given.count(1...Limits.jobCount))
-    case .maxSize: template.maximumSize = try given.size()
+    case .jobs: jobs = Int(try given.count(Settings.jobs))
+    case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
     case .progress:
@@ -108,11 +108,8 @@ struct SendArguments {
     case .protocolChoice:
       template.deliveryProtocol =
         try given.choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
-    case .threshold: template.tusThreshold = try given.size()
-    case .chunkSize:
-      let size = try given.size()
-      guard size > 0 else { throw given.invalid("a size above zero") }
-      template.chunkLength = size
+    case .threshold: template.tusThreshold = try given.size(Settings.fileSize)
+    case .chunkSize: template.chunkLength = try given.size(Settings.chunkLength)
     case .methodOverride: template.overridesMethod = true
     case .deferLength: template.defersLength = true
     default: preconditionFailure("not an option of the protocol")

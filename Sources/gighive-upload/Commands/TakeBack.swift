@@ -4,17 +4,19 @@ import Uploader
 /// `gighive-upload cancel ID...` and `gighive-upload delete ID...`: each ends what a record stands for on the server, and
 /// then the record.
 enum TakeBack {
-  static func run(_ command: Command, _ options: [GivenOption], _ operands: [FilePath]) throws(UsageError) -> Int32 {
+  static func run(_ command: Command, _ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     var common = CommonArguments()
     for given in options { _ = try common.apply(given) }
     guard !operands.isEmpty else { throw UsageError("give the IDs of uploads; gighive-upload list shows them.") }
     let report = Report(common, progress: .none)
+    guard OpenFiles.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     let chosen: [UploadRecord]
     do throws(StateError) { chosen = try records.named(operands) } catch { return Records.fail(error, report) }
     let cancellation = Interruption.begin()
     var exitCode = ExitCode.delivered
     for record in chosen {
+      Console.awaitAdmission(cancellation)
       let code: Int32
       do throws(StateError) {
         code = try take(record.id, command, options, records, report, cancellation)
@@ -50,9 +52,14 @@ enum TakeBack {
     switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
     case .ended: break
     case .unchanged(let code):
-      if isDelivered { try records.directory.write(record) }
+      if isDelivered {
+        try records.directory.write(record)
+        records.directory.removeLock(id)
+      }
       return code
-    case .unknown(let code): return code
+    case .unknown(let code):
+      if isDelivered { records.directory.removeLock(id) }
+      return code
     }
     try records.directory.remove(id)
     if isDelivered {
@@ -86,7 +93,7 @@ enum TakeBack {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
       return .unchanged(ExitCode.usage)
     }
-    do throws(NotTakenBack) {
+    do throws(NotRemoved) {
       if record.phase == .delivered {
         guard let assetID = record.assetID, let token = record.deleteToken else {
           report.failed(
@@ -99,18 +106,17 @@ enum TakeBack {
           cancellation: cancellation)
       } else if let location = record.uploadURL.flatMap({ try? TargetURI($0) }) {
         let overrides = options.contains { $0.option == .methodOverride }
-        try uploader.terminate(
+        let isKept = try uploader.cancel(
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation)
+        if isKept {
+          report.warn(record.id + ": the server ends no uploads; it keeps what it has until that expires.")
+        }
       }
       return .ended
     } catch {
       let (error, mayBeDone) = (error.error, error.mayBeDone)
-      if case .refused(let status, _) = error, status == 405 || status == 501, record.phase != .delivered {
-        report.warn(record.id + ": the server ends no uploads; it keeps what it has until that expires.")
-        return .ended
-      }
       let code = ExitCode.of(error, signal: shim_signal_received())
-      report.failed(record.id + ": " + error.message, exitCode: code)
+      report.failed(record.id + ": " + error.explanation, exitCode: code)
       return mayBeDone ? .unknown(code) : .unchanged(code)
     }
   }

@@ -1,0 +1,143 @@
+// Digests on a thread of their own. Bytes are handed over where they are: nothing is copied, and nothing allocated.
+#include "shim_hashing.h"
+#include "shim_memory.h"
+#include "shim_network.h"
+#include "thread.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// EVP_DigestUpdate takes less than 1 KiB of stack. glibc wants 16 KiB at least, and puts the thread's variables there.
+enum { HASHER_STACK_BYTES = 64 * 1024 };
+
+typedef struct {
+    EVP_MD_CTX *context;
+    const void *bytes;
+    size_t length;
+    int64_t mark;
+} piece;
+
+struct shim_hasher {
+    pthread_t thread;
+    pthread_mutex_t lock; // for all that follows
+    pthread_cond_t has_work;
+    pthread_cond_t is_idle;
+    piece pieces[SHIM_HASHER_MOST]; // under way are first ..< first + count, modulo SHIM_HASHER_MOST
+    int first;
+    int count;
+    int is_ending;
+    int has_failed;
+    int event;
+    int is_awaited; // the event is to be raised
+    int is_raised;
+};
+
+int32_t shim_processor_count(void) {
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+}
+
+static void *run(void *argument) {
+    shim_hasher *hasher = argument;
+    pthread_mutex_lock(&hasher->lock);
+    while (1) {
+        while (hasher->count == 0 && !hasher->is_ending) pthread_cond_wait(&hasher->has_work, &hasher->lock);
+        if (hasher->count == 0) break;
+        piece *next = &hasher->pieces[hasher->first];
+        pthread_mutex_unlock(&hasher->lock);
+        int done = EVP_DigestUpdate(next->context, next->bytes, next->length);
+        pthread_mutex_lock(&hasher->lock);
+        if (!done) hasher->has_failed = 1;
+        hasher->first = (hasher->first + 1) % SHIM_HASHER_MOST;
+        hasher->count--;
+        if (hasher->count == 0) pthread_cond_signal(&hasher->is_idle);
+        if (!hasher->is_awaited) continue;
+        hasher->is_awaited = 0;
+        hasher->is_raised = 1;
+        shim_event_raise(hasher->event);
+    }
+    pthread_mutex_unlock(&hasher->lock);
+    return NULL;
+}
+
+static void release(shim_hasher *hasher) {
+    pthread_cond_destroy(&hasher->is_idle);
+    pthread_cond_destroy(&hasher->has_work);
+    pthread_mutex_destroy(&hasher->lock);
+    close(hasher->event);
+    free(hasher);
+}
+
+shim_hasher *shim_hasher_start(void) {
+    shim_hasher *hasher = shim_allocate(sizeof *hasher);
+    int event = hasher ? shim_event_create() : -1;
+    if (event < 0) {
+        free(hasher);
+        return NULL;
+    }
+    *hasher = (shim_hasher){.event = event};
+    pthread_mutex_init(&hasher->lock, NULL);
+    pthread_cond_init(&hasher->has_work, NULL);
+    pthread_cond_init(&hasher->is_idle, NULL);
+    if (start_thread(&hasher->thread, HASHER_STACK_BYTES, run, hasher) == 0) return hasher;
+    release(hasher);
+    return NULL;
+}
+
+void shim_hasher_end(shim_hasher *hasher) {
+    pthread_mutex_lock(&hasher->lock);
+    hasher->is_ending = 1;
+    pthread_cond_signal(&hasher->has_work);
+    pthread_mutex_unlock(&hasher->lock);
+    pthread_join(hasher->thread, NULL);
+    release(hasher);
+}
+
+int32_t shim_hasher_take(
+    shim_hasher *hasher, EVP_MD_CTX *context, const void *bytes, size_t length, int64_t mark) {
+    pthread_mutex_lock(&hasher->lock);
+    int has_room = hasher->count < SHIM_HASHER_MOST;
+    int was_idle = hasher->count == 0;
+    if (has_room) {
+        hasher->pieces[(hasher->first + hasher->count) % SHIM_HASHER_MOST] = (piece){context, bytes, length, mark};
+        hasher->count++;
+    }
+    pthread_mutex_unlock(&hasher->lock);
+    if (was_idle) pthread_cond_signal(&hasher->has_work);
+    return has_room;
+}
+
+// With the lock.
+static int64_t oldest(const shim_hasher *hasher) {
+    return hasher->count > 0 ? hasher->pieces[hasher->first].mark : SHIM_HASHER_IDLE;
+}
+
+int64_t shim_hasher_oldest(shim_hasher *hasher) {
+    pthread_mutex_lock(&hasher->lock);
+    int64_t mark = oldest(hasher);
+    int was_raised = hasher->is_raised;
+    hasher->is_awaited = hasher->is_raised = 0;
+    pthread_mutex_unlock(&hasher->lock);
+    uint64_t value;
+    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* somebody else has lowered it */ }
+    return mark;
+}
+
+int32_t shim_hasher_notify(shim_hasher *hasher, int64_t mark) {
+    pthread_mutex_lock(&hasher->lock);
+    hasher->is_awaited = oldest(hasher) == mark;
+    int is_awaited = hasher->is_awaited;
+    pthread_mutex_unlock(&hasher->lock);
+    return is_awaited;
+}
+
+int32_t shim_hasher_descriptor(const shim_hasher *hasher) { return hasher->event; }
+
+int32_t shim_hasher_wait(shim_hasher *hasher) {
+    pthread_mutex_lock(&hasher->lock);
+    while (hasher->count > 0) pthread_cond_wait(&hasher->is_idle, &hasher->lock);
+    int has_failed = hasher->has_failed;
+    pthread_mutex_unlock(&hasher->lock);
+    return !has_failed;
+}

@@ -1,0 +1,11 @@
+/// An error number of the operating system (errno(3)).
+public struct SystemError: Error, Equatable, Sendable {
+  /// errno
+  public let code: Int32
+
+  /// - Parameter result: what a system call's wrapper returned: -errno.
+  package init(result: some SignedInteger) { code = Int32(-result) }
+
+  /// - Parameter code: errno.
+  public init(code: Int32) { self.code = code }
+}

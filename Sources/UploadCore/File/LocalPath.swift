@@ -1,0 +1,43 @@
+/// A path as the operating system takes it: bytes without a NUL, not necessarily UTF-8.
+public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
+  /// Without the closing NUL.
+  public let bytes: [UInt8]
+
+  /// A path in UTF-8.
+  public init(_ text: String) { bytes = Array(text.utf8) }
+
+  package init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// A path in UTF-8.
+  public init(stringLiteral text: String) { self.init(text) }
+
+  /// - Parameter pointer: ends with a NUL.
+  public init(cString pointer: UnsafePointer<CChar>) {
+    var bytes: [UInt8] = []
+    var at = pointer
+    while at.pointee != 0 {
+      bytes.append(UInt8(bitPattern: at.pointee))
+      at += 1
+    }
+    self.bytes = bytes
+  }
+
+  /// The path as text, to be shown; a byte that is not UTF-8 is written as `\xe9`.
+  public var text: String { PrintableText.escaped(bytes) }
+
+  /// Is it UTF-8, so that ``text`` is all of it?
+  package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
+
+  /// What follows the last slash.
+  package var lastComponentBytes: ArraySlice<UInt8> {
+    bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+  }
+
+  /// The same as text, to be shown.
+  package var lastComponent: String { PrintableText.escaped(Array(lastComponentBytes)) }
+
+  /// The path with its closing NUL, for C; nil if it has a NUL inside, which no path can have.
+  package var cString: [CChar]? {
+    bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
+  }
+}

@@ -1,0 +1,113 @@
+/// Divides a rate among uploads: start-time fair queueing (Goyal, Vin, Cheng, 1996) over one token bucket.
+///
+/// Each share has a position: how many bytes it has sent, counted from where the others were when it came. Whoever is
+/// furthest behind has the turn and may send a quantum. A share takes part from when it asks until it rests, so that what
+/// one cannot use goes to the others, and a pause is not made up for. Writes are as large and as rare as those of one upload.
+package struct SharedRate: Sendable {
+  /// One upload's part of the rate.
+  private struct Share {
+    /// In bytes.
+    var position: Int64
+    /// What is left of its turn, in bytes; zero or less if it has none.
+    var turn: Int64 = 0
+    /// Until when it takes part unless it asks again, in milliseconds; nil while it rests.
+    var expectedUntil: Int64?
+  }
+
+  private var limiter: RateLimiter
+  private let quantum: Int64
+  /// Nil where a share has left and none has come for it.
+  private var shares: [Share?] = []
+  /// Where the last turn began, in bytes: nobody who takes part is further behind.
+  private var start: Int64 = 0
+
+  /// - Parameter bytesPerSecond: of all shares together, above zero, and at most `Limits.rate`.
+  package init(bytesPerSecond: Int64) {
+    limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
+    quantum = max(1, bytesPerSecond * Limits.rateQuantumMilliseconds / 1000)
+  }
+
+  /// Adds a share, which rests at first.
+  /// - Returns: its number.
+  package mutating func join() -> Int {
+    let share = Share(position: start)
+    if let free = shares.firstIndex(where: { $0 == nil }) {
+      shares[free] = share
+      return free
+    }
+    shares.append(share)
+    return shares.count - 1
+  }
+
+  /// Removes a share; its number may be used for another one.
+  package mutating func leave(_ number: Int) { shares[number] = nil }
+
+  /// The share takes no part until it asks for an allowance again: its connection is blocked, or it has nothing to send.
+  package mutating func rest(_ number: Int) {
+    shares[number]?.expectedUntil = nil
+    shares[number]?.turn = 0
+  }
+
+  /// Bytes that the share may write now; zero until it has the turn and enough have come together for a write.
+  package mutating func allowance(of number: Int, nowMilliseconds now: Int64) -> Int {
+    guard var share = shares[number] else { preconditionFailure("an allowance for a share that has left") }
+    if !takesPart(share, now) {
+      share.position = max(share.position, start)
+      share.turn = 0
+    }
+    share.expectedUntil = now + Limits.rateAbsenceMilliseconds
+    shares[number] = share
+    let total = limiter.allowance(nowMilliseconds: now)
+    guard total > 0 else { return 0 }
+    let others = lowestPosition(besides: number, now)
+    if share.turn <= 0 || others == nil {
+      guard share.position <= others ?? .max else { return 0 }
+      share.turn = others == nil ? Int64(total) : quantum
+      start = max(start, share.position)
+      shares[number] = share
+    }
+    return Int(clamping: min(Int64(total), share.turn))
+  }
+
+  /// The share has written bytes.
+  package mutating func consume(_ count: Int, of number: Int) {
+    limiter.consume(count)
+    shares[number]?.position += Int64(count)
+    shares[number]?.turn -= Int64(count)
+  }
+
+  /// When the share's next write makes sense. What others do can bring that forward: it is never far away.
+  package mutating func nextMilliseconds(of number: Int, nowMilliseconds now: Int64) -> Int64 {
+    guard let share = shares[number] else { preconditionFailure("a time for a share that has left") }
+    let open = limiter.nextMilliseconds(nowMilliseconds: now)
+    let missing = share.turn > 0 ? 0 : lead(of: share, now)
+    guard missing > 0 else { return expect(number, at: open) }
+    let turn = limiter.nextMilliseconds(nowMilliseconds: now, after: missing)
+    return expect(number, at: min(max(turn, open, now + 1), max(open, now) + Limits.rateTurnMilliseconds))
+  }
+
+  /// Notes when a share that takes part will ask again.
+  private mutating func expect(_ number: Int, at time: Int64) -> Int64 {
+    if shares[number]?.expectedUntil != nil { shares[number]?.expectedUntil = time + Limits.rateAbsenceMilliseconds }
+    return time
+  }
+
+  /// Does it wait for its turn, or use it? One that does not come loses it.
+  private func takesPart(_ share: Share, _ now: Int64) -> Bool { share.expectedUntil.map { now <= $0 } ?? false }
+
+  /// - Returns: nil if no other share takes part.
+  private func lowestPosition(besides number: Int, _ now: Int64) -> Int64? {
+    var lowest: Int64?
+    for (other, share) in shares.enumerated() where other != number {
+      if let share, takesPart(share, now) { lowest = min(lowest ?? .max, share.position) }
+    }
+    return lowest
+  }
+
+  /// How much the shares behind this one may send before it has the turn, in bytes.
+  private func lead(of share: Share, _ now: Int64) -> Int64 {
+    var lead: Int64 = 0
+    for case let other? in shares where takesPart(other, now) { lead += max(0, share.position - other.position) }
+    return lead
+  }
+}

@@ -1,0 +1,229 @@
+/// Where an index is kept: bytes from 0 on, such as a file's.
+package protocol IndexStorage: AnyObject {
+  /// - Returns: fewer bytes than `count` at the end.
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8]
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError)
+  /// Makes it so long, and all zero.
+  func reset(length: Int64) throws(SystemError)
+}
+
+/// Why an index cannot be used. What it says can be found out from the records.
+package enum IndexError: Error, Equatable {
+  case damaged
+  case system(SystemError)
+}
+
+/// Finds records by what they are about, without reading them: a hash table on the disk (open addressing, linear probing) from
+/// keys to IDs. It is a hint: whoever is given an ID looks into the record. The header says which names of records it knows, and
+/// has a sum over the table, so that one that is not of these records, or is torn, shows.
+///
+///     8 bytes each, little-endian:   "gighidx3"  instance  slots in use, and in the lowest byte bits of the capacity  mark
+///                                    names: sum, count     sum of the slots      sum of the above
+///     and 2^bits slots:              key         ID, and in the upper half 0 for free, 1 used, 2 removed
+package struct RecordIndex<Storage: IndexStorage> {
+  private let storage: Storage
+  /// Which building of the index it is: another number after each.
+  package let instance: UInt64
+  private let capacityBits: UInt64
+  private var usedCount: UInt64 = 0
+  private var slotSum: UInt64 = 0
+  /// What proves that the directory is as this index knows it, for who can read it; 0 for none.
+  package var mark: UInt64 = 0
+  /// The records that it knows.
+  package private(set) var names = RecordNames()
+
+  private var capacity: Int { 1 << Int(capacityBits) }
+
+  // MARK: Opening
+
+  /// Reads the header. ``verify()`` reads the rest.
+  package init(opening storage: Storage) throws(IndexError) {
+    let words = IndexWords(try RecordIndex.read(IndexWords.headerLength, at: 0, of: storage))
+    let (bits, used) = (words[2] & 0xff, words[2] >> 8)
+    guard words.isHeader, bits >= Limits.indexMinimumBits, bits <= Limits.indexMaximumBits, used < 1 << bits
+    else { throw .damaged }
+    self.storage = storage
+    instance = words[1]
+    capacityBits = bits
+    usedCount = used
+    mark = words[3]
+    names = RecordNames(sum: words[4], count: words[5])
+    slotSum = words[6]
+  }
+
+  /// Makes an empty one. It is none before ``flush()``.
+  /// - Parameter entries: how many keys are to be put into it, so that it need not be built again soon.
+  package init(building storage: Storage, entries: Int, instance: UInt64) throws(IndexError) {
+    var bits = Limits.indexMinimumBits
+    while bits < Limits.indexMaximumBits, 1 << Int(bits) < entries * 6 { bits += 1 }
+    self.storage = storage
+    self.instance = instance
+    capacityBits = bits
+    do throws(SystemError) {
+      try storage.reset(length: Int64(IndexWords.headerLength + (1 << Int(bits)) * IndexWords.slotLength))
+    } catch { throw .system(error) }
+  }
+
+  /// Reads the whole table.
+  /// - Throws: `.damaged` if it is not what was written.
+  package func verify() throws(IndexError) {
+    var (sum, used, position) = (UInt64(0), UInt64(0), 0)
+    while position < capacity {
+      let count = min(Limits.indexReadSlots, capacity - position)
+      let words = try slots(count, at: position)
+      for index in 0..<count {
+        let (key, word) = (words[2 * index], words[2 * index + 1])
+        guard key != 0 || word != 0 else { continue }
+        used += 1
+        sum &+= IndexWords.slotValue(position + index, key, word)
+      }
+      position += count
+    }
+    guard sum == slotSum, used == usedCount else { throw .damaged }
+  }
+
+  /// Would it have no room for so many more entries? A table that is more than half full is slow.
+  package func isFull(for entries: Int) -> Bool { (Int(usedCount) + entries) * 2 > capacity }
+
+  // MARK: Looking up
+
+  /// The IDs of records that may have the key.
+  /// - Parameter limit: the most that are wanted.
+  package func numbers(_ key: IndexKey, limit: Int) throws(IndexError) -> [UInt32] {
+    var found: [UInt32] = []
+    _ = try probe(key) { _, number in
+      if let number { found.append(number) }
+      return found.count < limit
+    }
+    return found
+  }
+
+  /// Goes through the slots that can have the key.
+  /// - Parameter visit: is told the position of a removed slot, or of one with the key, with its ID; false ends it.
+  /// - Returns: the free slot at the end; nil if it was ended.
+  private func probe(_ key: IndexKey, _ visit: (Int, UInt32?) -> Bool) throws(IndexError) -> Int? {
+    var position = Int(key.hash >> (64 - capacityBits))
+    var seen = 0
+    while seen < capacity {
+      let count = min(Limits.indexProbeSlots, capacity - position)
+      let words = try slots(count, at: position)
+      for index in 0..<count {
+        let (hash, word) = (words[2 * index], words[2 * index + 1])
+        if hash == 0, word == 0 { return position + index }
+        let isRemoved = word >> 32 == IndexWords.removed
+        guard isRemoved || hash == key.hash else { continue }
+        if !visit(position + index, isRemoved ? nil : UInt32(truncatingIfNeeded: word)) { return nil }
+      }
+      seen += count
+      position = (position + count) % capacity
+    }
+    throw .damaged
+  }
+
+  // MARK: Changing
+
+  /// Adds an entry, unless it is there.
+  package mutating func insert(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
+    var (isThere, removed) = (false, Int?.none)
+    let end = try probe(key) { position, other in
+      if other == nil, removed == nil { removed = position }
+      isThere = other == number
+      return !isThere
+    }
+    guard let end else { return }
+    guard Int(usedCount) < capacity - 1 else { throw .damaged }
+    if let removed {
+      slotSum &-= IndexWords.slotValue(removed, 0, IndexWords.removed << 32)
+    } else {
+      usedCount += 1
+    }
+    try write(key.hash, IndexWords.used << 32 | UInt64(number), at: removed ?? end)
+  }
+
+  /// Takes an entry away, if it is there.
+  package mutating func remove(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
+    var found: Int?
+    _ = try probe(key) { position, other in
+      if other == number { found = position }
+      return found == nil
+    }
+    guard let found else { return }
+    slotSum &-= IndexWords.slotValue(found, key.hash, IndexWords.used << 32 | UInt64(number))
+    try write(0, IndexWords.removed << 32, at: found)
+  }
+
+  package mutating func add(_ name: RecordName) { names.add(name) }
+
+  package mutating func remove(_ name: RecordName) { names.remove(name) }
+
+  /// Writes the header. Changes before it without it make the index one that is damaged.
+  package func flush() throws(IndexError) {
+    let words = [instance, usedCount << 8 | capacityBits, mark, names.sum, names.count, slotSum]
+    try write(IndexWords.header(words), at: 0)
+  }
+
+  private mutating func write(_ key: UInt64, _ word: UInt64, at position: Int) throws(IndexError) {
+    slotSum &+= IndexWords.slotValue(position, key, word)
+    try write(IndexWords.bytes([key, word]), at: RecordIndex.offset(position))
+  }
+
+  // MARK: Storage
+
+  private static func offset(_ position: Int) -> Int64 {
+    Int64(IndexWords.headerLength + position * IndexWords.slotLength)
+  }
+
+  private static func read(_ count: Int, at offset: Int64, of storage: Storage) throws(IndexError) -> [UInt8] {
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try storage.read(count, at: offset) } catch { throw .system(error) }
+    guard bytes.count == count else { throw .damaged }
+    return bytes
+  }
+
+  private func slots(_ count: Int, at position: Int) throws(IndexError) -> IndexWords {
+    IndexWords(
+      try RecordIndex.read(count * IndexWords.slotLength, at: RecordIndex.offset(position), of: storage))
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int64) throws(IndexError) {
+    do throws(SystemError) { try storage.write(bytes, at: offset) } catch { throw .system(error) }
+  }
+}
+
+/// The bytes of an index as numbers of 64 bits.
+struct IndexWords {
+  static let headerLength = 64
+  static let slotLength = 16
+  static let used: UInt64 = 1
+  static let removed: UInt64 = 2
+
+  /// "gighidx3"
+  private static let magic: UInt64 = 0x3378_6469_6867_6967
+
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  subscript(index: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self) })
+  }
+
+  var isHeader: Bool { self[0] == IndexWords.magic && self[7] == IndexWords.sum((0..<7).map { self[$0] }) }
+
+  /// - Parameter numbers: the six between the first and the last.
+  static func header(_ numbers: [UInt64]) -> [UInt8] {
+    let words = [magic] + numbers
+    return bytes(words + [sum(words)])
+  }
+
+  static func bytes(_ words: [UInt64]) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
+  }
+
+  private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
+
+  /// What a slot adds to the sum of all.
+  static func slotValue(_ position: Int, _ key: UInt64, _ word: UInt64) -> UInt64 {
+    IndexKey.mixed(key &+ IndexKey.mixed(word &+ IndexKey.mixed(UInt64(position) &+ 1)))
+  }
+}

@@ -1,0 +1,230 @@
+/// What a tus server's answers make of an upload.
+extension TusUpload {
+  /// Takes the answer to the oldest request under way.
+  /// - Parameters:
+  ///   - target: who answered, if that is not who was asked, as after a redirect.
+  ///   - milliseconds: how long it took from the request's last byte.
+  package mutating func receive(
+    status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
+  ) throws(TusError) {
+    // Behind much content the answer waits for more than the distance.
+    if flight.patches.isEmpty, agreement.sentEnd == 0 || state == .locating {
+      sizing.answered(afterMilliseconds: milliseconds)
+    }
+    noteExpires(fields)
+    let verdict = Verdict.ofTus(status: status, fields: fields)
+    switch state {
+    case .discovering: try receiveOffer(status, fields)
+    case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
+    case .locating: try receiveOffset(verdict, status, fields)
+    case .doubting(let doubt): try receive(verdict, status, fields, in: doubt, from: target ?? plan.endpoint)
+    case .sending(_, let next):
+      if let patch = flight.patches.first { try receiveStored(verdict, status, patch, next) }
+    case .complete, .gone: break
+    }
+  }
+
+  private mutating func noteExpires(_ fields: [Field]) {
+    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { place.expires = text }
+  }
+
+  // MARK: OPTIONS
+
+  private mutating func receiveOffer(_ status: Int, _ fields: [Field]) throws(TusError) {
+    if status == 412 { throw versionMismatch(fields) }
+    guard status == 200 || status == 204, let offer = try TusOffer(fields) else {
+      throw .notSpoken(status: status)
+    }
+    if let limit = offer.maximumSize, plan.length > limit { throw .tooLarge(size: plan.length, limit: limit) }
+    self.offer = offer
+    // A checksum takes a look at the whole range before it is sent.
+    if offer.checksum != nil { sizing.forbidOverlap() }
+    state = place.location == nil ? .creating : .locating
+  }
+
+  /// The server does not say what it offers: some answer no OPTIONS.
+  package mutating func assumeOffer() {
+    precondition(state == .discovering)
+    state = place.location == nil ? .creating : .locating
+  }
+
+  // MARK: POST
+
+  private mutating func receiveCreation(
+    _ status: Int, _ fields: [Field], _ verdict: Verdict, from target: TargetURI
+  ) throws(TusError) {
+    guard status == 201 else {
+      if status == 412 { throw versionMismatch(fields) }
+      // A proxy may take the creation, and no content along with it.
+      if status >= 400, status < 500, agreement.sentEnd > 0, status != 401, status != 403,
+        !RetryPolicy.isTransient(status: status)
+      {
+        flight.mayGoWithCreation = false
+        return
+      }
+      throw .refused(method: "POST", status: status)
+    }
+    place.location = try TusUpload.resolve(fields.first("Location"), from: target)
+    let stored: Int64 = if case .tus(.offset(let offset)) = verdict { offset } else { 0 }
+    guard stored <= agreement.sentEnd else {
+      throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: stored)
+    }
+    agreement.noteOffset(stored)
+    advance(to: stored)
+  }
+
+  /// Behind a TLS proxy a Location can begin with http. The upload then is where it was created, by https.
+  private static func resolve(_ text: String?, from target: TargetURI) throws(TusError) -> TargetURI {
+    guard let text, !text.isEmpty else { throw .noLocation }
+    guard let location = try? target.resolving(text) else {
+      throw .unusableLocation(text)
+    }
+    guard target.scheme == .https, location.scheme == .http else { return location }
+    guard location.host == target.host else {
+      throw .unusableLocation(text)
+    }
+    let moved = location.moved(toOriginOf: target)
+    guard moved.text.utf8.count <= Limits.uriLength else {
+      throw .unusableLocation(text)
+    }
+    return moved
+  }
+
+  // MARK: HEAD
+
+  private mutating func receiveOffset(_ verdict: Verdict, _ status: Int, _ fields: [Field]) throws(TusError) {
+    switch verdict {
+    case .tus(.offset(let offset)): try take(offset, fields)
+    case .tus(.gone): state = .gone(replacement: nil)
+    // Some servers hold an upload whose connection was lost, and answer so until they let go of it.
+    case .tus(.locked), .tus(.conflict): throw lock()
+    case .tus(.success): throw .noOffset(status: status)
+    case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .doubting(.creating)
+    case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
+      if status >= 200, status < 300 { throw .noOffset(status: status) }
+      throw .refused(method: "HEAD", status: status)
+    }
+  }
+
+  private mutating func take(_ offset: Int64, _ fields: [Field]) throws(TusError) {
+    place.declaresLength = fields.first("Upload-Defer-Length") == "1"
+    // An upload of another length is not this file's.
+    if !place.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
+      state = .gone(replacement: nil)
+      return
+    }
+    guard offset <= agreement.sentEnd else {
+      throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: offset)
+    }
+    agreement.noteOffset(offset)
+    flight.learn(from: offset, &sizing)
+    let isLocked = agreement.isLocked(at: offset)
+    advance(to: offset)
+    if isLocked { throw lock() }
+  }
+
+  /// The server holds the upload for another request: nothing long is sent before it has stored something.
+  private mutating func lock() -> TusError {
+    sizing.locked()
+    return .locked
+  }
+
+  // MARK: Who says that it is gone?
+
+  private mutating func receive(
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], in doubt: Doubt, from target: TargetURI
+  ) throws(TusError) {
+    let isProved = fields.first("Tus-Resumable") != nil
+    switch doubt {
+    case .creating:
+      guard status == 201, isProved else { throw unproved(404) }
+      state = .doubting(.locatingNew(try TusUpload.resolve(fields.first("Location"), from: target)))
+    case .locatingNew(let new):
+      guard case .tus(.offset) = verdict, isProved else { throw unproved(404) }
+      state = .doubting(.locatingOld(new: new))
+    case .locatingOld(let new):
+      switch verdict {
+      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(replacement: new)
+      case .tus(.offset(let offset)):
+        try take(offset, fields)
+        if case .sending(let acknowledged, _) = state, offer.terminates {
+          state = .doubting(.removingNew(new, acknowledged: acknowledged))
+        }
+      default: throw unproved(status)
+      }
+    // Whatever the answer is: one that stays expires.
+    case .removingNew(_, let acknowledged): advance(to: acknowledged)
+    }
+  }
+
+  private mutating func unproved(_ status: Int) -> TusError {
+    state = .locating
+    return .unproved(status: status)
+  }
+
+  // MARK: PATCH
+
+  private mutating func receiveStored(
+    _ verdict: Verdict, _ status: Int, _ patch: TusPatch, _ next: Int64
+  ) throws(TusError) {
+    flight.checksum = nil
+    switch verdict {
+    case .tus(.offset(let offset)): return try confirm(patch, offset, status, next)
+    case .tus(.success): return try locateAgain(status)
+    case .tus(.gone): return lose(.gone(replacement: nil))
+    // Another offset than ours, whose then counts; or a lock.
+    case .tus(.conflict):
+      agreement.contest(patch.offset)
+      return lose(.locating)
+    case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return lose(.locating)
+    // After a pause, HEAD tells whether it is true.
+    case .somebodyElse(status: 404), .somebodyElse(status: 410), .somebodyElse(status: 200..<300):
+      throw .unproved(status: status)
+    // As with a lost connection, the offset will tell what has been kept of the request.
+    case .somebodyElse(status: 500...), .tus(.refused(status: 500...)): throw .refused(method: "PATCH", status: status)
+    case .tus(.tooLarge), .tus(.locked), .tus(.checksumMismatch), .tus(.unsupportedVersion), .tus(.refused), .gigHive,
+      .somebodyElse:
+      break
+    }
+    // A refusal for another reason says nothing about what becomes of content.
+    flight.patches.removeFirst()
+    switch verdict {
+    case .tus(.locked): throw lock()
+    case .tus(.checksumMismatch): throw .checksumMismatch(offset: patch.offset)
+    default: throw .refused(method: "PATCH", status: status)
+    }
+  }
+
+  private mutating func confirm(
+    _ patch: TusPatch, _ offset: Int64, _ status: Int, _ next: Int64
+  ) throws(TusError) {
+    guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
+    guard offset > patch.offset || patch.length == 0 else { return try locateAgain(status) }
+    agreement.noteOffset(offset)
+    sizing.stored(offset - patch.offset)
+    guard offset == patch.end else {
+      // A part of it was stored, and the server says so: the rest begins there. What follows the request is void.
+      lose(.sending(acknowledged: offset, next: offset))
+      return
+    }
+    flight.patches.removeFirst()
+    place.declaresLength = false
+    if flight.hasOverlapped, flight.patches.isEmpty { sizing.overlapSucceeded() }
+    state = offset == plan.length ? .complete : .sending(acknowledged: offset, next: next)
+  }
+
+  /// Asks for the offset, unless that has not helped several times.
+  private mutating func locateAgain(_ status: Int) throws(TusError) {
+    guard agreement.disagree() else { throw .refused(method: "PATCH", status: status) }
+    lose(.locating)
+  }
+
+  private mutating func advance(to offset: Int64) {
+    // A server that has all can still wait to be told the length.
+    state = offset == plan.length && !place.declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
+  }
+
+  private func versionMismatch(_ fields: [Field]) -> TusError {
+    .versionNotSupported(offered: fields.first("Tus-Version") ?? "")
+  }
+}

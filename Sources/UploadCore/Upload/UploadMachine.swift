@@ -1,0 +1,318 @@
+/// Leads one upload, or the removal of one, from its request to its outcome, without doing anything itself: it is told what
+/// happened and says what to do.
+///
+///     var machine = try UploadMachine(.upload(plan), terms)
+///     while true {
+///       switch machine.next(nowMilliseconds: clock()) {
+///       case .send(let request, let choice): …     // and later: machine.handle(.answered(answer), …)
+///       case .hash(let range): …                   // and later: machine.handle(.hashed(digest), …)
+///       case .save(let change): …
+///       case .await: …                             // for the next event
+///       case .finished(let outcome): …
+///       case .failed(let error): …
+///       }
+///     }
+///
+/// States and what leads from one to the other:
+///
+///                                          doubting ──▶ rereading
+///                                              ▲             │ the file is what it was
+///                                              │ touched     ▼
+///     deciding ── the task's next step ──▶ underWay (one request, or two) ──▶ deciding
+///        │  │                                  │ 401              │ a failure
+///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
+///        ▼                            renewingCredentials     retrying ──▶ waiting ──▶ deciding
+///     finished, failed
+package struct UploadMachine: Sendable {
+  /// What is to be done.
+  package enum Purpose: Sendable {
+    case upload(UploadPlan)
+    /// End an upload on a tus server.
+    case cancel(TargetURI, overridesMethod: Bool)
+    /// Delete a recording from GigHive. `isRepeated`: was it asked before, without an answer?
+    case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
+  }
+
+  package enum State: Equatable, Sendable {
+    /// The task says what comes next.
+    case deciding
+    case hashing
+    /// Requests without an answer, oldest first: one, or two.
+    case underWay(first: SentRequest, second: SentRequest?)
+    /// The same, with the end of the file held back: it may have changed, and is to be read again.
+    case doubting(first: SentRequest, second: SentRequest?)
+    /// It is being read again.
+    case rereading(first: SentRequest, second: SentRequest?)
+    /// The credentials that were good before are refused.
+    case renewingCredentials(Answer, of: SentRequest)
+    /// A try has failed, which is to be told.
+    case retrying(Retry)
+    case waiting(untilMilliseconds: Int64)
+    case finished(Outcome)
+    case failed(UploadError)
+  }
+
+  /// A request under way.
+  package struct SentRequest: Equatable, Sendable {
+    /// Where it went: with redirects, not where the task meant it to go.
+    let target: TargetURI
+    let expectsContinue: Bool
+    let isConfidential: Bool
+  }
+
+  package private(set) var state = State.deciding
+  private var task: UploadTask
+  private let purpose: Purpose
+  private let terms: UploadTerms
+  private var attempts: Attempts
+  private var manners = Manners()
+  private var doubt: FileDoubt
+  private var startedAtMilliseconds: Int64?
+
+  /// - Throws: what is wrong with the request itself.
+  package init(_ purpose: Purpose, _ terms: UploadTerms) throws(UploadError) {
+    self.purpose = purpose
+    self.terms = terms
+    attempts = Attempts(terms.retries, seed: terms.seed)
+    doubt = FileDoubt(hasDigest: false, isConfirmed: false)
+    switch purpose {
+    case .upload(let plan):
+      doubt = FileDoubt(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
+      task = plan.prefersTus ? .tus(try TusDelivery(plan)) : .multipart(UploadMachine.form(plan))
+    case .cancel(let location, let overridesMethod):
+      task = .cancellation(Cancelling(location, overridesMethod: overridesMethod))
+    case .delete(let assetID, let deleteToken, let base, let isRepeated):
+      task = .deletion(
+        Deleting(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
+    }
+  }
+
+  private static func form(_ plan: UploadPlan) -> MultipartUpload {
+    MultipartUpload(plan.request, size: plan.size, boundary: plan.boundary)
+  }
+
+  /// How many requests are under way whose answers count. A connection with others on it is of no use any more.
+  package var underWayCount: Int {
+    switch state {
+    case .underWay(_, let second), .doubting(_, let second), .rereading(_, let second): second == nil ? 1 : 2
+    default: 0
+    }
+  }
+
+  /// Bytes that the server had of an upload by tus when it last said so.
+  package var lastOffset: Int64 { task.lastOffset }
+
+  /// Does the recording go as one form, rather than by tus?
+  package var sendsForm: Bool {
+    if case .multipart = task { true } else { false }
+  }
+
+  /// May a recording that was to be deleted be gone, although no answer says so?
+  package var mayBeDeleted: Bool {
+    if case .deletion(let deleting) = task { deleting.mayBeDone } else { false }
+  }
+
+  /// When the whole of it must have ended, on the clock of ``next(nowMilliseconds:)``; nil if there is no limit.
+  package var deadlineMilliseconds: Int64? {
+    guard let total = terms.totalMilliseconds, let start = startedAtMilliseconds else { return nil }
+    return start + total
+  }
+
+  // MARK: Actions
+
+  /// What to do now. A request counts as under way from here on.
+  package mutating func next(nowMilliseconds now: Int64) -> UploadAction {
+    if startedAtMilliseconds == nil { startedAtMilliseconds = now }
+    checkDeadline(now)
+    switch state {
+    case .deciding: return decide(now)
+    case .underWay(let first, nil) where task.mayPipeline: return decide(now, behind: first)
+    case .underWay, .hashing, .rereading: return .await
+    case .doubting(let first, let second):
+      state = .rereading(first: first, second: second)
+      return .hash(.wholeFileAgain)
+    case .renewingCredentials: return .renewCredentials
+    case .retrying(let retry):
+      if let change = task.takeUnsaved() { return .save(change) }
+      state = .waiting(untilMilliseconds: now + retry.delayMilliseconds)
+      return .tell(retry)
+    case .waiting(let until):
+      guard now >= until else { return .wait(untilMilliseconds: until) }
+      state = .deciding
+      return decide(now)
+    case .finished(let outcome): return .finished(outcome)
+    case .failed(let error):
+      if let change = task.takeUnsaved() { return .save(change) }
+      return .failed(error)
+    }
+  }
+
+  private mutating func checkDeadline(_ now: Int64) {
+    guard let deadline = deadlineMilliseconds, now >= deadline else { return }
+    let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: terms.totalMilliseconds ?? 0)
+    switch state {
+    case .finished, .failed: return
+    // What was sent may be stored.
+    case .hashing, .underWay, .doubting, .rereading: recover(from: Interruption(error, sent: .whole))
+    case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
+    }
+  }
+
+  private var origin: String {
+    switch purpose {
+    case .upload(let plan): plan.request.base.origin
+    case .cancel(let location, _): location.origin
+    case .delete(_, _, let base, _): base.origin
+    }
+  }
+
+  /// - Parameter first: the request under way that another one may follow.
+  private mutating func decide(_ now: Int64, behind first: SentRequest? = nil) -> UploadAction {
+    do throws(UploadError) {
+      switch try task.next() {
+      case .ask(let request): return send(request, behind: first)
+      case .hash(let range):
+        // Nothing is hashed for a request that does not wait.
+        guard first == nil else { return .await }
+        state = .hashing
+        return .hash(range)
+      case .save(let change): return .save(change)
+      case .await: return .await
+      case .finished(let outcome): state = .finished(outcome)
+      case .sendAsForm:
+        if case .upload(let plan) = purpose { task = .multipart(UploadMachine.form(plan)) }
+        return .tellOfForm
+      }
+    } catch { recover(from: Interruption(error)) }
+    return next(nowMilliseconds: now)
+  }
+
+  private mutating func send(_ request: Request, behind first: SentRequest?) -> UploadAction {
+    var request = request
+    request.target = manners.redirects.target(for: request.target)
+    request.mayExpectContinue =
+      request.mayExpectContinue && manners.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
+    let sent = SentRequest(
+      target: request.target, expectsContinue: request.mayExpectContinue, isConfidential: request.isConfidential)
+    state = first.map { .underWay(first: $0, second: sent) } ?? .underWay(first: sent, second: nil)
+    return .send(request, over: manners.connection(for: request))
+  }
+
+  // MARK: Events
+
+  /// Takes what has happened. An event that nothing is waited for any more changes nothing.
+  package mutating func handle(_ event: UploadEvent) {
+    switch (state, event) {
+    case (.finished, _), (.failed, _): return
+    case (_, .failed(let error)): state = .failed(error)
+    case (.underWay(let first, let second), .answered(let answer)):
+      do throws(UploadError) {
+        try take(answer, to: first, second)
+      } catch { recover(from: Interruption(error, sent: answer.sent)) }
+    case (.underWay, .interrupted(let interruption)), (.doubting, .interrupted(let interruption)),
+      (.rereading, .interrupted(let interruption)):
+      recover(from: interruption)
+    case (.underWay(let first, let second), .touched(let touch)):
+      switch doubt.answer(to: touch) {
+      case .proceed: break
+      case .readAgain: state = .doubting(first: first, second: second)
+      case .changed(let error): fail(error)
+      }
+    case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isSteady))):
+      state = .underWay(first: first, second: second)
+      if let problem = doubt.problem(sent: sent, now: now, isSteady: isSteady) { fail(problem) }
+    // Where the server confirms nothing, the digest of a mixture would be claimed.
+    case (.hashing, .hashed(.wholeFile(_, isSteady: false))) where !doubt.isConfirmed: fail(.changedOnItsWay)
+    case (.hashing, .hashed(.wholeFileAgain)): return
+    case (.hashing, .hashed(let hashed)):
+      state = .deciding
+      do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
+    case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
+      manners.renew()
+      do throws(UploadError) {
+        if areNew { return try askAgain(orElse: answer.refusal) }
+        try judge(answer, from: request)
+        state = .deciding
+      } catch { recover(from: Interruption(error, sent: answer.sent)) }
+    case (.deciding, _), (.hashing, _), (.underWay, _), (.doubting, _), (.rereading, _), (.renewingCredentials, _),
+      (.retrying, _), (.waiting, _):
+      return
+    }
+  }
+
+  /// The file is not what it was.
+  private mutating func fail(_ error: FileError) {
+    if case .upload(let plan) = purpose { state = .failed(.file(plan.request.file, error)) }
+  }
+
+  private mutating func take(
+    _ answer: Answer, to first: SentRequest, _ second: SentRequest?
+  ) throws(UploadError) {
+    attempts.note(answer)
+    switch answer.direction(expectedContinue: first.expectsContinue) {
+    case .withoutExpectation:
+      manners.expectationFailed()
+      return try askAgain(orElse: answer.refusal)
+    case .moved(let location): return try follow(location, answer, from: first)
+    case .turned(let location):
+      if try task.takeConfirmation(by: location, answer) {
+        state = .deciding
+        return
+      }
+      throw .redirected(status: answer.status, location: location)
+    case .authenticate where manners.authorization == .accepted && terms.canRenewCredentials:
+      state = .renewingCredentials(answer, of: first)
+      return
+    case .authenticate, .judge: break
+    }
+    try judge(answer, from: first)
+    if task.awaitsAnswer, let second {
+      state = .underWay(first: second, second: nil)
+    } else {
+      state = .deciding
+    }
+  }
+
+  private mutating func judge(_ answer: Answer, from request: SentRequest) throws(UploadError) {
+    if answer.isSuccess, answer.sent != .whole, !task.isOfPart(answer) {
+      throw .prematureSuccess(status: answer.status)
+    }
+    if answer.isSuccess { manners.succeeded() }
+    try task.receive(answer, from: request.target)
+    manners.settle(progress: task.progress)
+  }
+
+  /// Repeats the request from its start, where that can be done.
+  private mutating func askAgain(orElse error: UploadError) throws(UploadError) {
+    guard task.interrupted(Interruption(error, sent: .none)) == .allowed else { throw error }
+    state = .deciding
+  }
+
+  /// 307 and 308 keep method and content (RFC 9110, 15.4).
+  private mutating func follow(
+    _ location: String, _ answer: Answer, from first: SentRequest
+  ) throws(UploadError) {
+    let target = try manners.redirects.follow(from: first.target, to: location)
+    let refusal = UploadError.redirected(status: answer.status, location: location)
+    if first.isConfidential, target.origin != origin { throw refusal }
+    try askAgain(orElse: refusal)
+  }
+
+  // MARK: Failures
+
+  /// Prepares another try, or ends with what cannot be mended.
+  private mutating func recover(from interruption: Interruption) {
+    let error = interruption.error
+    if let problem = doubt.problem(behind: error) { return fail(problem) }
+    switch task.interrupted(interruption) {
+    case .forbidden: state = .failed(error)
+    case .couldStoreTwice: state = .failed(.mayBeStored(error))
+    case .allowed where !error.isTransient: state = .failed(error)
+    case .allowed where manners.excuses(interruption):
+      task.forbidPipelining()
+      state = .deciding
+    case .allowed:
+      state = attempts.failed(error, progress: task.progress).map { .retrying($0) } ?? .failed(error)
+    }
+  }
+}

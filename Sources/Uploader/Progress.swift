@@ -1,7 +1,0 @@
-/// How far an upload is.
-public struct Progress: Equatable, Sendable {
-  /// Bytes of the file that the server's kernel has acknowledged, as far as this side's kernel knows.
-  public let deliveredBytes: Int64
-  /// The file's size.
-  public let totalBytes: Int64
-}

@@ -1,0 +1,287 @@
+import CShims
+import UploadCore
+
+/// The record of an upload that this process works on, and its lock.
+package final class LockedRecord {
+  package private(set) var record: UploadRecord
+  let directory: StateDirectory
+  private let lock: StateLock
+  /// The ID of a record that this one has taken over, to be removed once it is written.
+  private var replaced: String?
+  /// Did this process bring the record as it is to the disk?
+  private var isSafe = false
+  /// Is room kept free for its last write?
+  private var hasRoom = false
+
+  private init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
+    self.record = record
+    self.directory = directory
+    self.lock = lock
+  }
+
+  deinit {
+    if hasRoom { directory.freeRoom(record.id) }
+    directory.settle()
+  }
+
+  /// Takes over the record of an upload that is to be ended or deleted.
+  /// - Returns: nil if another process has it.
+  package static func take(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
+    guard let lock = try directory.lock(id) else { return nil }
+    // As it is now: another process can have delivered it.
+    guard let record = try directory.current(id) else {
+      directory.removeLock(id)
+      throw .noSuchRecord(id)
+    }
+    return LockedRecord(record, in: directory, lock: lock)
+  }
+
+  /// Changes the record, also on the disk.
+  package func update(_ change: (inout UploadRecord) -> Void) throws(UploadError) {
+    let former = record
+    change(&record)
+    // What this process has brought to the disk is safe there; what it has read may not be, after a power cut.
+    if isSafe, record == former { return }
+    isSafe = false
+    record.updatedAt = shim_unix_seconds()
+    try write()
+    guard record.phase != former.phase else { return }
+    if case .open(let index) = directory.openIndex(isForSearch: false) {
+      index.note(record, former: former)
+    } else {
+      directory.indexState.stamp = nil
+    }
+  }
+
+  private func write() throws(UploadError) {
+    let isLast = record.phase == .delivered
+    do throws(StateError) { try directory.write(record, intoRoom: hasRoom && isLast) } catch { throw .state(error) }
+    if isLast { hasRoom = false }
+    isSafe = true
+  }
+
+  /// Removes the record.
+  package func remove() throws(UploadError) {
+    do throws(StateError) { try directory.remove(record.id) } catch { throw .state(error) }
+  }
+
+  /// The recording is on the server.
+  func noteDelivery(_ receipt: Receipt, _ sent: SentFile) throws(UploadError) {
+    let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
+    try update {
+      $0.phase = .delivered
+      $0.deliveredAt = shim_unix_seconds()
+      $0.offset = sent.size
+      $0.message = nil
+      $0.assetID = receipt.assetID ?? $0.assetID
+      $0.sha256 = sent.sha256
+      $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
+    }
+    try inherited?.remove()
+    directory.tidy(delivered: record.id)
+  }
+
+  /// GigHive gives a delete token once, with the first delivery. When the same recording has been sent again, the token of the
+  /// former record is taken over, and that record removed.
+  private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
+    guard let assetID else { return nil }
+    let endpoint = record.endpoint
+    func isSame(_ other: UploadRecord) -> Bool {
+      other.phase == .delivered && other.endpoint == endpoint && other.assetID == assetID && other.deleteToken != nil
+    }
+    for id in candidates(.asset(assetID, endpoint: endpoint), isSame) {
+      guard let former = try? directory.current(id), isSame(former) else { continue }
+      return try? LockedRecord.take(id, in: directory)
+    }
+    return nil
+  }
+
+  /// The IDs of delivered records that may have the key, or without an index of those that are what is looked for.
+  private func candidates(_ key: IndexKey, _ isMatch: @escaping (UploadRecord) -> Bool) -> [String] {
+    if let index = searchableIndex(), let ids = index.ids([key]) { return ids }
+    let found = Found()
+    try? directory.visit(.all) { record, _ in
+      if isMatch(record) { found.ids.append(record.id) }
+    }
+    return found.ids
+  }
+
+  /// - Returns: nil if there is none that can be relied on now.
+  private func searchableIndex() -> OpenIndex? {
+    let isVerified = directory.indexState.verified != nil
+    // One that this process has not looked through may have to be built again.
+    var creation: StateLock?
+    if !isVerified {
+      creation = try? directory.lockForCreation()
+      if creation == nil { return nil }
+    }
+    defer { withExtendedLifetime(creation) {} }
+    if case .open(let index) = directory.openIndex(isForSearch: !isVerified) { return index }
+    return nil
+  }
+
+  private final class Found { var ids: [String] = [] }
+
+  /// From here on room for the record's last write is kept free, until this is freed or ``freeRoom()`` is called.
+  private func keepRoom() throws(UploadError) {
+    do throws(StateError) { try directory.keepRoom(for: record) } catch { throw .state(error) }
+    hasRoom = true
+  }
+
+  /// What follows is the end of a try, and not of the upload.
+  func freeRoom() {
+    if hasRoom { directory.freeRoom(record.id) }
+    hasRoom = false
+  }
+
+  // MARK: Opening
+
+  /// Finds the record of an upload of this file to this endpoint, or makes one, and locks it.
+  /// - Parameters:
+  ///   - identity: that of the file as it is now.
+  ///   - upload: the ID of the record, if it must be that one.
+  ///   - uploadedAs: the type and name that the caller wants the server to be told.
+  /// - Returns: nil if another process has locked the directory or its index for now.
+  /// - Throws: `.conflict` if another process has it, `.changed` if the upload was begun with other content, `.delivered`
+  ///   if the one that was named is delivered by now.
+  static func open(
+    for file: SourceFile, _ identity: FileIdentity, endpoint: String, note: String, upload: String?,
+    uploadedAs: String, in directory: StateDirectory
+  ) throws(UploadError) -> LockedRecord? {
+    var own = UploadRecord(
+      id: try newID(), path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: endpoint)
+    own.uploadedAs = uploadedAs
+    own.note = note
+    let creation: StateLock
+    var index: OpenIndex?
+    let candidate: String?
+    do throws(StateError) {
+      // Held to the end of this function: another process that looks for the same upload then finds it locked.
+      guard let lock = try directory.lockForCreation() else { return nil }
+      creation = lock
+      switch directory.openIndex(isForSearch: upload == nil) {
+      case .busy: return nil
+      case .open(let open): index = open
+      case .none: break
+      }
+      let former = upload == nil ? try LockedRecord.former(of: own, index, in: directory) : nil
+      candidate = upload ?? former?.id
+    } catch { throw .state(error) }
+    defer { withExtendedLifetime(creation) {} }
+    guard let candidate else { return try begin(own, &index, in: directory) }
+    let lock = try LockedRecord.lock(candidate, in: directory)
+    // What was read before the lock was held can have been delivered since.
+    let current: UploadRecord?
+    do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
+    guard var former = current, former.phase != .delivered else {
+      directory.tidy(delivered: candidate)
+      if current == nil { directory.removeLock(candidate) }
+      guard upload == nil else {
+        throw current == nil ? .state(.noSuchRecord(candidate)) : .delivered(upload: candidate)
+      }
+      return try begin(own, &index, in: directory)
+    }
+    if former.mayBeStored {
+      // Only a person can have found out that it is not.
+      guard upload != nil else { throw .uncertain(upload: former.id) }
+      former.forgetUpload()
+    }
+    // A server that was told another name or type would keep it.
+    if former.uploadURL != nil, former.uploadedAs != uploadedAs { former.forgetUpload() }
+    if former.uploadURL != nil, let change = identity.change(since: former.identity) {
+      throw .changed(file.path, change, upload: former.id)
+    }
+    let kept = LockedRecord(former, in: directory, lock: lock)
+    let renewed = former.renewed(by: own)
+    if renewed.indexKeys != former.indexKeys {
+      if let index { index.note(renewed, former: former) } else { directory.noteUnindexed() }
+    }
+    // Nothing is brought to the disk while it is locked.
+    index = nil
+    try kept.update { $0 = renewed }
+    try kept.keepRoom()
+    return kept
+  }
+
+  private static func begin(
+    _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
+  ) throws(UploadError) -> LockedRecord {
+    // Before the record is there: one that the index does not know could not be found.
+    if let open = index { open.note(record, former: nil) } else { directory.noteUnindexed() }
+    index = nil
+    do throws(UploadError) {
+      let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
+      try kept.update { $0.createdAt = shim_unix_seconds() }
+      do throws(UploadError) { try kept.keepRoom() } catch {
+        try? kept.remove()
+        throw error
+      }
+      return kept
+    } catch {
+      // The ID is new, so that nobody else has it.
+      directory.removeLock(record.id)
+      throw error
+    }
+  }
+
+  private static func lock(_ id: String, in directory: StateDirectory) throws(UploadError) -> StateLock {
+    let lock: StateLock?
+    do throws(StateError) { lock = try directory.lock(id) } catch { throw .state(error) }
+    guard let lock else { throw .conflict(upload: id) }
+    return lock
+  }
+
+  private final class Match {
+    let own: UploadRecord
+    private(set) var record: UploadRecord?
+
+    init(_ own: UploadRecord) { self.own = own }
+
+    func consider(_ former: UploadRecord) {
+      guard let kinship = own.kinship(to: former) else { return }
+      if kinship == .moved, !SourceFile.isGone(LocalPath(bytes: former.path)) { return }
+      if record.map({ former.rank >= $0.rank }) ?? true { record = former }
+    }
+  }
+
+  /// The record of the same upload, as far as one can tell.
+  private static func former(
+    of own: UploadRecord, _ index: OpenIndex?, in directory: StateDirectory
+  ) throws(StateError) -> UploadRecord? {
+    let match = Match(own)
+    for key in own.indexKeys {
+      guard let ids = index?.ids([key]) else {
+        try directory.visit(.open) { record, _ in match.consider(record) }
+        return match.record
+      }
+      var stale: [String] = []
+      for id in ids {
+        do throws(StateError) {
+          let record = try directory.current(id)
+          if let record { match.consider(record) }
+          if !(record?.indexKeys.contains(key) ?? false) { stale.append(id) }
+          if record?.phase == .delivered { try tidy(id, in: directory) }
+        } catch {
+          directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
+        }
+      }
+      if !stale.isEmpty { index?.drop(key, ids: stale) }
+    }
+    return match.record
+  }
+
+  /// Removes what a power cut has left of the way to a delivery.
+  private static func tidy(_ id: String, in directory: StateDirectory) throws(StateError) {
+    guard let lock = try directory.lock(id) else { return }
+    directory.tidy(delivered: id)
+    withExtendedLifetime(lock) {}
+  }
+
+  private static func newID() throws(UploadError) -> String {
+    var bytes = [UInt8](repeating: 0, count: 4)
+    guard shim_random(&bytes, bytes.count) == 0 else { throw .outOfResources("randomness") }
+    var digits: [UInt8] = []
+    ASCII.appendHex(bytes, to: &digits)
+    return String(decoding: digits, as: UTF8.self)
+  }
+}
