@@ -13,7 +13,7 @@ sys.path[:0] = [str(BENCH), str(BENCH.parent / "HiveStub")]
 
 from bench import clients, goals, pairs, profile, report, scenarios, tools, trust  # noqa: E402
 
-PEERS = ["curl", "bare", "digest", "toolbelt", "tuspy", "urlsession"]
+PEERS = ["curl", "bare", "hash", "digest", "toolbelt", "tuspy", "urlsession"]
 
 
 def main() -> int:
@@ -41,7 +41,8 @@ def main() -> int:
 
 
 def _forms(prepared: tools.Tools, peers: list[str]) -> list[clients.Client]:
-    found = [clients.ours(prepared), clients.ours_by_tus(prepared), clients.ours_to_gighive(prepared)]
+    found = [clients.ours(prepared), clients.ours_by_tus(prepared), clients.ours_to_gighive(prepared),
+             clients.ours_verified(prepared)]
     found += [clients.CURL_FORM, clients.CURL_PUT] if "curl" in peers else []
     found += [clients.toolbelt(prepared)] if "toolbelt" in peers else []
     found += [clients.tuspy(prepared)] if "tuspy" in peers else []

@@ -8,6 +8,8 @@
 //     receiver CERTIFICATE KEY           TLS
 //     receiver CERTIFICATE KEY decrypt   TLS, and all of it is decrypted
 //
+// POST /api/uploads.php is answered as GigHive does it, with the SHA-256 of a file that the bench knows.
+//
 // It also speaks tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
 // TLS that takes "decrypt", since a record that was hopped over is one that those behind it cannot be read without. A
 // PATCH to anywhere else is an upload of its own.
@@ -151,17 +153,28 @@ static void report(connection *c, int64_t taken, int64_t length, int64_t first_b
     else printf("%lld %lld %s\n", (long long)taken, (long long)first_byte, c->ssl ? SSL_get_cipher_name(c->ssl) : "-");
 }
 
-// The answer of GigHive's finalize. The bytes were thrown away, so the bench says beforehand what their SHA-256 is:
-// $DIGESTS has LENGTH:HEX for each file, separated by commas.
-static bool finalize(connection *c) {
-    char key[32], answer_text[512], body[256];
-    snprintf(key, sizeof key, "%lld:", (long long)upload.length);
-    const char *digests = getenv("DIGESTS"), *found = digests ? strstr(digests, key) : NULL;
-    if (!found) errx(1, "no digest of a file of %lld bytes", (long long)upload.length);
-    int count = snprintf(body, sizeof body, "{\"asset_id\":1,\"size_bytes\":%lld,\"checksum_sha256\":\"%.64s\"}",
-                         (long long)upload.length, found + strlen(key));
+// GigHive's answer to an upload. The bytes were thrown away, so the bench says beforehand what their SHA-256 is: $DIGESTS
+// has LENGTH:HEX for each file, separated by commas. Around the file, `length` may count a form of up to FORM_LENGTH.
+enum { FORM_LENGTH = 4096 };
+
+static bool confirm(connection *c, int64_t length, const char *more) {
+    char answer_text[768], body[512];
+    const char *hex = NULL;
+    int64_t size = -1;
+    for (const char *entry = getenv("DIGESTS"); entry; entry = strchr(entry, ',')) {
+        if (*entry == ',') entry++;
+        int64_t found = atoll(entry);
+        if (found > length || found < length - FORM_LENGTH || found <= size) continue;
+        size = found;
+        hex = strchr(entry, ':') + 1;
+    }
+    if (!hex) errx(1, "no digest of a file of %lld bytes", (long long)length);
+    int count = snprintf(body, sizeof body,
+                         "{\"id\":1,\"asset_id\":1,\"event_id\":1,\"event_item_id\":1,\"position\":1,\"file_name\":\"1.mp4\","
+                         "\"file_type\":\"video\",\"mime_type\":\"video/mp4\",\"size_bytes\":%lld,\"checksum_sha256\":\"%.64s\"}",
+                         (long long)size, hex);
     snprintf(answer_text, sizeof answer_text,
-             "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", count, body);
+             "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", more, count, body);
     return answer(c, answer_text);
 }
 
@@ -187,6 +200,7 @@ static bool serve(connection *c) {
     const bool is_patch = strncmp(c->head, "PATCH ", 6) == 0, is_head = strncmp(c->head, "HEAD ", 5) == 0;
     const bool is_options = strncmp(c->head, "OPTIONS ", 8) == 0;
     const bool is_finalize = strncmp(c->head, "POST /api/uploads/finalize ", 27) == 0;
+    const bool is_form = strncmp(c->head, "POST /api/uploads.php", 21) == 0;
     const bool is_known = strncmp(c->head, "PATCH /files/", 13) == 0;
     int64_t came = (int64_t)c->head_filled - (end + 4 - c->head);
     end[2] = 0;
@@ -212,11 +226,13 @@ static bool serve(connection *c) {
     if (is_options) return answer(c, "HTTP/1.1 204 No Content\r\n" TUS "Tus-Version: 1.0.0\r\n"
                                      "Tus-Extension: creation,creation-with-upload,termination\r\n\r\n");
     if (is_head) return answer_offset(c, "200 OK", "Content-Length: 0\r\nCache-Control: no-store\r\n");
-    if (is_finalize) return finalize(c);
+    if (is_finalize) return confirm(c, upload.length, "");
     if (!is_tus) {
         report(c, taken, length, first_byte);
-        if (taken == length) answer(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
-                                       "Connection: close\r\n\r\n{}");
+        if (taken != length) return false;
+        if (is_form) confirm(c, length, "Connection: close\r\n");
+        else answer(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+                       "Connection: close\r\n\r\n{}");
         return false;
     }
     upload.offset += taken;

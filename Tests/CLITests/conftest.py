@@ -4,6 +4,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -18,6 +19,11 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().p
 
 from hivestub import HiveStub, make_certificates
 from program import Program
+
+# A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 

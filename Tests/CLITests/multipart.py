@@ -14,9 +14,8 @@ def boundary_of(request) -> bytes:
 
 
 def escaped(name) -> bytes:
-    """A name between quotes: CR, LF and the quote percent-encoded, all else as it is, in UTF-8."""
+    """A name between quotes: CR, LF and the quote percent-encoded, all else as it is."""
     data = name if isinstance(name, bytes) else name.encode("utf-8")
-    data = data.decode("utf-8", "replace").encode("utf-8")
     return data.replace(b"\r", b"%0D").replace(b"\n", b"%0A").replace(b'"', b"%22")
 
 

@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-HEAD = re.compile(rb"gighive-upload record 1 ([0-9]{10}) ([0-9a-f]{8})\n")
+HEAD = re.compile(rb"gighive-upload record 2 ([0-9]{10}) ([0-9a-f]{8})\n")
 
 
 @dataclass
@@ -61,18 +61,18 @@ def file_name(document: dict) -> str:
 def write_record(directory: Path, document: dict) -> Record:
     content = json.dumps(document).encode() + b"\n"
     file = directory / file_name(document)
-    file.write_bytes(b"gighive-upload record 1 %010d %08x\n" % (len(content), zlib.crc32(content)) + content)
+    file.write_bytes(b"gighive-upload record 2 %010d %08x\n" % (len(content), zlib.crc32(content)) + content)
     return Record(file, document)
 
 
 def records(program) -> list[Record]:
-    """All records, oldest first. Nothing else may be there but locks."""
+    """All records, oldest first. Nothing else may be there but locks, the index, and room that is kept free."""
     if not program.state.exists():
         return []
     names = sorted(path.name for path in program.state.iterdir())
-    known = r"(directory|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered)"
+    known = r"index|(directory|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room)"
     assert [name for name in names if not re.fullmatch(known, name)] == []
-    found = [read_record(program.state / name) for name in names if not name.endswith(".lock")]
+    found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]
     return sorted(found, key=lambda record: (record.document["created_at"], record.id))
 
 

@@ -124,8 +124,8 @@ def chunked(content: str) -> bytes:
 MALFORMED = {
     "a head without end": plain("HTTP/1.1 201 Created\nX-Long: " + "x" * 40_000),
     "endless fields": plain("HTTP/1.1 201 Created" + "".join(f"\nX-{number}: 1" for number in range(2000))),
-    "a bare CR": b"HTTP/1.1 201 Created\r\nX: a\rb\r\nContent-Length: 2\r\n\r\n{}",
-    "a folded line": plain("HTTP/1.1 201 Created\nX: a\n b\nContent-Length: 2", "{}"),
+    "a bare CR in the length": b"HTTP/1.1 201 Created\r\nContent-Length: 2\r3\r\n\r\n{}",
+    "a folded length": plain("HTTP/1.1 201 Created\nContent-Length: 2\n 3", "{}"),
     "a blank before the colon": plain("HTTP/1.1 201 Created\nContent-Length : 2", "{}"),
     "a negative length": plain("HTTP/1.1 201 Created\nContent-Length: -2", "{}"),
     "a length with a sign": plain("HTTP/1.1 201 Created\nContent-Length: +2", "{}"),
@@ -148,10 +148,10 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("answer", MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_malformed_answer_is_a_server_failure(hive, post, recording, answer):
+def test_a_malformed_answer_to_a_whole_form_confirms_nothing(hive, post, recording, answer):
     result = post(hive(answer=answer), recording())
-    assert result.code == 9, result
-    assert "not valid" in result.err
+    assert result.code == 4, result
+    assert "not valid" in result.err and "may have stored" in result.err
 
 
 def test_no_answer_at_all_is_a_lost_connection(any_hive, send, recording):

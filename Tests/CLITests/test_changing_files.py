@@ -1,9 +1,11 @@
 """A file that changes while it is sent ends the upload: exit code 3, and no whole body at the server."""
 
 import os
+import signal
 
 import pytest
 from program import wait_until
+from uploads import sha256
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -87,6 +89,87 @@ def test_a_file_that_is_replaced_by_another_of_its_name_is_sent_as_it_was_opened
     result = change(program, stub, file, lambda file: os.replace(other, file))
     assert result.code == 0, result
     assert stub.wait_for(1)[0].file.size == SIZE
+
+
+def retag(file):
+    """Rewrites what has been sent and what has not, and restores the modification time, as editors of tags do."""
+    before = os.stat(file)
+    with open(file, "r+b") as stream:
+        for offset in (100, before.st_size - 100):
+            stream.seek(offset)
+            stream.write(b"another tag")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_rewrite_that_restores_the_modification_time_is_noticed(program, slow_hive, recording):
+    broken_off(change(program, slow_hive, recording(SIZE), retag), slow_hive, "changed", "Nothing was delivered")
+
+
+PLAIN = [["--multipart-url", "/upload"], ["--tus-url", "/tus/"]]
+PLAIN = [[option, path, *more] for option, path in PLAIN for more in ([], ["--digest"])]
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
+def test_nor_does_another_endpoint_get_a_mixture_with_the_modification_time_restored(program, hive, recording, arguments):
+    stub = hive("slow-read=24e6")
+    option, path, *more = arguments
+    running = program.start("send", option, stub.url + path, "--chunk-size", "1G", recording(SIZE), *more)
+    wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
+    retag(program.directory / "gig.mp4")
+    result = running.wait()
+    assert result.code == 3 and "changed" in result.err, result
+    assert not [request for request in stub.requests if request.complete and request.body_bytes > SIZE // 2]
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
+def test_a_change_of_the_mode_is_no_change_where_a_digest_shows_that(program, hive, recording, arguments):
+    """Without one nothing shows it."""
+    stub = hive("slow-read=24e6")
+    option, path, *more = arguments
+    running = program.start("send", option, stub.url + path, "--chunk-size", "1G", recording(SIZE), *more)
+    wait_until(lambda: any(request.body_bytes > 2_000_000 for request in stub.requests))
+    os.chmod(program.directory / "gig.mp4", 0o440)
+    result = running.wait()
+    assert result.code == (0 if more else 3), result
+
+
+def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hive, recording):
+    """What is sent is then what the file has: nothing of the old content went out."""
+    def rewrite_the_end(file):
+        before = os.stat(file)
+        with open(file, "r+b") as stream:
+            stream.seek(SIZE - 100)
+            stream.write(b"another tag")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    stub, file = hive("slow-read=24e6"), recording(SIZE)
+    result = change(program, stub, file, rewrite_the_end)
+    assert result.code == 0, result
+    assert stub.recordings[0].sha256 == sha256(file)
+
+
+def test_an_upload_by_tus_to_gighive_is_read_again_too(program, hive, recording):
+    for action, code in ((lambda file: os.link(file, file.with_name("kept.mp4")), 0), (retag, 3)):
+        stub, file = hive("slow-read=24e6"), recording(SIZE)
+        running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "4M")
+        wait_until(lambda: any(upload.offset > 6_000_000 for upload in stub.uploads))
+        action(file)
+        result = running.wait()
+        assert result.code == code, result
+        assert len(stub.recordings) == (1 if code == 0 else 0)
+
+
+def test_what_was_changed_is_sent_anew_and_not_resumed(program, hive, recording):
+    """Nothing of the record tells of the other content: what the server has of the old one must not be used."""
+    stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
+    running = program.start("send", "--tus-url", stub.url + "/tus/", "--chunk-size", "4M", file)
+    wait_until(lambda: any(upload.offset > 6_000_000 for upload in stub.uploads))
+    retag(file)
+    running.signal(signal.SIGTERM)
+    assert running.wait().code in (3, 143)
+    stub.set_faults()
+    assert program.run("resume", "--all").code == 0
+    assert [upload.sha256 for upload in stub.uploads if upload.is_complete] == [sha256(file)]
 
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):

@@ -54,7 +54,8 @@ def test_a_guest_agrees_to_the_terms_with_a_truth_value(hive, program, recording
     fields = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
     result = program.run("send", recording(SIZE), *arguments, *TUS, *fields)
     assert result.code == 0, result
-    (request,) = of_kind(stub, "finalize")
+    # Asked before the first byte whether the token is good, and at the end.
+    _, request = of_kind(stub, "finalize")
     assert json.loads(request.body)["tos_accepted"] is True
     assert request.header("X-Upload-Token") == "guest-token" and request.header("Authorization") == ""
 
@@ -181,6 +182,31 @@ def test_an_upload_that_the_server_has_lost_before_that_begins_anew(hive, progra
     assert len(of_kind(stub, "create")) == 2
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_upload_that_finalize_does_not_find_and_head_calls_complete_is_asked_for_again(hive, program, upload, recording, count):
+    """400 "Upload not found", while tus has every byte: the server has not caught up yet."""
+    stub, file = hive(f"finalize-unknown={count}"), recording(SIZE)
+    result = upload(stub, file, *AGAIN, "--json", retries=4)
+    assert result.code == 0, result
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE and len(of_kind(stub, "create")) == 1
+    assert only_record(program).phase == "delivered"
+
+
+def test_an_upload_that_finalize_never_finds_stays_pending(hive, program, upload, recording):
+    """HEAD has the last word about whether the upload is there: nothing is sent again, and the record is not failed."""
+    stub, file = hive("finalize-unknown=1000"), recording(SIZE)
+    result = upload(stub, file, *AGAIN, retries=3, seconds=30)
+    assert result.code not in (0, 1), result
+    assert sent(stub) == SIZE and len(of_kind(stub, "create")) == 1
+    record = only_record(program)
+    assert record.phase in ("pending", "uploaded") and record.upload_path == of_kind(stub, "patch")[0].path
+    stub.set_faults()
+    stub._requests.clear()
+    assert resume(program, *AGAIN, retries=1).code == 0
+    assert is_delivered(stub, file) and sent(stub) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("fault", ["finalize/silent", "finalize/delay-answer=60", "PATCH/delay-answer=60", "PATCH/silent"])
 def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording, fault, number):
@@ -224,10 +250,10 @@ def test_the_digest_is_that_of_the_whole_file_after_a_crash_at_the_end(hive, pro
     assert result.outcome["checksum_verified"] is True
 
 
-def test_the_first_bytes_can_be_all_of_them(hive, upload, recording):
+def test_the_last_byte_never_goes_along_with_the_creation(hive, upload, recording):
     stub, file = hive(), recording(CREATION)
     assert upload(stub, file).code == 0
-    assert kinds(stub) == ["options", "create", "finalize"]
+    assert kinds(stub) == ["options", "create", "patch", "finalize"]
     assert is_delivered(stub, file)
 
 

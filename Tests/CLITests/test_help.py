@@ -36,7 +36,7 @@ NEEDS = {
 }
 WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help"}
 
-EXIT_CODES = {*map(str, range(14)), "130, 143"}
+EXIT_CODES = {*map(str, range(15)), "130, 143"}
 
 
 def options_in_help(command: str = "send") -> dict[str, str]:

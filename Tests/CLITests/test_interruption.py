@@ -1,5 +1,6 @@
 """Ctrl-C and SIGTERM end the program within a second, with a word about what happened."""
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -8,6 +9,8 @@ import time
 
 import pytest
 from program import wait_until
+from records import only_record
+from uploads import of_kind
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
 SOON_SECONDS = 3.0
@@ -135,3 +138,63 @@ def test_nothing_is_left_behind(hive, program, recording, tmp_path):
     wait_until(lambda: stub.requests)
     interrupt(running, signal.SIGINT)
     assert sorted(tmp_path.iterdir()) == before
+
+
+# Another process holds the lock of the state directory.
+
+
+@pytest.fixture
+def locked_directory(program):
+    """The state directory, once there is one, locked as another process would."""
+    with contextlib.ExitStack() as stack:
+
+        def locked_directory():
+            file = stack.enter_context(open(program.state / "directory.lock", "ab"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+
+        yield locked_directory
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_while_the_state_directory_is_locked(hive, program, recording, locked_directory, number, code, way):
+    """Nothing is asked of the server before the record can be made."""
+    stub = hive()
+    assert program.send(stub, recording(), "--protocol", way).code == 0
+    stub._requests.clear()
+    locked_directory()
+    running = program.start_sending(stub, recording(name="other.mp4"), "--protocol", way)
+    time.sleep(0.5)
+    assert running.process.poll() is None
+    running.signal(number)
+    told(running.wait(20), code)
+    assert of_kind(stub, "create") == of_kind(stub, "multipart") == []
+
+
+@pytest.mark.parametrize("command", ["cancel", "delete", "resume"])
+def test_other_commands_while_the_state_directory_is_locked(hive, program, recording, locked_directory, command):
+    stub, file = hive("finalize/status=503@1"), recording()
+    code = program.send(stub, file, *([] if command == "delete" else ["--protocol", "tus"])).code
+    assert code == (0 if command == "delete" else 9)
+    id = only_record(program).id
+    locked_directory()
+    running = program.start(command, id, env={"GIGHIVE_PASSWORD": "secret"})
+    time.sleep(0.5)
+    if running.process.poll() is None:
+        running.signal(signal.SIGINT)
+        result = running.wait(20)
+        assert result.code == 130, result
+    else:
+        assert running.wait().code in (0, 11)
+
+
+def test_a_state_directory_that_is_unlocked_in_time_costs_nothing(hive, program, recording):
+    stub, file = hive(), recording()
+    assert program.send(stub, recording(name="other.mp4")).code == 0
+    with open(program.state / "directory.lock", "ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        running = program.start_sending(stub, file)
+        time.sleep(0.5)
+    result = running.wait()
+    assert result.code == 0, result
+    assert len(stub.recordings) == 2

@@ -77,7 +77,7 @@ HOSTILE = ['q"uote\\.mp4', "line\nend\r.mp4", "esc\x1b[31m\x7f.mp4", "🎸\u2028
 def test_every_line_is_json_with_any_file_name(hive, send, recording, name):
     result = send(hive(), recording(name=name), "--json")
     assert result.code == 0, result
-    expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
+    expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
     for event in check(result):
         assert os.path.basename(event["file"]) == expected
 

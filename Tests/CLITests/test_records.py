@@ -83,7 +83,9 @@ def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
     events = {event.pop("file"): event for event in result.events}
     for event in events.values():
         assert re.fullmatch("[0-9a-f]{8}", event.pop("id"))
-        assert 0 <= event.pop("updated_at") - event.pop("created_at") < 60
+        (created, updated) = (event.pop("created_at"), event.pop("updated_at"))
+        assert 0 <= updated - created < 60
+        assert created <= event.pop("delivered_at", updated) <= updated
         assert event.pop("destination") == stub.url + "/"
     assert events[str(one)] == {"state": "delivered", "bytes": SIZE, "total": SIZE, "checksum_sha256": sha256(one),
                                 "asset_id": 1, "can_delete": True}
@@ -108,7 +110,7 @@ def test_a_list_shows_nothing_that_a_terminal_obeys(hive, program, recording, na
     assert program.send(hive(), *TUS, recording(name=name)).code == 0
     text, lines = program.run("list"), program.run("list", "--json")
     assert is_harmless(text.out) and len(text.out.splitlines()) == 1
-    expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
+    expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
     assert os.path.basename(lines.events[0]["file"]) == expected
     assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in lines.out.replace("\n", ""))
 
@@ -154,7 +156,7 @@ def test_a_cancelled_upload_is_gone_here_and_on_the_server(program, interrupted,
     result = program.run("cancel", record.id, env=PASSWORD)
     assert result.code == 0 and f"{record.id}: cancelled." in result.out, result
     assert stub.uploads == [] and records(program) == []
-    assert [path.name for path in program.state.iterdir()] in ([], ["directory.lock"])
+    assert {path.name for path in program.state.iterdir()} <= {"directory.lock", "index"}
     assert (tmp_path / "gig.mp4").stat().st_size == SIZE
     assert program.send(stub, *TUS, tmp_path / "gig.mp4").code == 0
     assert is_delivered(stub, tmp_path / "gig.mp4")
@@ -399,6 +401,67 @@ def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, prog
         assert program.send(stub, *TUS, file).code == 0
     tokens = {record.document["delete_token"] for record in records(program)}
     assert tokens == {stub.catalogue.delete_token(1) for stub in stubs} and len(tokens) == 2
+
+
+# Two deletions at once.
+
+
+@pytest.mark.parametrize("fault", ["delete/delay-answer=3@1", "delete/status=503:3@1", "delete/stall-after=10@1"])
+def test_two_processes_never_delete_one_recording(program, delivered, fault):
+    stub, record = delivered()
+    stub.set_faults(fault)
+    first = program.start(
+        "delete", record.id, "--stall-timeout", "3s", "--response-timeout", "3s", env=PASSWORD, retries=3)
+    wait_until(lambda: of_kind(stub, "delete"))
+    second = program.run("delete", record.id, env=PASSWORD)
+    assert second.code == 11 and record.id in second.err, second
+    assert len(of_kind(stub, "delete")) == 1
+    assert only_record(program).document["delete_token"]
+    result = first.wait()
+    assert result.code == 0, result
+    assert stub.recordings == [] and records(program) == []
+
+
+@pytest.mark.parametrize("order", [["delete/delay-answer=2@1", "delete/delay-answer=3@2-2"], ["delete/delay-answer=2@1", "delete/status=500@2-2"]])
+def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_deleted(program, delivered, order):
+    stub, record = delivered()
+    stub.set_faults(*order)
+    runs = []
+    for count in (1, 2):
+        runs.append(program.start("delete", record.id, env=PASSWORD))
+        wait_until(lambda: len(of_kind(stub, "delete")) >= count or runs[-1].process.poll() is not None)
+    codes = [run.wait().code for run in runs]
+    assert codes == [0, 11], codes
+    assert stub.recordings == [] and records(program) == []
+
+
+@pytest.mark.parametrize("command", ["list --forget", "send", "resume"])
+def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, delivered, tmp_path, command):
+    stub, record = delivered()
+    stub.set_faults("delete/delay-answer=2@1")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    if command == "list --forget":
+        assert program.run("list", "--forget", record.id).code == 11
+    elif command == "resume":
+        assert program.run("resume", record.id, env=PASSWORD).code in (2, 11)
+    else:
+        assert program.send(stub, *TUS, tmp_path / "gig.mp4").code in (0, 11)
+    assert running.wait().code == 0
+    assert [found.id for found in records(program) if found.id == record.id] == []
+
+
+def test_a_deletion_that_was_killed_leaves_the_token(program, delivered):
+    stub, record = delivered()
+    stub.set_faults("delete/silent")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    running.signal(signal.SIGKILL)
+    running.wait()
+    assert only_record(program).document["delete_token"] == record.document["delete_token"]
+    stub.set_faults()
+    assert program.run("delete", record.id, env=PASSWORD).code == 0
+    assert records(program) == []
 
 
 # Forgetting.

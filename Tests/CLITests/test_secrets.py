@@ -57,7 +57,7 @@ def test_no_output_shows_a_secret(hive, program, recording, kind, mood):
         assert leaks(request.head.decode()), "nothing was planted"
 
 
-def test_verbose_shows_the_headers_with_secrets_blanked(hive, program, recording):
+def test_verbose_shows_the_headers_with_secrets_redacted(hive, program, recording):
     stub = hive(password=SECRET)
     result = upload(program, stub, recording(), "--user", "uploader", "-v").wait()
     assert result.code == 0, result

@@ -3,8 +3,10 @@
 import base64
 import contextlib
 import hashlib
+import html
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -360,6 +362,214 @@ def test_a_server_that_repeats_a_secret_is_not_quoted_with_it(program, hive, rec
             env={"GIGHIVE_PASSWORD": PASSWORD})
         assert result.code == 7, result
         assert not secrets.shown_in(result.out, result.err), result
+
+
+# MARK: Other spellings of a secret, and other places
+
+HARD = {
+    "two spaces": b"Pa55  word two",
+    "a tab and a control character": b"Pa55\tword\x1b[1mX",
+    "tags": b"Pa55<b>wo</b>rd&amp;",
+    "half a tag": b"Pa55word<wo rd",
+    "quotes and backslashes": b'Pa55"wo\\rd/%41+x',
+    "UTF-8": "Pässwörd-€-😀".encode(),
+    "Latin-1": "Pässwörd-ÿ".encode("latin-1"),
+    "no text at all": b"\xff\xfe\x80Pa55\xc3",
+}
+
+
+def spellings(password: bytes) -> dict[str, bytes]:
+    """What a server can make of it."""
+    latin = password.decode("latin-1")
+    text = password.decode("utf-8", "replace")
+    return {
+        "as it is": password,
+        "repaired": text.encode(),
+        "Latin-1 read": latin.encode(),
+        "percent-encoded": urllib.parse.quote_from_bytes(password, safe="").encode(),
+        "percent-encoded in lower case": re.sub(
+            rb"%..", lambda escape: escape[0].lower(), urllib.parse.quote_from_bytes(password, safe="").encode()),
+        "as in a form": urllib.parse.quote_plus(password).encode(),
+        "JSON": json.dumps(text)[1:-1].encode(),
+        "JSON of Latin-1": json.dumps(latin)[1:-1].encode(),
+        "JSON as PHP has it": json.dumps(text)[1:-1].replace("/", "\\/").encode(),
+        "HTML": html.escape(text).encode(),
+        "base 64": base64.b64encode(password),
+        "credentials": base64.b64encode(b"uploader:" + password),
+    }
+
+
+def pieces(password: bytes) -> list[str]:
+    """Parts that may be seen nowhere: the longest runs of its plain characters."""
+    runs = [run for run in re.findall(r"[A-Za-z0-9-]{4,}", password.decode("latin-1"))]
+    return runs or [password.decode("utf-8", "replace")]
+
+
+PLACES = {
+    "in a page": (b"text/html", b"<html><body><h1>No</h1><p>%s is wrong</p></body></html>"),
+    "in a text": (b"text/plain", b"wrong:  %s"),
+    "at the end": (b"text/plain", b"wrong: %s"),
+}
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("name", HARD)
+def test_an_echo_is_hidden_in_every_spelling_and_place(program, hive, recording, tmp_path, name, where):
+    password = HARD[name]
+    private(tmp_path / "hard", password + b"\n")
+    file = recording(1000)
+    for spelling, echo in spellings(password).items():
+        kind, form = PLACES[where]
+        content = form % echo
+        head = b"HTTP/1.1 400 No\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (kind, len(content))
+        field = re.sub(rb"[\x00-\x08\x0a-\x1f\x7f]", b"", echo)
+        stub = hive(answer=head + b"X-Echo: " + field + b"\r\n\r\n" + content, user=None)
+        for output in (["--verbose"], ["--json"]):
+            result = program.run(
+                "send", file, "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "hard", *output)
+            assert result.code == 7, result
+            shown = [line for line in (result.out + result.err).splitlines() if "X-Echo" not in line or field == echo]
+            for piece in pieces(password):
+                assert piece not in "\n".join(shown), (spelling, result)
+            assert "(secret)" in "\n".join(shown), (spelling, result)
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_an_echo_that_is_cut_is_hidden(program, hive, recording, tmp_path, name):
+    """The connection ends in the middle of it."""
+    password = HARD[name]
+    private(tmp_path / "hard", password + b"\n")
+    file = recording(1000)
+    for spelling, echo in spellings(password).items():
+        for rest in (1, 2, 3):
+            content = b"bad: " + echo[:-rest]
+            head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % (len(content) + rest)
+            stub = hive(answer=head + content, user=None)
+            result = program.run(
+                "send", file, "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "hard")
+            assert result.code == 7, (spelling, result)
+            for piece in pieces(password):
+                assert piece not in result.out + result.err, (spelling, rest, result)
+
+
+@pytest.mark.parametrize("name", [name for name in HARD if name != "a tab and a control character"])
+def test_a_message_in_json_hides_it_too(program, hive, recording, tmp_path, name):
+    """Its escapes are read before it is looked for."""
+    password = HARD[name]
+    private(tmp_path / "hard", password + b"\n")
+    for text in (password.decode("utf-8", "replace"), password.decode("latin-1")):
+        for content in (json.dumps({"error": "no", "message": f"no  entry for {text} here"}),):
+            head = f"HTTP/1.1 400 No\r\nContent-Length: {len(content.encode())}\r\n\r\n{content}"
+            stub = hive(answer=head.encode(), user=None)
+            result = program.run(
+                "send", recording(1000), "--server", stub.url, "--label", "L", "--user", "uploader",
+                "--password-file", "hard")
+            assert result.code == 7, result
+            assert "no entry for (secret) here" in result.err, result
+
+
+KEPT = ["password file", "environment", "netrc", "quoted netrc", "proxy's file", "proxy's environment", "proxy's URL"]
+
+
+@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("name", ["Latin-1", "no text at all", "UTF-8", "quotes and backslashes"])
+def test_a_password_reaches_the_server_as_the_bytes_that_it_is(program, hive, recording, tmp_path, kind, name):
+    password = HARD[name]
+    quoted = password.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+    private(tmp_path / "hard", password + b"\n")
+    private(tmp_path / "netrc", b"machine 127.0.0.1 login uploader password " + (
+        b'"' + quoted + b'"' if kind == "quoted netrc" else password) + b"\n")
+    stub = hive(user=None)
+    url, environment = stub.url + "/upload", {}
+    if kind == "password file":
+        options = ["--user", "uploader", "--password-file", "hard"]
+    elif kind == "environment":
+        options, environment = ["--user", "uploader"], {"GIGHIVE_PASSWORD": os.fsdecode(password)}
+    elif kind.endswith("netrc"):
+        if name == "quotes and backslashes" and kind == "netrc":
+            pytest.skip("a quote inside of a word of netrc is for quoted ones")
+        options = ["--netrc-file", "netrc"]
+    else:
+        options, url = ["--proxy", stub.url, "--proxy-user", "uploader"], "http://192.0.2.1/upload"
+        if kind == "proxy's file":
+            options += ["--proxy-password-file", "hard"]
+        elif kind == "proxy's environment":
+            environment = {"GIGHIVE_PROXY_PASSWORD": os.fsdecode(password)}
+        else:
+            raw = re.sub(rb"[%/?#@\\\"+ ]", lambda found: b"%%%02x" % found[0][0], password)
+            options = []
+            environment = {"http_proxy": f"http://uploader:{os.fsdecode(raw)}@127.0.0.1:{stub.port}"}
+    result = program.run("send", recording(1000), "--multipart-url", url, *options, env=environment)
+    assert result.code == 0, result
+    field = "Authorization" if "proxy" not in kind else "Proxy-Authorization"
+    sent = stub.requests[0].header(field)
+    assert sent == "Basic " + base64.b64encode(b"uploader:" + password).decode()
+
+
+@pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file"])
+def test_a_token_that_is_no_text_is_refused_rather_than_changed(post, hive, recording, tmp_path, option):
+    private(tmp_path / "token", b"B3arer-\xff\xfe-planted\n")
+    stub = hive(user=None)
+    result = post(stub, recording(), option, "token")
+    assert result.code == 2, result
+    assert "UTF-8" in result.err and "planted" not in result.err and "B3arer" not in result.err
+    assert stub.requests == []
+
+
+@pytest.mark.parametrize("echo", [BEARER, urllib.parse.quote(BEARER, safe="").replace(".", "%2e"), f"Wed, {BEARER}"])
+def test_an_expiry_date_that_repeats_a_secret_is_neither_stored_nor_listed(program, hive, recording, secrets, tmp_path, echo):
+    def answer(request):
+        if request.effective_method == "POST":
+            return (
+                "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/1\r\n"
+                f"Upload-Expires: {echo}\r\nContent-Length: 0\r\n\r\n").encode()
+        if request.effective_method == "OPTIONS":
+            return b"HTTP/1.1 204 No Content\r\nTus-Resumable: 1.0.0\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n"
+        return b"HTTP/1.1 503 Busy\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
+
+    stub = hive(answer=answer, user=None)
+    result = program.run("send", recording(50_000), "--tus-url", stub.url + "/tus/", "--bearer-file", "bearer", "-v")
+    assert result.code == 9, result
+    record, = records(program)
+    assert "(secret)" in record.read_text(), "the date was not kept"
+    for listing in (["list"], ["list", "--json"]):
+        listed = program.run(*listing)
+        assert "(secret)" in listed.out
+        assert not secrets.shown_in(listed.out, listed.err, result.out, result.err)
+    check_files(program, secrets, tmp_path)
+
+
+TUS_ECHOES = {
+    "the address of an upload": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/{BEARER}/1",
+    "an address that is none": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://u@{BEARER} x",
+    "another host": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://{BEARER}.invalid/1",
+    "a redirect": f"HTTP/1.1 307 There\r\nLocation: http://{BEARER}.invalid/{BEARER}?{BEARER}",
+    "a redirect to a bad address": f"HTTP/1.1 308 There\r\nLocation: http://[{BEARER}",
+    "another redirect": f"HTTP/1.1 303 There\r\nLocation: /{BEARER}",
+    "the versions": f"HTTP/1.1 412 No\r\nTus-Resumable: 1.0.0\r\nTus-Version: {BEARER}",
+    "the name of a field": f"HTTP/1.1 400 No\r\n{BEARER}: 1",
+    "the reason": f"HTTP/1.1 400 {BEARER}",
+    "the time to wait": f"HTTP/1.1 503 No\r\nRetry-After: {BEARER}",
+}
+
+
+@pytest.mark.parametrize("where", TUS_ECHOES)
+@pytest.mark.parametrize("destination", ["--tus-url", "--multipart-url"])
+def test_a_field_that_repeats_a_secret_is_not_shown(program, hive, recording, secrets, where, destination):
+    def answer(request):
+        if request.effective_method in ("POST", "OPTIONS"):
+            return (TUS_ECHOES[where] + "\r\nContent-Length: 0\r\n\r\n").encode()
+        return b"HTTP/1.1 400 No\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
+
+    stub = hive(answer=answer, user=None)
+    for output in (["-v"], ["--json"]):
+        result = program.run(
+            "send", recording(50_000), destination, stub.url + "/tus/", "--bearer-file", "bearer", *output, seconds=40)
+        assert result.code not in (1, 2), result
+        lowered = [text.replace(BEARER.lower(), BEARER) for text in (result.out, result.err)]
+        assert not secrets.shown_in(*lowered), result
+        listed = program.run("list")
+        assert not secrets.shown_in(listed.out, listed.err), listed
 
 
 # MARK: The process itself

@@ -281,8 +281,9 @@ def test_a_renegotiation_is_refused(forge, live, start, recording):
     server.wait_for(b"POST /upload")
     server.say(b"R")
     result = running.wait(20)
-    assert result.code == 5, result
-    check_sentence(result, "127.0.0.1")
+    # What was sent may be all of the form by then.
+    assert result.code in (4, 5), result
+    check_sentence(result, "127.0.0.1", "TLS")
 
 
 @pytest.mark.parametrize("command", [b"k", b"K"], ids=["KeyUpdate", "KeyUpdate that asks for one"])
@@ -314,8 +315,9 @@ def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge
     shown = leaf(forge)
     server = serve(shown, answer=TRUNCATED[where], says_goodbye=False)
     result = upload(server, "--cacert", shown.cacert, "--retries", "0")
-    assert result.code == 5, result
-    check_sentence(result, "cut")
+    # The whole form was sent: what the server has done with it is not known.
+    assert result.code == 4, result
+    check_sentence(result, "cut", "may have stored it")
 
 
 def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forge, serve, upload):

@@ -102,7 +102,10 @@ def test_an_upload_whose_creation_was_lost_may_stay_on_the_server():
         ("tus-https", 0, hit("SSL_CTX_new", "failure"), {12}),
         ("tus-https", 2, hit("SSL_CTX_load_verify_file", "failure"), {5}),
         ("tus-http", 0, hit("poll", "EINTR"), {0}),
-        ("tus-http", 0, hit("write", "EPIPE", "stdout"), {0}),
+        ("tus-http", 0, hit("write", "EPIPE", "stdout"), {14}),
+        ("list", 0, hit("write", "ENOSPC", "stdout"), {14}),
+        ("tus-http", 0, hit("write", "EAGAIN", "stdout"), {0}),
+        ("tus-http", 0, hit("write", "ENOSPC", "stderr"), {0}),
         ("tus-http", 0, hit("sendfile", "EINVAL"), {0}),
     ], ids=lambda value: str(value) if isinstance(value, Hit) else None)
 def test_the_right_exit_codes(scenario, retries, call, codes):

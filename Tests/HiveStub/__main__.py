@@ -17,6 +17,7 @@ from hivestub import KINDS, Certificates, HiveStub, Request, make_certificates
 from hivestub.fault_kinds import usage
 from hivestub.faults import SCOPES
 from hivestub.tus import EXTENSIONS, GIGHIVE_EXTENSIONS
+from hivestub.tus_messages import CHECKSUM_ALGORITHMS
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -42,6 +43,8 @@ def parse_arguments() -> argparse.Namespace:
            help=f"comma-separated, may be empty; default: %(default)s; also: {','.join(EXTENSIONS[-2:])}")
     option("--tus-max-size", type=int, metavar="BYTES", help="413 to creations above")
     option("--tus-expires", type=float, metavar="SECONDS", default=86400.0, help="with the expiration extension")
+    option("--tus-checksums", metavar="LIST", default=",".join(CHECKSUM_ALGORITHMS),
+           help="algorithms of the checksum extension; default: %(default)s")
     option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
            help="how long finalize waits for an upload that is not complete (%(default)s)")
     option("--discard", nargs="?", const=True, default=False, choices=["decrypt"],
@@ -106,6 +109,7 @@ def main() -> None:
             tus_extensions=[name.strip() for name in options.tus_extensions.split(",") if name.strip()],
             tus_max_size=options.tus_max_size,
             tus_expires_seconds=options.tus_expires,
+            tus_checksum_algorithms=[name.strip() for name in options.tus_checksums.split(",") if name.strip()],
             finalize_delay_seconds=options.finalize_delay,
             host=options.host,
             port=options.port,

@@ -7,21 +7,22 @@ NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1"
 
 
 def make(directory: Path) -> Path:
-    """Fills the directory with server-rsa and server-ec pairs; returns the authority's certificate."""
+    """Fills the directory with server-rsa, server-ec and client pairs; returns the authority's certificate."""
     directory.mkdir()
     authority, authority_key = directory / "ca.pem", directory / "ca.key"
     _openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
              "-keyout", authority_key, "-out", authority, "-days", "7", "-subj", "/CN=Interop test CA",
              "-addext", "keyUsage=critical,keyCertSign")
     # One kind of key for each server, so that both signature algorithms are met.
-    _server(directory, "server-rsa", ["rsa:2048"])
-    _server(directory, "server-ec", ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+    _issue(directory, "server-rsa", ["rsa:2048"])
+    _issue(directory, "server-ec", ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"])
+    _issue(directory, "client", ["rsa:2048"], "extendedKeyUsage=clientAuth")
     return authority
 
 
-def _server(directory: Path, name: str, algorithm: list) -> None:
+def _issue(directory: Path, name: str, algorithm: list, purpose: str = f"{NAMES}\nextendedKeyUsage=serverAuth") -> None:
     request, extensions = directory / f"{name}.csr", directory / f"{name}.ext"
-    extensions.write_text(f"{NAMES}\nextendedKeyUsage=serverAuth\n")
+    extensions.write_text(purpose + "\n")
     _openssl("req", "-newkey", *algorithm, "-nodes", "-keyout", directory / f"{name}.key",
              "-out", request, "-subj", "/CN=localhost")
     _openssl("x509", "-req", "-in", request, "-CA", directory / "ca.pem", "-CAkey", directory / "ca.key",

@@ -55,6 +55,14 @@ OPEN_MODSECURITY = "SecRequestBodyLimit 6442450944"
 # ModSecurity's other limit, 128 KiB by default, is for what is not a file in a form. It counts for a tus PATCH only
 # where rules want to read bodies of any type, as the OWASP core rule set does with this action (its rule 901340).
 ALL_BODIES = 'SecAction "id:901340,phase:1,pass,nolog,ctl:forceRequestBodyVariable=On"'
+# For one address only: under TLS 1.3 Apache asks for the certificate when it has read the request, of which it keeps so much
+# meanwhile (post-handshake authentication, RFC 8446, 4.6.2).
+CLIENT_CERTIFICATE = """LimitRequestBody 0
+    SSLCACertificateFile "@root@/tls/ca.pem"
+    <Location "/api/">
+        SSLVerifyClient require
+        SSLRenegBufferSize 4000000
+    </Location>"""
 LIKE_CLOUDFLARE = "client_max_body_size 100m;"
 SITES = [
     SiteConfig("apache", "apache", "large", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
@@ -63,6 +71,7 @@ SITES = [
     # No LimitRequestBody: Apache's own default of 1 GiB.
     SiteConfig("apache-default-limit", "apache", "large", OPEN_MODSECURITY),
     SiteConfig("apache-php-default", "apache", "default", f"LimitRequestBody 0\n    {OPEN_MODSECURITY}"),
+    SiteConfig("apache-client-certificate", "apache", "large", CLIENT_CERTIFICATE + "\n    " + OPEN_MODSECURITY),
     SiteConfig("nginx", "nginx", "large", "client_max_body_size 0;"),
     # No client_max_body_size: nginx's own default of 1 MB. TLS 1.2 only, for a client that must speak both.
     SiteConfig("nginx-default-limit", "nginx", "large", "ssl_protocols TLSv1.2;"),
@@ -217,7 +226,7 @@ def _write_files(root: Path, ports: dict) -> Path:
     for server in tls:
         common[f"{server}_sites"] = "\n".join(
             _filled(f"{server}-site.conf", {
-                **common, "pool": site.pool, "limits": site.limits,
+                **common, "pool": site.pool, "limits": site.limits.replace("@root@", str(root)),
                 "port": ports[site.name, scheme], "tls": tls[server][scheme],
             })
             for site in SITES if site.server == server for scheme in ("http", "https"))

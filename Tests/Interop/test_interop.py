@@ -60,6 +60,18 @@ def test_a_server_that_speaks_tls_1_2_only(servers, uploader, files):
     assert_delivered(servers, uploader.send("nginx-default-limit", "https", file), file)
 
 
+@pytest.mark.parametrize("size", [1000, 300_000, 3_000_000])
+def test_apache_asks_for_a_client_certificate_for_one_location(servers, uploader, files, size):
+    """Behind the request: under TLS 1.3 that is post-handshake authentication."""
+    file = files.fresh(size)
+    pair = [servers.root / "tls" / f"client.{suffix}" for suffix in ("pem", "key")]
+    options = ["--cert", pair[0], "--key", pair[1]]
+    assert_delivered(servers, uploader.send("apache-client-certificate", "https", file, options=options), file)
+    without = files.fresh(size)
+    assert_failed(uploader.send("apache-client-certificate", "https", without), CREDENTIALS_REFUSED)
+    assert recordings.sha256(without) not in servers.catalogue()
+
+
 def test_a_certificate_that_nobody_vouches_for_is_refused(servers, uploader, files):
     file = files.fresh(1000)
     assert_failed(uploader.send("apache", "https", file, trust=False), TLS_FAILED)

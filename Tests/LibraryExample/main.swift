@@ -8,7 +8,7 @@ configuration.credentials = .basic(user: "uploader", password: readLine() ?? "")
 
 do {
   let server = try TargetURI(CommandLine.arguments[1])
-  let request = UploadRequest(file: FilePath(CommandLine.arguments[2]), destination: .gigHive(server, form))
+  let request = UploadRequest(file: LocalPath(CommandLine.arguments[2]), destination: .gigHive(server, form))
   let delivery = try Uploader(configuration).upload(request) { print($0.deliveredBytes, "of", $0.totalBytes) }
   print("asset", delivery.receipt.assetID ?? 0, "verified:", delivery.receipt.isChecksumVerified)
 } catch let error as UploadError {

@@ -7,6 +7,7 @@ import Testing
 private final class ScriptedMachine: Machine {
   let name: String
   private(set) var steps: [Readiness] = []
+  private(set) var excused: Int64 = 0
   private let script: (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
 
   /// - Parameter script: is asked at every step.
@@ -16,6 +17,8 @@ private final class ScriptedMachine: Machine {
     self.name = name
     self.script = script
   }
+
+  func excuse(_ milliseconds: Int64) { excused += milliseconds }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
     steps.append(ready)
@@ -44,6 +47,18 @@ private final class Pipe {
 
 struct EventLoopTests {
   private let failure = UploadError.outOfResources("patience")
+
+  @Test func aStepThatTakesLongIsExcusedToTheOthers() {
+    let slow = ScriptedMachine("slow") { (_, _, _) throws(UploadError) in
+      usleep(150_000)
+      return nil
+    }
+    let quick = ScriptedMachine("quick") { (machine, _, now) throws(UploadError) in
+      machine.steps.count > 2 && machine.excused > 0 ? nil : Wait(untilMilliseconds: now + 1)
+    }
+    #expect(run([slow, quick]).map { $0.name } == ["slow", "quick"])
+    #expect(quick.excused >= 150 && slow.excused == 0)
+  }
 
   /// Runs the machines and tells in which order they ended, and how.
   private func run(

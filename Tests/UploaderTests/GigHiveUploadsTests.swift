@@ -82,7 +82,7 @@ struct GigHiveUploadsTests {
   /// GigHive may have made the recording although its answer was replaced on the way, and have removed the upload.
   @Test func whatWasUploadedIsLookedForAmongTheRecordingsBeforeItIsSentAgain() throws {
     let bench = UploadBench(length: 300, keepsRecords: true)
-    let gone = LoopbackServer.Action.answer("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    let gone = LoopbackServer.Action.answer("HTTP/1.1 404 Not Found\r\n\(TusScript.proof)Content-Length: 0\r\n\r\n")
     let portal = LoopbackServer.Action.answer("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>")
     let server = LoopbackServer([
       [TusScript.offer(), TusScript.created, TusScript.took(300), portal],

@@ -21,9 +21,10 @@ struct TransferDigestTests {
   /// Reads what the digest has not seen.
   private func readRest(of bench: PatchBench, jobs: Int = 1) throws {
     let digest = try #require(bench.digest)
-    let reading = FileReading(
-      bench.file, from: digest.position, to: Int64(length), digest: digest, buffers: TransferBuffers(jobs: jobs))
+    let reading = try FileReading(
+      TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: TransferBuffers(jobs: jobs))
     while try reading.step([], nowMilliseconds: 0) != nil {}
+    #expect(try reading.hashed() == .wholeFile(sha256: sha256(bench.content)))
   }
 
   @Test(arguments: [1, 524_287, 524_288, 524_289, 1_500_000, 2_999_999], [1, 16])
@@ -93,7 +94,7 @@ struct FileReadingTests {
   private let content = recording(1_300_000)
 
   private func file() throws -> SourceFile {
-    try SourceFile(path: directory.file("set.wav", content), limit: .max)
+    try SourceFile.open(directory.file("set.wav", content), limit: .max)
   }
 
   private func run(_ reading: FileReading) throws(UploadError) -> Int {
@@ -102,39 +103,61 @@ struct FileReadingTests {
   }
 
   @Test(arguments: [1, 16])
-  func aStretchIsReadRunByRun(jobs: Int) throws {
-    let checksum = try Digest(.sha1)
-    let digest = try FileDigest()
+  func aFileIsReadRunByRun(jobs: Int) throws {
     let buffers = TransferBuffers(jobs: jobs)
-    let reading = FileReading(try file(), from: 0, to: 1_300_000, digest: digest, checksum: checksum, buffers: buffers)
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let reading = try FileReading(source, .wholeFile, buffers: buffers)
     let wait = try #require(try reading.step([], nowMilliseconds: 7))
     #expect(wait.descriptor == -1 && wait.untilMilliseconds <= 7)
     // 512 KiB at a time, or a part of that. The first run is read.
     let runs = (1_300_000 + buffers.runLength - 1) / buffers.runLength
     #expect(try run(reading) == runs - 1 && (jobs > 1 || runs == 3))
-    #expect(try digest.finish() == sha256(content))
+    #expect(try reading.hashed() == .wholeFile(sha256: sha256(content)))
   }
 
-  @Test func aChecksumIsOfItsStretchAlone() throws {
-    let checksum = try Digest(.sha256)
+  @Test func aChecksumIsOfItsRangeAlone() throws {
     let digest = try FileDigest()
-    _ = try run(
-      FileReading(
-        try file(), from: 100_000, to: 900_000, digest: digest, checksum: checksum, buffers: TransferBuffers()))
-    #expect(try checksum.finishInHex() == sha256(Array(content[100_000..<900_000])))
+    let reading = try FileReading(
+      TransferSource(file: try file(), digest: digest), .range(.sha256, offset: 100_000, length: 800_000),
+      buffers: TransferBuffers())
+    _ = try run(reading)
+    #expect(
+      try reading.hashed() == .range(checksum: Base64.encode(hex(sha256(Array(content[100_000..<900_000]))))))
     // The file's own digest has a gap before it.
     #expect(digest.position == 0)
   }
 
-  @Test func anEmptyStretchNeedsNoStep() throws {
-    let reading = FileReading(try file(), from: 5, to: 5, digest: nil, buffers: TransferBuffers())
+  @Test func aChecksumCanBeOfTheKindThatEachServerHas() throws {
+    let reading = try FileReading(
+      TransferSource(file: try file(), digest: nil), .range(.sha1, offset: 5, length: 9), buffers: TransferBuffers())
+    _ = try run(reading)
+    let digest = try Digest(.sha1)
+    content[5..<14].withUnsafeBytes { digest.update($0) }
+    #expect(try reading.hashed() == .range(checksum: Base64.encode(try digest.finish())))
+  }
+
+  /// What was hashed on its way out is not read a second time.
+  @Test func aRangeThatComesNextIsAPartOfTheFilesDigest() throws {
+    let digest = try FileDigest()
+    let source = TransferSource(file: try file(), digest: digest)
+    _ = try run(FileReading(source, .range(.sha256, offset: 0, length: 1_000_000), buffers: TransferBuffers()))
+    #expect(digest.position == 1_000_000)
+    let rest = try FileReading(source, .wholeFile, buffers: TransferBuffers())
+    #expect(try run(rest) == 1)
+    #expect(try rest.hashed() == .wholeFile(sha256: sha256(content)))
+  }
+
+  @Test func anEmptyRangeNeedsNoStep() throws {
+    let reading = try FileReading(
+      TransferSource(file: try file(), digest: nil), .range(.sha256, offset: 5, length: 0), buffers: TransferBuffers())
     #expect(try reading.step([], nowMilliseconds: 0) == nil)
   }
 
   @Test func aFileThatShrankIsAnError() throws {
     let file = try file()
     directory.truncate("set.wav", to: 600_000)
-    let reading = FileReading(file, from: 0, to: 1_300_000, digest: nil, buffers: TransferBuffers())
+    let reading = try FileReading(
+      TransferSource(file: file, digest: try FileDigest()), .wholeFile, buffers: TransferBuffers())
     #expect(throws: UploadError.file(file.path, .shrank(size: 1_300_000, offset: 600_000))) { try run(reading) }
   }
 }

@@ -23,7 +23,7 @@ struct TransferFileTests {
   private func expect(_ error: FileError, from bench: TransferBench) {
     #expect(throws: UploadError.file(bench.path, error)) { try bench.run() }
     #expect(!bench.hasWrittenClosing)
-    #expect(bench.transfer.response == nil && !bench.transfer.hasSentAll)
+    #expect(bench.response == nil && !bench.transfer.hasSentAll)
   }
 
   @Test func aFileThatShrinksIsAnError() throws {
@@ -50,9 +50,26 @@ struct TransferFileTests {
     expect(.rewritten, from: try bench { $0.overwrite([0], in: "set.wav", at: 0) })
   }
 
-  @Test func aFileThatOnlyGetsAnotherNameIsSent() throws {
-    let bench = try bench { _ = rename($0.path(of: "set.wav"), $0.path(of: "other.wav")) }
+  @Test(arguments: [false, true])
+  func aChangeOfTheStatusIsToldOnceAndAgainBeforeTheEndGoesOut(hasThread: Bool) throws {
+    // However the runs lie in the ring, the last one has more than 100,000 bytes.
+    let bench = try TransferBench(fileLength: (3 << 20) + 100_000, processors: hasThread ? 2 : 1)
+    bench.stream.nextTake = { .upTo(100_000) }
+    bench.stream.onWrite = { [directory = bench.directory] in if $0 == 100_000 { directory.touch("set.wav") } }
+    while bench.story.touches.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
+    #expect(bench.story.touches == [.underWay, .beforeEnd(isDigested: true)])
+    #expect(bench.story.writtenAtTouch < bench.wire.count - 100_000)
+    // Whoever has been told has it go on, or not.
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
     #expect(bench.stream.written == bench.wire)
+  }
+
+  /// The head, the form and all of the file fit into the ring: nothing has gone out when the end is held back.
+  @Test func theEndOfASmallFileIsHeldBackAsWell() throws {
+    let bench = try TransferBench(fileLength: 1000)
+    bench.directory.rewrite([0], in: "set.wav", at: 10)
+    try bench.step()
+    #expect(bench.story.touches == [.beforeEnd(isDigested: true)] && bench.story.writtenAtTouch == 0)
   }
 }

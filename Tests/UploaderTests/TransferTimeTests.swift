@@ -39,9 +39,9 @@ struct TransferTimeTests {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
     bench.stream.thenAnswer("HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n", afterWritten: headLength)
     try bench.run()
-    #expect(bench.transfer.response?.status == 417)
+    #expect(bench.response?.status == 417)
     #expect(bench.stream.written == bytes(TransferBench.head))
-    #expect(!bench.transfer.hasBegunBody)
+    #expect(bench.endNow.sent == .none)
   }
 
   @Test func theWaitForLeaveBeginsWhenTheHeadIsOnItsWay() throws {
@@ -66,6 +66,61 @@ struct TransferTimeTests {
     bench.stream.holdsBack = false
     try bench.step(at: 10)
     #expect(bench.transfer.hasSentAll)
+  }
+
+  // MARK: The disk
+
+  /// A disk that takes a minute for each read and each look at the file's status: the network had nothing to do meanwhile.
+  @Test func theTimeThatTheDiskTakesIsNotTheNetworks() throws {
+    var (now, isReading) = (Int64(0), false)
+    let bench = try TransferBench(
+      fileLength: 3 << 20, stallMilliseconds: 5000, responseMilliseconds: 5000,
+      clock: {
+        if isReading { now += 60_000 }
+        isReading.toggle()
+        return now
+      })
+    bench.stream.onWrite = { [unowned stream = bench.stream] _ in stream.unacknowledgedLength = stream.written.count }
+    var isFull = false
+    bench.stream.nextTake = { isFull ? .notReady : .upTo(700_000) }
+    while !bench.transfer.hasSentAll {
+      isFull = false
+      try bench.step(at: now)
+      // What was written behind the read arrives just in time.
+      isFull = true
+      now += 4899
+      try bench.step(at: now)
+      bench.stream.unacknowledgedLength = 0
+      now += 100
+      try bench.step(at: now)
+    }
+    bench.stream.thenAnswer(accepted)
+    try bench.run()
+    #expect(bench.response?.status == 201)
+  }
+
+  /// The limit begins when the read has ended, and not with the step that it was a part of.
+  @Test func whatArrivesBehindALongReadIsNotLate() throws {
+    var (now, isReading) = (Int64(0), false)
+    let bench = try TransferBench(
+      fileLength: 3 << 20, stallMilliseconds: 5000,
+      clock: {
+        if isReading { now += 60_000 }
+        isReading.toggle()
+        return now
+      })
+    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(700_000) : .notReady }
+    try bench.step(at: 0)
+    try bench.step(at: now + 4999)
+  }
+
+  @Test func anothersTimeIsExcusedAndNoMore() throws {
+    let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
+    bench.stream.nextTake = { .notReady }
+    try bench.step(at: 100)
+    bench.transfer.excuse(60_000)
+    try bench.step(at: 65_099)
+    #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 65_100) }
   }
 
   // MARK: Limits
@@ -160,20 +215,21 @@ struct TransferTimeTests {
     try bench.step(at: 0)
     bench.stream.thenAnswer(accepted)
     #expect(try bench.step(at: 60_000) == nil)
-    #expect(bench.transfer.response?.status == 201)
+    #expect(bench.response?.status == 201)
   }
 
   /// While the rate limit forbids sending, nobody is late; but nothing is sent any more.
   @Test func aRefusalWithoutAnEndIsNotWaitedForLongerBecauseOfARateLimit() throws {
-    let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: Pace(bytesPerSecond: 10_000))
+    let pace = PaceShare(of: Pace(bytesPerSecond: 10_000))
+    let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: pace)
     for time in stride(from: Int64(0), through: 200, by: 10) { try bench.step(at: time) }
     bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 10\r\n\r\nbig")
     var time: Int64 = 210
-    while bench.transfer.response == nil, time < 20_000 {
+    while bench.response == nil, time < 20_000 {
       try bench.step(at: time)
       time += 100
     }
-    #expect(bench.transfer.response?.status == 413 && time < 6000)
+    #expect(bench.response?.status == 413 && time < 6000)
   }
 
   // MARK: Waits
@@ -191,7 +247,7 @@ struct TransferTimeTests {
     #expect(wait.readiness.contains(.readable) && wait.untilMilliseconds <= 10)
   }
 
-  // MARK: Progress
+  // MARK: UploadProgress
 
   @Test func progressOnlyGrowsAndNeverPassesTheFilesSize() throws {
     let bench = try TransferBench(fileLength: 700_000)
@@ -219,7 +275,7 @@ struct TransferTimeTests {
     }
     bench.stream.unacknowledgedLength = 40_000
     try bench.step(at: 0)
-    #expect(bench.progress == [Progress(deliveredBytes: 60_000, totalBytes: 2 << 20)])
+    #expect(bench.progress == [UploadProgress(deliveredBytes: 60_000, totalBytes: 2 << 20)])
   }
 
   @Test func progressIsToldTenTimesASecondAtMost() throws {

@@ -44,11 +44,15 @@ struct TusUploadsTests {
 
   @Test func theFirstBytesGoAlongWithTheCreation() throws {
     let bench = UploadBench(length: 300_000)
-    let created = "HTTP/1.1 201 Created\r\nLocation: /files/1\r\nUpload-Offset: 300000\r\nContent-Length: 0\r\n\r\n"
-    let server = LoopbackServer([[TusScript.offer("creation,creation-with-upload"), .answer(created)]])
+    let created = "HTTP/1.1 201 Created\r\nLocation: /files/1\r\nUpload-Offset: 299999\r\nContent-Length: 0\r\n\r\n"
+    let server = LoopbackServer([
+      [TusScript.offer("creation,creation-with-upload"), .answer(created), TusScript.took(300_000)]
+    ])
     try bench.upload(try bench.tus(server))
     let requests = server.finish()
-    #expect(requests.count == 2 && sha256(requests[1].body) == sha256(bench.content))
+    // The last byte is not among them: nobody must lose a whole upload together with the answer.
+    #expect(requests.count == 3 && requests[1].body.count == 299_999 && requests[2].offset == 299_999)
+    #expect(sha256(requests.flatMap { $0.body }) == sha256(bench.content))
   }
 
   @Test func aServerThatChecksEachRequestIsToldItsChecksum() throws {
@@ -178,12 +182,51 @@ struct TusUploadsTests {
     let bench = UploadBench(length: 300)
     let server = LoopbackServer([
       [
-        TusScript.offer(), TusScript.created, .answer(TusScript.refusal(404)), TusScript.created, TusScript.took(300),
+        TusScript.offer(), TusScript.created, .answer(TusScript.refusal(404, TusScript.proof)), TusScript.created,
+        TusScript.took(200), TusScript.took(300),
       ]
     ])
-    try bench.upload(try bench.tus(server))
+    var request = try bench.tus(server)
+    request.chunkLength = 200
+    try bench.upload(request)
     #expect(bench.retries.map { $0.error } == [.uploadLost])
-    #expect(lines(server.finish()).suffix(2) == ["POST /files/", "PATCH /files/1"])
+    #expect(lines(server.finish()).suffix(3) == ["POST /files/", "PATCH /files/1", "PATCH /files/1"])
+  }
+
+  /// A plain server may remove an upload that is whole, and then looks as if it never had it.
+  @Test func aServerThatForgotTheUploadBehindItsLastByteMayHaveStoredIt() throws {
+    let bench = UploadBench(length: 300)
+    let server = LoopbackServer([
+      [TusScript.offer(), TusScript.created, .cut(afterBody: 300)],
+      [.answer(TusScript.refusal(404, TusScript.proof))],
+    ])
+    #expect(throws: UploadError.mayBeStored(.uploadLost)) { try bench.upload(try bench.tus(server)) }
+    #expect(lines(server.finish()) == ["OPTIONS /files/", "POST /files/", "PATCH /files/1", "HEAD /files/1"])
+  }
+
+  /// Somebody says that the upload is gone. A new one is created to see whether the server is there, and is used once the old
+  /// one is looked for in vain.
+  @Test func a404OfSomebodyIsBelievedOnceTheServerHasShownItself() throws {
+    let bench = UploadBench(length: 300)
+    let replaced = "HTTP/1.1 201 Created\r\n\(TusScript.proof)Location: /files/2\r\nContent-Length: 0\r\n\r\n"
+    let page = TusScript.Action.answer(TusScript.refusal(404))
+    let absent = TusScript.Action.answer("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+    let server = LoopbackServer([
+      [
+        TusScript.offer(), TusScript.created, page, absent, .answer(replaced), TusScript.located(0, of: 300), absent,
+        TusScript.located(0, of: 300), TusScript.took(200), TusScript.took(300),
+      ]
+    ])
+    var request = try bench.tus(server)
+    request.chunkLength = 200
+    try bench.upload(request)
+    #expect(
+      lines(server.finish()).dropFirst(2) == [
+        "PATCH /files/1", "HEAD /files/1", "POST /files/", "HEAD /files/2", "HEAD /files/1", "HEAD /files/2",
+        "PATCH /files/2", "PATCH /files/2",
+      ])
+    // The pause comes first. It was this process that had created the upload: that could go on like this.
+    #expect(bench.retries.map { $0.error } == [.notFromServer(status: 404), .uploadLost])
   }
 
   @Test func aRequestThatIsTooLargeIsHalved() throws {
@@ -196,14 +239,36 @@ struct TusUploadsTests {
     #expect(server.finish().suffix(2).map { $0.body.count } == [150_000, 150_000] && bench.retries.isEmpty)
   }
 
+  /// The server is back and forth between two offsets, and takes neither: that is waited for like a lock, and not for ever.
   @Test func endlessDisagreementEnds() throws {
     let bench = UploadBench(length: 300)
-    let round = [TusScript.Action.answer(TusScript.refusal(409)), TusScript.located(0, of: 300)]
+    bench.configuration.retries = 2
+    nonisolated(unsafe) var isAhead = false
+    let server = LoopbackServer { request in
+      if request.line.hasPrefix("OPTIONS") { return TusScript.offer() }
+      if request.line.hasPrefix("POST") { return TusScript.created }
+      if request.line.hasPrefix("PATCH") { return .answer(TusScript.refusal(409)) }
+      isAhead.toggle()
+      return TusScript.located(isAhead ? 100 : 0, of: 300)
+    }
+    #expect(throws: UploadError.tus(.locked)) { try bench.upload(try bench.tus(server)) }
+    #expect(bench.retries.map { $0.error } == [.tus(.locked), .tus(.locked)])
+    #expect(server.finish().filter { $0.line.hasPrefix("PATCH") }.count <= Limits.disagreementCount + 3)
+  }
+
+  /// 409 at the offset that the server itself names: it holds a lock, and is given time like one that says 423.
+  @Test func aLockThatIsCalledAConflictIsWaitedFor() throws {
+    let bench = UploadBench(length: 300)
+    bench.configuration.retries = 2
+    let located = TusScript.located(0, of: 300)
+    // Behind the pause, too, it is asked first.
+    let round = [TusScript.Action.answer(TusScript.refusal(409)), located, located]
     let server = LoopbackServer([
-      [TusScript.offer(), TusScript.created] + (0..<8).flatMap { _ in round } + [.answer(TusScript.refusal(409))]
+      [TusScript.offer(), TusScript.created] + round + round + [TusScript.took(300)]
     ])
-    #expect(throws: UploadError.refused(status: 409, message: "no")) { try bench.upload(try bench.tus(server)) }
-    _ = server.finish()
+    try bench.upload(try bench.tus(server))
+    #expect(bench.retries.map { $0.error } == [.tus(.locked), .tus(.locked)])
+    #expect(server.finish().count == 9)
   }
 
   // MARK: A kept connection
@@ -296,17 +361,26 @@ struct TusUploadsTests {
 
   @Test func aFirstAnswer404LetsTheUploadBeginAnew() throws {
     let bench = UploadBench(length: 9 * mebibyte)
-    let rest = try upload(bench, second: twice(TusScript.refusal(404)))
+    let rest = try upload(bench, second: twice(TusScript.refusal(404, TusScript.proof)))
     #expect(rest.first?.line == "POST /files/" && bench.retries.map { $0.error } == [.uploadLost])
     expectRest(from: 0, in: rest, of: bench)
   }
 
   @Test func aFirstAnswerWithoutAnOffsetMakesTheSecondPointless() throws {
     let bench = UploadBench(length: 9 * mebibyte)
-    let answers = "HTTP/1.1 204 No Content\r\n\r\n" + stored(8 * mebibyte)
+    let answers = "HTTP/1.1 204 No Content\r\n\(TusScript.proof)\r\n" + stored(8 * mebibyte)
     let rest = try upload(bench, second: .answer(answers), kept: 8 * mebibyte)
     #expect(rest.first?.line == "HEAD /files/1" && bench.retries.isEmpty)
     expectRest(from: 8 * mebibyte, in: rest, of: bench)
+  }
+
+  @Test func aFirstAnswerThatClaimsMoreThanWasSentEndsTheUpload() throws {
+    let bench = UploadBench(length: 9 * mebibyte)
+    bench.configuration.retries = 0
+    let excess = UploadError.tus(.offsetBeyond(sent: Int64(4 * mebibyte), acknowledged: Int64(8 * mebibyte)))
+    #expect(throws: excess) {
+      _ = try upload(bench, second: .answer(stored(8 * mebibyte) + stored(8 * mebibyte)))
+    }
   }
 
   @Test func aFirstAnswerThatEndsTheConnectionLosesTheSecondRequestAlone() throws {

@@ -5,9 +5,28 @@ import Testing
 struct UploadErrorTextTests {
   private let hostile = "a\u{1B}[2J\r\nb\u{202E}"
 
+  @Test func everyErrorHasWholeSentencesForCallersOfEveryKind() {
+    for error in EveryError.samples {
+      let message = error.message
+      #expect(message.hasSuffix(".") || message.hasSuffix("?") || message.hasSuffix("!"), "\(error): \(message)")
+      #expect(!message.contains("..") && !message.contains("  ") && message.count > 5, "\(error): \(message)")
+    }
+  }
+
+  @Test func noMessageNamesAnOptionOrACommand() {
+    for error in EveryError.samples {
+      let message = error.message
+      #expect(!message.contains("--") && !message.contains("gighive-upload"), "\(error): \(message)")
+    }
+  }
+
+  @Test func theSamplesHaveEveryCase() {
+    #expect(Set(EveryError.samples.map(EveryError.name)).count == EveryError.caseCount)
+  }
+
   @Test func textsFromOutsideArePrintableInEveryMessage() {
     let errors: [UploadError] = [
-      .file(FilePath(hostile), .missing), .form(.invalidEventDate(hostile)), .form(.unknownEventType(hostile)),
+      .file(LocalPath(hostile), .missing), .form(.invalidEventDate(hostile)), .form(.unknownEventType(hostile)),
       .formData(.invalidMediaType(hostile)), .redirected(status: 302, location: hostile),
       .tls(.unusableFile(path: hostile, reason: "x"), host: "hive"), .tls(.unusablePin(hostile), host: "hive"),
     ]

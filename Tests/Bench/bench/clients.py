@@ -20,6 +20,8 @@ class Client:
     arguments: Callable[[Path, str], list[str]]
     """From a file and a URL to a command line."""
     environment: tuple[tuple[str, str], ...] = ()
+    uploads: bool = True
+    """False: it is run for its time alone, and the receiver hears nothing of it."""
 
 
 OURS = "gighive-upload"
@@ -47,9 +49,17 @@ def ours_by_tus(tools: Tools, *options: str) -> Client:
 
 def ours_to_gighive(tools: Tools, *options: str) -> Client:
     """By tus, with the finalize call and the checksum."""
-    return Client(f"{OURS}, GigHive", lambda file, url: _send(
-        tools, file, "--server", _base(url), "--protocol", "tus", "--user", "uploader", "--password-file",
-        str(tools.password), "--label", "bench", *options))
+    return Client(f"{OURS}, GigHive", lambda file, url: _send_to_gighive(tools, file, url, "tus", *options))
+
+
+def ours_verified(tools: Tools) -> Client:
+    """To GigHive by multipart: computes the SHA-256 that the server's is compared with."""
+    return Client(f"{OURS}, verified", lambda file, url: _send_to_gighive(tools, file, url, "multipart"))
+
+
+def _send_to_gighive(tools: Tools, file: Path, url: str, protocol: str, *options: str) -> list[str]:
+    return _send(tools, file, "--server", _base(url), "--protocol", protocol, "--user", "uploader", "--password-file",
+                 str(tools.password), "--label", "bench", *options)
 
 
 CURL = ["curl", "--silent", "--show-error", "--fail", "--output", "/dev/null"]
@@ -92,6 +102,11 @@ def bare(tools: Tools, loop: str, authority: str = "") -> Client:
     """One of the loops in bare.c."""
     more = [authority] if authority else []
     return Client(f"bare C, {LOOPS[loop]}", lambda file, url: [str(tools.bare), loop, str(file), _port(url), *more])
+
+
+def hash_alone(tools: Tools) -> Client:
+    """What a verified upload cannot do without: reads the file and computes its SHA-256, in one thread."""
+    return Client("the hash alone", lambda file, _: [str(tools.bare), "sha256", str(file)], uploads=False)
 
 
 def _base(url: str) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from .pairs import Comparison, Quartiles
 from .scenarios import Results
 
+HASH = "the hash alone"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -56,11 +58,25 @@ def judge(results: Results) -> list[Outcome]:
             results.get("start", form), "first_byte_seconds")
     at_least(15, "HTTP, throughput by that of URLSession", results.get("http", "URLSession"))
     at_least(15, "HTTPS, throughput by that of URLSession", results.get("https", "URLSession"))
+    at_most(1.15, "HTTP with SHA-256, wall time by that of the hash alone", results.get("verified", HASH), "wall_seconds")
+    longer = longest(results, "verified-https", (form, HASH))
+    if longer:
+        at_most(1.15, f"HTTPS with SHA-256, wall time by that of curl -F or of the hash alone, whichever is longer (here: "
+                f"{longer.peer.name})", longer, "wall_seconds")
     at_most(1.05, "tus over HTTP, wall time by that of curl with one PATCH", results.get("tus", "curl, one PATCH"),
             "wall_seconds")
     at_most(1.05, "tus over HTTPS, wall time by that of curl with one PATCH",
             results.get("tus-https", "curl, one PATCH"), "wall_seconds")
     return outcomes
+
+
+def longest(results: Results, scenario: str, names: tuple[str, ...]) -> Comparison | None:
+    """Of several peers, the one that takes longest beside ours, by the medians of the pairs; None unless all were
+    measured."""
+    found = [results.get(scenario, name) for name in names]
+    if None in found:
+        return None
+    return min(found, key=lambda comparison: comparison.ratio("wall_seconds").median)
 
 
 def fastest_loop(results: Results) -> Comparison | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import signal
@@ -31,12 +32,14 @@ class Run:
     peak_kib: int
     """VmHWM; 0 for a run that was too short to look at."""
     first_byte_seconds: float
-    """From the client's exec to the first byte of the body, decrypted, at the receiver."""
+    """From the client's exec to the first byte of the body, decrypted, at the receiver; not a number without an upload."""
     cipher: str
 
 
-def run(command: list[str], environment: dict[str, str], receiver: Receiver, launcher: Path) -> Run:
-    """Runs a client to its end. Its own words are kept for the case that it fails."""
+def run(
+    command: list[str], environment: dict[str, str], receiver: Receiver, launcher: Path, uploads: bool = True,
+) -> Run:
+    """Runs a client to its end. Its own words are kept for the case that it fails. Without `uploads` it sends nothing."""
     with open(os.devnull, "r+b", buffering=0) as null, _output() as output:
         clock_read, clock_write = os.pipe()
         actions = [
@@ -60,13 +63,13 @@ def run(command: list[str], environment: dict[str, str], receiver: Receiver, lau
             output.seek(0)
             words = output.read().decode(errors="replace").strip()
             raise RunFailed(f"{command[0]}: exit status {os.waitstatus_to_exitcode(status)}: {words[-500:]}")
-    upload: Upload = receiver.upload()
+    upload: Upload | None = receiver.upload() if uploads else None
     return Run(
         wall_seconds=(ended - started) / 1e9,
         cpu_seconds=usage.ru_utime + usage.ru_stime,
         peak_kib=peak_kib,
-        first_byte_seconds=(upload.first_byte_nanoseconds - started) / 1e9,
-        cipher=upload.cipher,
+        first_byte_seconds=(upload.first_byte_nanoseconds - started) / 1e9 if upload else math.nan,
+        cipher=upload.cipher if upload else "-",
     )
 
 

@@ -86,4 +86,4 @@ def compare(
 
 def _run(client: Client, file: Path, receiver: Receiver, launcher: Path, environment: dict[str, str] | None) -> Run:
     everything = {**dict(client.environment), **(environment or {})}
-    return run(client.arguments(file, receiver.url), everything, receiver, launcher)
+    return run(client.arguments(file, receiver.url), everything, receiver, launcher, client.uploads)

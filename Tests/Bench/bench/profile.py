@@ -6,10 +6,11 @@ import re
 import subprocess
 from pathlib import Path
 
-from .clients import NO_AES, ours, ours_by_tus
+from .clients import NO_AES
 from .goals import Outcome
 from .receiver import Receiver
-from .tools import BUILD, PROFILER_PACKAGE, Tools, install
+from .scenarios import BY_TUS, PLAIN, ours
+from .tools import BUILD, PROFILER_PACKAGE, Tools, install, sha256
 
 ROWS = 14
 START_REPETITIONS = 50
@@ -26,11 +27,11 @@ def of_misses(outcomes: list[Outcome], tools: Tools, certificates) -> dict[str, 
 def _profile(scenario: str, tools: Tools, certificates) -> list[tuple[float, str, str]]:
     data = BUILD / f"perf-{scenario}.data"
     is_start = scenario == "start"
-    is_tus = scenario.startswith("tus")
-    files = () if scenario in ("http", "tus") else (certificates.certificate, certificates.key)
-    client = ours_by_tus(tools) if is_tus else ours(tools)
-    with Receiver(tools.receiver, *files, decrypts=is_tus) as hive:
-        send = client.arguments(tools.tiny if is_start else tools.recording, hive.url)
+    files = () if scenario in PLAIN else (certificates.certificate, certificates.key)
+    file = tools.tiny if is_start else tools.recording
+    digests = {file.stat().st_size: sha256(file)}
+    with Receiver(tools.receiver, *files, decrypts=scenario in BY_TUS, digests=digests) as hive:
+        send = ours(scenario, tools).arguments(file, hive.url)
         send[0] = str(tools.unstripped)
         many = ["sh", "-c", f'for n in $(seq {START_REPETITIONS}); do "$@" || exit; done', "sh"] if is_start else []
         environment = ["env", *(f"{name}={value}" for name, value in NO_AES.items())] if scenario == "no-aes" else []

@@ -8,7 +8,7 @@ from . import chart, goals, machine, pace
 from .calls import CallCount
 from .goals import Outcome
 from .pairs import Comparison, Quartiles
-from .scenarios import START_PAIRS_FACTOR, Results
+from .scenarios import PLAIN, START_PAIRS_FACTOR, VERIFIED, Results
 from .tools import ROOT
 
 PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.svg"
@@ -17,6 +17,8 @@ OURS = "gighive-upload"
 TITLES = {
     "http": "1 GiB over HTTP",
     "https": "1 GiB over HTTPS",
+    "verified": "1 GiB to GigHive over HTTP, with its SHA-256",
+    "verified-https": "1 GiB to GigHive over HTTPS, with its SHA-256",
     "tus": "1 GiB by tus over HTTP",
     "tus-https": "1 GiB by tus over HTTPS",
     "no-aes": "1 GiB over HTTPS without AES instructions",
@@ -83,6 +85,10 @@ METHOD = """\
   the disk, which is synced; *GigHive* also computes the SHA-256, finalizes, and compares. The receiver throws the bytes
   away and is told beforehand what their SHA-256 is.
 - **{ours} --digest** computes the file's SHA-256 as well, as it does for GigHive, which nobody else here does.
+- **To GigHive, with its SHA-256**: by multipart, with the SHA-256 of all bytes compared with the one in the server's
+  answer. The receiver is told that one beforehand and hashes nothing. Beside it: *curl -F*, which verifies nothing; *the
+  hash alone* (`bare sha256`: one thread that reads 512 KiB with `pread` and gives them to OpenSSL), which sends nothing;
+  and {ours} without the SHA-256 (`--multipart-url`). Processor time is that of all threads.
 - **Neighbours**: a pair counts if everybody else used less than {disturbance:.0%} of one processor meanwhile (busy
   and stolen time of all processors, less that of client, receiver and driver). That is decided without looking at
   the times of the pair; if the machine does not calm down, the least disturbed ones fill up what is missing.
@@ -132,17 +138,19 @@ def _scenario_table(results: Results, scenario: str) -> str:
     quantity = "first_byte_seconds" if is_start else "wall_seconds"
     header = ["", "first byte, ms" if is_start else "wall, s", "ours / its", "CPU, ms" if is_start else "CPU, s",
               "ours / its", "peak, MB"] + ([] if _without_calls(results, scenario) else ["calls/MiB"])
-    rows = [[f"**{OURS}**", _time(results.ours(scenario, quantity), is_start), "",
+    own = f"{OURS}, with SHA-256" if scenario in VERIFIED else OURS
+    rows = [[f"**{own}**", _time(results.ours(scenario, quantity), is_start), "",
              _time(results.ours(scenario, "cpu_seconds"), is_start), "",
              _megabytes(max(run.peak_kib for comparison in comparisons for run in comparison.ours)),
              *_calls(results, scenario, OURS)]]
     for comparison in comparisons:
+        name = comparison.peer.name
         rows.append([
-            comparison.peer.name, _time(comparison.of_theirs(quantity), is_start), _ratio(comparison.ratio(quantity)),
+            f"{OURS}, without" if scenario in VERIFIED and name == OURS else name, _time(comparison.of_theirs(quantity), is_start), _ratio(comparison.ratio(quantity)),
             _time(comparison.of_theirs("cpu_seconds"), is_start), _ratio(comparison.ratio("cpu_seconds")),
             _megabytes(max(run.peak_kib for run in comparison.theirs)),
-            *_calls(results, scenario, comparison.peer.name)])
-    ciphers = _cipher_text(comparisons) if scenario not in ("http", "tus") else ""
+            *_calls(results, scenario, name)])
+    ciphers = _cipher_text(comparisons) if scenario not in PLAIN else ""
     return _table(header, rows) + ciphers
 
 
@@ -210,7 +218,7 @@ def _calls(results: Results, scenario: str, client: str) -> list[str]:
 def _cipher_text(comparisons: list[Comparison]) -> str:
     """Which suites were agreed on: they decide the speed without AES instructions."""
     own = comparisons[0].ours[0].cipher
-    others = {comparison.theirs[0].cipher for comparison in comparisons}
+    others = {comparison.theirs[0].cipher for comparison in comparisons if comparison.peer.uploads}
     return f"\nCipher suite: {own}" + (f" (the others: {', '.join(sorted(others))})" if others != {own} else "") + ".\n"
 
 
@@ -237,13 +245,15 @@ def _group(results: Results, scenario: str) -> chart.Group:
     quantity, factor = ("first_byte_seconds", 1000) if is_start else ("wall_seconds", 1)
     comparisons = results.of(scenario)
     limit = goals.fastest_loop(results) if scenario == "http" else None
+    is_verified = scenario in VERIFIED
     bars = [_bar(OURS, results.ours(scenario, quantity), factor, "own")]
     for comparison in comparisons:
         name = comparison.peer.name
         if name.startswith("bare ") and scenario == "http" and comparison is not limit:
             continue
-        kind = "limit" if comparison is limit else ""
-        bars.append(_bar(_label(name), comparison.of_theirs(quantity), factor, kind))
+        kind = "limit" if comparison is limit or not comparison.peer.uploads else ""
+        label = "without SHA-256" if is_verified and name == OURS else _label(name)
+        bars.append(_bar(label, comparison.of_theirs(quantity), factor, kind))
     title, _, rest = TITLES[scenario].partition(", ")
     return chart.Group(title, f"milliseconds {rest}" if is_start else "seconds", bars, 1 if is_start else 2)
 

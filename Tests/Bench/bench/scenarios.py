@@ -14,9 +14,12 @@ from .pace import Pace
 from .receiver import Receiver
 from .tools import QUARTER_BYTES, Tools, sha256, warm
 
-NAMES = ["http", "https", "tus", "tus-https", "no-aes", "start", "calls", "pace"]
+NAMES = ["http", "https", "verified", "verified-https", "tus", "tus-https", "no-aes", "start", "calls", "pace"]
 """The last two are no comparisons: system calls of tus, and --limit-rate."""
 BY_TUS = ("tus", "tus-https")
+VERIFIED = ("verified", "verified-https")
+"""To GigHive by multipart, with the SHA-256."""
+PLAIN = ("http", "tus", "verified")
 START_PAIRS_FACTOR = 3
 """A start takes milliseconds, so there are more of them."""
 
@@ -38,6 +41,13 @@ class Results:
 
     def get(self, scenario: str, peer: str) -> Comparison | None:
         return next((found for found in self.of(scenario) if found.peer.name == peer), None)
+
+
+def ours(scenario: str, tools: Tools) -> Client:
+    """What the product is run as in a scenario."""
+    if scenario in VERIFIED:
+        return clients.ours_verified(tools)
+    return clients.ours_by_tus(tools) if scenario in BY_TUS else clients.ours(tools)
 
 
 class Bench:
@@ -62,9 +72,9 @@ class Bench:
             self._run_comparisons(scenario)
 
     def _run_comparisons(self, scenario: str) -> None:
-        is_tus, is_plain = scenario in BY_TUS, scenario in ("http", "tus")
-        certificates = () if is_plain else (self._certificates.certificate, self._certificates.key)
-        digests = self._digests() if is_tus else {}
+        is_tus = scenario in BY_TUS
+        certificates = () if scenario in PLAIN else (self._certificates.certificate, self._certificates.key)
+        digests = self._digests() if is_tus or scenario in VERIFIED else {}
         warm(self._tools.recording)
         with Receiver(self._tools.receiver, *certificates, decrypts=is_tus, digests=digests) as receiver:
             for peer in self._peers_of(scenario):
@@ -80,7 +90,7 @@ class Bench:
         return self._known_digests
 
     def _ours(self, scenario: str) -> Client:
-        return clients.ours_by_tus(self._tools) if scenario in BY_TUS else clients.ours(self._tools)
+        return ours(scenario, self._tools)
 
     def _peers_of(self, scenario: str) -> list[Client]:
         tools = self._tools
@@ -98,6 +108,12 @@ class Bench:
                 "curl": [clients.CURL_PATCH],
                 "tuspy": [clients.tuspy(tools)],
             }
+        if scenario in VERIFIED:
+            everybody = {
+                "curl": [clients.CURL_FORM],
+                "hash": [clients.hash_alone(tools)],
+                "digest": [clients.ours(tools)],
+            }
         if scenario == "no-aes":
             return [clients.CURL_FORM]
         if scenario == "start":
@@ -113,7 +129,7 @@ class Bench:
         self.results.comparisons.append(comparison)
         quantity = "first_byte_seconds" if is_start else "wall_seconds"
         ratio, cpu = comparison.ratio(quantity), comparison.ratio("cpu_seconds")
-        print(f"{scenario:9} {peer.name:24} {comparison.of_ours(quantity).median:8.4f} s by "
+        print(f"{scenario:14} {peer.name:24} {comparison.of_ours(quantity).median:8.4f} s by "
               f"{comparison.of_theirs(quantity).median:8.4f} s = {ratio.median:.3f} [{ratio.low:.3f} {ratio.high:.3f}]"
               f"   cpu {cpu.median:.3f} [{cpu.low:.3f} {cpu.high:.3f}]"
               f"   disturbed {comparison.disturbed}+{comparison.kept_disturbed}", flush=True)
@@ -136,6 +152,9 @@ def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: P
 
     sample = folder / "sample.mp4"
     sample.write_bytes(os.urandom(5_000_001))
+    hashed = subprocess.run(clients.hash_alone(tools).arguments(sample, ""), capture_output=True, text=True)
+    if hashed.stdout.strip() != sha256(sample):
+        raise SystemExit(f"{tools.bare} computed another SHA-256: {hashed.stdout}{hashed.stderr}")
     for tls in (None, certificates):
         with HiveStub(tls=tls) as hive:
             for client in clients_to_check:
@@ -147,9 +166,9 @@ def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: P
 
 def _arrived(hive) -> str:
     """The SHA-256 of what came last, by whatever way."""
-    if hive.requests[-1].path.startswith("/api/uploads/finalize"):
-        return hive.recordings[-1].sha256
-    if hive.uploads:
-        return hive.uploads[-1].sha256
     request = hive.requests[-1]
+    if request.path.startswith("/api/uploads/finalize"):
+        return hive.recordings[-1].sha256
+    if not request.path.startswith(("/upload", "/api/uploads.php")):
+        return hive.uploads[-1].sha256
     return request.file.sha256 if request.parts else request.sha256

@@ -39,6 +39,7 @@ enum {
     END,            // says that there is no more
     TRUNCATED,      // 0 from a function of OpenSSL's that reads or writes
     FAILURE,        // any other of OpenSSL's or zlib's
+    TOUCHED,        // works, after somebody has changed the recording's status (ctime) and nothing else of it
     WAYS_MOST = 12
 };
 
@@ -140,6 +141,7 @@ static const char *name_of(int way) {
     case END: return "end";
     case TRUNCATED: return "truncated";
     case FAILURE: return "failure";
+    case TOUCHED: return "touched";
     case EAI_AGAIN: return "EAI_AGAIN";
     case EAI_MEMORY: return "EAI_MEMORY";
     case EAI_FAIL: return "EAI_FAIL";
@@ -238,9 +240,22 @@ int close(int descriptor) {
 }
 
 int fstat(int descriptor, struct stat *status) {
-    int way = WAY_OF_FILE("fstat", descriptor, EIO, ENOMEM);
-    if (way) FAIL(way, -1);
+    char path[256];
+    path_of(descriptor, path, sizeof path);
+    int is_recording = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".mp4") == 0;
+    int way = is_recording ? WAY_ABOUT("fstat", path, EIO, ENOMEM, TOUCHED) : WAY_ABOUT("fstat", path, EIO, ENOMEM);
+    if (way == TOUCHED) {
+        if (NEXT(fstat)(descriptor, status) == 0) syscall(SYS_fchmod, descriptor, status->st_mode & 07777);
+    } else if (way) {
+        FAIL(way, -1);
+    }
     return NEXT(fstat)(descriptor, status);
+}
+
+int dup(int descriptor) {
+    int way = WAY("dup", EMFILE);
+    if (way) FAIL(way, -1);
+    return NEXT(dup)(descriptor);
 }
 
 int fchmod(int descriptor, mode_t mode) {
@@ -273,11 +288,26 @@ ssize_t write(int descriptor, const void *buffer, size_t length) {
     }
     const char *stream = descriptor == 1 ? "stdout" : "stderr";
     int way = descriptor > 2 ? WAY_ABOUT("write", target, ENOSPC, EIO, EINTR, SHORT, EDQUOT)
-                             : WAY_ABOUT("write", stream, EINTR, SHORT, EAGAIN, EPIPE, EIO);
+                             : WAY_ABOUT("write", stream, EINTR, SHORT, EAGAIN, EPIPE, EIO, ENOSPC, EFBIG);
     if (way == SHORT) return NEXT(write)(descriptor, buffer, length ? 1 : 0);
     if (way) FAIL(way, -1);
     return NEXT(write)(descriptor, buffer, length);
 }
+
+ssize_t pwrite(int descriptor, const void *buffer, size_t length, off_t offset) {
+    int way = WAY_OF_FILE("pwrite", descriptor, ENOSPC, EIO, EINTR, SHORT);
+    if (way == SHORT) return NEXT(pwrite)(descriptor, buffer, length ? 1 : 0, offset);
+    if (way) FAIL(way, -1);
+    return NEXT(pwrite)(descriptor, buffer, length, offset);
+}
+ssize_t pwrite64(int descriptor, const void *buffer, size_t length, off_t offset) __attribute__((alias("pwrite")));
+
+int ftruncate(int descriptor, off_t length) {
+    int way = WAY_OF_FILE("ftruncate", descriptor, EIO, EINTR, ENOSPC);
+    if (way) FAIL(way, -1);
+    return NEXT(ftruncate)(descriptor, length);
+}
+int ftruncate64(int descriptor, off_t length) __attribute__((alias("ftruncate")));
 
 int fsync(int descriptor) {
     int way = WAY_OF_FILE("fsync", descriptor, EIO, EINTR, ENOSPC);
@@ -366,7 +396,7 @@ ssize_t send(int descriptor, const void *buffer, size_t length, int flags) {
 }
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t count) {
-    int way = WAY("sendfile", ECONNRESET, EIO, EINTR, EAGAIN, SHORT, EINVAL, END, ENOMEM);
+    int way = WAY("sendfile", ECONNRESET, EIO, EINTR, EAGAIN, SHORT, EINVAL, END, ENOMEM, ESTALE, ENOTCONN, ETIMEDOUT);
     if (way == END) return 0;
     if (way == SHORT) return NEXT(sendfile)(to, from, offset, count ? 1 : 0);
     if (way) FAIL(way, -1);
@@ -401,6 +431,9 @@ int ioctl(int descriptor, unsigned long request, ...) {
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found) {
     // Its results are EAI_…, below zero.
     int way = WAY_ABOUT("getaddrinfo", host, EAI_AGAIN, EAI_MEMORY, EAI_FAIL, EAI_NONAME);
+    // A name that no machine has.
+    int isName = hints && !(hints->ai_flags & AI_NUMERICHOST);
+    if (isName && host && strcmp(host, "hive.test") == 0) host = "127.0.0.1";
     return way ? way : NEXT(getaddrinfo)(host, port, hints, found);
 }
 

@@ -229,6 +229,8 @@ class Scenario:
     may_repeat: bool = True
     """Is another try after a lost connection safe, so that --retries helps?"""
     is_transfer: bool = True
+    has_digest: bool = True
+    """Does the program know the SHA-256 of what it sends?"""
     begins_with_upload: bool = False
     """Is there an upload under way before the run?"""
     ends_with_upload: bool = False
@@ -236,12 +238,12 @@ class Scenario:
 
 
 SCENARIOS = [
-    Scenario("multipart-http", _multipart, _is_recorded, faults=("gzip",), is_recorded=False),
+    Scenario("multipart-http", _multipart, _is_recorded, faults=("gzip",), host="hive.test", is_recorded=False),
     Scenario("multipart-https", _multipart, _is_recorded, is_tls=True, host="localhost", is_recorded=False),
-    Scenario("post-http", _plain_post, _is_posted, is_recorded=False, may_repeat=False),
+    Scenario("post-http", _plain_post, _is_posted, is_recorded=False, may_repeat=False, has_digest=False),
     Scenario("tus-http", _tus, _is_recorded),
     Scenario("tus-https", _tus, _is_recorded, is_tls=True),
-    Scenario("tus-url-http", _plain_tus, _is_with_the_tus_server, ends_with_upload=True),
+    Scenario("tus-url-http", _plain_tus, _is_with_the_tus_server, ends_with_upload=True, has_digest=False),
     Scenario("resume-http", _resume, _is_recorded, begins_with_upload=True),
     Scenario("resume-https", _resume, _is_recorded, is_tls=True, begins_with_upload=True),
     Scenario("list", _list, _is_listed, is_transfer=False),

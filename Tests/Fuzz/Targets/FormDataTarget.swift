@@ -39,7 +39,8 @@ enum FormDataTarget {
       require(takeLine(&rest).isEmpty, "no line end behind the value")
     }
     require(takeLine(&rest) == Array(("--" + boundary.text).utf8), "no boundary before the file")
-    checkDisposition(takeLine(&rest), [("name", file.name), ("filename", file.fileName)])
+    let fileName = String(decoding: file.fileName, as: UTF8.self)
+    checkDisposition(takeLine(&rest), [("name", file.name), ("filename", fileName)])
     require(takeLine(&rest) == Array(("Content-Type: " + file.mediaType).utf8), "another media type")
     require(takeLine(&rest).isEmpty && rest.isEmpty, "more than the file's head")
   }

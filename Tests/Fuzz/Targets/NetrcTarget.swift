@@ -11,7 +11,7 @@ enum NetrcTarget {
     guard isPlain, String(validating: file, as: UTF8.self) != nil else { return }
     let tokens = file.split { $0 == 0x20 || (0x09...0x0D).contains($0) }.map { [UInt8]($0).text }
     guard let login else { return }
-    require(tokens.contains(login.password), "a password that is not in the file")
+    require(tokens.contains(login.password.text), "a password that is not in the file")
     require(user != nil || tokens.contains(login.user), "a login that is not in the file")
     let isKnown = tokens.contains("default") || tokens.contains { ASCII.equalsIgnoringCase($0.utf8, host.utf8) }
     require(isKnown, "a login of another machine")

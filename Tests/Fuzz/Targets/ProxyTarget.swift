@@ -23,7 +23,9 @@ enum ProxyTarget {
     require(!isDirect(""), "no proxy although there are no exceptions")
     let isNamed = target.host.utf8.first != UInt8(ascii: ".")
     require(isDirect("*") && (!isNamed || isDirect(target.authorityWithPort)), "a proxy for an exception")
-    let elements = line.split { $0 == UInt8(ascii: ",") || $0 == 0x20 }.map { [UInt8]($0).text }
+    let elements = line.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || (0x09...0x0D).contains($0) }.map {
+      [UInt8]($0).text
+    }
     let direct = isDirect(line.text)
     require(isDirect(elements.reversed().joined(separator: ", ")) == direct, "the order counts")
     require(elements.contains { isDirect($0) } == direct, "one by one the exceptions are others")

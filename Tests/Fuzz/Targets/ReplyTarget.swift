@@ -9,10 +9,23 @@ enum ReplyTarget {
       let sent = SentFile(size: 5, sha256: sum)
       for isGigHive in [true, false] { check(Int(status), lines[1], sent, isGigHive) }
     }
-    let message = ServerReply.message(of: lines[1])
+    checkVerdicts(Answer(status: Int(status), content: lines[1]))
+    let message = Secrets().line(ServerReply.message(of: lines[1]))
     require(message.unicodeScalars.count <= Limits.quotedMessageLength + 1, "a message over the limit")
     let again = PrintableText.line(message, limit: .max)
     require(again.utf8.elementsEqual(message.utf8), "a message that a terminal obeys")
+  }
+
+  /// GigHive is who says what only GigHive says.
+  private static func checkVerdicts(_ answer: Answer) {
+    let proofs: [(Verdict, String)] = [
+      (Verdict.ofDeletion(answer), "success"), (Verdict.ofFinalize(answer), "error"), (Verdict.ofRecording(answer), ""),
+    ]
+    for (verdict, word) in proofs {
+      guard case .gigHive(let said) = verdict else { continue }
+      // Unless it is written in escapes.
+      require(answer.content.contains(0x5C) || answer.content.contains(Array(word.utf8)), "GigHive without its words")
+    }
   }
 
   private static func check(_ status: Int, _ content: [UInt8], _ sent: SentFile, _ isGigHive: Bool) {

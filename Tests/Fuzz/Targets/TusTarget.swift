@@ -28,7 +28,7 @@ struct TusScript {
   private let mustSpeakTus: Bool
   private let isSecure: Bool
   /// The requests that are not answered, oldest first.
-  private var underWay: [TusRequest] = []
+  private var underWay: [Request] = []
   /// The end of what has ever been sent of this upload: nobody can have more.
   private var sentEnd: Int64
   /// The most that the server has acknowledged, and the answers since then.
@@ -94,16 +94,17 @@ struct TusScript {
     fatalError("broken rule: asks for nothing")
   }
 
-  private mutating func check(_ request: TusRequest) {
-    let count = request.contentLength ?? 0
+  private mutating func check(_ request: Request) {
+    let count = request.contentLength
     let end = request.fileOffset + count
     require(request.fileOffset >= 0 && count >= 0 && end <= length, "a stretch that the file does not have")
     require(request.fields.allSatisfy { $0.isSendable }, "a field that cannot be sent")
     require(!isSecure || request.target.scheme == .https, "from https to http")
-    if request.has("Upload-Metadata") { sentEnd = 0 }
+    // A new upload; but one that is created to learn who answers does not replace the old one yet.
+    if request.has("Upload-Metadata"), upload.location == nil { sentEnd = 0 }
     if request.has("Upload-Offset") {
       require(request.value("Upload-Offset") == String(request.fileOffset), "another offset than the content's")
-      let before = underWay.last.map { $0.fileOffset + ($0.contentLength ?? 0) } ?? upload.acknowledged
+      let before = underWay.last.map { $0.fileOffset + $0.contentLength } ?? upload.acknowledged
       require(request.fileOffset == before, "a gap: \(request.fileOffset) behind \(before)")
       require(count > 0 || request.has("Upload-Length"), "a request for nothing")
     }
@@ -123,7 +124,7 @@ struct TusScript {
   }
 
   private mutating func interrupt(arrived: Int64) {
-    let most = underWay.reduce(0) { $0 + ($1.contentLength ?? 0) }
+    let most = underWay.reduce(0) { $0 + $1.contentLength }
     underWay = []
     upload.interrupted(arrived: min(arrived, most))
   }
@@ -132,9 +133,10 @@ struct TusScript {
     underWay.removeFirst()
     do throws(TusError) {
       try upload.receive(status: status, fields: fields, afterMilliseconds: milliseconds)
+      require(!upload.awaitsStored || !underWay.isEmpty, "waits for an answer that will not come")
       // The rest is void once the upload is no longer where it was.
-      if case .sending = upload.state {} else { underWay = [] }
-      require(upload.awaitsStored == !underWay.isEmpty, "waits for other answers than will come")
+      if !upload.awaitsStored { underWay = [] }
+      if case .sending = upload.state {} else { require(underWay.isEmpty, "waits for an answer that means nothing") }
       fruitlessAnswers += 1
     } catch {
       fruitlessAnswers = 0
@@ -154,7 +156,7 @@ struct TusScript {
   }
 }
 
-extension TusRequest {
+extension Request {
   fileprivate func value(_ name: String) -> String? { fields.first(name) }
   fileprivate func has(_ name: String) -> Bool { value(name) != nil }
 }

@@ -21,6 +21,13 @@ enum URITarget {
     require(!uri.host.utf8.contains { "/?#@[]\\\"<>%,".utf8.contains($0) }, "a host with \(uri.host)")
     require(uri.host.utf8.allSatisfy { !(0x41...0x5A).contains($0) }, "a host in upper case")
     require(uri.port > 0, "port 0")
+    if let zone = uri.zone {
+      require(uri.host.utf8.contains(0x3A), "a zone of no IPv6 address")
+      let isPlain = zone.utf8.allSatisfy { isVisible($0) && !"/?#@[]\\\"<>%,:".utf8.contains($0) }
+      require((1...Limits.zoneLength).contains(zone.utf8.count) && isPlain, "a zone that is \(zone)")
+      require(
+        !uri.authority.contains("%") && !uri.absoluteForm.prefix { $0 != "]" }.contains("%"), "a zone that is sent")
+    }
     require(uri.requestTarget.utf8.first == 0x2F, "a target that does not begin with a slash")
     require(uri.requestTarget.utf8.allSatisfy { isVisible($0) && $0 != 0x23 }, "a target that breaks its line")
     let last = uri.lastPathSegment

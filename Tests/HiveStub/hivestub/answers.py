@@ -31,6 +31,9 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if "garbage" in plan:
         return GARBAGE
     falsify(answer, plan)
+    if "success" in plan and 200 <= answer.status < 300:
+        answer.status = plan["success"]
+        answer.framing = "length" if answer.framing == "none" and not head_only else answer.framing
     content, coding = encode(answer.content(), plan) if answer.framing != "none" else (b"", None)
     framing = _framing(answer, plan, http_1_0)
     lines = [
@@ -38,7 +41,11 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
         f"Date: {formatdate(usegmt=True)}",
         "Server: Apache",
     ]
+    if "malformed-header" in plan:
+        lines.append(plan["malformed-header"])
     lines += [f"{name}: {value}" for name, value in answer.headers]
+    if "identity" in plan:
+        lines.append("Transfer-Encoding: identity")
     if coding:
         lines.append(f"Content-Encoding: {coding}")
     if close:
@@ -48,14 +55,17 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if answer.content_type:
         lines.append(f"Content-Type: {answer.content_type}")
     head = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
-    return head if head_only else head + body
+    if head_only or framing == "none":
+        return head + b"?" * plan.get("stray", 0)
+    return head + body
 
 
 def _framing(answer: Answer, plan: Plan, http_1_0: bool) -> str:
     if "close-delimited" in plan:
         return "close"
     has_length = any(name == "Content-Length" for name, _ in answer.headers)  # that of a HEAD
-    if "conflicting-lengths" in plan or ("content-length" in plan and not has_length):
+    by_length = "content-length" in plan or ("identity" in plan and answer.framing != "none")
+    if "conflicting-lengths" in plan or (by_length and not has_length):
         return "length"
     if answer.framing == "none":
         return "none"

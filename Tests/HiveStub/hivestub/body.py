@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Callable, Iterator
 
-from .fault_kinds import BodyFault
+from .fault_arguments import BodyFault
 from .faults import Plan
 from .messages import Request
 from .streams import BUFFER_BYTES, Stream
@@ -45,6 +45,7 @@ class Body:
         """Called once before the first byte is read: sends the 100 (Continue)."""
         self._faults = sorted(plan.body_faults(), key=lambda fault: fault.after)
         self._rate = plan.get("slow-read")
+        self._idle_limit = plan.get("idle-limit")
         if keep:
             request.body = b""
         if self._rate or any(fault.name == "stall-after" for fault in self._faults):
@@ -76,7 +77,7 @@ class Body:
     def discard(self) -> None:
         """Takes the body in the fastest way and looks at nothing."""
         self._begin()
-        if self._faults or self._rate or self._keep:
+        if self._faults or self._rate or self._keep or self._idle_limit:
             for _ in self.chunks():
                 pass
             return
@@ -118,6 +119,8 @@ class Body:
 
     def _read(self, view: memoryview) -> int:
         if not self._ahead:
+            if self._idle_limit and not self._stream.wait_for_more(self._idle_limit):
+                raise BodyFault("idle-limit", self._request.body_bytes)
             try:
                 received = self._stream.recv_into(view)
             except OSError:

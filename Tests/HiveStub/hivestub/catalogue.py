@@ -58,6 +58,9 @@ class Catalogue:
         self._events: dict[tuple[str, str], int] = {}
         self._recordings: list[Recording] = []
         self._finalized: dict[str, dict] = {}
+        self._documents: dict[int, dict] = {}
+        self._pending: dict[int, int] = {}
+        """How many more times a recording is called pending."""
         if path is not None and path.exists():
             self._load(json.loads(path.read_text()))
 
@@ -72,6 +75,19 @@ class Catalogue:
     def finalized(self, upload_id: str) -> dict | None:
         """What finalize answered for this upload, without the delete token."""
         return self._finalized.get(upload_id)
+
+    def describe(self, asset_id: int) -> dict | None:
+        """What the server tells of a recording: all but the delete token, or that it is not ready yet."""
+        with self._lock:
+            if asset_id not in self._documents:
+                return None
+            if self._pending.get(asset_id, 0) > 0:
+                self._pending[asset_id] -= 1
+                return {"id": asset_id, "asset_id": asset_id, "status": "pending"}
+            return dict(self._documents[asset_id])
+
+    def set_pending(self, asset_id: int, count: int) -> None:
+        self._pending[asset_id] = count
 
     def delete_token(self, asset_id: int) -> str | None:
         return self._tokens.get(asset_id)
@@ -89,6 +105,7 @@ class Catalogue:
             recording = _recording(asset, event, self._next("item"), file, text, via, upload_id)
             self._recordings.append(recording)
             document = self._document(recording, file, text)
+            self._documents.setdefault(asset, dict(document))
             if upload_id is not None:
                 self._finalized[upload_id] = dict(document)
             if is_new:
@@ -105,6 +122,7 @@ class Catalogue:
             self._recordings = [item for item in self._recordings if item.asset_id != asset_id]
             self._assets.pop(removed[0].sha256)
             self._tokens.pop(asset_id, None)
+            self._documents.pop(asset_id, None)
             self._save()
             return removed[0]
 
@@ -146,6 +164,7 @@ class Catalogue:
             "events": [[*key, number] for key, number in self._events.items()],
             "recordings": [asdict(recording) for recording in self._recordings],
             "finalized": self._finalized,
+            "documents": list(self._documents.items()),
         }
         new = self._path.with_suffix(".new")
         new.write_text(json.dumps(state))
@@ -158,6 +177,7 @@ class Catalogue:
         self._events = {(date, name): number for date, name, number in state["events"]}
         self._recordings = [Recording(**recording) for recording in state["recordings"]]
         self._finalized = state["finalized"]
+        self._documents = dict(state.get("documents", []))
 
 
 def extension_of(file: Part) -> str:

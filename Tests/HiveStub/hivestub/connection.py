@@ -8,7 +8,7 @@ import ssl
 
 from . import answers
 from .body import Body, ClientGone
-from .fault_kinds import BodyFault
+from .fault_arguments import BodyFault
 from .faults import Plan, early_answer
 from .messages import Answer, Request, cloudflare_too_large, json_answer, status_answer
 from .streams import Stream
@@ -35,16 +35,21 @@ class Connection:
         self._requests = 0
 
     def serve(self) -> None:
-        end = None
+        end = last = None
         try:
             while end is None:
                 request = self._read_request()
                 if request is None:
                     break
+                last = request
                 end = self._exchange(request)
         except BadRequest as problem:
             self._refuse_head(str(problem))
-        (end or self._stream.end_lingering)()
+        try:
+            (end or self._stream.end_lingering)()
+        finally:
+            if last is not None:
+                last.drained_bytes = self._stream.drained_bytes
 
     # Reading the head.
 
@@ -133,6 +138,9 @@ class Connection:
         if "status" in plan:
             body.discard()
             return plan["status"].answer()
+        if "somebody-else" in plan and plan["somebody-else"].meets(request.target):
+            body.discard()
+            return plan["somebody-else"].answer(request.target)
         answer = endpoint.receive(request, body)
         return plan["late-status"].answer() if "late-status" in plan else answer
 
@@ -165,16 +173,28 @@ class Connection:
         if not close:
             if ending != "repeat":
                 body.discard()
-            return None
+            return self._leave(request, plan)
         request.ending = ending if ending in ("fin", "rst") else "lingering"
         stream.says_goodbye = "no-close-notify" not in plan
         endings = {"fin": stream.end_with_fin, "rst": stream.end_with_reset}
         return endings.get(ending, stream.end_lingering)
 
+    def _leave(self, request: Request, plan: Plan):
+        """Keeps the connection, or ends it although the answer did not say so."""
+        stream = self._stream
+        if "hang-up" in plan:
+            self._hive.stopping.wait(plan["hang-up"].seconds)
+            request.ending = "hang-up"
+            return stream.end_with_reset if plan["hang-up"].resets else stream.end_abruptly
+        if "stale" in plan and (self._ahead or stream.wait_for_more()):
+            request.ending = "stale"
+            return stream.end_with_reset
+        return None
+
     def _strike(self, request: Request, plan: Plan, fault: BodyFault, body: Body):
         request.ending = fault.name
         stream = self._stream
-        if fault.name == "reset-after":
+        if fault.name in ("reset-after", "idle-limit"):
             return stream.end_with_reset
         if fault.name == "close-after":
             return stream.end_with_fin

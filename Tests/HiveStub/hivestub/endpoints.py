@@ -31,11 +31,14 @@ class JSONEndpoint(Endpoint):
         self._access = access
 
     def refuse_from_head(self, request: Request) -> Answer | None:
-        if not self._access.allows(request):
+        if not self.admits(request):
             return unauthorized()
         if request.method != "POST":
             return json_answer(405, {"error": "Method Not Allowed"}, headers=[("Allow", "POST")], close=True)
         return _refuse_without_length(request)
+
+    def admits(self, request: Request) -> bool:
+        return self._access.allows(request)
 
     def receive(self, request: Request, body: Body) -> Answer:
         raw = bytearray()

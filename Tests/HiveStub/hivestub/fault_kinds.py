@@ -2,150 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
-from .messages import Answer, status_answer
+from .fault_arguments import (
+    Kind,
+    body_fault,
+    choice,
+    early_status,
+    early_status_after,
+    flag,
+    foreign,
+    gone_status,
+    hang_up,
+    location,
+    lock,
+    or_default,
+    redirect,
+    status,
+    vanishing,
+)
 
-ENDINGS = ("lingering", "fin", "rst", "keep")
-
-
-@dataclass(frozen=True)
-class EarlyStatus:
-    status: int
-    ending: str
-
-
-@dataclass(frozen=True)
-class Status:
-    """A status in the place of the answer; Retry-After only where it is ordered."""
-
-    status: int
-    retry_after: str
-
-    def answer(self) -> Answer:
-        answer = status_answer(self.status)
-        answer.headers = [header for header in answer.headers if header[0] != "Retry-After"]
-        if self.retry_after:
-            answer.headers.append(("Retry-After", self.retry_after))
-        return answer
-
-
-@dataclass(frozen=True)
-class Vanishing:
-    after: int
-    status: int
-
-
-@dataclass(frozen=True)
-class Redirect:
-    status: int
-    location: str
-
-
-class BodyFault(Exception):
-    """Strikes when `after` bytes of the body were read."""
-
-    def __init__(self, name: str, after: int, early: EarlyStatus | None = None):
-        super().__init__(name)
-        self.name, self.after, self.early = name, after, early
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A row of the table: how the argument is written, read, and what the fault does."""
-
-    argument: str
-    parse: Callable[[str], object]
-    meaning: str
-    scopes: tuple[str, ...] = ()
-    """The kinds of request that it concerns unless it is ordered for others; none: every request."""
-    counts: bool = False
-    """Whether the argument itself is the COUNT."""
-
-
-def _early_status(text: str) -> EarlyStatus:
-    status, _, ending = text.partition(":")
-    ending = ending or "lingering"
-    if ending not in ENDINGS:
-        raise ValueError(f"ending {ending!r} is none of {', '.join(ENDINGS)}")
-    return EarlyStatus(int(status), ending)
-
-
-def _early_status_after(text: str) -> BodyFault:
-    after, _, rest = text.partition(":")
-    return BodyFault("early-status-after", int(after), _early_status(rest))
-
-
-def _redirect(text: str) -> Redirect:
-    status, _, location = text.partition(":")
-    return Redirect(int(status), location)
-
-
-def _status(text: str) -> Status:
-    status, _, retry_after = text.partition(":")
-    return Status(int(status), retry_after)
-
-
-def _vanishing(text: str) -> Vanishing:
-    after, _, status = text.partition(":")
-    return Vanishing(int(after), _gone_status(status))
-
-
-def _gone_status(text: str) -> int:
-    if text not in ("", "404", "410"):
-        raise ValueError(f"{text!r} is not 404 or 410")
-    return int(text or 404)
-
-
-def _location(text: str) -> str:
-    if not text:
-        raise ValueError("it needs a URL")
-    return text
-
-
-def _flag(text: str) -> bool:
-    if text:
-        raise ValueError("it takes no argument")
-    return True
-
-
-def _or_default(parse: Callable, default) -> Callable[[str], object]:
-    return lambda text: parse(text) if text else default
-
-
-def _choice(default: str, *others: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text and text not in others:
-            raise ValueError(f"{text!r} is not {' or '.join(others)}")
-        return text or default
-
-    return parse
-
-
-def _body_fault(name: str) -> Callable[[str], BodyFault]:
-    return lambda text: BodyFault(name, int(text))
-
-
-KINDS: dict[str, Kind] = {
+_WIRE: dict[str, Kind] = {
     "early-status": Kind(
         "CODE[:ENDING]",
-        _early_status,
+        early_status,
         "final answer from the headers alone, no body read, no 100; ENDING: lingering (FIN, read on; "
         "the default), fin (FIN, reads nothing, closes after 2 s), rst (SO_LINGER 0 once the answer "
         "is acknowledged), keep (no FIN, reads the body, keeps the connection)",
     ),
     "early-status-after": Kind(
         "BYTES:CODE[:ENDING]",
-        _early_status_after,
+        early_status_after,
         "the same after BYTES of the body",
     ),
-    "reset-after": Kind("BYTES", _body_fault("reset-after"), "RST after BYTES of the body, no answer"),
-    "close-after": Kind("BYTES", _body_fault("close-after"), "FIN after BYTES of the body, no answer"),
+    "reset-after": Kind("BYTES", body_fault("reset-after"), "RST after BYTES of the body, no answer"),
+    "close-after": Kind("BYTES", body_fault("close-after"), "FIN after BYTES of the body, no answer"),
     "stall-after": Kind(
         "BYTES",
-        _body_fault("stall-after"),
+        body_fault("stall-after"),
         "reads nothing more after BYTES of the body, keeps the connection open",
     ),
     "slow-read": Kind(
@@ -153,39 +47,39 @@ KINDS: dict[str, Kind] = {
         float,
         "reads the body no faster than this, with a small receive buffer",
     ),
-    "silent": Kind("", _flag, "reads all, never answers"),
+    "silent": Kind("", flag, "reads all, never answers"),
     "delay-answer": Kind("SECONDS", float, "waits before the final answer"),
     "split-answer": Kind(
         "[MILLISECONDS]",
-        _or_default(float, 0.2),
+        or_default(float, 0.2),
         "one byte a packet (and a TLS record), with a pause between them (0.2 ms)",
     ),
     "interim": Kind("N", int, "N interim answers (100, 103, 104, 100 ...) before the final one"),
-    "gzip": Kind("", _flag, "Content-Encoding: gzip"),
-    "deflate": Kind("", _flag, "Content-Encoding: deflate, zlib-wrapped (RFC 1950)"),
-    "raw-deflate": Kind("", _flag, "Content-Encoding: deflate, without the zlib wrapper (RFC 1951)"),
-    "close-delimited": Kind("", _flag, "HTTP/1.0 answer without a length, ended by the close"),
-    "content-length": Kind("", _flag, "answer framed by Content-Length instead of chunked"),
+    "gzip": Kind("", flag, "Content-Encoding: gzip"),
+    "deflate": Kind("", flag, "Content-Encoding: deflate, zlib-wrapped (RFC 1950)"),
+    "raw-deflate": Kind("", flag, "Content-Encoding: deflate, without the zlib wrapper (RFC 1951)"),
+    "close-delimited": Kind("", flag, "HTTP/1.0 answer without a length, ended by the close"),
+    "content-length": Kind("", flag, "answer framed by Content-Length instead of chunked"),
     "chunked": Kind(
         "[BYTES]",
-        _or_default(int, 7),
+        or_default(int, 7),
         "answer in chunks of BYTES (7), with a chunk extension and a trailer",
     ),
-    "no-100": Kind("", _flag, "ignores Expect: 100-continue, waits for the body"),
+    "no-100": Kind("", flag, "ignores Expect: 100-continue, waits for the body"),
     "417": Kind(
         "[close]",
-        _choice("keep", "close"),
+        choice("keep", "close"),
         "417 to a request with Expect, accepts it without; the connection stays, or closes",
     ),
-    "100-late": Kind("[SECONDS]", _or_default(float, 3.0), "sends the 100 after 3 s"),
-    "wrong-checksum": Kind("", _flag, "another checksum_sha256 (or sha256) in a 2xx answer"),
-    "wrong-size": Kind("", _flag, "size_bytes (or size) one too large in a 2xx answer"),
-    "garbage": Kind("", _flag, "bytes that are no HTTP instead of the answer"),
-    "truncated": Kind("", _flag, "announces more content than it sends, then closes"),
-    "conflicting-lengths": Kind("", _flag, "two different Content-Length headers"),
+    "100-late": Kind("[SECONDS]", or_default(float, 3.0), "sends the 100 after 3 s"),
+    "wrong-checksum": Kind("", flag, "another checksum_sha256 (or sha256) in a 2xx answer"),
+    "wrong-size": Kind("", flag, "size_bytes (or size) one too large in a 2xx answer"),
+    "garbage": Kind("", flag, "bytes that are no HTTP instead of the answer"),
+    "truncated": Kind("", flag, "announces more content than it sends, then closes"),
+    "conflicting-lengths": Kind("", flag, "two different Content-Length headers"),
     "http-redirect": Kind(
         "CODE:LOCATION",
-        _redirect,
+        redirect,
         "redirect from the headers alone, unless the request is already for LOCATION; {n} in LOCATION"
         " counts up and {target} repeats the target (endless redirects)",
     ),
@@ -194,28 +88,60 @@ KINDS: dict[str, Kind] = {
         lambda text: Path(text).read_bytes(),
         "the file's bytes instead of the final answer, then FIN",
     ),
-    "no-close-notify": Kind("", _flag, "TLS connections end without close_notify"),
+    "no-close-notify": Kind("", flag, "TLS connections end without close_notify"),
+    "stray": Kind(
+        "[BYTES]",
+        or_default(int, 20),
+        "BYTES (20) of content behind an answer that can have none: a 204, or one to HEAD",
+    ),
+    "malformed-header": Kind(
+        "[LINE]",
+        or_default(str, "this is no header"),
+        "this line among the answer's headers (`this is no header`)",
+    ),
+    "identity": Kind("", flag, "Transfer-Encoding: identity, and framing by Content-Length"),
+    "success": Kind("CODE", int, "CODE in the place of any 2xx status"),
+    "hang-up": Kind(
+        "MILLISECONDS[:ENDING]",
+        hang_up,
+        "closes the connection so long after an answer that did not say so; ENDING: fin (the default), rst",
+    ),
+    "stale": Kind(
+        "",
+        flag,
+        "keeps the connection after the answer until the next request comes, then RST without reading it",
+    ),
+    "idle-limit": Kind("SECONDS", float, "RST once no byte of the body has come for so long"),
+    "somebody-else": Kind(
+        "CODE[:LOCATION]",
+        foreign,
+        "reads the body, carries nothing out; the answer is a page that neither tus nor GigHive gives, as a "
+        "proxy's, a firewall's or a captive portal's; {target} in LOCATION repeats the target, once",
+    ),
+}
+
+_TUS: dict[str, Kind] = {
     "status": Kind(
         "CODE[:RETRY_AFTER]",
-        _status,
+        status,
         "reads the body, carries nothing out, answers CODE, with Retry-After (seconds or a date) if ordered",
     ),
     "late-status": Kind(
         "CODE[:RETRY_AFTER]",
-        _status,
+        status,
         "the same, but the request was carried out: a gateway that lost the answer",
     ),
-    "lose-answer": Kind("", _flag, "carries the request out, then RST instead of an answer"),
+    "lose-answer": Kind("", flag, "carries the request out, then RST instead of an answer"),
     "spool": Kind(
         "",
-        _flag,
+        flag,
         "the body is spooled whole before it counts, as behind ModSecurity: a cut PATCH leaves the offset",
         scopes=("patch",),
     ),
     "lock": Kind(
-        "SECONDS",
-        float,
-        "if this PATCH is cut, the upload stays locked so long: 423",
+        "SECONDS[:CODE[:patch]]",
+        lock,
+        "if this PATCH is cut, the upload stays locked so long: 423, or CODE; with :patch only to PATCH and DELETE",
         scopes=("patch",),
     ),
     "lock-wait": Kind(
@@ -226,13 +152,13 @@ KINDS: dict[str, Kind] = {
     ),
     "expire-after": Kind(
         "BYTES[:CODE]",
-        _vanishing,
+        vanishing,
         "once the upload has BYTES it vanishes, in the middle of the PATCH: CODE 404 or 410",
         scopes=("patch", "create"),
     ),
     "gone": Kind(
         "[CODE]",
-        _gone_status,
+        gone_status,
         "the upload vanishes before this request: 404 or CODE 410, for ever",
         scopes=("head", "patch", "terminate"),
     ),
@@ -242,11 +168,11 @@ KINDS: dict[str, Kind] = {
         "the server has lost the last BYTES of the upload before this HEAD (it truncates)",
         scopes=("head",),
     ),
-    "http-location": Kind("", _flag, "Location with http://, whatever the request came by", scopes=("create",)),
-    "relative-location": Kind("", _flag, "Location is a path", scopes=("create",)),
+    "http-location": Kind("", flag, "Location with http://, whatever the request came by", scopes=("create",)),
+    "relative-location": Kind("", flag, "Location is a path", scopes=("create",)),
     "foreign-location": Kind(
         "URL",
-        _location,
+        location,
         "Location is URL, in which {id} and {path} stand for the upload's",
         scopes=("create",),
     ),
@@ -258,7 +184,7 @@ KINDS: dict[str, Kind] = {
     ),
     "deny-patch": Kind(
         "",
-        _flag,
+        flag,
         "405 to PATCH and DELETE; a POST with X-HTTP-Method-Override passes",
         scopes=("patch", "terminate"),
     ),
@@ -282,7 +208,40 @@ KINDS: dict[str, Kind] = {
         "status for what finalize (404; real servers: 500 or 400) and delete (403; or 404) do not know",
         scopes=("finalize", "delete"),
     ),
+    "partial": Kind(
+        "BYTES",
+        int,
+        "stores no more than the first BYTES of the body, and says so in Upload-Offset",
+        scopes=("patch",),
+    ),
+    "take-over": Kind(
+        "[CODE]",
+        gone_status,
+        "an upload that this request completes is moved away by the application behind: 404 or CODE 410 from then on",
+        scopes=("patch", "create"),
+    ),
+    "error-pages": Kind(
+        "",
+        flag,
+        "errors of tus come as pages, without a header of tus's: a proxy replaces them",
+        scopes=("create", "head", "patch", "terminate"),
+    ),
+    "finalize-unknown": Kind(
+        "N",
+        int,
+        "the first N calls get the 400 'Upload not found' though the upload is complete",
+        scopes=("finalize",),
+        counts=True,
+    ),
+    "multipart-pending": Kind(
+        "N",
+        int,
+        "201 with nothing but status: pending and the number; GET /api/uploads/NUMBER says pending N times, then all",
+        scopes=("multipart",),
+    ),
 }
+
+KINDS = {**_WIRE, **_TUS}
 
 
 def usage(name: str) -> str:

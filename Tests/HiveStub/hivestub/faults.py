@@ -13,11 +13,12 @@ import re
 import threading
 import zlib
 
-from .fault_kinds import KINDS, BodyFault, EarlyStatus, usage
+from .fault_arguments import BodyFault, EarlyStatus
+from .fault_kinds import KINDS, usage
 from .messages import Answer, Request, status_answer
 
 TUS_KINDS = ("create", "head", "patch", "terminate", "options")
-SCOPES = ("tus", *TUS_KINDS, "finalize", "delete", "multipart", "other")
+SCOPES = ("tus", *TUS_KINDS, "finalize", "delete", "multipart", "asset", "other")
 """Besides these, a scope may be a method in capitals; an overridden POST counts as what it stands for."""
 
 _ORDER = re.compile(

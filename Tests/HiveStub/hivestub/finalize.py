@@ -45,7 +45,13 @@ class FinalizeEndpoint(JSONEndpoint):
         self._stopping = stopping
         self._finish_what_a_kill_interrupted()
 
+    def admits(self, request: Request) -> bool:
+        """A guest's token is looked at by PHP, not by Apache."""
+        return self._access.claims_to_be_guest(request) or self._access.allows(request)
+
     def receive_document(self, request: Request, document: dict) -> Answer:
+        if self._access.claims_to_be_guest(request) and not self._access.is_guest(request):
+            raise Refused(error(404, "Not Found", "Upload token is invalid or expired."))
         id = document.get("upload_id")
         if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]+", id):
             raise Refused(error(400, "Bad Request", "Missing or invalid upload_id"))
@@ -56,6 +62,8 @@ class FinalizeEndpoint(JSONEndpoint):
         upload, _ = self._uploads.find(id)
         if upload is None:
             return self._finalized_before(id, request)
+        if "finalize-unknown" in request.plan:
+            raise Refused(error(400, "Bad Request", _not_found(id)))
         self._wait_for(upload, "finalize-early" in request.plan)
         if "finalize-pending" in request.plan:
             return json_answer(201, {"status": "pending", "upload_id": id})
@@ -68,7 +76,7 @@ class FinalizeEndpoint(JSONEndpoint):
         known = self._catalogue.finalized(id)
         if known is not None:
             return json_answer(201, known)
-        message = f"Upload not found: no data or hook record for upload_id={id}"
+        message = _not_found(id)
         status = request.plan.get("unknown", 404)
         if status >= 500:
             self._stopping.wait(self._delay_seconds)
@@ -105,6 +113,10 @@ class FinalizeEndpoint(JSONEndpoint):
             document = self._catalogue.finalized(upload.id)
             if document is not None:
                 self._uploads.remove(upload, move_to=self._store and self._store / document["file_name"])
+
+
+def _not_found(id: str) -> str:
+    return f"Upload not found: no data or hook record for upload_id={id}"
 
 
 def _file(upload: Upload) -> Part:

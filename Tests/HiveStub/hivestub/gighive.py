@@ -16,6 +16,7 @@ from .endpoints import Endpoint, Receiver
 from .messages import Answer, Part, Refused, Request, html_answer, json_answer, unauthorized
 
 PATH = "/api/uploads.php"
+ASSET = re.compile(r"/api/uploads/([0-9]{1,18})")
 
 EVENT_TYPES = frozenset(("band", "wedding"))
 
@@ -50,6 +51,9 @@ class UploadEndpoint(Endpoint):
             return refusal.answer
         finally:
             self._receiver.drop_unkept(request)
+        if "multipart-pending" in request.plan:
+            self._catalogue.set_pending(document["asset_id"], request.plan["multipart-pending"])
+            return json_answer(201, {"status": "pending", "id": document["id"], "asset_id": document["asset_id"]})
         if "text/html" in request.header("Accept").lower():
             page = html_answer(201, f"Upload {document['id']} is stored.")
             page.content_type = "text/html; charset=UTF-8"
@@ -71,6 +75,25 @@ class UploadEndpoint(Endpoint):
             raise Refused(duplicate_answer(duplicate.asset_id, file.sha256)) from None
         self._receiver.keep(file, document["file_name"])
         return document
+
+
+class AssetEndpoint(Endpoint):
+    """`GET /api/uploads/NUMBER`: what the server has of a recording."""
+
+    def __init__(self, catalogue: Catalogue, access: Access):
+        self._catalogue = catalogue
+        self._access = access
+
+    def refuse_from_head(self, request: Request) -> Answer | None:
+        if not self._access.allows(request):
+            return unauthorized()
+        if request.method != "GET":
+            return error(405, "Method Not Allowed", "Use GET")
+        return None
+
+    def receive(self, request: Request, body: Body) -> Answer:
+        document = self._catalogue.describe(int(ASSET.fullmatch(request.path)[1]))
+        return json_answer(200, document) if document else error(404, "Not Found", "No such upload")
 
 
 def check(file: Part, text: dict[str, str]) -> None:

@@ -69,6 +69,8 @@ class Request:
     client_certificate: dict | None = None
     continue_sent: bool = False
     body_bytes: int = 0
+    drained_bytes: int = 0
+    """What the client sent on behind an answer that ended the connection; known once it has ended."""
     complete: bool = False
     """All bytes that Content-Length announced have arrived."""
     body: bytes | None = None

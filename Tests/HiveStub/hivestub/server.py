@@ -21,7 +21,8 @@ from .messages import Answer, Request, json_answer
 from .site import Site
 from .streams import Stream, TLSStream
 from .tus import GIGHIVE_EXTENSIONS, TusSettings
-from .tus_store import Upload
+from .tus_messages import CHECKSUM_ALGORITHMS
+from .tus_store import TakenOver, Upload
 
 TLS_VERSIONS = {
     "1.0": ssl.TLSVersion.TLSv1,
@@ -44,7 +45,8 @@ class HiveStub:
     upload_max_filesize: like PHP's limit: 413 in JSON when the body is in.
     keep_body: how many bytes of each raw body the log keeps.
     user=None: no credentials are asked for.
-    tus: whether /files/ exists; tus_extensions, tus_max_size, tus_expires_seconds say what it offers.
+    tus: whether /files/ exists; tus_extensions, tus_max_size, tus_expires_seconds, tus_checksum_algorithms say what
+        it offers.
     finalize_delay_seconds: how long finalize waits for an upload that is not complete.
     """
 
@@ -65,6 +67,7 @@ class HiveStub:
         tus_extensions: tuple[str, ...] | list[str] = GIGHIVE_EXTENSIONS,
         tus_max_size: int | None = None,
         tus_expires_seconds: float = 86400.0,
+        tus_checksum_algorithms: tuple[str, ...] | list[str] = CHECKSUM_ALGORITHMS,
         finalize_delay_seconds: float = 2.0,
         host: str = "127.0.0.1",
         port: int = 0,
@@ -92,7 +95,9 @@ class HiveStub:
         self._redirects = itertools.count(1)
         self._site = Site(
             Access(user, password, upload_token), store, upload_max_filesize,
-            tus, TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds), finalize_delay_seconds,
+            tus,
+            TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds, tuple(tus_checksum_algorithms)),
+            finalize_delay_seconds,
             "https" if tls else "http", self.stopping,
         )
         self._discard = DiscardEndpoint()
@@ -158,6 +163,11 @@ class HiveStub:
     def uploads(self) -> list[Upload]:
         """The tus uploads that are under way; at /tus/ also those that are complete."""
         return self._site.uploads
+
+    @property
+    def taken_over(self) -> list[TakenOver]:
+        """Complete tus uploads that the application behind has moved away (take-over)."""
+        return self._site.taken_over
 
     def wait_for(self, count: int, seconds: float = 5.0) -> list[Request]:
         """The log once `count` requests are finished, or as it is when the time is over."""

@@ -14,7 +14,7 @@ from .catalogue import Catalogue
 from .endpoints import AnyEndpoint, Endpoint, MissingEndpoint, Receiver
 from .messages import Request
 from .tus import TusEndpoint, TusSettings
-from .tus_store import TusStore, Upload
+from .tus_store import TakenOver, TusStore, Upload
 
 GIGHIVE_TUS = "/files/"
 PLAIN_TUS = "/tus/"
@@ -54,6 +54,7 @@ class Site:
                 self._tus[GIGHIVE_TUS].store, self.catalogue, access, target, finalize_delay_seconds, stopping),
             deletion.PATH: deletion.DeletionEndpoint(self.catalogue, access, target),
         }
+        self._asset = gighive.AssetEndpoint(self.catalogue, access)
         self._any = AnyEndpoint(receiver)
         self._lacks = {} if tus else {GIGHIVE_TUS: MissingEndpoint()}
 
@@ -61,16 +62,24 @@ class Site:
     def uploads(self) -> list[Upload]:
         return [upload for endpoint in self._tus.values() for upload in endpoint.store.uploads]
 
+    @property
+    def taken_over(self) -> list[TakenOver]:
+        return [taken for endpoint in self._tus.values() for taken in endpoint.store.taken_over]
+
     def kind_of(self, request: Request) -> str:
         """What faults call it: see faults.SCOPES."""
         if _tus_base(request) is not None:
             return _TUS_KINDS.get(request.effective_method, "other")
+        if gighive.ASSET.fullmatch(request.path):
+            return "asset"
         return _PAGE_KINDS.get(request.path, "other")
 
     def endpoint_for(self, request: Request) -> Endpoint:
         base = _tus_base(request)
         if base is not None:
             return self._lacks.get(base) or self._tus[base]
+        if gighive.ASSET.fullmatch(request.path):
+            return self._asset
         return self._pages.get(request.path, self._any)
 
     def close(self) -> None:

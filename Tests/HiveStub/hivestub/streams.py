@@ -32,6 +32,8 @@ class Stream:
         self._socket = sock
         self._stopping = stopping
         self._scratch: bytearray | None = None
+        self.drained_bytes = 0
+        """What came after the answer, while the end lingered; over TLS with the records' overhead."""
         self.says_goodbye = True
         """Whether a TLS connection ends with close_notify."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -100,6 +102,23 @@ class Stream:
             if poll.poll(50):
                 return
 
+    def wait_for_more(self, seconds: float = float("inf")) -> bool:
+        """Whether more bytes come before the client closes, the time is over, or the stub stops."""
+        poll = select.poll()
+        poll.register(self._socket.fileno(), select.POLLIN | _GONE)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self._stopping.is_set():
+            if poll.poll(min(50, max(1, (deadline - time.monotonic()) * 1000))):
+                return self._has_bytes()
+        return False
+
+    def _has_bytes(self) -> bool:
+        try:
+            # The unbound call reaches the socket below an SSLSocket.
+            return bool(socket.socket.recv(self._socket, 1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False
+
     # The ways to end.
 
     def end_lingering(self) -> None:
@@ -113,8 +132,10 @@ class Stream:
             if self._stopping.is_set():
                 break
             if poll.poll(100):
-                if not self.raw_discard(DISCARD_BYTES):
+                received = self.raw_discard(DISCARD_BYTES)
+                if not received:
                     break
+                self.drained_bytes += received
                 idle_since = time.monotonic()
         self._socket.close()
 
@@ -174,6 +195,9 @@ class TLSStream(Stream):
         if taken < count:
             taken += self._skip_records(count - taken, self._overhead)
         return min(taken, count)
+
+    def wait_for_more(self, seconds: float = float("inf")) -> bool:
+        return bool(self._socket.pending()) or super().wait_for_more(seconds)
 
     def can_continue_after_discard(self) -> bool:
         """Skipped records leave OpenSSL's sequence number behind: it can write on, but not read."""

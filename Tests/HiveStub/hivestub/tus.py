@@ -33,6 +33,8 @@ class TusSettings:
     extensions: tuple[str, ...] = GIGHIVE_EXTENSIONS
     max_size: int | None = None
     expires_seconds: float = 86400.0
+    checksum_algorithms: tuple[str, ...] = tus.CHECKSUM_ALGORITHMS
+    """What is announced; those that hashlib lacks are announced only."""
 
     def __post_init__(self):
         unknown = set(self.extensions) - set(EXTENSIONS)
@@ -59,7 +61,8 @@ class TusEndpoint(Endpoint):
         self._stopping = stopping
 
     def refuse_from_head(self, request: Request) -> Answer | None:
-        if self._access is not None and not self._access.allows(request):
+        access = self._access
+        if access is not None and not access.claims_to_be_guest(request) and not access.allows(request):
             return unauthorized()
         return None
 
@@ -68,6 +71,9 @@ class TusEndpoint(Endpoint):
             answer = self._answer(request, body)
         except Refused as refusal:
             answer = refusal.answer
+            if "error-pages" in request.plan:
+                text = "The server behind has refused the request."
+                answer = html_answer(answer.status, text, framing="length", close=answer.close)
         if request.method == "HEAD" and answer.framing == "length":
             answer.body, answer.framing = b"", "none"
         if body.left and (body.left > READ_ON_BYTES or body.on_begin is not None and request.expects_continue()):
@@ -111,7 +117,7 @@ class TusEndpoint(Endpoint):
         if self._settings.max_size is not None:
             answer.headers.append(("Tus-Max-Size", str(self._settings.max_size)))
         if self._has("checksum"):
-            answer.headers.append(("Tus-Checksum-Algorithm", ",".join(tus.CHECKSUM_ALGORITHMS)))
+            answer.headers.append(("Tus-Checksum-Algorithm", ",".join(self._settings.checksum_algorithms)))
         return answer
 
     def _create(self, request: Request, body: Body) -> Answer:
@@ -133,6 +139,7 @@ class TusEndpoint(Endpoint):
             with self._locked(upload, body):
                 self._receive_data(upload, request, body)
                 answer.headers.append(("Upload-Offset", str(upload.offset)))
+                self._take_over_if_ordered(upload, request)
         else:
             body.discard()
         self._announce_expiry(upload, answer)
@@ -140,7 +147,7 @@ class TusEndpoint(Endpoint):
 
     def _head(self, id: str, request: Request, body: Body) -> Answer:
         upload = self._find(id, request)
-        with self._locked(upload, body):
+        with self._locked(upload, body, only_looks=True):
             if "offset-back" in request.plan:
                 upload.truncate(max(0, upload.offset - request.plan["offset-back"]))
             answer = tus.answer(200, ("Cache-Control", "no-store"), ("Upload-Offset", str(upload.offset)))
@@ -163,7 +170,7 @@ class TusEndpoint(Endpoint):
         with self._locked(upload, body):
             self._check_patch(upload, offset, request)
             self._receive_data(upload, request, body)
-            return self._patched(upload)
+            return self._patched(upload, request)
 
     def _patch_spooled(self, upload: Upload, offset: int, request: Request, body: Body) -> Answer:
         """ModSecurity has the whole body on its disk before tusd hears of the request."""
@@ -172,12 +179,13 @@ class TusEndpoint(Endpoint):
                 self._check_patch(upload, offset, request)
                 upload.append(path)
                 self._vanish_if_ordered(upload, request)
-                return self._patched(upload)
+                return self._patched(upload, request)
 
-    def _patched(self, upload: Upload) -> Answer:
+    def _patched(self, upload: Upload, request: Request) -> Answer:
         self._check_presence(upload)
         answer = tus.answer(204, ("Upload-Offset", str(upload.offset)))
         self._announce_expiry(upload, answer)
+        self._take_over_if_ordered(upload, request)
         return answer
 
     def _terminate(self, id: str, request: Request, body: Body) -> Answer:
@@ -200,11 +208,11 @@ class TusEndpoint(Endpoint):
         return upload
 
     @contextmanager
-    def _locked(self, upload: Upload, body: Body) -> Iterator[None]:
+    def _locked(self, upload: Upload, body: Body, only_looks: bool = False) -> Iterator[None]:
         try:
-            upload.lock.acquire(body.interrupt, self._stopping)
-        except Locked:
-            raise refused("ERR_UPLOAD_LOCKED") from None
+            upload.lock.acquire(body.interrupt, self._stopping, only_looks)
+        except Locked as lock:
+            raise refused("ERR_UPLOAD_LOCKED", status=lock.status) from None
         except LockTimeout:
             raise refused("ERR_LOCK_TIMEOUT") from None
         try:
@@ -248,21 +256,26 @@ class TusEndpoint(Endpoint):
                 with self._spooled(body, wanted) as path:
                     upload.append(path)
             else:
+                room = request.plan.get("partial", body.left)
                 with open(upload.data_path, "ab", buffering=0) as data:
                     for chunk in body.chunks():
-                        write_all(data, chunk)
+                        write_all(data, chunk[:room])
+                        room = max(0, room - len(chunk))
                         self._vanish_if_ordered(upload, request)
         except Interrupted:
             raise refused("ERR_UPLOAD_INTERRUPTED", close=True) from None
         except BodyCut:
-            for name in ("lock", "lock-wait"):
-                if name in request.plan:
-                    upload.lock.linger(request.plan[name], refuses=name == "lock")
+            if "lock" in request.plan:
+                upload.lock.linger(request.plan["lock"].seconds, request.plan["lock"])
+            elif "lock-wait" in request.plan:
+                upload.lock.linger(request.plan["lock-wait"], None)
             raise
         self._vanish_if_ordered(upload, request)
 
     def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:
-        return tus.checksum(request.header("Upload-Checksum")) if self._has("checksum") else None
+        return (
+            tus.checksum(request.header("Upload-Checksum"), self._settings.checksum_algorithms)
+            if self._has("checksum") else None)
 
     @contextmanager
     def _spooled(self, body: Body, wanted: tuple[str, bytes] | None) -> Iterator[Path]:
@@ -286,6 +299,10 @@ class TusEndpoint(Endpoint):
         if order is not None and upload.offset >= order.after:
             self.store.remove(upload, order.status)
             raise refused("ERR_UPLOAD_NOT_FOUND", status=order.status, close=True)
+
+    def _take_over_if_ordered(self, upload: Upload, request: Request) -> None:
+        if "take-over" in request.plan and upload.is_complete:
+            self.store.take_over(upload, request.plan["take-over"])
 
     def _announce_expiry(self, upload: Upload, answer: Answer) -> None:
         if self._has("expiration") and not upload.is_complete:

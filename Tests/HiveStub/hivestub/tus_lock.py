@@ -7,6 +7,8 @@ import threading
 import time
 from typing import Callable
 
+from .fault_arguments import Lock
+
 ACQUIRE_SECONDS = 20.0
 """tusd's patience for a lock."""
 
@@ -16,7 +18,11 @@ class LockTimeout(Exception):
 
 
 class Locked(Exception):
-    """The upload is locked, and this server does not wait."""
+    """The upload is locked, and this server does not wait; the status says so."""
+
+    def __init__(self, status: int):
+        super().__init__(status)
+        self.status = status
 
 
 class UploadLock:
@@ -24,17 +30,17 @@ class UploadLock:
         self._condition = threading.Condition()
         self._interrupt_holder: Callable[[], None] | None = None
         self._lingers_until = 0.0
-        self._refuses = False
+        self._refusal: Lock | None = None
 
-    def linger(self, seconds: float, refuses: bool) -> None:
+    def linger(self, seconds: float, refusal: Lock | None) -> None:
         """After a dropped connection: for so long others are refused, or wait."""
         self._lingers_until = time.monotonic() + seconds
-        self._refuses = refuses
+        self._refusal = refusal
 
-    def acquire(self, interrupt: Callable[[], None], stopping: threading.Event) -> None:
-        """`interrupt` is what a later request calls to make this one let go."""
+    def acquire(self, interrupt: Callable[[], None], stopping: threading.Event, only_looks: bool = False) -> None:
+        """`interrupt` is what a later request calls to make this one let go; HEAD only looks."""
         deadline = time.monotonic() + ACQUIRE_SECONDS
-        self._wait_for_dropped_connection(deadline, stopping)
+        self._wait_for_dropped_connection(deadline, stopping, only_looks)
         with self._condition:
             while self._interrupt_holder is not None:
                 self._interrupt_holder()
@@ -48,12 +54,12 @@ class UploadLock:
             self._interrupt_holder = None
             self._condition.notify_all()
 
-    def _wait_for_dropped_connection(self, deadline: float, stopping: threading.Event) -> None:
+    def _wait_for_dropped_connection(self, deadline: float, stopping: threading.Event, only_looks: bool) -> None:
         left = self._lingers_until - time.monotonic()
-        if left <= 0:
+        if left <= 0 or (self._refusal and self._refusal.patch_only and only_looks):
             return
-        if self._refuses:
-            raise Locked
+        if self._refusal:
+            raise Locked(self._refusal.status)
         stopping.wait(min(left, ACQUIRE_SECONDS))
         if self._lingers_until > deadline:
             raise LockTimeout

@@ -1,4 +1,5 @@
-"""The harness proves itself: a copy of the program that leaks 1 KiB a read must be caught, and for that reason."""
+"""The harness proves itself: a copy of the program that leaks 1 KiB a read, of the file or of an answer, must be caught, and for
+that reason."""
 
 from __future__ import annotations
 
@@ -12,9 +13,12 @@ from .rows import FAST, HTTP, HUGE, MEDIUM, SMALL_CHUNK, TUS_HTTP, Row
 from .rules import Rule
 from .workbench import TESTS, Workbench
 
-PATCHED = "Sources/CShims/system.c"
-BEFORE = "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n"
-AFTER = BEFORE + "    static void *volatile canary; canary = memset(malloc(1024), 1, 1024);\n"
+LEAKS = {
+    "Sources/CShims/system.c": "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n",
+    "Sources/CShims/network.c": "int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {\n",
+}
+"""Files, and where in them it is planted."""
+LEAK = "    static void *volatile canary; canary = memset(malloc(1024), 1, 1024);\n"
 INCLUDES = "#include <stdlib.h>\n#include <string.h>\n"
 
 MAKES_OWN = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES")
@@ -26,15 +30,16 @@ class Failed(Exception):
 
 
 def build(folder: Path, binary_name: str) -> tuple[Path, Path]:
-    """Copies the tree, plants the leak where a chunk of the file is read, builds. Returns the binary and its twin."""
+    """Copies the tree, plants the leaks, builds. Returns the binary and its twin."""
     tree = folder / "canary"
     shutil.copytree(TESTS.parent, tree, ignore=LEFT_OUT)
     (tree / "Tests").symlink_to(TESTS)
-    source = tree / PATCHED
-    text = source.read_text()
-    if text.count(BEFORE) != 1:
-        raise Failed(f"the leak cannot be planted: {PATCHED} has changed. Adapt {Path(__file__).name}.")
-    source.write_text(INCLUDES + text.replace(BEFORE, AFTER))
+    for name, place in LEAKS.items():
+        source = tree / name
+        text = source.read_text()
+        if text.count(place) != 1:
+            raise Failed(f"the leak cannot be planted: {name} has changed. Adapt {Path(__file__).name}.")
+        source.write_text(INCLUDES + text.replace(place, place + LEAK))
     command = ["make", "-C", tree, "static"]
     # Not as a part of the make that runs us: its variables would point into the tree itself.
     environment = {name: value for name, value in os.environ.items() if name not in MAKES_OWN}

@@ -9,7 +9,8 @@ enum Scenario {
     while world_begin_start() != 0 {
       let plan = world_get_plan().pointee
       for index in 0..<plan.file_count where world_must_cancel(index) != 0 { cancel(index, plan) }
-      plan.resumes != 0 ? resume(plan) : send(plan)
+      if Int(plan.resumes) != WORLD_SENDS { resume(plan) }
+      if Int(plan.resumes) != WORLD_RESUMES { send(plan) }
       world_end_start()
     }
   }
@@ -19,18 +20,19 @@ enum Scenario {
   /// `send`, of what is not delivered yet.
   private static func send(_ plan: world_plan) {
     let indices = (0..<plan.file_count).filter { world_file_is_delivered($0) == 0 }
+    for index in indices { world_upload_again(index) }
     upload(indices.map { ($0, request($0, plan)) }, plan)
   }
 
   /// `resume --all`
   private static func resume(_ plan: world_plan) {
     do throws(StateError) {
-      let directory = try StateDirectory(FilePath(cString: plan.state_directory), warn: warn)
-      var done: [Int32] = []
+      let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open) {
-        let index = FilePath(bytes: record.path).withCString { world_file_at($0) }
-        guard index >= 0, world_file_is_delivered(index) == 0, !done.contains(index) else { continue }
-        done.append(index)
+        let index = LocalPath(bytes: record.path).withCString { world_file_at($0) }
+        guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
+        // A file may have two: while the first could not be read, a second one was begun.
+        world_upload_again(index)
         var request = request(index, plan)
         request.upload = record.id
         upload([(index, request)], plan)
@@ -42,17 +44,18 @@ enum Scenario {
   private static func cancel(_ index: Int32, _ plan: world_plan) {
     let cancellation = Cancellation()
     do throws(StateError) {
-      let directory = try StateDirectory(FilePath(cString: plan.state_directory), warn: warn)
+      let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open)
-      where FilePath(bytes: record.path).withCString({ world_file_at($0) }) == index {
+      where LocalPath(bytes: record.path).withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
-        do throws(NotTakenBack) {
+        do throws(NotRemoved) {
           if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
             let endpoint = try? TargetURI(record.endpoint)
           {
-            try Uploader(configuration(plan)).terminate(
+            let isKept = try Uploader(configuration(plan)).cancel(
               location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation)
+            if !isKept { location.text.withCString { world_upload_terminated($0) } }
           }
         } catch {
           // The command would say so and leave the record; whoever does not mind the server's space removes it.
@@ -71,19 +74,40 @@ enum Scenario {
     let cancellation = Cancellation()
     world_may_cancel(cancellation.descriptor)
     let uploader = Uploader(configuration(plan), jobs: Int(plan.jobs))
+    let receipts = Receipts()
     for calls in plan.one_by_one != 0 ? uploads.map({ [$0] }) : [uploads] {
-      uploader.upload(calls.map(\.request), cancellation: cancellation, observer: observer(of: calls))
+      uploader.upload(calls.map(\.request), cancellation: cancellation, observer: observer(of: calls, receipts))
+    }
+    if plan.deletes != 0 { delete(receipts.list, uploader, plan) }
+  }
+
+  /// What the server has given for what it has.
+  private final class Receipts { var list: [Receipt] = [] }
+
+  /// `delete` of what was delivered.
+  private static func delete(_ receipts: [Receipt], _ uploader: Uploader, _ plan: world_plan) {
+    for receipt in receipts where world_is_dead() == 0 {
+      guard let asset = receipt.assetID, let token = receipt.deleteToken,
+        let base = try? TargetURI(String(cString: plan.url))
+      else { continue }
+      do throws(NotRemoved) {
+        try uploader.delete(
+          assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation())
+        if world_is_dead() == 0 { world_recording_deleted(asset) }
+      } catch { warn("not deleted: " + error.error.message) }
     }
   }
 
-  private static func observer(of uploads: [Upload]) -> UploadObserver {
+  private static func observer(of uploads: [Upload], _ receipts: Receipts) -> UploadObserver {
     var observer = UploadObserver()
     observer.onRecord = { index, _ in world_upload_recorded(uploads[index].index) }
     observer.onProgress = { world_upload_progress(uploads[$0].index, $1.deliveredBytes, $1.totalBytes) }
     observer.onRetry = { world_upload_retries(uploads[$0].index, $1.error.message) }
     observer.onEnd = { index, result in
       switch result {
-      case .success: world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
+      case .success(let delivery):
+        receipts.list.append(delivery.receipt)
+        world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
       case .failure(let error): world_upload_ended(uploads[index].index, error.outcome, error.message)
       }
     }
@@ -104,7 +128,7 @@ enum Scenario {
     configuration.timeouts.responseMilliseconds = plan.response_milliseconds
     if plan.total_milliseconds > 0 { configuration.timeouts.totalMilliseconds = plan.total_milliseconds }
     if plan.rate_limit > 0 { configuration.rateLimit = plan.rate_limit }
-    configuration.stateDirectory = FilePath(cString: plan.state_directory)
+    configuration.stateDirectory = LocalPath(cString: plan.state_directory)
     if let proxy = plan.proxy, let address = try? TargetURI(String(cString: proxy)) {
       configuration.proxies.http = Proxy(address, user: nil)
     }
@@ -131,7 +155,7 @@ enum Scenario {
       case WORLD_MULTIPART: .multipart(url)
       default: .tus(url)
       }
-    var request = UploadRequest(file: FilePath(cString: world_file_path(index)), destination: destination)
+    var request = UploadRequest(file: LocalPath(cString: world_file_path(index)), destination: destination)
     switch Int(plan.protocol) {
     case WORLD_PROTOCOL_MULTIPART: request.deliveryProtocol = .multipart
     case WORLD_PROTOCOL_TUS: request.deliveryProtocol = .tus
@@ -146,7 +170,7 @@ enum Scenario {
   }
 }
 
-extension FilePath {
+extension LocalPath {
   fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     body(cString ?? [0])
   }
@@ -164,6 +188,7 @@ extension UploadError {
       case .state: WORLD_STATE
       case .conflict: WORLD_CONFLICT
       case .outOfResources: WORLD_RESOURCES
+      case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
       case .unconfirmed, .prematureSuccess, .tus(.notSpoken), .tus(.noLocation), .tus(.noOffset): WORLD_NOT_THE_SERVER
       case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.checksumMismatch): WORLD_FAILED

@@ -5,13 +5,13 @@ import World
 /// Runs the uploader in simulated worlds, each made of a seed.
 @main
 enum Simulate {
-  private static let mostFailures: Int32 = 10
   /// Seeds in which a canary must be noticed.
   private static let canarySeeds: UInt64 = 2000
 
   static func main() {
     var arguments = Array(CommandLine.arguments.dropFirst())
     var (first, count, jobs): (UInt64, UInt64, Int32) = (1, 1000, 2)
+    var mostFailures: Int32 = 10
     var replay: UInt64?
     var proves = false
     func number() -> UInt64 {
@@ -26,6 +26,7 @@ enum Simulate {
         first = number()
         count = number()
       case "--jobs": jobs = Int32(clamping: max(1, number()))
+      case "--failures": mostFailures = Int32(clamping: max(1, number()))
       case "--replay": replay = number()
       case "--prove": proves = true
       case "--canary":
@@ -68,7 +69,7 @@ enum Simulate {
   private static func usage() -> Never {
     print(
       """
-      simulate [--seeds FROM COUNT] [--jobs N] [--canary NAME]
+      simulate [--seeds FROM COUNT] [--jobs N] [--failures N] [--canary NAME]
       simulate --replay SEED [--canary NAME]
       simulate --prove [--jobs N]
       canaries: \(String(cString: world_canaries()))

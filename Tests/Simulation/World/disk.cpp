@@ -28,7 +28,7 @@ std::shared_ptr<Inode> Disk::place(const std::string &path, std::string data, in
     auto inode = create(path, false);
     pending.pop_back();
     inode->data = std::move(data);
-    inode->modified = modified;
+    inode->modified = inode->changed = modified;
     inode->synced = inode->data;
     durable[path] = inode;
     return inode;

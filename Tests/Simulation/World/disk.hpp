@@ -16,7 +16,9 @@ struct Inode {
     /// What was there at the last fsync: all that a power cut is sure to leave.
     std::string synced;
     /// Nanoseconds since 1970.
-    int64_t modified = 0;
+    int64_t modified = 0, changed = 0;
+    /// Was it rewritten, with its modification time restored, by somebody who has not finished with it?
+    bool isDisguised = false;
     int links = 0;
     /// The open file that has the lock (flock), 0 for none.
     int lockHolder = 0;

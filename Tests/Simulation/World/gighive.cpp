@@ -143,6 +143,30 @@ private:
     }
 };
 
+class Deletion : public GigHiveRequest {
+public:
+    using GigHiveRequest::GigHiveRequest;
+
+    std::optional<Answer> begin() override { return refuseHead(); }
+
+    Answer end() override {
+        if (head.method != "POST" || head.value("Content-Type") != "application/json") world().fail("a deletion of another kind");
+        for (auto at = server().recordings.begin(); at != server().recordings.end(); ++at) {
+            std::string id = std::to_string(at->asset);
+            if (content != "{\"asset_id\":" + id + ",\"delete_token\":\"" + at->deleteToken + "\"}") continue;
+            server().recordings.erase(at);
+            world().figures.count("recordings deleted");
+            return {200, {{"Content-Type", "application/json"}},
+                    "{\"success\":true,\"deleted_count\":1,\"error_count\":0,\"results\":{\"deleted\":[{\"asset_id\":" + id + "}],\"errors\":[]}}",
+                    false, {}};
+        }
+        // Also of one that it has just deleted.
+        Answer answer = server().error(403, "");
+        answer.body = "{\"success\":false,\"error\":\"Forbidden\",\"message\":\"Invalid delete token\"}";
+        return answer;
+    }
+};
+
 class Form : public GigHiveRequest {
 public:
     using GigHiveRequest::GigHiveRequest;
@@ -180,6 +204,7 @@ public:
         Recording recording;
         recording.sha256 = sha256(file);
         recording.content = std::move(file);
+        recording.file = index;
         recording.start = session.line->start;
         server().recordings.push_back(std::move(recording));
         world().figures.count("forms stored");
@@ -187,6 +212,9 @@ public:
     }
 
 private:
+    /// Which of the recordings it is of, as the file's name says.
+    int index = -1;
+
     /// - Returns: what is wrong with it; empty if nothing.
     std::string parse(std::map<std::string, std::string> &fields, std::string &file) {
         std::string type = head.value("Content-Type"), prefix = "multipart/form-data; boundary=";
@@ -214,7 +242,8 @@ private:
                 if (hasFile || name != "file" || rest.rfind("; filename=\"", 0) != 0) return "a file part that is none";
                 std::string fileName = rest.substr(12, rest.find('"', 12) - 12);
                 if (rest.find("\r\nContent-Type: ") == rest.npos) return "a file without a type";
-                if (world().fileOf(fileName) < 0) return "a file of another name: " + fileName;
+                index = world().fileOf(fileName);
+                if (index < 0) return "a file of another name: " + fileName;
                 hasFile = true;
                 file = std::move(value);
             }
@@ -229,6 +258,7 @@ private:
 }
 
 std::unique_ptr<Request> makeFinalize(Session &session, Head head) { return std::make_unique<Finalize>(session, std::move(head)); }
+std::unique_ptr<Request> makeDeletion(Session &session, Head head) { return std::make_unique<Deletion>(session, std::move(head)); }
 std::unique_ptr<Request> makeForm(Session &session, Head head) { return std::make_unique<Form>(session, std::move(head)); }
 
 }

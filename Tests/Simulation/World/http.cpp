@@ -107,7 +107,7 @@ void Session::receive(std::string_view bytes) {
 
 void Session::work() {
     auto self = shared_from_this();
-    while (isOpen) {
+    while (isOpen && !isClosing) {
         if (!request && !beginRequest()) return;
         if (!isOpen || !takeContent()) return;
         if (!isAnswered) return;
@@ -153,8 +153,12 @@ bool Session::beginRequest() {
     bool expects = head.find("Expect");
     if (expects && head.value("Expect") != "100-continue") world.fail("an expectation that nobody knows");
     bool isPortal = mishap.kind == Mishap::portal;
+    bool isSomebodyElse = mishap.kind == Mishap::somebodyElse;
     if (isPortal) world.figures.count("answers of a portal");
-    request = isPortal ? world.server.makePortal(*this, std::move(head)) : world.server.route(*this, std::move(head));
+    if (isSomebodyElse) world.figures.count("answers of somebody else");
+    request = isPortal      ? world.server.makePortal(*this, std::move(head))
+        : isSomebodyElse    ? world.server.makeSomebodyElse(*this, std::move(head))
+                            : world.server.route(*this, std::move(head));
     if (mishap.kind == Mishap::refused) {
         world.figures.count("requests refused");
         Answer refusal = world.server.refusal(mishap.status);
@@ -249,6 +253,7 @@ void Session::send(const Answer &given) {
     if (isLast && traits.announcesLastRequest) answer.closes = true;
     bool untilClose = !answer.body.empty() && traits.framing == ServerTraits::untilClose && request->head.method != "HEAD";
     world.say("connection %d: answers %d", line->number, answer.status);
+    if (canary == "closes-come-first" && traits.closesSilently) return end(true);
     world.server.noteAnswer(*request, answer);
     line->reply(render(answer));
     isAnswered = true;
@@ -258,6 +263,7 @@ void Session::send(const Answer &given) {
 
 void Session::endRequest(bool closes) {
     if (closes) return end(true);
+    if (world.server.traits.closesSilently) return closeSoon();
     if (world.serverRandom.chance(world.faults().closesIdle)) {
         auto self = shared_from_this();
         int at = count;
@@ -297,6 +303,19 @@ std::string Session::render(const Answer &given) {
         at += length;
     }
     return text + "0\r\n\r\n";
+}
+
+/// 0.2 to 10 ms later, whatever has come by then.
+void Session::closeSoon() {
+    isClosing = true;
+    auto self = shared_from_this();
+    world.clock.after(world.serverRandom.between(200, 10 * millisecond), [self] {
+        if (!self->isOpen) return;
+        bool isUnread = !self->buffer.empty();
+        self->world.figures.count(isUnread ? "silent closes with a request unread" : "silent closes");
+        // A kernel resets what is closed with something unread.
+        self->end(!isUnread && self->world.serverRandom.chance(0.7));
+    });
 }
 
 /// The connection ends without an answer.

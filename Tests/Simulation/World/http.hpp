@@ -40,6 +40,12 @@ struct Answer {
     bool closes = false;
     /// A Content-Length that announces no content, as the answer to HEAD has.
     std::optional<int64_t> statedLength;
+    /// Whatever it looks like.
+    bool isOfSomebodyElse = false;
+    /// Is somebody else at work on the upload?
+    bool isLock = false;
+    /// Does that lock refuse a PATCH at the right offset?
+    bool refusesRightOffset = false;
 };
 
 /// What a request wants, and how far it is.
@@ -62,7 +68,7 @@ public:
 
 /// What goes wrong with a request on the server's side.
 struct Mishap {
-    enum Kind { none, refused, droppedBefore, droppedAfter, failedAfter, hangs, crashesBefore, crashesAfter, portal } kind = none;
+    enum Kind { none, refused, droppedBefore, droppedAfter, failedAfter, hangs, crashesBefore, crashesAfter, portal, somebodyElse } kind = none;
     int status = 500;
     int64_t atByte = 0;
 };
@@ -89,6 +95,7 @@ private:
     void answer(Answer answer);
     void send(const Answer &answer);
     void endRequest(bool closes);
+    void closeSoon();
     void drop();
     void watch();
     std::string render(const Answer &given);
@@ -101,6 +108,8 @@ private:
     /// The answer is out, on its way or not to be given; the content is dropped.
     bool isDecided = false;
     bool isAnswered = false;
+    /// Nothing more is read; the connection ends in a moment.
+    bool isClosing = false;
     int count = 0;
     Time lastActivity = 0;
 };

@@ -20,7 +20,7 @@ struct Handle {
     std::shared_ptr<Inode> inode;
     std::string path;
     int64_t offset = 0;
-    bool isWritten = false;
+    bool isRead = false, isWritten = false;
     uint64_t counter = 0;
     std::shared_ptr<Connection> connection;
     /// Belongs to a thread that outlives the start.

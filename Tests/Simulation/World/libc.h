@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -34,6 +35,8 @@ int simulated_close(int descriptor);
 ssize_t simulated_read(int descriptor, void *buffer, size_t length);
 ssize_t simulated_pread(int descriptor, void *buffer, size_t length, off_t offset);
 ssize_t simulated_write(int descriptor, const void *buffer, size_t length);
+ssize_t simulated_pwrite(int descriptor, const void *buffer, size_t length, off_t offset);
+int simulated_ftruncate(int descriptor, off_t length);
 int simulated_fstat(int descriptor, struct stat *status);
 int simulated_fsync(int descriptor);
 int simulated_fchmod(int descriptor, mode_t mode);
@@ -41,6 +44,9 @@ int simulated_flock(int descriptor, int operation);
 int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advice);
 int simulated_mkdir(const char *path, mode_t mode);
 int simulated_rename(const char *from, const char *to);
+int simulated_stat(const char *path, struct stat *status);
+int simulated_utimensat(int directory, const char *path, const struct timespec times[2], int flags);
+int simulated_futimens(int descriptor, const struct timespec times[2]);
 int simulated_unlink(const char *path);
 simulated_directory *simulated_opendir(const char *path);
 struct dirent *simulated_readdir(simulated_directory *directory);
@@ -70,6 +76,7 @@ int simulated_getaddrinfo(const char *host, const char *port, const struct addri
 void simulated_freeaddrinfo(struct addrinfo *found);
 int simulated_pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *processors);
 
 #ifdef __cplusplus
 }
@@ -80,6 +87,8 @@ int simulated_pthread_create(
 #define read(...) simulated_read(__VA_ARGS__)
 #define pread(...) simulated_pread(__VA_ARGS__)
 #define write(...) simulated_write(__VA_ARGS__)
+#define pwrite(...) simulated_pwrite(__VA_ARGS__)
+#define ftruncate(...) simulated_ftruncate(__VA_ARGS__)
 #define fstat(...) simulated_fstat(__VA_ARGS__)
 #define fsync(...) simulated_fsync(__VA_ARGS__)
 #define fchmod(...) simulated_fchmod(__VA_ARGS__)
@@ -87,6 +96,9 @@ int simulated_pthread_create(
 #define posix_fadvise(...) simulated_posix_fadvise(__VA_ARGS__)
 #define mkdir(...) simulated_mkdir(__VA_ARGS__)
 #define rename(...) simulated_rename(__VA_ARGS__)
+#define stat(...) simulated_stat(__VA_ARGS__)
+#define utimensat(...) simulated_utimensat(__VA_ARGS__)
+#define futimens(...) simulated_futimens(__VA_ARGS__)
 #define unlink(...) simulated_unlink(__VA_ARGS__)
 #define opendir(...) simulated_opendir(__VA_ARGS__)
 #define readdir(...) simulated_readdir(__VA_ARGS__)
@@ -111,4 +123,5 @@ int simulated_pthread_create(
 #define getaddrinfo(...) simulated_getaddrinfo(__VA_ARGS__)
 #define freeaddrinfo(...) simulated_freeaddrinfo(__VA_ARGS__)
 #define pthread_create(...) simulated_pthread_create(__VA_ARGS__)
+#define sched_getaffinity(...) simulated_sched_getaffinity(__VA_ARGS__)
 #endif

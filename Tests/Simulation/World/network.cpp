@@ -43,10 +43,11 @@ void Connection::establish() {
     if (!isClientOpen) tellServer(true);
 }
 
-void Connection::arriveUp(const std::string &bytes) {
-    if (isSevered) return;
+void Connection::arriveUp() {
+    if (isSevered) return underWay.clear();
     auto self = shared_from_this();
-    if (stallsAtUp >= 0 && up + (int64_t)bytes.size() >= stallsAtUp) {
+    const Segment &first = underWay.front();
+    if (!first.isEnd && stallsAtUp >= 0 && up + (int64_t)first.bytes.size() >= stallsAtUp) {
         stallsAtUp = -1;
         Random &random = world.lineRandom;
         // About as long as the client waits: what it has given up then arrives beside its next try.
@@ -56,9 +57,16 @@ void Connection::arriveUp(const std::string &bytes) {
         world.figures.count("lines stalled");
     }
     if (world.clock.now < stalledUntil) {
-        world.clock.at(stalledUntil, [self, bytes] { self->arriveUp(bytes); });
+        world.clock.at(stalledUntil, [self] { self->arriveUp(); });
         return;
     }
+    Segment segment = std::move(underWay.front());
+    underWay.pop_front();
+    segment.isEnd ? tellServer(segment.isOrderly) : takeUp(segment.bytes);
+}
+
+void Connection::takeUp(const std::string &bytes) {
+    auto self = shared_from_this();
     int64_t before = up;
     up += (int64_t)bytes.size();
     int64_t count = (int64_t)bytes.size();
@@ -67,8 +75,7 @@ void Connection::arriveUp(const std::string &bytes) {
     if (isCut) count = std::min(count, std::max<int64_t>(0, seversAtUp - before));
     if (!isServerOpen) {
         // Nobody there: the kernel over there says so.
-        world.clock.after(world.line().latency, [self] { self->reset(ECONNRESET); });
-        return;
+        return resetInOrder();
     }
     if (count > 0 && session) {
         auto receiver = session;
@@ -170,8 +177,8 @@ int64_t Connection::send(const char *bytes, size_t count, int64_t atMost) {
     }
     for (int64_t at = 0; at < taken;) {
         int64_t length = std::min(taken - at, world.line().segment);
-        std::string segment(bytes + at, (size_t)length);
-        world.clock.at(travel(lastUp, segment.size()), [self, segment = std::move(segment)] { self->arriveUp(segment); });
+        underWay.push_back({std::string(bytes + at, (size_t)length)});
+        world.clock.at(travel(lastUp, (size_t)length), [self] { self->arriveUp(); });
         at += length;
     }
     return taken;
@@ -179,10 +186,11 @@ int64_t Connection::send(const char *bytes, size_t count, int64_t atMost) {
 
 int64_t Connection::receive(char *space, size_t count) {
     if (!inbox.empty()) {
-        size_t given = std::min(count, inbox.size());
-        memcpy(space, inbox.data(), given);
-        inbox.erase(0, given);
-        return (int64_t)given;
+        size_t length = std::min(count, inbox.size());
+        memcpy(space, inbox.data(), length);
+        inbox.erase(0, length);
+        given += (int64_t)length;
+        return (int64_t)length;
     }
     if (error) return -takeError();
     if (hasEnded || isBroken) return 0;
@@ -196,15 +204,8 @@ void Connection::close() {
     inbox.clear();
     if (isSevered || isBroken || !isEstablished) return;
     auto self = shared_from_this();
-    world.clock.at(travel(lastUp, 1), [self, orderly] { self->arriveEnd(orderly); });
-}
-
-void Connection::arriveEnd(bool orderly) {
-    auto self = shared_from_this();
-    if (isSevered) return;
-    // Behind what is held up.
-    if (world.clock.now < stalledUntil) return world.clock.at(stalledUntil, [self, orderly] { self->arriveEnd(orderly); });
-    tellServer(orderly);
+    underWay.push_back({"", true, orderly});
+    world.clock.at(travel(lastUp, 1), [self] { self->arriveUp(); });
 }
 
 void Connection::vanish() {
@@ -215,6 +216,7 @@ void Connection::vanish() {
 // MARK: The server's end
 
 void Connection::reply(std::string bytes) {
+    replied += (int64_t)bytes.size();
     if (!isServerOpen || isSevered) return;
     auto self = shared_from_this();
     bool inPieces = world.lineRandom.chance(world.faults().partial / 4);
@@ -238,8 +240,12 @@ void Connection::finish() {
 void Connection::abort() {
     if (!isServerOpen) return;
     isServerOpen = false;
+    resetInOrder();
+}
+
+void Connection::resetInOrder() {
     auto self = shared_from_this();
-    world.clock.after(world.line().latency, [self] { self->reset(ECONNRESET); });
+    world.clock.at(std::max(lastDown, world.clock.now + world.line().latency), [self] { self->reset(ECONNRESET); });
 }
 
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include "clock.hpp"
 #include "random.hpp"
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ public:
     int64_t send(const char *bytes, size_t count, int64_t atMost);
     /// Bytes given, 0 at the end, or -errno.
     int64_t receive(char *space, size_t count);
+    /// Has the program got everything that the server has said so far?
+    bool hasReadAll() const { return given == replied; }
     void close();
     /// The machine is gone, and nobody says so.
     void vanish();
@@ -57,11 +60,14 @@ public:
 
 private:
     void establish();
-    void arriveUp(const std::string &bytes);
+    /// The next of what is under way to the server arrives, or is held up again.
+    void arriveUp();
+    void takeUp(const std::string &bytes);
     void arriveDown(const std::string &bytes);
-    void arriveEnd(bool orderly);
     void reset(int error);
     void resetBoth();
+    /// The server's end resets it: behind what it has said.
+    void resetInOrder();
     void sever();
     void noticeSilence();
     Time travel(Time &last, size_t count);
@@ -70,8 +76,17 @@ private:
     bool isEstablished = false, isClientOpen = true, isBroken = false, hasEnded = false, isSevered = false;
     int error = 0;
     std::string inbox;
+    /// A run of bytes, or the client's end of the connection.
+    struct Segment {
+        std::string bytes;
+        bool isEnd = false, isOrderly = false;
+    };
+    /// Under way to the server, in the order in which it was sent: the one that arrives is always the first.
+    std::deque<Segment> underWay;
     Time lastUp = 0, lastDown = 0, lastAcknowledgement = 0;
     int64_t up = 0, down = 0;
+    /// Bytes that the server has said, and that the program has got.
+    int64_t replied = 0, given = 0;
     // What is to go wrong, in bytes of either direction; never if negative.
     int64_t resetsAtUp = -1, resetsAtDown = -1, seversAtUp = -1, seversAtDown = -1, stallsAtUp = -1;
     Time stalledUntil = 0;

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <cstring>
+#include <endian.h>
 #include <string>
 
 namespace world {
@@ -35,8 +37,8 @@ public:
     std::string bytes(size_t count) {
         std::string text(count, 0);
         for (size_t at = 0; at < count; at += 8) {
-            uint64_t word = next();
-            for (size_t index = at; index < count && index < at + 8; index++, word >>= 8) text[index] = (char)word;
+            uint64_t word = htole64(next());
+            memcpy(text.data() + at, &word, count - at < 8 ? count - at : 8);
         }
         return text;
     }

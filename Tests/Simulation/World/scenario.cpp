@@ -1,4 +1,5 @@
 #include "scenario.hpp"
+#include <algorithm>
 
 namespace world {
 
@@ -9,7 +10,36 @@ Scenario::Scenario(uint64_t seed) {
     drawServer(random);
     drawFaults(random);
     drawStarts(random);
+    drawHabits(Random(seed * 0x2545f4914f6cdd1d + 2));
+    drawRewrites(Random(seed * 0x2545f4914f6cdd1d + 3));
 }
+
+/// From numbers of its own, too.
+void Scenario::drawRewrites(Random random) {
+    if (random.chance(0.15)) faults.rewrites = random.of({0.02, 0.1, 0.4});
+}
+
+/// From numbers of its own, and all of it always: what is added here changes nothing about the others.
+void Scenario::drawHabits(Random random) {
+    faults.somebodyElse = random.chance(0.3) ? random.of({0.02, 0.1, 0.4}) : 0;
+    server.hasBareErrors = random.chance(0.1);
+    deletes = random.chance(0.3) && destination == Destination::gigHive;
+    bool hasConflictLocks = random.chance(0.2), locksOffset = random.chance(0.5);
+    Time lockLinger = random.magnitude(100 * millisecond, 40 * second);
+    server.closesSilently = random.chance(0.1);
+    // A kept connection that is lost under more than 512 KiB of a request may be the network's fault: that counts as a try.
+    // A form is a little longer than its file.
+    if (server.closesSilently && largestFile() > (508 << 10)) retries = std::max<int64_t>(retries, 1);
+    server.removesComplete = random.chance(0.3) && destination == Destination::tus;
+    if (!hasConflictLocks) return;
+    server.hasConflictLocks = true;
+    server.locksOffset = locksOffset;
+    server.locks = ServerTraits::refuses;
+    server.spools = false;
+    server.lockLinger = lockLinger;
+}
+
+int64_t Scenario::largestFile() const { return *std::max_element(fileSizes.begin(), fileSizes.end()); }
 
 void Scenario::drawRequest(Random &random) {
     destination = random.of({Destination::gigHive, Destination::gigHive, Destination::tus, Destination::tus, Destination::multipart});
@@ -28,8 +58,7 @@ void Scenario::drawRequest(Random &random) {
     if (isLarge) fileSizes = {random.between(8 << 20, 13 << 20)};
     if (meetsLimit) fileSizes = {random.between(64 << 10, 600 << 10)};
     jobs = (int)random.between(1, (int64_t)fileSizes.size());
-    int64_t largest = 1;
-    for (int64_t size : fileSizes) largest = std::max(largest, size);
+    int64_t largest = largestFile();
     isOneByOne = jobs == 1 && random.chance(0.5);
     if (!isLarge && !meetsLimit && random.chance(0.6)) chunkLength = std::max(random.magnitude(1, largest), largest / 40 + 1);
     overridesMethod = random.chance(0.1);

@@ -27,10 +27,14 @@ struct Faults {
     double crashes = 0, interim = 0, closesIdle = 0;
     /// A page of somebody else answers in the server's place.
     double portal = 0;
+    /// A firewall or proxy refuses in the server's place.
+    double somebodyElse = 0;
     /// GigHive stores something else.
     double corrupts = 0;
     // The recording, a start
     double fileChanges = 0;
+    // Each read of it
+    double rewrites = 0;
 };
 
 /// What the server is like, healthy or not.
@@ -44,6 +48,10 @@ struct ServerTraits {
     enum { nothing, requests, everything } stores = everything;
     enum { none, refuses, takesOver } locks = none;
     Time lockLinger = 0;
+    /// Is a lock told by 409 rather than by 423? (Bunny, Supabase)
+    bool hasConflictLocks = false;
+    /// Does the offset wait for the lock, too?
+    bool locksOffset = true;
     /// The longest request content; longer ones are refused from the head.
     int64_t contentLimit = INT64_MAX;
     bool locationIsRelative = false;
@@ -70,6 +78,12 @@ struct ServerTraits {
     /// After how many requests another password holds; never if negative.
     int newPasswordAfter = -1;
     enum { continues, ignores, refusesExpectation } expectation = continues;
+    /// Do its errors lack Tus-Resumable, so that they prove nothing?
+    bool hasBareErrors = false;
+    /// Does it close the connection a moment behind each answer, without a word?
+    bool closesSilently = false;
+    /// Is a complete upload moved to where tus does not know it (404)?
+    bool removesComplete = false;
 };
 
 /// What the line is like.
@@ -120,6 +134,8 @@ struct Scenario {
     ServerTraits server;
     LineTraits line;
     std::vector<Start> starts;
+    /// Does the user delete from GigHive what was delivered?
+    bool deletes = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
     bool keepsSendfile = true;
@@ -136,10 +152,13 @@ struct Scenario {
     int64_t monotonicStart = 1000;
 
 private:
+    int64_t largestFile() const;
     void drawRequest(Random &random);
     void drawServer(Random &random);
     void drawFaults(Random &random);
     void drawStarts(Random &random);
+    void drawHabits(Random random);
+    void drawRewrites(Random random);
 };
 
 }

@@ -107,7 +107,11 @@ void Server::becomeHealthy() {
     traits.longestAnswer = std::min(traits.longestAnswer, world.scenario.responseLimit * millisecond / 2);
     traits.newPasswordAfter = -1;
     traits.expiresAfter = 30 * day;
-    for (auto &[id, upload] : uploads) upload.lockedUntil = 0;
+    for (auto &[id, upload] : uploads) {
+        upload.lockedUntil = 0;
+        // What has not expired by now does not do so between two requests of a start that must deliver.
+        if (upload.expires > world.clock.now) upload.expires = world.clock.now + traits.expiresAfter;
+    }
 }
 
 // MARK: Mishaps
@@ -127,6 +131,7 @@ Mishap Server::drawMishap(const Head &head) {
     draw(faults.failedAfter, Mishap::failedAfter);
     draw(faults.hangs, Mishap::hangs);
     if (world.scenario.destination != Destination::multipart) draw(faults.portal, Mishap::portal);
+    if (faults.somebodyElse > 0) draw(faults.somebodyElse, Mishap::somebodyElse);
     if (random.chance(faults.crashes)) mishap.kind = random.of({Mishap::crashesBefore, Mishap::crashesAfter});
     mishap.status = isStrange ? random.of({400, 401, 403, 404, 409, 410, 413, 422, 460, 501, 507})
                               : random.of({500, 502, 503, 503, 504, 429, 408, 423, 425});
@@ -188,6 +193,25 @@ public:
     Answer end() override { return {}; }
 };
 
+/// A firewall, a proxy or a portal refuses, at once or with the whole request. The server never sees it.
+class SomebodyElse : public Request {
+public:
+    using Request::Request;
+    std::optional<Answer> begin() override {
+        if (session.world.serverRandom.chance(0.5)) return std::nullopt;
+        return end();
+    }
+    Answer end() override {
+        World &world = session.world;
+        Answer answer{world.serverRandom.of({403, 404, 404, 410, 502, 511}), {{"Content-Type", "text/html"}}, "", false, {}};
+        answer.body = "<html><head><title>No</title></head><body>This page is not for you.</body></html>";
+        answer.closes = world.serverRandom.chance(0.5);
+        if (canary == "somebody-poses") answer.fields.emplace_back("Tus-Resumable", "1.0.0");
+        answer.isOfSomebodyElse = true;
+        return answer;
+    }
+};
+
 /// What answers in a hotel's network: a page for everything.
 class Portal : public Request {
 public:
@@ -201,6 +225,10 @@ public:
 
 }
 
+std::unique_ptr<Request> Server::makeSomebodyElse(Session &session, Head head) {
+    return std::make_unique<SomebodyElse>(session, std::move(head));
+}
+
 std::unique_ptr<Request> Server::makePortal(Session &session, Head head) { return std::make_unique<Portal>(session, std::move(head)); }
 
 std::unique_ptr<Request> Server::route(Session &session, Head head) {
@@ -210,15 +238,54 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
     std::string path = head.target.substr(0, head.target.find('?'));
     if (path == "/files/" || path.rfind("/files/", 0) == 0) return makeTusRequest(session, std::move(head));
     if (path == "/api/uploads/finalize") return makeFinalize(session, std::move(head));
+    if (path == "/db/delete_media_files.php") return makeDeletion(session, std::move(head));
     return makeForm(session, std::move(head));
 }
 
 void Server::noteAnswer(const Request &request, const Answer &answer) {
-    if (request.head.target.rfind("/files/", 0) != 0 || (answer.status == 200 && request.head.method != "HEAD")) return;
-    Upload *upload = find(request.head.target.substr(7));
+    // What nobody reads changes nobody's mind.
+    if (request.session.line->isAbandoned()) return;
+    lockedLast = "";
+    std::string target = request.head.target;
+    if (target.rfind("/moved/", 0) == 0) target.erase(0, 6);
+    Upload *refused = answer.refusesRightOffset ? find(target.substr(7)) : nullptr;
+    if (refused) refused->conflict = {world.clock.now, world.startNumber, world.retriesOfStart, request.session.line};
+    bool isOfGigHive = answer.status >= 400 && !answer.isOfSomebodyElse && answer.body.rfind("{", 0) == 0;
+    if (target == "/api/uploads/finalize" && isOfGigHive) hasRefusedFinalize = true;
+    bool isNoMore = answer.status == 403 || answer.status == 404 || answer.status == 410;
+    if (target == "/db/delete_media_files.php" && isOfGigHive && isNoMore) hasRefusedDeletion = true;
+    if (target.rfind("/files/", 0) != 0 || (answer.status == 200 && request.head.method != "HEAD")) return;
+    std::string id = target.substr(7);
+    if (id.empty() && answer.status == 201) {
+        for (auto &[name, value] : answer.fields) {
+            if (name == "Location") id = value.substr(value.rfind('/') + 1);
+        }
+        return noteUploadAnswer(id, request, answer);
+    }
+    noteUploadAnswer(id, request, answer);
+}
+
+void Server::noteUploadAnswer(const std::string &id, const Request &request, const Answer &answer) {
+    Upload *upload = find(id);
     if (!upload) return;
-    if (answer.status == 404 || answer.status == 410) upload->wasDisowned = true;
-    if (answer.status < 300) upload->wasDisowned = false;
+    bool isProof = false, isGone = answer.status == 404 || answer.status == 410;
+    for (auto &[name, value] : answer.fields) isProof = isProof || (name == "Tus-Resumable" && !answer.isOfSomebodyElse);
+    auto &affirmed = upload->affirmed;
+    if (affirmed.line && !affirmed.line->hasReadAll()) upload->doubt = affirmed.doubt;
+    affirmed.line = nullptr;
+    if (isGone && (isProof || upload->doubt == Upload::locatedSince)) upload->wasDisowned = true;
+    if (isGone && !isProof && upload->doubt == Upload::none) upload->doubt = Upload::denied;
+    if (answer.isLock) lockedLast = id;
+    if (answer.status >= 300 || !isProof) return;
+    upload->wasDisowned = false;
+    if (upload->doubt != Upload::none) affirmed = {request.session.line, upload->doubt};
+    upload->doubt = Upload::none;
+    const std::string &method = request.head.method;
+    for (auto &[other, doubted] : uploads) {
+        if (other == id || doubted.file != upload->file || doubted.doubt == Upload::none) continue;
+        if (method == "POST") doubted.doubt = Upload::createdSince;
+        if (method == "HEAD" && doubted.doubt == Upload::createdSince) doubted.doubt = Upload::locatedSince;
+    }
 }
 
 // MARK: Uploads
@@ -228,6 +295,7 @@ Upload *Server::find(const std::string &id) {
     if (found == uploads.end()) return nullptr;
     if (found->second.expires > world.clock.now) return &found->second;
     world.figures.count("uploads expired");
+    world.say("upload %s has expired", id.c_str());
     if (found->second.isComplete) former.push_back(found->second);
     uploads.erase(found);
     return nullptr;
@@ -249,6 +317,20 @@ void Server::completeIfWhole(Upload &upload) {
     if (upload.isComplete || upload.length < 0 || (int64_t)upload.data.size() < upload.length) return;
     upload.isComplete = true;
     upload.completedAt = world.clock.now;
+    world.noteComplete(upload);
+    if (!traits.removesComplete) return;
+    std::string id = upload.id;
+    // Behind the request that brought it.
+    world.clock.after(0, [this, id] {
+        auto found = uploads.find(id);
+        if (found == uploads.end()) return;
+        world.figures.count("complete uploads moved away");
+        former.push_back(found->second);
+        if (canary != "complete-uploads-look-new") return (void)uploads.erase(found);
+        found->second.data.clear();
+        found->second.stored = 0;
+        found->second.isComplete = false;
+    });
 }
 
 }

@@ -2,6 +2,7 @@
 #include "http.hpp"
 #include "scenario.hpp"
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace world {
@@ -24,6 +25,22 @@ struct Upload {
     Time lockedUntil = 0;
     /// Has an answer called it gone, or no good?
     bool wasDisowned = false;
+    /// What came of an answer that called it gone and proved nothing: then a new upload was created, and that one's offset
+    /// told. Denied once more, it is gone as far as anybody can know.
+    enum Doubt { none, denied, createdSince, locatedSince } doubt = none;
+    /// The answer that ended the doubt last: over which connection, and how far the doubt had come. The program may never
+    /// have read it.
+    struct {
+        std::shared_ptr<Connection> line;
+        Doubt doubt = none;
+    } affirmed;
+    /// When a PATCH at the right offset was last told of the lock by 409, on which connection, in which start, and how many
+    /// retries that start had had.
+    struct {
+        Time at = 0;
+        int start = 0, retries = 0;
+        std::shared_ptr<Connection> line;
+    } conflict;
 };
 
 /// A recording in GigHive's catalogue, or what a plain endpoint has stored of one request.
@@ -31,7 +48,8 @@ struct Recording {
     std::string content, sha256;
     int64_t asset = 0;
     std::string event, uploadID, deleteToken;
-    int start = 0;
+    /// Of a plain endpoint: which file it was sent as, and by which start.
+    int file = -1, start = 0;
     bool isCorrupt = false;
 };
 
@@ -49,6 +67,12 @@ public:
     std::vector<Upload> former;
     std::vector<Recording> recordings;
     int requestCount = 0;
+    /// The upload whose lock was the last thing that was told; empty if something else was.
+    std::string lockedLast;
+    /// Has GigHive itself refused a finalize call?
+    bool hasRefusedFinalize = false;
+    /// Has it said, and not meant, that there is no such recording?
+    bool hasRefusedDeletion = false;
     std::string password = "secret";
     std::optional<Answer> refuseStranger(const Head &head);
 
@@ -60,6 +84,7 @@ public:
 
     std::unique_ptr<Request> route(Session &session, Head head);
     std::unique_ptr<Request> makePortal(Session &session, Head head);
+    std::unique_ptr<Request> makeSomebodyElse(Session &session, Head head);
     Mishap drawMishap(const Head &head);
     Answer refusal(int status);
     void noteAnswer(const Request &request, const Answer &answer);
@@ -82,6 +107,7 @@ public:
 
 private:
     std::string retryAfter();
+    void noteUploadAnswer(const std::string &id, const Request &request, const Answer &answer);
 
     /// In the order of their connections.
     std::vector<std::shared_ptr<Session>> sessions;
@@ -91,6 +117,7 @@ private:
 
 std::unique_ptr<Request> makeTusRequest(Session &session, Head head);
 std::unique_ptr<Request> makeFinalize(Session &session, Head head);
+std::unique_ptr<Request> makeDeletion(Session &session, Head head);
 std::unique_ptr<Request> makeForm(Session &session, Head head);
 
 std::string sha256(std::string_view bytes);

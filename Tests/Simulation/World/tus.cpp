@@ -18,7 +18,7 @@ protected:
     const ServerTraits &traits() { return session.world.server.traits; }
 
     Answer say(int status, Fields fields = {}) {
-        fields.insert(fields.begin(), {"Tus-Resumable", version});
+        if (status < 400 || !traits().hasBareErrors) fields.insert(fields.begin(), {"Tus-Resumable", version});
         return {status, std::move(fields), status >= 400 ? "ERR_SOMETHING: no" : "", false, {}};
     }
 
@@ -87,8 +87,11 @@ protected:
             world().figures.count("locks taken over");
         }
         if ((upload.writer && upload.writer != this) || world().clock.now < upload.lockedUntil) {
-            world().figures.count("locked (423)");
-            return say(423);
+            bool isConflict = traits().hasConflictLocks;
+            world().figures.count(isConflict ? "locked (409)" : "locked (423)");
+            Answer answer = say(isConflict ? 409 : 423);
+            answer.isLock = isConflict;
+            return answer;
         }
         return std::nullopt;
     }
@@ -215,7 +218,9 @@ public:
         if (session.line->start == world().startNumber) world().checkTrust(id);
         Upload *upload = server().find(id);
         if (!upload) return say(world().serverRandom.of({404, 410}));
-        if (auto refusal = lock(*upload)) return *refusal;
+        if (traits().locksOffset) {
+            if (auto refusal = lock(*upload)) return *refusal;
+        }
         if (!upload->data.empty()) world().figures.count("offsets told above zero");
         Fields fields{{"Cache-Control", "no-store"}, {"Upload-Offset", std::to_string(upload->data.size())}};
         if (upload->length >= 0) {
@@ -282,7 +287,13 @@ private:
     std::optional<Answer> check() {
         Upload *upload = server().find(content.id);
         if (!upload) return say(world().serverRandom.of({404, 410}));
-        if (auto refusal = lock(*upload)) return refusal;
+        if (auto refusal = lock(*upload)) {
+            bool isOfThisStart = session.line->start == world().startNumber;
+            bool isRight = content.position == (int64_t)upload->data.size();
+            refusal->refusesRightOffset = refusal->isLock && isRight && isOfThisStart;
+            if (refusal->refusesRightOffset) world().noteConflict(*upload);
+            return refusal;
+        }
         if (content.position != (int64_t)upload->data.size()) {
             world().figures.count("wrong offsets (409)");
             return say(409);
@@ -317,7 +328,10 @@ private:
                                                           : "sha1 " + base64(sha1Bytes(content.spool));
         if (text == ours) return std::nullopt;
         release(false);
-        world().fail("a checksum that is not that of the content: " + text);
+        Upload *upload = server().find(content.id);
+        // A file can be rewritten after the checksum of a part was computed, and before the part is read to be sent.
+        bool hasChanged = upload && upload->file >= 0 && world().files[(size_t)upload->file].versions.size() > 1;
+        if (!hasChanged) world().fail("a checksum that is not that of the content: " + text);
         return say(460);
     }
 };

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <ctime>
+#include <malloc.h>
 #include <unistd.h>
 
 using namespace world;
@@ -26,6 +27,9 @@ struct Worker {
     bool hasFailed;
     Figures::Entry figures[Figures::capacity];
 };
+
+/// The user has had enough.
+volatile sig_atomic_t isInterrupted = 0;
 
 double now() {
     struct timespec time;
@@ -55,7 +59,12 @@ void runOne(Worker &worker, uint64_t seed, void (*run)(uint64_t)) {
 }
 
 void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*run)(uint64_t)) {
-    signal(SIGINT, SIG_DFL);
+    // Whoever has begun this process ends it.
+    signal(SIGINT, SIG_IGN);
+    // What a seed frees, the next one takes: the kernel need not clear it again.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 64 << 20);
     world_figures = worker.figures;
     for (uint64_t seed = from; seed < end; seed += stride) runOne(worker, seed, run);
     worker.seed = UINT64_MAX;
@@ -63,6 +72,10 @@ void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*r
 }
 
 void report(const Worker &worker, const std::string &what, const char *program) {
+    if (!program) {
+        printf("  %s\n", what.c_str());
+        return;
+    }
     printf("seed %llu FAILED: %s\n  replay: %s --replay %llu%s%s\n", (unsigned long long)worker.seed, what.c_str(), program,
            (unsigned long long)worker.seed, canary.empty() ? "" : " --canary ", canary.c_str());
     fflush(stdout);
@@ -88,6 +101,8 @@ extern "C" int64_t world_run_seeds(
     if (workers == MAP_FAILED) return perror("mmap"), 1;
     uint64_t end = first + count;
     int running = 0;
+    isInterrupted = 0;
+    signal(SIGINT, [](int) { isInterrupted = 1; });
     int64_t failures = 0;
     double began = now();
     auto begin = [&](int index, uint64_t from) {
@@ -105,6 +120,7 @@ extern "C" int64_t world_run_seeds(
         int status = 0;
         pid_t process = waitpid(-1, &status, WNOHANG);
         if (process <= 0) {
+            if (isInterrupted) break;
             usleep(20'000);
             for (int index = 0; index < jobs; index++) {
                 bool isLate = (int64_t)now() - workers[index].seedStartedAt > hangSeconds;
@@ -121,15 +137,15 @@ extern "C" int64_t world_run_seeds(
             std::string what = worker.hasFailed ? worker.violation
                 : WTERMSIG(status) == SIGKILL  ? "does not come to an end"
                                                : std::string("a trap (") + strsignal(WTERMSIG(status)) + ")";
-            if (program) report(worker, what, program);
+            report(worker, what, program);
             if (++failures < mostFailures && worker.seed + (uint64_t)jobs < end) begin(index, worker.seed + (uint64_t)jobs);
         }
-        if (failures < mostFailures) continue;
-        for (int index = 0; index < jobs; index++) {
-            if (workers[index].process) kill(workers[index].process, SIGKILL), waitpid(workers[index].process, nullptr, 0);
-        }
-        break;
+        if (failures >= mostFailures) break;
     }
+    for (int index = 0; index < jobs; index++) {
+        if (workers[index].process) kill(workers[index].process, SIGKILL), waitpid(workers[index].process, nullptr, 0);
+    }
+    signal(SIGINT, SIG_DFL);
     uint64_t done = 0;
     for (int index = 0; index < jobs; index++) done += workers[index].done;
     double seconds = now() - began;
@@ -137,5 +153,5 @@ extern "C" int64_t world_run_seeds(
     printFigures(workers, jobs);
     printf("%llu seeds from %llu in %.1f s (%.0f a second), %lld failed\n", (unsigned long long)done, (unsigned long long)first, seconds,
            (double)done / seconds, (long long)failures);
-    return failures;
+    return failures + isInterrupted;
 }

@@ -5,7 +5,6 @@
 namespace world {
 
 World *the = nullptr;
-std::string canary;
 
 void Figures::count(const char *name, int64_t by) {
     if (!entries) return;
@@ -22,7 +21,8 @@ static const char *const stateDirectory = "/home/someone/.local/state/gighive-up
 
 World::World(uint64_t seed, bool traces)
     : seed(seed), traces(traces), scenario(seed), lineRandom(seed * 4 + 1), serverRandom(seed * 4 + 2),
-      kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
+      kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), rewriteRandom(seed * 4 + 6),
+      disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
     disk.hasJournal = scenario.hasJournal;
     disk.create("/recordings", true);
     disk.create("/home", true);
@@ -69,6 +69,7 @@ void World::makePlan() {
     plan.rate_limit = scenario.rateLimit;
     plan.proxy = scenario.hasProxy ? "http://proxy.example:3128" : nullptr;
     plan.refreshes = scenario.refreshes;
+    plan.deletes = scenario.deletes;
     plan.user = server.traits.authenticates ? "someone" : nullptr;
 }
 
@@ -126,7 +127,12 @@ bool World::beginStart() {
     }
     isActive.assign(files.size(), false);
     hadSecond = false;
-    plan.resumes = next.resumes;
+    bool mustResume = false;
+    for (File &file : files) mustResume = mustResume || file.mustResume;
+    plan.resumes = mustResume ? WORLD_RESUMES_AND_SENDS : next.resumes ? WORLD_RESUMES : WORLD_SENDS;
+    // A start that only sends may end what one that resumes has begun.
+    for (File &file : files) file.mayRepeat = file.mayRepeat || plan.resumes != WORLD_SENDS;
+    noteSending();
     plan.total_milliseconds = next.totalLimit;
     plan.password = server.password.c_str();
     outcomes.assign(files.size(), -1);
@@ -164,7 +170,41 @@ void World::changeFile(int index) {
     figures.count("recordings changed meanwhile");
     inode->data = inode->synced = content;
     inode->modified += 1'000'000'000 + fileRandom.below(1'000'000'000);
+    inode->changed = std::max(inode->changed + 1, inode->modified);
     file.versions.push_back(content);
+}
+
+void World::rewriteBehind(const std::string &path) {
+    if (!rewriteRandom.chance(faults().rewrites)) return;
+    auto inode = disk.find(path);
+    for (File &file : files) {
+        if (file.path != path || file.isDelivered || kernel.isDead || !inode) continue;
+        // Each is kept.
+        if (file.versions.size() > 20 || file.content().size() > 1 << 20) continue;
+        std::string content = file.content();
+        bool isRewritten = rewriteRandom.chance(0.7);
+        if (isRewritten) {
+            size_t from = (size_t)rewriteRandom.below((int64_t)content.size());
+            size_t end = rewriteRandom.chance(0.5) ? content.size() : (size_t)rewriteRandom.between((int64_t)from + 1, (int64_t)content.size());
+            if (rewriteRandom.chance(0.3)) from = 0;
+            content.replace(from, end - from, rewriteRandom.bytes(end - from));
+            inode->isDisguised = true;
+        }
+        say("%s is %s", file.name.c_str(), isRewritten ? "rewritten in place, its modification time restored" : "given another mode");
+        figures.count(isRewritten ? "rewrites in disguise" : "changes of the status alone");
+        inode->data = inode->synced = content;
+        inode->changed += 1'000'000 + rewriteRandom.below(1'000'000'000);
+        file.versions.push_back(content);
+    }
+}
+
+void World::reveal(Inode &inode) {
+    if (!inode.isDisguised) return;
+    for (auto &[descriptor, handle] : kernel.handles) {
+        if (handle.inode.get() == &inode && !kernel.isDead) return;
+    }
+    inode.isDisguised = false;
+    inode.modified += 1'000'000'000;
 }
 
 bool World::isTimeForSecond() const {
@@ -174,7 +214,10 @@ bool World::isTimeForSecond() const {
 void World::runSecond() {
     hadSecond = true;
     secondOutcomes.assign(files.size(), -1);
+    noteSending();
     secondSender();
+    // What the other process has delivered, this one may still have before it.
+    noteSending();
 }
 
 void World::endStart() {
@@ -191,10 +234,12 @@ void World::noteUnsynced(const std::string &directory) {
     if (directory != stateDirectory) hasUnsyncedParents = true;
 }
 
+std::vector<int> &World::endsOfProcess() { return kernel.isSecond ? secondOutcomes : outcomes; }
+
 void World::uploadEnded(int index, int outcome, const char *message) {
     say("%s: %s", files[(size_t)index].name.c_str(), outcome == WORLD_DELIVERED ? "DELIVERED" : message);
     mix((uint64_t)outcome);
-    std::vector<int> &ended = kernel.isSecond ? secondOutcomes : outcomes;
+    std::vector<int> &ended = endsOfProcess();
     if (ended[(size_t)index] >= 0) return fail("an upload that ended twice");
     ended[(size_t)index] = outcome;
     if (kernel.isSecond) {
@@ -251,6 +296,7 @@ void world_may_cancel(int32_t descriptor) {
 }
 
 void world_upload_retries(int32_t index, const char *message) {
+    if (canary == "waits-are-not-told" && strstr(message, "locked")) return;
     the->retriesOfStart++;
     the->figures.count("retries");
     the->say("%s: tries again after: %s", the->files[(size_t)index].name.c_str(), message);
@@ -276,20 +322,14 @@ void world_upload_progress(int32_t index, int64_t delivered, int64_t total) {
     (void)index;
 }
 
+void world_upload_again(int32_t index) { the->endsOfProcess()[(size_t)index] = -1; }
 void world_upload_ended(int32_t index, int32_t outcome, const char *message) { the->uploadEnded(index, outcome, message); }
 void world_note(const char *line) { the->say("  %s", line); }
 int32_t world_traces(void) { return the->traces; }
 const char *world_violation(void) { return the->violation.empty() ? nullptr : the->violation.c_str(); }
 uint64_t world_hash(void) { return the->hash; }
-
-static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clock-stands-still locks-do-nothing";
-const char *world_canaries(void) { return canaries; }
-
-int32_t world_set_canary(const char *name) {
-    std::string all = std::string(" ") + canaries + " ";
-    if (all.find(std::string(" ") + name + " ") == std::string::npos) return 0;
-    canary = name;
-    return 1;
-}
+void world_recording_deleted(int64_t asset) { the->checkDeletion(asset); }
+int32_t world_is_dead(void) { return the->kernel.isDead; }
+void world_upload_terminated(const char *location) { the->checkTermination(location); }
 
 }

@@ -36,6 +36,10 @@ struct File {
     std::map<std::string, std::string> recorded, synced;
     /// Uploads of records that were damaged since.
     std::set<std::string> mistrusted;
+    /// The user must look, and resume it: the server may have stored it.
+    bool mustResume = false;
+    /// Has the user told to send it even if the server may have it?
+    bool mayRepeat = false;
     size_t versionAtStart = 0;
     const std::string &content() const { return versions.back(); }
 };
@@ -47,7 +51,7 @@ public:
     const uint64_t seed;
     const bool traces;
     Scenario scenario;
-    Random lineRandom, serverRandom, kernelRandom, fileRandom;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom;
     Clock clock;
     Figures figures;
     Disk disk;
@@ -64,6 +68,7 @@ public:
 
     bool beginStart();
     void endStart();
+    std::vector<int> &endsOfProcess();
     void uploadEnded(int index, int outcome, const char *message);
     int startNumber = 0, connectionNumber = 0;
     bool isTimeForSecond() const;
@@ -85,10 +90,20 @@ public:
     void fail(const std::string &what);
     /// What the server has of a file must be what the file has, or had, there.
     void checkStored(const Upload &upload, size_t from);
+    /// A tus server has got the last byte of it.
+    void noteComplete(const Upload &upload);
     /// What a client sends more than the creation for must be in a record that survives a power cut.
     void checkIsRecorded(const Upload &upload);
     /// What only a damaged record can have told must not be used.
     void checkTrust(const std::string &upload);
+    /// The user was told that the server has the upload no more.
+    void checkTermination(const std::string &location);
+    /// The user was told that the recording is deleted.
+    void checkDeletion(int64_t asset);
+    /// A PATCH at the right offset met the lock of another one, told by 409.
+    void noteConflict(const Upload &upload);
+    /// The user sends the files: what a record calls delivered, once more.
+    void noteSending();
     /// A new upload was created for the file.
     void noteCreation(int file);
     /// A record has got its name.
@@ -101,6 +116,13 @@ public:
     /// What is left of the records after a power cut.
     void notePowerCut();
     int fileOf(const std::string &name) const;
+
+    /// A part of the recording has been read: somebody may rewrite it in place and restore its modification time, or change
+    /// nothing but its status.
+    void rewriteBehind(const std::string &path);
+    /// Whoever opens it from now on sees by its modification time that it was rewritten: one process can notice only what happens
+    /// while it has the file open.
+    void reveal(Inode &inode);
 
     // MARK: Telling
 
@@ -126,6 +148,7 @@ private:
 };
 
 extern World *the;
+/// What is broken on purpose; empty if nothing is.
 extern std::string canary;
 
 }

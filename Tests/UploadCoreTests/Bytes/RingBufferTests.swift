@@ -93,6 +93,99 @@ struct RingBufferTests {
     }
   }
 
+  // MARK: A second reader
+
+  @Test func whatASecondReaderNeedsIsNotWrittenOver() {
+    var ring = RingBuffer(capacity: 6)
+    write("abc", to: &ring)
+    ring.keep(from: 1)
+    ring.consume(3)
+    // "bc" is kept, "a" is free.
+    #expect(look(ring) == Look(count: 0, writable: 3, readable: []))
+    write("def", to: &ring)
+    #expect(look(ring) == Look(count: 3, writable: 1, readable: bytes("def")))
+    write("g", to: &ring)
+    let isFull = ring.isFull
+    #expect(isFull && look(ring) == Look(count: 4, writable: 0, readable: bytes("def")))
+    ring.keep(from: 3)
+    #expect(look(ring) == Look(count: 4, writable: 2, readable: bytes("def")))
+    ring.keep(from: nil)
+    ring.consume(3)
+    #expect(look(ring) == Look(count: 1, writable: 5, readable: bytes("g")))
+  }
+
+  @Test func anEmptiedRingStartsAgainOnlyWhenNothingIsKept() {
+    var ring = RingBuffer(capacity: 8)
+    ring.keep(from: 0)
+    write("abcde", to: &ring)
+    ring.consume(5)
+    #expect(look(ring) == Look(count: 0, writable: 3, readable: []))
+    ring.keep(from: nil)
+    let end = ring.end
+    #expect(end == 0 && look(ring) == Look(count: 0, writable: 8, readable: []))
+  }
+
+  @Test func aSecondReaderThatIsAheadKeepsNothing() {
+    var ring = RingBuffer(capacity: 4)
+    write("abc", to: &ring)
+    ring.keep(from: 3)
+    ring.consume(2)
+    #expect(look(ring) == Look(count: 1, writable: 1, readable: bytes("c")))
+  }
+
+  @Test func onlyAWindowOfItCanBeUsed() {
+    var ring = RingBuffer(capacity: 8)
+    ring.removeAll(window: 4)
+    write("abcd", to: &ring)
+    #expect(look(ring) == Look(count: 4, writable: 0, readable: bytes("abcd")))
+    ring.consume(3)
+    write("ef", to: &ring)
+    #expect(look(ring) == Look(count: 3, writable: 1, readable: bytes("d")))
+    ring.removeAll()
+    #expect(look(ring) == Look(count: 0, writable: 8, readable: []))
+  }
+
+  @Test(arguments: [1, 2, 7, 64, 1000], [1, 2, 3] as [UInt64])
+  func anyOrderOfTwoReadersLeavesEachItsBytes(capacity: Int, seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var ring = RingBuffer(capacity: capacity)
+    // Where the second reader's bytes are, since nobody may have moved or overwritten them.
+    var kept: [(place: UnsafeMutableRawPointer, byte: UInt8, position: Int64)] = []
+    for _ in 0..<3000 {
+      switch Int.random(in: 0..<3, using: &generator) {
+      case 0:
+        let space = ring.writableRun
+        let length = Int.random(in: 0...space.count, using: &generator)
+        let end = ring.end
+        for index in 0..<length {
+          space[index] = UInt8.random(in: 0...255, using: &generator)
+          kept.append((space.baseAddress! + index, space[index], end + Int64(index)))
+        }
+        if length > 0, kept.count == length { ring.keep(from: end) }
+        ring.commit(length)
+      case 1: ring.consume(Int.random(in: 0...ring.readableRun.count, using: &generator))
+      default:
+        kept.removeFirst(Int.random(in: 0...kept.count, using: &generator))
+        ring.keep(from: kept.first?.position)
+      }
+      let isWhole = kept.allSatisfy { $0.place.load(as: UInt8.self) == $0.byte }
+      let used = max(look(ring).count, kept.count)
+      guard isWhole, look(ring).writable <= capacity - used, (used == capacity) == (look(ring).writable == 0) else {
+        Issue.record("\(look(ring)) with \(kept.count) bytes kept")
+        return
+      }
+    }
+  }
+
+  @Test func keepingWhatIsGoneIsABug() async {
+    await #expect(processExitsWith: .failure) {
+      var ring = RingBuffer(capacity: 4)
+      ring.commit(3)
+      ring.consume(2)
+      ring.keep(from: 1)
+    }
+  }
+
   @Test func committingMoreThanThereIsRoomForIsABug() async {
     await #expect(processExitsWith: .failure) {
       var ring = RingBuffer(capacity: 4)

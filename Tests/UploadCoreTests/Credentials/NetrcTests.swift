@@ -3,7 +3,18 @@ import UploadCore
 
 struct NetrcTests {
   private func login(_ text: String, host: String = "hive", user: String? = nil) -> String? {
-    Netrc.login(host: host, user: user, in: bytes(text)).map { $0.user + "|" + $0.password }
+    Netrc.login(host: host, user: user, in: bytes(text)).map {
+      $0.user + "|" + String(decoding: $0.password, as: UTF8.self)
+    }
+  }
+
+  /// `p\u{E4}ss` in Latin-1: bytes that are no UTF-8 reach the server as they are, also out of quotes.
+  @Test func aPasswordKeepsItsBytes() {
+    let password: [UInt8] = [0x70, 0xE4, 0x73, 0x73, 0xFF]
+    for (before, after) in [("", ""), ("\"", "\"")] {
+      let file = bytes("machine hive login u password " + before) + password + bytes(after + "\n")
+      #expect(Netrc.login(host: "hive", user: nil, in: file)?.password == password)
+    }
   }
 
   private let two = "machine hive login uploader password one\nmachine other login admin password two\n"

@@ -26,10 +26,18 @@ struct BodyFramingTests {
   }
 
   @Test(arguments: [
-    "gzip, chunked", "chunked, gzip", "identity", "xchunked", "chunked, chunked", "gzip", "\"chunked\"",
+    "gzip, chunked", "chunked, gzip", "xchunked", "chunked, chunked", "gzip", "\"chunked\"",
   ])
   func otherTransferCodingsAreNotUnderstood(value: String) {
     #expect(throws: ResponseError.unsupportedTransferEncoding) { try framing([Field("Transfer-Encoding", value)]) }
+  }
+
+  /// RFC 2616 had it, and some servers still say it.
+  @Test func identityIsNoCoding() throws {
+    let identity = Field("Transfer-Encoding", "identity")
+    #expect(try framing([identity, Field("Content-Length", "5")]) == .length(5))
+    #expect(try framing([identity]) == .untilClose)
+    #expect(try framing([Field("Transfer-Encoding", "identity, chunked")]) == .chunked)
   }
 
   @Test func twoFieldsWithTransferCodingsAreOneList() {

@@ -74,6 +74,54 @@ struct ProxyTests {
     #expect(try isDirect("http://192.0.2.7/", exceptions: exceptions))
   }
 
+  /// The rules of curl's noproxy.c, and its own test cases' kinds.
+  @Test(arguments: [
+    ("http://192.168.0.1/", "192.168.0.0/16"), ("http://192.168.0.1/", "192.168.0.1/32"),
+    ("http://192.168.0.1/", "192.168.0.1/0"), ("http://192.168.0.1/", "localhost, 192.168.0.0/24"),
+    ("http://192.168.127.1/", "192.168.0.0/17"), ("http://10.255.255.255/", "10.0.0.0/8:80"),
+    ("http://[fd00:1:2::9]/", "fd00::/8"), ("http://[fd00:1:2::9]/", "[fd00::]/8"),
+    ("http://[2001:db8::7]/", "2001:0DB8:0:0::/32"), ("http://[::1]/", "0:0:0:0:0:0:0:1"),
+    ("http://[fe80::1%25eth0]/", "fe80::1"), ("http://[fe80::1%25eth0]/", "fe80::1%eth0"),
+    ("http://[fe80::1]/", "fe80::/10"),
+    ("http://hive.example./", "hive.example"), ("http://hive.example/", "hive.example."),
+    ("http://hive.example/", ".example."),
+    ("http://hive.example/", "other\thive.example"), ("http://hive.example/", "\thive.example\t,"),
+    ("http://hive.example/", "other \t, hive.example"), ("http://192.0.2.7/", "\t192.0.2.0/24 "),
+  ])
+  func blocksOfAddressesTrailingDotsAndTabsAreThoseOfCurl(url: String, exceptions: String) throws {
+    #expect(try isDirect(url, exceptions: exceptions))
+  }
+
+  @Test(arguments: [
+    ("http://192.168.1.1/", "192.168.0.0/24"), ("http://192.168.128.1/", "192.168.0.0/17"),
+    ("http://192.168.0.1/", "192.168.0.0/33"), ("http://192.168.0.1/", "192.168.0.0/"),
+    ("http://192.168.0.1/", "192.168.0.0/-8"), ("http://192.168.0.1/", "192.168.0.0/8x"),
+    ("http://192.168.0.1/", "0.0.0.0/0"),
+    ("http://192.168.0.1/", "0.1"), ("http://192.168.0.1/", "/16"), ("http://192.168.0.1/", "192.168/16"),
+    ("http://192.168.0.1/", "::/0"), ("http://[fd00::1]/", "fe00::/8"), ("http://[fd00::1]/", "fd00::/129"),
+    ("http://[fe80::1]/", "fec0::/10"), ("http://[::1]/", "127.0.0.0/8"), ("http://hive.example/", "hive.example/24"),
+    ("http://hive.example/", "10.0.0.0/8"), ("http://10.0.0.1/", "10.0.0.0/8:8080"),
+  ])
+  func whatIsOutsideOfABlockGoesThroughTheProxy(url: String, exceptions: String) throws {
+    #expect(try !isDirect(url, exceptions: exceptions))
+  }
+
+  @Test func anUnusableProxyMattersOnlyToWhatItIsFor() throws {
+    var settings = ProxySettings()
+    settings.unusableHTTPS = "$ALL_PROXY"
+    settings.http = try Proxy(variable: "plain:1")
+    settings.exceptions = "direct.example,10.0.0.0/8"
+    #expect(settings.unusable(for: try TargetURI("https://hive/")) == "$ALL_PROXY")
+    #expect(settings.unusable(for: try TargetURI("https://direct.example/")) == nil)
+    #expect(settings.unusable(for: try TargetURI("https://10.1.2.3/")) == nil)
+    #expect(settings.unusable(for: try TargetURI("http://hive/")) == nil)
+  }
+
+  @Test func aPasswordOfTheEnvironmentKeepsItsBytes() throws {
+    let proxy = try Proxy(variable: Array("http://a:".utf8) + [0xE4, 0xFF] + Array("%E4@proxy".utf8))
+    #expect(proxy.password == [0xE4, 0xFF, 0xE4])
+  }
+
   @Test(arguments: ["::1", "[::1]", "[::1]:8080"])
   func addressesOfIPv6AreExceptionsWithBracketsAndWithout(exceptions: String) throws {
     #expect(try isDirect("http://[::1]:8080/", exceptions: exceptions))

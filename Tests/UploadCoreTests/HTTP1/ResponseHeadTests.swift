@@ -66,9 +66,24 @@ struct ResponseHeadTests {
     "A: \u{7F}",
     "A: b\r\n folded", "A: b\r\n\tfolded: c",
   ])
-  func aBrokenFieldLineIsAnError(line: String) {
+  func aBrokenFieldLineIsLeftOut(line: String) throws {
+    let alone = try parse("HTTP/1.1 200 OK\r\n" + line)
+    let between = try parse("HTTP/1.1 200 OK\r\nX: y\r\n" + line + "\r\nZ: z")
+    #expect(alone.hasMalformedField && between.hasMalformedField)
+    #expect(between.fields.first == Field("X", "y") && between.fields.last == Field("Z", "z"))
+  }
+
+  @Test(arguments: [
+    "Content-Length : 5", "content-length: 5\r6", " Content-Length: 5", "Content-Length", "Transfer-Encoding : chunked",
+    "Content-Length: 5\r\n 6", "Transfer-Encoding: chunked\r\n\t, gzip", "Transfer-Encoding: chunked\0",
+  ])
+  func aBrokenLineThatSaysHowLongTheResponseIsIsAnError(line: String) {
     #expect(throws: ResponseError.invalidField) { try parse("HTTP/1.1 200 OK\r\n" + line) }
     #expect(throws: ResponseError.invalidField) { try parse("HTTP/1.1 200 OK\r\nX: y\r\n" + line + "\r\nZ: z") }
+  }
+
+  @Test func wholeLinesAreNotMalformed() throws {
+    #expect(try !parse("HTTP/1.1 200 OK\r\nA: b").hasMalformedField)
   }
 
   @Test(arguments: ["HTTP/1.1 200 O\rK", "HTTP/1.1 200 O\0K", "HTTP/1.1 200 OK\r\r"])

@@ -3,6 +3,17 @@ import UploadCore
 
 /// References in answers (RFC 3986, 5).
 struct TargetURIResolvingTests {
+  /// A server knows nothing of its client's networks.
+  @Test(arguments: [
+    ("http://[fe80::1]/files/7", "http://[fe80::1%25eth0]/files/7"), ("/files/7", "http://[fe80::1%25eth0]/files/7"),
+    ("//[fe80::1]:81/7", "http://[fe80::1%25eth0]:81/7"), ("http://[fe80::2]/7", "http://[fe80::2%25eth0]/7"),
+    ("http://[fe80::1%25eth1]/7", "http://[fe80::1%25eth1]/7"), ("http://[2001:db8::1]/7", "http://[2001:db8::1]/7"),
+    ("http://hive/7", "http://hive/7"),
+  ])
+  func aLocationKeepsTheZone(reference: String, expected: String) throws {
+    #expect(try TargetURI("http://[fe80::1%25eth0]/files/").resolving(reference).text == expected)
+  }
+
   /// The base of RFC 3986, 5.4. Fragments are dropped, since none goes on the wire, and an empty path is written as "/".
   private let base = "http://a/b/c/d;p?q"
 

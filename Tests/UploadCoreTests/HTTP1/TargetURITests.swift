@@ -33,6 +33,44 @@ struct TargetURITests {
     #expect(try TargetURI(text).authority == authority)
   }
 
+  // MARK: Zones (RFC 6874)
+
+  @Test(arguments: [
+    ("http://[fe80::1%25eth0]/x", "fe80::1", "eth0"), ("http://[FE80::1%eth0]:8080", "fe80::1", "eth0"),
+    ("https://[fe80::1%25br-lan.7]/", "fe80::1", "br-lan.7"), ("http://[fe80::1%2]/", "fe80::1", "2"),
+    ("http://[fe80::1%25]/", "fe80::1", "25"), ("http://[fe80::1%2525]/", "fe80::1", "25"),
+    ("http://[fe80::1%25Wlan_0~]/", "fe80::1", "Wlan_0~"),
+    ("http://[fe80::1%25a23456789012345]/", "fe80::1", "a23456789012345"),
+  ])
+  func anAddressCanHaveAZone(text: String, host: String, zone: String) throws {
+    let uri = try TargetURI(text)
+    #expect(uri.host == host && uri.zone == zone && uri.lookupName == host + "%" + zone)
+    #expect(try TargetURI(uri.text) == uri)
+  }
+
+  @Test func aZoneIsThisMachinesOwnAndIsNotSent() throws {
+    let uri = try TargetURI("http://[fe80::1%25eth0]:8080/x")
+    #expect(uri.authority == "[fe80::1]:8080" && uri.authorityWithPort == "[fe80::1]:8080")
+    #expect(uri.absoluteForm == "http://[fe80::1]:8080/x")
+    #expect(uri.text == "http://[fe80::1%25eth0]:8080/x")
+    let head = try RequestHead(method: "POST", target: uri, fields: []).encoded(.absolute)
+    #expect(
+      String(decoding: head, as: UTF8.self) == "POST http://[fe80::1]:8080/x HTTP/1.1\r\nHost: [fe80::1]:8080\r\n\r\n")
+  }
+
+  @Test func theSameAddressInAnotherZoneIsAnotherServer() throws {
+    #expect(try TargetURI("http://[fe80::1%eth0]/").origin != TargetURI("http://[fe80::1%eth1]/").origin)
+  }
+
+  @Test(arguments: [
+    "http://[fe80::1%]/", "http://[fe80::1%25a2345678901234567]/", "http://[fe80::1%25e h]/", "http://[fe80::1%25é]/",
+    "http://[fe80::1%25a%25b]/", "http://[fe80::1%25a/b]/", "http://[%25eth0]/", "http://hive%25eth0/",
+    "http://192.0.2.1%25eth0/", "http://[hive%25eth0]/", "http://[fe80::1%25a:b]/",
+  ])
+  func zonesThatNobodyHasAreRefused(text: String) {
+    #expect(throws: TargetURIError.self) { try TargetURI(text) }
+  }
+
   @Test func theTextIsTheURIInItsPlainestForm() throws {
     #expect(try TargetURI("HTTPS://Hive:443?x#y").text == "https://hive/?x")
     #expect(try TargetURI("http://[::1]:8080/a").text == "http://[::1]:8080/a")

@@ -20,11 +20,15 @@ struct UploadRecordTests {
     record.offset = 4_710_000_000
     record.uploadedAs = "audio/wav set.wav"
     record.isBeingDeleted = true
+    record.wasUploaded = true
+    record.isEnding = true
+    record.mayBeStored = true
     record.expires = "Wed, 25 Jun 2014 16:00:00 GMT"
     record.message = "the connection was lost"
     record.assetID = 7
     record.sha256 = String(repeating: "0f", count: 32)
     record.deleteToken = "5ec2e7"
+    record.deliveredAt = 1_795_000_003
     record.note = #"{"label":"Set 1"}"#
     return record
   }
@@ -36,7 +40,7 @@ struct UploadRecordTests {
   }
 
   /// A record with this content and a head that fits it.
-  private func file(_ content: String, version: String = "1") -> [UInt8] {
+  private func file(_ content: String, version: String = "2") -> [UInt8] {
     let length = String(content.utf8.count)
     let sum = String(crc32(bytes(content)), radix: 16)
     return bytes(
@@ -61,7 +65,7 @@ struct UploadRecordTests {
     let content = Array(text[(end + 1)...])
     let length = String(10_000_000_000 + content.count).dropFirst()
     let sum = String(0x1_0000_0000 + UInt64(crc32(content)), radix: 16).dropFirst()
-    #expect(String(decoding: text[..<end], as: UTF8.self) == "gighive-upload record 1 \(length) \(sum)")
+    #expect(String(decoding: text[..<end], as: UTF8.self) == "gighive-upload record 2 \(length) \(sum)")
     #expect(content.last == UInt8(ascii: "\n"))
     let json = try JSONReader.read(content)
     #expect(json["id"]?.string == "5e1f0a77" && json["phase"]?.string == "uploaded")
@@ -89,6 +93,56 @@ struct UploadRecordTests {
   @Test func everyFieldComesBack() throws {
     #expect(try decode(encoded(plain)) == plain)
     #expect(try decode(encoded(full)) == full)
+  }
+
+  /// Records of earlier versions do not have them; what is not so is not written.
+  @Test func whatIsTrueOfFewUploadsIsWrittenOnlyForThose() throws {
+    for name in ["was_uploaded", "is_being_deleted", "is_ending", "may_be_stored"] {
+      let isWritten = { (record: UploadRecord) in
+        String(decoding: self.encoded(record), as: UTF8.self).split(separator: "\"").contains { $0 == name }
+      }
+      #expect(isWritten(full) && !isWritten(plain), "\(name)")
+    }
+    for value in ["false", "1", "\"true\"", "null"] {
+      let record = try decode(file(#"{"is_ending":\#(value),"may_be_stored":\#(value),"# + smallest.dropFirst()))
+      #expect(!record.isEnding && !record.mayBeStored)
+    }
+  }
+
+  // MARK: Changes
+
+  @Test func aNewUploadHasNothingOfTheOldOne() {
+    var record = full
+    record.apply(.created(location: "https://hive/files/2", expires: nil))
+    #expect(record.phase == .pending && record.uploadURL == "https://hive/files/2" && record.offset == 0)
+    #expect(record.expires == nil && !record.wasUploaded && !record.isEnding)
+  }
+
+  @Test func whatIsOfNoUseAnyMoreIsForgotten() {
+    var record = full
+    record.apply(.forgotten)
+    #expect(record.phase == .pending && record.uploadURL == nil && record.offset == 0 && record.expires == nil)
+    #expect(!record.wasUploaded && !record.isEnding && !record.mayBeStored)
+    // It stays the same upload.
+    #expect(record.id == full.id && record.note == full.note)
+  }
+
+  @Test func theLastByteAndTheWholeFileAreNoted() {
+    var record = plain
+    record.apply(.ending)
+    #expect(record.isEnding && record.phase == .pending)
+    record.apply(.uploaded)
+    #expect(record.phase == .uploaded && record.offset == identity.size)
+  }
+
+  @Test func whatMayBeStoredFailsAndIsCalledThat() {
+    var record = plain
+    record.note(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
+    #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
+    // Somebody else's answer leaves it to be resumed.
+    var doubted = full
+    doubted.note(.notFromServer(status: 404), message: nil, offset: 7)
+    #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
   }
 
   @Test(arguments: ["pending", "uploaded", "delivered", "failed"])
@@ -191,7 +245,7 @@ struct UploadRecordTests {
     #expect(throws: RecordError.damaged) { try decode(bytes(head + content)) }
   }
 
-  @Test(arguments: ["2", "10", "0", "1.1", "1\t", ""])
+  @Test(arguments: ["3", "10", "20", "0", "1.1", "2.1", "1\t", ""])
   func anotherVersionsRecordIsForeign(version: String) {
     #expect(throws: RecordError.foreign) { try decode(file(smallest, version: version)) }
   }
@@ -201,9 +255,37 @@ struct UploadRecordTests {
     #expect(record.path == bytes("/set.wav") && record.note.isEmpty && record.createdAt == 0)
   }
 
-  @Test func membersThatNobodyKnowsAreLeftAside() throws {
-    let longer = #"{"mood":["loud",{"x":null}],"# + smallest.dropFirst()
-    #expect(try decode(file(longer)) == decode(file(smallest)))
+  @Test func whatALaterVersionKeepsStaysAsItIsWhenTheRecordIsWritten() throws {
+    let members =
+      #""mood":["loud",{"x":null,"y":1.50e3}],"next_try_at":1795000009,"set_aside":"a \"reason\"","needs":[]"#
+    var record = try decode(file("{" + members + "," + smallest.dropFirst()))
+    #expect(record.others.map { $0.name } == ["mood", "next_try_at", "set_aside", "needs"])
+    record.offset = 1
+    let written = String(decoding: encoded(record), as: UTF8.self)
+    #expect(written.contains("," + members + "}"))
+    #expect(try decode(encoded(record)) == record)
+  }
+
+  /// Such as several addresses for one file.
+  @Test(arguments: [#"["parts"]"#, #"["parts","other"]"#, "[7]"])
+  func aRecordThatNeedsMoreThanThisVersionKnowsIsForeign(needs: String) throws {
+    let content = #"{"needs":"# + needs + "," + smallest.dropFirst()
+    #expect(throws: RecordError.foreign) { try decode(file(content)) }
+  }
+
+  // MARK: Format 1
+
+  @Test func aRecordOfTheFirstFormatIsWrittenInTheSecond() throws {
+    let record = try decode(file(smallest, version: "1"))
+    #expect(try record == decode(file(smallest)))
+    #expect(encoded(record).starts(with: bytes("gighive-upload record 2 ")))
+  }
+
+  @Test func aDeliveryOfTheFirstFormatWasWhenItsRecordWasWritten() throws {
+    let delivered = #"{"updated_at":1795000002,"# + smallest.dropFirst().replacing("pending", with: "delivered")
+    #expect(try decode(file(delivered, version: "1")).deliveredAt == 1_795_000_002)
+    #expect(try decode(file(delivered, version: "2")).deliveredAt == nil)
+    #expect(try decode(file(smallest, version: "1")).deliveredAt == nil)
   }
 
   /// Its checksum is right, so somebody meant it: another version, not a damage.

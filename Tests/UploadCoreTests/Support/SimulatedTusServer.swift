@@ -70,10 +70,10 @@ struct SimulatedTusServer {
   }
 
   /// A request whose head says too much is refused on the spot.
-  func refuses(_ request: TusRequest) -> Bool { (request.contentLength ?? 0) > contentLimit }
+  func refuses(_ request: Request) -> Bool { request.contentLength > contentLimit }
 
   /// Takes a whole request.
-  mutating func take(_ request: TusRequest) -> (status: Int, fields: [Field]) {
+  mutating func take(_ request: Request) -> (status: Int, fields: [Field]) {
     if request.method != "OPTIONS", request.fields.first("Tus-Resumable") != "1.0.0" { return (412, []) }
     if refuses(request) { return (413, []) }
     switch request.method {
@@ -81,29 +81,29 @@ struct SimulatedTusServer {
     case "POST":
       isCreated = true
       knowsLength = request.fields.first("Upload-Length") == String(length)
-      offset = request.contentLength ?? 0
+      offset = request.contentLength
       return (201, [Field("Location", "/files/1"), Field("Upload-Offset", String(offset))])
     case "HEAD":
-      guard isCreated else { return (404, []) }
+      guard isCreated else { return (404, [Field("Tus-Resumable", "1.0.0")]) }
       let told = knowsLength ? Field("Upload-Length", String(length)) : Field("Upload-Defer-Length", "1")
       return (200, [Field("Upload-Offset", String(offset)), told])
     default: return store(request)
     }
   }
 
-  private mutating func store(_ request: TusRequest) -> (status: Int, fields: [Field]) {
+  private mutating func store(_ request: Request) -> (status: Int, fields: [Field]) {
     guard accepts(request) else { return (409, []) }
-    offset += request.contentLength ?? 0
+    offset += request.contentLength
     return (204, [Field("Upload-Offset", String(offset))])
   }
 
   /// A request is cut behind so many bytes of its content.
-  mutating func lose(_ request: TusRequest, after arrived: Int64) {
+  mutating func lose(_ request: Request, after arrived: Int64) {
     guard kind == .streaming, !refuses(request), request.method == "PATCH", accepts(request) else { return }
     offset += arrived
   }
 
-  private mutating func accepts(_ request: TusRequest) -> Bool {
+  private mutating func accepts(_ request: Request) -> Bool {
     if request.fields.first("Upload-Offset") != String(request.fileOffset) || request.fileOffset != offset {
       violations.append("PATCH at \(request.fileOffset), the server is at \(offset)")
       return false
@@ -119,7 +119,7 @@ struct SimulatedTusServer {
 /// An upload to a simulated server: what the session does in the product, in virtual time.
 struct SimulatedUpload {
   private struct Flight {
-    let request: TusRequest
+    let request: Request
     let sentAt: Double
     let answerAt: Double
     let answer: (status: Int, fields: [Field])
@@ -213,8 +213,8 @@ struct SimulatedUpload {
     }
   }
 
-  private mutating func send(_ request: TusRequest) {
-    let content = request.contentLength ?? 0
+  private mutating func send(_ request: Request) {
+    let content = request.contentLength
     noteLength(of: request)
     let headLength: Int64 = 300
     if server.refuses(request) { return refuse(request, headLength) }
@@ -236,14 +236,14 @@ struct SimulatedUpload {
     receiveDue()
   }
 
-  private mutating func noteLength(of request: TusRequest) {
+  private mutating func noteLength(of request: Request) {
     guard request.method == "PATCH" else { return }
     patches += 1
-    if !hasKeptPart { longestUnproved = max(longestUnproved, request.contentLength ?? 0) }
+    if !hasKeptPart { longestUnproved = max(longestUnproved, request.contentLength) }
   }
 
   /// The head alone is enough to be refused, and the connection ends.
-  private mutating func refuse(_ request: TusRequest, _ headLength: Int64) {
+  private mutating func refuse(_ request: Request, _ headLength: Int64) {
     milliseconds = link.send(headLength, at: milliseconds)
     receiveDue()
     milliseconds += link.roundTripMilliseconds
@@ -256,19 +256,19 @@ struct SimulatedUpload {
   }
 
   /// The connection breaks.
-  private mutating func cut(_ request: TusRequest, after arrived: Int64) {
+  private mutating func cut(_ request: Request, after arrived: Int64) {
     milliseconds = link.send(arrived, at: milliseconds)
     receiveDue()
-    let isWhole = arrived == request.contentLength ?? 0 && request.contentLength != nil
+    let isWhole = request.body != nil && arrived == request.contentLength
     if isWhole { _ = server.take(request) } else { server.lose(request, after: arrived) }
     if request.method == "PATCH" {
       sentEnd = max(sentEnd, request.fileOffset + arrived)
-      let underWay = flights.reduce(request.contentLength ?? 0) { $0 + ($1.request.contentLength ?? 0) }
+      let underWay = flights.reduce(request.contentLength) { $0 + $1.request.contentLength }
       pending = Interruption(cost: 0, underWay: underWay, streamed: streamed)
       if server.kind == .streaming, arrived > 0, !isWhole { hasKeptPart = true }
     }
     // What the other side's kernel has acknowledged by then.
-    let unanswered = flights.reduce(arrived) { $0 + ($1.request.contentLength ?? 0) }
+    let unanswered = flights.reduce(arrived) { $0 + $1.request.contentLength }
     let inFlight = Int64(link.bytesPerMillisecond * link.roundTripMilliseconds)
     upload.interrupted(arrived: max(0, unanswered - Int64.random(in: 0...max(1, inFlight), using: &random)))
     isConnected = false

@@ -44,7 +44,7 @@ extension TusUpload {
   }
 
   /// Asks, and expects a request with this method.
-  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> TusRequest {
+  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Request {
     let step = next()
     guard case .ask(let request) = step else {
       Issue.record("expected \(method), got \(step)", sourceLocation: sourceLocation)
@@ -81,9 +81,9 @@ extension TusUpload {
 
 enum TusConversationError: Error { case noRequest }
 
-extension TusRequest {
+extension Request {
   /// What of the file goes with it.
-  var stretch: Range<Int64> { fileOffset..<(fileOffset + (contentLength ?? 0)) }
+  var stretch: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
 
   func value(_ name: String) -> String? { fields.first(name) }
 }

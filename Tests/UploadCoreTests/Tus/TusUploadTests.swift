@@ -10,7 +10,7 @@ struct TusUploadTests {
     let request = try upload.ask("OPTIONS")
     #expect(request.target.text == sampleEndpoint)
     // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests."
-    #expect(request.fields.isEmpty && request.contentLength == nil)
+    #expect(request.fields.isEmpty && request.body == nil)
     #expect(upload.acknowledged == 0)
   }
 
@@ -30,7 +30,7 @@ struct TusUploadTests {
   @Test func aMismatchOfVersionsSaysWhichOnesThereAre() throws {
     var upload = try TusUpload.beginning()
     _ = try upload.ask("OPTIONS")
-    #expect(throws: TusError.versionNotSupported(offered: "0.2.2\u{FFFD}x")) {
+    #expect(throws: TusError.versionNotSupported(offered: "0.2.2\u{1B}x")) {
       try upload.answer(412, ["Tus-Version": "0.2.2\u{1B}x"])
     }
   }
@@ -114,7 +114,7 @@ struct TusUploadTests {
   func anAddressThatTheUploadMayNotGoToIsRefused(location: String) throws {
     var upload = try TusUpload.discovered()
     _ = try upload.ask("POST")
-    #expect(throws: TusError.unusableLocation(PrintableText.line(location))) {
+    #expect(throws: TusError.unusableLocation(location)) {
       try upload.answer(201, ["Location": location])
     }
   }
@@ -151,9 +151,9 @@ struct TusUploadTests {
 
   @Test(
     arguments: [
-      (100, nil, 100), (1_048_576, nil, 1_048_576), (1_048_577, nil, 1_048_576), (5_000_000, 300, 300),
+      (2, nil, 1), (100, nil, 99), (1_048_576, nil, 1_048_575), (1_048_577, nil, 1_048_576), (5_000_000, 300, 300),
     ] as [(Int64, Int64?, Int64)])
-  func theFirstBytesGoAlongWithTheCreation(length: Int64, chunkLength: Int64?, sent: Int64) throws {
+  func theFirstBytesButNeverTheLastGoAlongWithTheCreation(length: Int64, chunkLength: Int64?, sent: Int64) throws {
     var upload = try TusUpload.discovered(length: length, offer: TusUploadTests.withUpload) {
       $0.chunkLength = chunkLength
     }
@@ -179,11 +179,15 @@ struct TusUploadTests {
     #expect(try upload.ask("PATCH").stretch == 0..<100)
   }
 
-  @Test func aShortFileIsCompleteWithItsCreation() throws {
+  /// If the answer is lost, nobody knows the address: the server must not have a whole upload there.
+  @Test func noFileIsCompleteWithItsCreation() throws {
     var upload = try TusUpload.discovered(offer: TusUploadTests.withUpload)
     _ = try upload.ask("POST")
-    try upload.answer(201, ["Location": sampleLocation, "Upload-Offset": "100"])
+    try upload.answer(201, ["Location": sampleLocation, "Upload-Offset": "99"])
+    #expect(try upload.patch() == 99..<100)
     #expect(upload.next() == .complete && upload.acknowledged == 100)
+    var byte = try TusUpload.discovered(length: 1, offer: TusUploadTests.withUpload)
+    #expect(try byte.ask("POST").contentLength == 0)
   }
 
   @Test func moreThanWasSentWithTheCreationIsAbsurd() throws {
@@ -209,15 +213,15 @@ struct TusUploadTests {
     #expect(throws: TusError.refused(method: "POST", status: status)) { try upload.answer(status) }
   }
 
-  @Test(arguments: [401, 403, 500, 503])
+  @Test(arguments: [401, 403, 408, 429, 500, 503])
   func otherRefusalsAreNotTheContentsFault(status: Int) throws {
     var upload = try TusUpload.discovered(offer: TusUploadTests.withUpload)
     _ = try upload.ask("POST")
     #expect(throws: TusError.refused(method: "POST", status: status)) { try upload.answer(status) }
-    #expect(try upload.ask("POST").contentLength == 100)
+    #expect(try upload.ask("POST").contentLength == 99)
   }
 
-  @Test(arguments: [(0, 100), (1, 0)] as [(Int64, Int64)])
+  @Test(arguments: [(0, 99), (1, 0)] as [(Int64, Int64)])
   func aCreationThatIsCutWithItsContentGoesWithoutTheNextTime(arrived: Int64, sent: Int64) throws {
     var upload = try TusUpload.discovered(offer: TusUploadTests.withUpload)
     _ = try upload.ask("POST")
@@ -306,7 +310,7 @@ struct TusUploadTests {
     var upload = try resumed()
     let request = try upload.ask("HEAD")
     #expect(request.target.text == sampleLocation)
-    #expect(request.fields == [Field("Tus-Resumable", "1.0.0")] && request.contentLength == nil)
+    #expect(request.fields == [Field("Tus-Resumable", "1.0.0")] && request.body == nil)
     try upload.answer(200, ["Upload-Offset": "42", "Upload-Length": "100"])
     #expect(upload.acknowledged == 42)
     #expect(try upload.ask("PATCH").stretch == 42..<100)
@@ -323,7 +327,8 @@ struct TusUploadTests {
   func anUploadThatTheServerForgotIsGoneAndCanBeginAnew(status: Int) throws {
     var upload = try resumed()
     _ = try upload.ask("HEAD")
-    try upload.answer(status)
+    try upload.answer(status, ["Tus-Resumable": "1.0.0"])
+    #expect(upload.state == .gone(replacement: nil))
     #expect(upload.next() == .gone && upload.acknowledged == 0)
     upload.restart()
     #expect(upload.location == nil && upload.expires == nil)
@@ -398,10 +403,12 @@ struct TusUploadTests {
     #expect(try upload.ask("PATCH").fileOffset == 17)
   }
 
-  @Test func aLockedUploadIsAskedForAgainLater() throws {
+  /// Some servers say 409 while they hold the upload for another request.
+  @Test(arguments: [409, 423])
+  func aLockedUploadIsAskedForAgainLater(status: Int) throws {
     var upload = try resumed()
     _ = try upload.ask("HEAD")
-    #expect(throws: TusError.locked) { try upload.answer(423) }
+    #expect(throws: TusError.locked) { try upload.answer(status) }
     try upload.locate(3)
     #expect(upload.acknowledged == 3)
   }

@@ -5,6 +5,41 @@ import Testing
 @testable import Uploader
 
 struct SocketTests {
+  private let directory = TemporaryDirectory()
+
+  /// A file of ten bytes, and a connection to send it over, whose other end is `peer`.
+  private func ends() throws -> (socket: Socket, file: SourceFile, peer: Int32) {
+    var pair: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else { fatalError("socketpair failed") }
+    let file = try SourceFile.open(directory.file("set.wav", bytes("0123456789")), limit: .max)
+    return (Socket(descriptor: pair[0]), file, pair[1])
+  }
+
+  /// As a stale mount, or a FUSE whose process has died, does: sendfile(2) has one error number for both ends.
+  @Test func anErrorOfSendfileIsTheFilesIfTheFileCannotBeRead() throws {
+    let (socket, file, peer) = try ends()
+    defer { close(peer) }
+    let unreadable = open(directory.path(of: "set.wav"), O_WRONLY)
+    guard unreadable >= 0, dup2(unreadable, file.descriptor) == file.descriptor else { fatalError("dup2 failed") }
+    close(unreadable)
+    #expect(throws: DirectError.file(.readFailed(offset: 3, SystemError(code: EBADF)))) {
+      try socket.send(file, at: 3, count: 7)
+    }
+  }
+
+  @Test func anErrorOfSendfileIsTheConnectionsIfTheFileCanBeRead() throws {
+    let (socket, file, peer) = try ends()
+    close(peer)
+    #expect(throws: DirectError.stream(.system(SystemError(code: EPIPE)))) { try socket.send(file, at: 3, count: 7) }
+  }
+
+  @Test func aFileThatEndsTooEarlyIsOneOnlyIfItCannotBeReadThere() throws {
+    let (socket, file, peer) = try ends()
+    defer { close(peer) }
+    directory.truncate("set.wav", to: 3)
+    #expect(throws: DirectError.file(.shrank(size: 10, offset: 3))) { try socket.send(file, at: 3, count: 7) }
+  }
+
   /// A server may say goodbye and then reset the connection, as it does when it closes one with unread content. The kernel
   /// raises SIGPIPE then, also when it has passed on a part of what it was to send.
   @Test func aConnectionThatBreaksInTheMiddleOfAFileIsAnErrorAndNoSignal() async {
@@ -12,7 +47,7 @@ struct SocketTests {
       let directory = TemporaryDirectory()
       let path = directory.file("set.wav", [0])
       directory.truncate("set.wav", to: 32 << 20)
-      let file = try SourceFile(path: path, limit: .max)
+      let file = try SourceFile.open(path, limit: .max)
       for round in 0..<100 { _ = BreakingServer(afterBytes: 65_536 + round * 40_009).send(file) }
       exit(EXIT_SUCCESS)
     }

@@ -8,7 +8,7 @@ struct SourceFileIdentityTests {
   private let directory = TemporaryDirectory()
 
   private func identity(_ name: String = "set.wav", room: Int = 64 << 10) throws -> FileIdentity {
-    let file = try SourceFile(path: FilePath(directory.path(of: name)), limit: .max)
+    let file = try SourceFile.open(LocalPath(directory.path(of: name)), limit: .max)
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
     defer { space.deallocate() }
     return try file.identity(using: space)
@@ -78,7 +78,7 @@ struct SourceFileIdentityTests {
 
   @Test func aFileThatShrinksMeanwhileIsAnError() throws {
     _ = directory.file("set.wav", recording(1000))
-    let file = try SourceFile(path: FilePath(directory.path(of: "set.wav")), limit: .max)
+    let file = try SourceFile.open(LocalPath(directory.path(of: "set.wav")), limit: .max)
     directory.truncate("set.wav", to: 10)
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
     defer { space.deallocate() }

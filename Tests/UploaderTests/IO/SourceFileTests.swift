@@ -7,8 +7,8 @@ import Testing
 struct SourceFileTests {
   private let directory = TemporaryDirectory()
 
-  private func openFile(_ path: FilePath, limit: Int64 = .max) throws(FileError) -> SourceFile {
-    try SourceFile(path: path, limit: limit)
+  private func openFile(_ path: LocalPath, limit: Int64 = .max) throws(FileError) -> SourceFile {
+    try SourceFile.open(path, limit: limit)
   }
 
   private func read(_ file: SourceFile, _ length: Int, at offset: Int64) throws(FileError) -> [UInt8] {
@@ -23,17 +23,17 @@ struct SourceFileTests {
   @Test func aMissingFileIsMissing() {
     _ = directory.file("file", bytes("x"))
     for path in [directory.path(of: "none"), directory.path(of: "file/below"), "", "/no\0thing"] {
-      #expect(throws: FileError.missing) { try openFile(FilePath(path)) }
+      #expect(throws: FileError.missing) { try openFile(LocalPath(path)) }
     }
   }
 
   @Test func aDirectoryIsNoRecording() {
-    #expect(throws: FileError.notRegular(kind: "a directory")) { try openFile(FilePath(directory.path)) }
+    #expect(throws: FileError.notRegular(kind: "a directory")) { try openFile(LocalPath(directory.path)) }
   }
 
   @Test func aFIFOIsRefusedWithoutWaitingForItsWriter() {
     mkfifo(directory.path(of: "fifo"), 0o600)
-    #expect(throws: FileError.notRegular(kind: "a FIFO")) { try openFile(FilePath(directory.path(of: "fifo"))) }
+    #expect(throws: FileError.notRegular(kind: "a FIFO")) { try openFile(LocalPath(directory.path(of: "fifo"))) }
   }
 
   @Test func aDeviceIsNoRecording() {
@@ -60,16 +60,16 @@ struct SourceFileTests {
   @Test func aPathThatLeadsNowhereIsUnreadable() {
     symlink("loop", directory.path(of: "loop"))
     #expect(throws: FileError.unreadable(SystemError(code: ELOOP))) {
-      try openFile(FilePath(directory.path(of: "loop")))
+      try openFile(LocalPath(directory.path(of: "loop")))
     }
     let long = directory.path(of: String(repeating: "x", count: 256))
-    #expect(throws: FileError.unreadable(SystemError(code: ENAMETOOLONG))) { try openFile(FilePath(long)) }
+    #expect(throws: FileError.unreadable(SystemError(code: ENAMETOOLONG))) { try openFile(LocalPath(long)) }
   }
 
   @Test func aSymbolicLinkIsFollowed() throws {
     _ = directory.file("set.wav", bytes("12345"))
     symlink("set.wav", directory.path(of: "link"))
-    #expect(try openFile(FilePath(directory.path(of: "link"))).size == 5)
+    #expect(try openFile(LocalPath(directory.path(of: "link"))).size == 5)
   }
 
   /// A second close could hit a file that another thread has opened meanwhile. Runs in a process of its own, where the
@@ -83,7 +83,7 @@ struct SourceFileTests {
           guard fstat(descriptor, &status) == 0, close(descriptor) == 0 else { exit(EXIT_FAILURE) }
         }
       }
-      for _ in 0..<20_000 { _ = try? SourceFile(path: "/dev/null", limit: 1) }
+      for _ in 0..<20_000 { _ = try? SourceFile.open("/dev/null", limit: 1) }
       exit(EXIT_SUCCESS)
     }
   }
@@ -118,19 +118,36 @@ struct SourceFileTests {
   @Test func anUntouchedFileIsUnchanged() throws {
     let file = try openFile(directory.file("set.wav", bytes("0123456789")))
     _ = try read(file, 10, at: 0)
-    try file.verifyUnchanged()
+    #expect(try !file.verifyUnchanged())
+  }
+
+  @Test func aChangeOfItsStatusAloneIsToldUntilItIsSettled() throws {
+    let path = directory.file("set.wav", bytes("0123456789"))
+    let file = try openFile(path)
+    directory.touch("set.wav")
+    #expect(try file.verifyUnchanged())
+    file.settle(try file.statusTime())
+    #expect(try !file.verifyUnchanged())
+    directory.rewrite(bytes("X"), in: "set.wav", at: 3)
+    #expect(try file.verifyUnchanged())
+  }
+
+  @Test func theFileSaysWhetherItCanBeRead() throws {
+    let file = try openFile(directory.file("set.wav", bytes("0123456789")))
+    try file.verifyReadable(at: 9)
+    #expect(throws: FileError.shrank(size: 10, offset: 10)) { try file.verifyReadable(at: 10) }
   }
 
   @Test func everyChangeIsNoticed() throws {
     let path = directory.file("set.wav", bytes("0123456789"))
     let rewritten = try openFile(path)
     directory.overwrite(bytes("X"), in: "set.wav", at: 3)
-    #expect(throws: FileError.rewritten) { try rewritten.verifyUnchanged() }
+    #expect(throws: FileError.rewritten) { _ = try rewritten.verifyUnchanged() }
     let grown = try openFile(path)
     directory.append(bytes("ab"), to: "set.wav")
-    #expect(throws: FileError.grew(from: 10, to: 12)) { try grown.verifyUnchanged() }
+    #expect(throws: FileError.grew(from: 10, to: 12)) { _ = try grown.verifyUnchanged() }
     let shrunk = try openFile(path)
     directory.truncate("set.wav", to: 7)
-    #expect(throws: FileError.shrank(size: 12, offset: 7)) { try shrunk.verifyUnchanged() }
+    #expect(throws: FileError.shrank(size: 12, offset: 7)) { _ = try shrunk.verifyUnchanged() }
   }
 }

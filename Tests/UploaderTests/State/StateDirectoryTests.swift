@@ -10,15 +10,15 @@ struct StateDirectoryTests {
 
   @Test func theDirectoryAndAllAboveItAreMadeForTheUserAlone() throws {
     let deep = bench.path + "/a/b"
-    _ = try StateDirectory(FilePath(deep), warn: { _ in })
+    _ = try StateDirectory(LocalPath(deep), warn: { _ in })
     #expect(bench.mode() == 0o700 && bench.mode(of: "a") == 0o700 && bench.mode(of: "a/b") == 0o700)
     // Once more is no error.
-    _ = try StateDirectory(FilePath(deep + "/"), warn: { _ in })
+    _ = try StateDirectory(LocalPath(deep + "/"), warn: { _ in })
   }
 
   @Test func aPathThroughAFileIsUnusable() throws {
     _ = bench.directory.file("file", bytes("x"))
-    let path = FilePath(bench.directory.path(of: "file/state"))
+    let path = LocalPath(bench.directory.path(of: "file/state"))
     #expect(throws: StateError.unusable(path, SystemError(code: ENOTDIR))) {
       try StateDirectory(path, warn: { _ in })
     }
@@ -32,7 +32,7 @@ struct StateDirectoryTests {
   func aDirectoryThatCannotBeMadeIsUnusable() {
     chmod(bench.directory.path, 0o500)
     defer { chmod(bench.directory.path, 0o700) }
-    #expect(throws: StateError.unusable(FilePath(bench.path), SystemError(code: EACCES))) { try bench.open() }
+    #expect(throws: StateError.unusable(LocalPath(bench.path), SystemError(code: EACCES))) { try bench.open() }
   }
 
   // MARK: Writing and reading
@@ -131,7 +131,7 @@ struct StateDirectoryTests {
 
   @Test func anotherVersionsRecordIsLeftAlone() throws {
     let directory = try bench.open()
-    bench.put(bytes("gighive-upload record 2 whatever"), at: "5e1f0a77.record")
+    bench.put(bytes("gighive-upload record 3 whatever"), at: "5e1f0a77.record")
     #expect(try directory.records(.all).isEmpty)
     #expect(bench.names == ["5e1f0a77.record"] && bench.warnings.count == 1)
     #expect(bench.warnings[0].contains("another version"))
@@ -158,10 +158,10 @@ struct StateDirectoryTests {
     let directory = try bench.open()
     _ = bench.directory.file("victim", bytes("precious"))
     symlink(bench.directory.path(of: "victim"), bench.path + "/5e1f0a77.new")
-    #expect(throws: StateError.unusable(FilePath(bench.path + "/5e1f0a77.new"), SystemError(code: ELOOP))) {
+    #expect(throws: StateError.unusable(LocalPath(bench.path + "/5e1f0a77.new"), SystemError(code: ELOOP))) {
       try directory.write(record("5e1f0a77"))
     }
-    let victim = try SourceFile(path: FilePath(bench.directory.path(of: "victim")), limit: .max)
+    let victim = try SourceFile.open(LocalPath(bench.directory.path(of: "victim")), limit: .max)
     #expect(victim.size == 8)
   }
 
@@ -215,7 +215,48 @@ struct StateDirectoryTests {
     try directory.remove("5e1f0a77")
   }
 
+  // MARK: Room
+
+  @Test func theRoomForTheLastWriteIsOnTheDiskUntilItBecomesTheRecord() throws {
+    let directory = try bench.open()
+    var sample = record("5e1f0a77")
+    try directory.write(sample)
+    try directory.keepRoom(for: sample)
+    let room = try #require(bench.content(of: "5e1f0a77.room"))
+    #expect(room.count >= 8192 + sample.encoded(crc32: { _ in 0 }).count && bench.mode(of: "5e1f0a77.room") == 0o600)
+    let inode = bench.inode(of: "5e1f0a77.room")
+    sample.phase = .delivered
+    sample.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
+    #expect(sample.encoded(crc32: { _ in 0 }).count < room.count)
+    try directory.write(sample, intoRoom: true)
+    #expect(bench.names == ["5e1f0a77.delivered"] && bench.inode(of: "5e1f0a77.delivered") == inode)
+    #expect(try bench.open().records(.all) == [sample])
+  }
+
+  @Test func aRecordIsWrittenAlsoWhenItsRoomIsGone() throws {
+    let directory = try bench.open()
+    let sample = record("5e1f0a77", phase: .delivered)
+    try directory.write(sample, intoRoom: true)
+    #expect(try bench.open().records(.all) == [sample] && bench.names == ["5e1f0a77.delivered"])
+  }
+
   // MARK: Locks
+
+  /// Opened the ordinary way, it would wait for a reader.
+  @Test(arguments: ["directory.lock", "5e1f0a77.lock", "5e1f0a77.new", "5e1f0a77.room"])
+  func aFIFOInTheFilesPlaceIsToldAtOnce(name: String) throws {
+    let directory = try bench.open()
+    mkfifo(bench.path + "/" + name, 0o600)
+    let path = LocalPath(bench.path + "/" + name)
+    #expect(throws: StateError.notRegular(path)) {
+      switch name {
+      case "directory.lock": _ = try directory.lockForCreation()
+      case "5e1f0a77.lock": _ = try directory.lock("5e1f0a77")
+      case "5e1f0a77.new": try directory.write(record("5e1f0a77"))
+      default: try directory.keepRoom(for: record("5e1f0a77"))
+      }
+    }
+  }
 
   @Test func aLockIsHeldByOne() throws {
     var lock = try bench.open().lock("5e1f0a77")
@@ -237,26 +278,14 @@ struct StateDirectoryTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test func theDirectorysOwnLockIsWaitedFor() async throws {
-    let directory = try bench.open()
-    let holder = try directory.lockForCreation()
-    let path = bench.path
-    let waiting = Task.detached {
-      let began = shimMilliseconds()
-      let lock = try StateDirectory(FilePath(path), warn: { _ in }).lockForCreation()
-      withExtendedLifetime(lock) {}
-      return shimMilliseconds() - began
-    }
-    usleep(150_000)
-    withExtendedLifetime(holder) {}
-    _ = consume holder
-    #expect(try await waiting.value < 4000)
+  /// Nothing waits for it here: whoever wants it looks again later.
+  @Test func theDirectorysOwnLockIsHeldByOne() throws {
+    var holder = try bench.open().lockForCreation()
+    #expect(holder != nil)
+    #expect(try bench.open().lockForCreation() == nil)
+    // It is no upload's lock.
+    #expect(try bench.open().lock("5e1f0a77") != nil)
+    holder = nil
+    #expect(try bench.open().lockForCreation() != nil)
   }
-}
-
-/// The monotonic clock.
-private func shimMilliseconds() -> Int {
-  var now = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &now)
-  return now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }

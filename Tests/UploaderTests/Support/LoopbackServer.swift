@@ -34,43 +34,40 @@ final class LoopbackServer: @unchecked Sendable {
 
   let port: UInt16
   private let listener: Int32
-  private let done = DispatchSemaphore(value: 0)
+  private let threads = DispatchGroup()
   private let lock = NSLock()
   private var requests: [Request] = []
-  private var isAnswering = false
+  /// The connections that are served now.
+  private var connections: Set<Int32> = []
+  private var isFinishing = false
+  /// Its end is reached from then on.
+  private let finishing = Pipe()
 
   /// - Parameter connections: what happens on each connection in turn; then it is closed.
   convenience init(_ connections: [[Action]]) {
     self.init()
-    Thread.detachNewThread { [self] in
+    onThread { [self] in
       for actions in connections {
+        guard let connection = acceptConnection() else { break }
         var waiting = actions[...]
-        serveConnection(accept(listener, nil, nil)) {
+        serveConnection(connection) {
           !waiting.isEmpty
         } next: { _ in
           waiting.removeFirst()
         }
       }
       close(listener)
-      done.signal()
     }
   }
 
-  /// - Parameter answer: decides what happens to a request whose head has come, as long as there are any.
+  /// - Parameter answer: decides what happens to a request whose head has come.
   convenience init(answering answer: @escaping @Sendable (Request) -> Action) {
     self.init()
-    isAnswering = true
-    Thread.detachNewThread { [self] in
-      // Not for ever, should the test forget to finish.
-      for _ in 0..<100 where lock.withLock({ isAnswering }) {
-        let connection = accept(listener, nil, nil)
-        if connection >= 0 { Thread.detachNewThread { [self] in serveConnection(connection, next: answer) } }
+    onThread { [self] in
+      while let connection = acceptConnection() {
+        onThread { [self] in serveConnection(connection, next: answer) }
       }
-      lock.withLock {
-        isAnswering = false
-        close(listener)
-      }
-      done.signal()
+      close(listener)
     }
   }
 
@@ -88,26 +85,43 @@ final class LoopbackServer: @unchecked Sendable {
     guard listening else { fatalError("no loopback socket") }
     self.listener = listener
     port = UInt16(bigEndian: address.sin_port)
-    LoopbackServer.limitWaiting(listener)
+  }
+
+  private func onThread(_ body: @escaping @Sendable () -> Void) {
+    threads.enter()
+    Thread.detachNewThread { [threads] in
+      body()
+      threads.leave()
+    }
   }
 
   var url: String { "http://127.0.0.1:\(port)/" }
 
-  /// Waits until the script is at its end, and tells what came.
+  /// Serves what has come by now, waits for nothing else, and tells what came.
   func finish() -> [Request] {
     lock.withLock {
-      // Nobody else is waited for. The descriptor must not be somebody else's by now.
-      if isAnswering { shutdown(listener, Int32(SHUT_RDWR)) }
-      isAnswering = false
+      isFinishing = true
+      for connection in connections { shutdown(connection, Int32(SHUT_RD)) }
     }
-    done.wait()
+    finishing.fileHandleForWriting.closeFile()
+    threads.wait()
     return lock.withLock { requests }
   }
 
-  /// A test that goes wrong must not hang for ever.
-  private static func limitWaiting(_ descriptor: Int32) {
-    var limit = timeval(tv_sec: 5, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  /// The next connection; nil when the last one has come.
+  private func acceptConnection() -> Int32? {
+    var waiting = [listener, finishing.fileHandleForReading.fileDescriptor].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    // Not for ever, should a test forget to finish.
+    guard poll(&waiting, 2, 60_000) > 0, waiting[0].revents != 0 else { return nil }
+    let connection = accept(listener, nil, nil)
+    guard connection >= 0 else { return nil }
+    return lock.withLock {
+      connections.insert(connection)
+      if isFinishing { shutdown(connection, Int32(SHUT_RD)) }
+      return connection
+    }
   }
 
   /// - Parameters:
@@ -116,9 +130,12 @@ final class LoopbackServer: @unchecked Sendable {
   private func serveConnection(
     _ connection: Int32, goesOn: () -> Bool = { true }, next: (Request) -> Action
   ) {
-    guard connection >= 0 else { return }
-    defer { close(connection) }
-    LoopbackServer.limitWaiting(connection)
+    defer {
+      lock.withLock {
+        connections.remove(connection)
+        close(connection)
+      }
+    }
     requests: while goesOn(), var request = readHead(connection) {
       let action = lock.withLock { next(request) }
       request.body = readBody(connection, of: request, for: action)

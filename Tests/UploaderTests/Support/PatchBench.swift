@@ -9,43 +9,27 @@ final class PatchBench: SteppedTransfer {
   let file: SourceFile
   let digest: FileDigest?
   let transfer: Transfer
-  private let told: Told
+  let story = TransferStory()
   var now: Int64 = 0
-
-  private final class Told {
-    var progress: [Progress] = []
-    var answers: [Response] = []
-    var waits: [Int64] = []
-    var stretches: ArraySlice<Range<Int>> = []
-    /// Does a request that followed make sense after such an answer?
-    var counts: (Response) throws(UploadError) -> Bool = { (_) throws(UploadError) in true }
-  }
 
   /// - Parameters:
   ///   - stretches: of the file, one a request.
   ///   - jobs: how many transfers share the ring's memory.
-  init(fileLength: Int, stretches: [Range<Int>], digest: FileDigest? = nil, jobs: Int = 1) throws {
+  ///   - processors: with more than one, a second thread digests.
+  ///   - isReused: was the connection used before?
+  init(
+    fileLength: Int, stretches: [Range<Int>], digest: FileDigest? = nil, jobs: Int = 1, processors: Int = 1,
+    buffers: TransferBuffers? = nil, isReused: Bool = false
+  ) throws {
     content = recording(fileLength)
-    file = try SourceFile(path: directory.file("set.wav", content), limit: .max)
+    file = try SourceFile.open(directory.file("set.wav", content), limit: .max)
     self.digest = digest
-    let told = Told()
-    told.stretches = stretches.dropFirst()
-    self.told = told
-    var hooks = TransferHooks()
-    hooks.onProgress = { told.progress.append($0) }
-    hooks.followUp = { () throws(UploadError) in
-      guard let stretch = told.stretches.popFirst() else { return nil }
-      return PatchBench.request(stretch)
-    }
-    hooks.onEarlierAnswer = { (response, milliseconds) throws(UploadError) in
-      told.answers.append(response)
-      told.waits.append(milliseconds)
-      return try told.counts(response)
-    }
+    story.following = stretches.dropFirst().map(PatchBench.request)[...]
+    var connection = Connection(stream: stream, peer: TransferBench.peer, roundTripMilliseconds: 0)
+    connection.isReused = isReused
     transfer = Transfer(
-      PatchBench.request(stretches[0]), of: file, digest: digest,
-      over: Connection(stream: stream, peer: TransferBench.peer, roundTripMilliseconds: 0),
-      buffers: TransferBuffers(jobs: jobs), timeouts: Timeouts(), hooks: hooks)
+      PatchBench.request(stretches[0]), of: TransferSource(file: file, digest: digest, clock: { 0 }), over: connection,
+      buffers: buffers ?? TransferBuffers(jobs: jobs, processors: processors), timeouts: Timeouts())
   }
 
   static func head(_ stretch: Range<Int>) -> String {
@@ -65,14 +49,11 @@ final class PatchBench: SteppedTransfer {
   }
 
   /// The answers to all requests but the last.
-  var earlierAnswers: [Response] { told.answers }
+  var earlierAnswers: [Response] { story.earlier.map { $0.response } }
   /// How long each took from the request's last byte, in milliseconds.
-  var earlierWaits: [Int64] { told.waits }
-  var progress: [Progress] { told.progress }
-  /// How many stretches have not been asked for.
-  var stretchesLeft: Int { told.stretches.count }
-
-  func decide(_ counts: @escaping (Response) throws(UploadError) -> Bool) { told.counts = counts }
+  var earlierWaits: [Int64] { story.earlier.map { $0.milliseconds } }
+  /// How many requests have not followed yet.
+  var stretchesLeft: Int { story.following.count }
 }
 
 /// What a tus server says when it has stored a request.

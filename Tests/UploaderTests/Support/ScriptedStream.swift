@@ -24,6 +24,8 @@ final class ScriptedStream: ByteStream {
   var nextTake: () -> Take = { .upTo(.max) }
   /// Does the stream still hold back some of what it has taken, as TLS does with records?
   var holdsBack = false
+  /// Does the stream have something of its own to say, which the next flush passes on?
+  var holdsBytes = false
   /// Is told after every write that took something how many bytes have been written in all.
   var onWrite: (Int) -> Void = { _ in }
   private var events: [(due: Int, event: Event)] = []
@@ -64,7 +66,10 @@ final class ScriptedStream: ByteStream {
   /// Scripts are about bytes that pass through the ring.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? { nil }
 
-  func flush() throws(StreamError) -> Bool { !holdsBack }
+  func flush() throws(StreamError) -> Bool {
+    if !holdsBack { holdsBytes = false }
+    return !holdsBack
+  }
 
   func closeNotify() {}
 }

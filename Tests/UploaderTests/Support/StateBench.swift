@@ -19,7 +19,7 @@ final class StateBench {
   /// As another process would open it.
   func open() throws -> StateDirectory {
     let told = told
-    return try StateDirectory(FilePath(path), warn: { told.warnings.append($0) })
+    return try StateDirectory(LocalPath(path), warn: { told.warnings.append($0) })
   }
 
   /// The names in it, in alphabetical order.
@@ -33,6 +33,11 @@ final class StateBench {
     guard FileManager.default.createFile(atPath: path + "/" + name, contents: Data(content)) else {
       fatalError("createFile failed")
     }
+  }
+
+  func inode(of name: String) -> ino_t {
+    var status = stat()
+    return stat(path + "/" + name, &status) == 0 ? status.st_ino : 0
   }
 
   /// The permissions of the directory, or of a file in it.

@@ -25,9 +25,9 @@ final class TemporaryDirectory {
   func path(of name: String) -> String { path + "/" + name }
 
   /// Creates a file with this content.
-  func file(_ name: String, _ content: [UInt8]) -> FilePath {
+  func file(_ name: String, _ content: [UInt8]) -> LocalPath {
     write(content, to: name, flags: O_WRONLY | O_CREAT | O_TRUNC, at: 0)
-    return FilePath(path(of: name))
+    return LocalPath(path(of: name))
   }
 
   func append(_ content: [UInt8], to name: String) { write(content, to: name, flags: O_WRONLY | O_APPEND, at: nil) }
@@ -37,6 +37,33 @@ final class TemporaryDirectory {
     write(content, to: name, flags: O_WRONLY, at: offset)
     let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 7)]
     guard utimensat(AT_FDCWD, path(of: name), times, 0) == 0 else { fatalError("utimensat failed") }
+  }
+
+  /// Writes over a part of the file and restores its modification time, as editors of tags do.
+  func rewrite(_ content: [UInt8], in name: String, at offset: Int) {
+    var status = stat()
+    stat(path(of: name), &status)
+    passTime(behind: status.st_ctim, name)
+    write(content, to: name, flags: O_WRONLY, at: offset)
+    guard utimensat(AT_FDCWD, path(of: name), [status.st_atim, status.st_mtim], 0) == 0 else {
+      fatalError("utimensat failed")
+    }
+  }
+
+  /// Changes nothing of the file but its status.
+  func touch(_ name: String) {
+    var status = stat()
+    stat(path(of: name), &status)
+    passTime(behind: status.st_ctim, name)
+  }
+
+  /// The kernel's clock for files is coarse: waits until it shows another time.
+  private func passTime(behind time: timespec, _ name: String) {
+    var status = stat()
+    repeat {
+      chmod(path(of: name), 0o600)
+      stat(path(of: name), &status)
+    } while status.st_ctim.tv_sec == time.tv_sec && status.st_ctim.tv_nsec == time.tv_nsec
   }
 
   func truncate(_ name: String, to length: Int) {

@@ -11,45 +11,39 @@ final class TransferBench: SteppedTransfer {
   static let closing = "\r\n------GigHive-000102030405060708090a0b0c0d0e0f--\r\n"
 
   let directory = TemporaryDirectory()
-  let path: FilePath
+  let path: LocalPath
   let content: [UInt8]
   let stream = ScriptedStream()
   let transfer: Transfer
   private let digest: FileDigest
-  private let told = Told()
+  let story = TransferStory()
   /// What the last step took as the time, in milliseconds.
   var now: Int64 = 0
 
-  private final class Told { var progress: [Progress] = [] }
-
   init(
     fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
-    responseMilliseconds: Int64 = 120_000, pace: Pace? = nil
+    responseMilliseconds: Int64 = 120_000, pace: PaceShare? = nil, processors: Int = 1,
+    clock: @escaping () -> Int64 = { 0 }
   ) throws {
     digest = try FileDigest()
     content = recording(fileLength)
     path = directory.file("set.wav", content)
-    let file = try SourceFile(path: path, limit: .max)
+    let file = try SourceFile.open(path, limit: .max)
     let body = try FormData.body(
       fields: [FormField("label", "Set 1")], file: FilePart(name: "file", fileName: "set.wav", mediaType: "audio/wav"),
       fileLength: file.size, boundary: Boundary(random: Array(0...15)))
     var timeouts = Timeouts()
     timeouts.stallMilliseconds = stallMilliseconds
     timeouts.responseMilliseconds = responseMilliseconds
-    let told = told
-    var hooks = TransferHooks()
-    hooks.onProgress = { told.progress.append($0) }
     transfer = Transfer(
       OutgoingRequest(
         head: bytes(TransferBench.head), body: body,
         exchange: Exchange(method: "POST", expectsContinue: expectsContinue)),
-      of: file, digest: digest,
+      of: TransferSource(file: file, digest: digest, clock: clock),
       over: Connection(
-        stream: stream, peer: TransferBench.peer, roundTripMilliseconds: roundTripMilliseconds),
-      buffers: TransferBuffers(), timeouts: timeouts, pace: pace, hooks: hooks)
+        stream: stream, peer: TransferBench.peer, roundTripMilliseconds: roundTripMilliseconds, host: "hive"),
+      buffers: TransferBuffers(processors: processors), timeouts: timeouts, pace: pace)
   }
-
-  var progress: [Progress] { told.progress }
 
   /// Everything that belongs on the wire.
   var wire: [UInt8] {

@@ -14,11 +14,15 @@ enum TusScript {
   static let created = Action.answer(createdText)
   /// So late that the server must be far away.
   static let createdFarAway = Action.answerLate(createdText, milliseconds: 40)
-  private static let createdText = "HTTP/1.1 201 Created\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"
+  private static let createdText =
+    "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"
+  /// The field that shows that a tus server has answered.
+  static let proof = "Tus-Resumable: 1.0.0\r\n"
 
   /// The answer to HEAD.
   static func located(_ offset: Int, of length: Int) -> Action {
-    .answer("HTTP/1.1 200 OK\r\nUpload-Offset: \(offset)\r\nUpload-Length: \(length)\r\nContent-Length: 0\r\n\r\n")
+    .answer(
+      "HTTP/1.1 200 OK\r\n\(proof)Upload-Offset: \(offset)\r\nUpload-Length: \(length)\r\nContent-Length: 0\r\n\r\n")
   }
 
   /// The answer to PATCH.
@@ -108,20 +112,20 @@ final class UploadBench {
   let content: [UInt8]
   var configuration = Configuration()
   private(set) var retries: [Retry] = []
-  private let path: FilePath
+  private let path: LocalPath
 
   init(length: Int, keepsRecords: Bool = false) {
     content = recording(length)
     path = directory.file("set.wav", content)
     configuration.retryMaximumDelayMilliseconds = 1
-    if keepsRecords { configuration.stateDirectory = FilePath(directory.path(of: "state")) }
+    if keepsRecords { configuration.stateDirectory = LocalPath(directory.path(of: "state")) }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: directory.path(of: "state")) }
 
   /// What is on the disk of the uploads.
   func records() throws -> [UploadRecord] {
-    try StateDirectory(FilePath(directory.path(of: "state")), warn: { _ in }).records(.all)
+    try StateDirectory(LocalPath(directory.path(of: "state")), warn: { _ in }).records(.all)
   }
 
   func tus(_ server: LoopbackServer) throws -> UploadRequest {

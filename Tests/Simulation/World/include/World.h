@@ -11,6 +11,9 @@ extern "C" {
 enum { WORLD_GIGHIVE = 0, WORLD_MULTIPART = 1, WORLD_TUS = 2 };
 enum { WORLD_PROTOCOL_AUTOMATIC = 0, WORLD_PROTOCOL_MULTIPART = 1, WORLD_PROTOCOL_TUS = 2 };
 
+// The commands of a start: `send`, `resume --all`, or that and then `send` of what is left.
+enum { WORLD_SENDS = 0, WORLD_RESUMES = 1, WORLD_RESUMES_AND_SENDS = 2 };
+
 typedef struct {
     int32_t destination;
     const char *url;
@@ -35,7 +38,9 @@ typedef struct {
     int64_t rate_limit;
     // NULL: none.
     const char *proxy;
-    // Go on with what the records have.
+    // Delete from the server what a start has delivered, at its end.
+    int32_t deletes;
+    // WORLD_SENDS …
     int32_t resumes;
     int32_t refreshes;
     const char *state_directory;
@@ -87,14 +92,24 @@ enum {
     WORLD_NOT_THE_SERVER = 10,
     // The upload that was to be gone on with is delivered.
     WORLD_DELIVERED_BEFORE = 11,
+    // The server may have stored all of it; only the user can say that it is to be sent again.
+    WORLD_MAY_BE_STORED = 12,
 };
 // The upload has a record.
 void world_upload_recorded(int32_t index);
 void world_upload_retries(int32_t index, const char *message);
 void world_upload_progress(int32_t index, int64_t delivered, int64_t total);
+// A command begins with this file. The one before it in the same start may have ended without a delivery.
+void world_upload_again(int32_t index);
 void world_upload_ended(int32_t index, int32_t outcome, const char *message);
 // Everything that the program had is let go of.
 void world_end_start(void);
+// The server has said that it has the upload of this address no more, as the program sees it.
+void world_upload_terminated(const char *location);
+// The server has said that it has deleted the recording, as the program sees it.
+void world_recording_deleted(int64_t asset);
+// Is the program's process gone?
+int32_t world_is_dead(void);
 // What the world has to say to a trace.
 void world_note(const char *line);
 int32_t world_traces(void);
@@ -109,7 +124,7 @@ int32_t world_set_canary(const char *name);
 const char *world_canaries(void);
 
 // Runs seeds in `jobs` processes, up to so many failures; returns how many failed. `program` is what a replay is called
-// with; without one, nothing is printed.
+// with; without one, only what was noticed is printed.
 int64_t world_run_seeds(
     uint64_t first, uint64_t count, int32_t jobs, int32_t most_failures, const char *program, void (*run)(uint64_t seed));
 

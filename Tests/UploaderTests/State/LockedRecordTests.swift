@@ -4,13 +4,13 @@ import Testing
 
 @testable import Uploader
 
-struct KeptRecordTests {
+struct LockedRecordTests {
   private let bench = StateBench()
   private let endpoint = "https://hive/"
   private let content = recording(200_000)
 
   private func file(_ name: String = "set.wav") throws -> SourceFile {
-    try SourceFile(path: FilePath(bench.directory.path(of: name)), limit: .max)
+    try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
   }
 
   private func identity(of file: SourceFile) throws -> FileIdentity {
@@ -23,9 +23,17 @@ struct KeptRecordTests {
   private func open(
     _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
     note: String = ""
-  ) throws -> KeptRecord {
+  ) throws -> LockedRecord {
+    try #require(try openNow(name, endpoint: endpoint, upload: upload, uploadedAs: uploadedAs, note: note))
+  }
+
+  /// - Returns: nil if the directory is locked.
+  private func openNow(
+    _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
+    note: String = ""
+  ) throws -> LockedRecord? {
     let file = try file(name)
-    return try KeptRecord.open(
+    return try LockedRecord.open(
       for: file, try identity(of: file), endpoint: endpoint ?? self.endpoint, note: note, upload: upload,
       uploadedAs: uploadedAs, in: try bench.open())
   }
@@ -112,7 +120,7 @@ struct KeptRecordTests {
   @Test func aFileThatHasGrownIsNotTheOneThatWasBegunWith() throws {
     let former = try leave()
     bench.directory.append(bytes("more"), to: "set.wav")
-    let path = FilePath(bench.directory.path(of: "set.wav"))
+    let path = LocalPath(bench.directory.path(of: "set.wav"))
     #expect(throws: UploadError.changed(path, .size(from: 200_000, to: 200_004), upload: former.id)) { try open() }
     // The record stays as it was.
     #expect(try bench.open().records(.all) == [former])
@@ -121,7 +129,7 @@ struct KeptRecordTests {
   @Test func otherContentIsNoticed() throws {
     let former = try leave()
     bench.directory.overwrite([content[199_999] ^ 1], in: "set.wav", at: 199_999)
-    let path = FilePath(bench.directory.path(of: "set.wav"))
+    let path = LocalPath(bench.directory.path(of: "set.wav"))
     #expect(throws: UploadError.changed(path, .content, upload: former.id)) { try open() }
   }
 
@@ -129,7 +137,7 @@ struct KeptRecordTests {
   @Test func aChangeInTheMiddleIsNoticedByItsTime() throws {
     let former = try leave()
     bench.directory.overwrite([content[100_000] ^ 1], in: "set.wav", at: 100_000)
-    let path = FilePath(bench.directory.path(of: "set.wav"))
+    let path = LocalPath(bench.directory.path(of: "set.wav"))
     #expect(throws: UploadError.changed(path, .modificationTime, upload: former.id)) { try open() }
   }
 
@@ -177,7 +185,7 @@ struct KeptRecordTests {
   @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
     let former = try leave { $0.phase = .delivered }
     #expect(throws: UploadError.delivered(upload: former.id)) { try open(upload: former.id) }
-    #expect(Set(bench.names) == ["directory.lock", former.id + ".delivered"])
+    #expect(Set(bench.names) == ["directory.lock", "index", former.id + ".delivered"])
   }
 
   /// A power cut between the two steps of a delivery.
@@ -230,10 +238,140 @@ struct KeptRecordTests {
     _ = bench.directory.file("set.wav", content)
     nonisolated(unsafe) let tests = self
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
-      let kept = try? tests.open()
+      var kept: LockedRecord?
+      // As a job does: whoever finds the directory locked looks again.
+      for _ in 0..<1000 {
+        do {
+          kept = try tests.openNow()
+          if kept != nil { break }
+          usleep(1000)
+        } catch { break }
+      }
       usleep(200_000)
       withExtendedLifetime(kept) {}
     }
     #expect(try bench.open().records(.all).count == 1)
+  }
+
+  @Test func whileAnotherProcessLooksForARecordNoneIsOpened() throws {
+    let former = try leave()
+    let directory = try bench.open()
+    let holder = try directory.lockForCreation()
+    #expect(try openNow() == nil)
+    withExtendedLifetime(holder) {}
+    // Nothing has changed meanwhile.
+    #expect(try directory.records(.all) == [former])
+  }
+
+  // MARK: What may be stored
+
+  /// Only a person can have found out that it is not.
+  @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
+    let former = try leave {
+      $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+      $0.isEnding = true
+    }
+    #expect(former.phase == .failed && former.mayBeStored)
+    #expect(throws: UploadError.uncertain(upload: former.id)) { try open() }
+    #expect(try bench.open().records(.all) == [former])
+    let again = try open(upload: former.id).record
+    // Under the old address there may be what is stored.
+    #expect(again.id == former.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
+    #expect(again.phase == .pending && !again.mayBeStored && !again.isEnding && again.message == nil)
+    #expect(try bench.open().records(.all) == [again])
+  }
+
+  /// The server may have the whole file from when its last byte is about to go out; that outlives the process.
+  @Test func anUploadThatWasEndingIsStillEnding() throws {
+    try leave { $0.isEnding = true }
+    let kept = try open()
+    #expect(kept.record.isEnding && kept.record.uploadURL != nil)
+  }
+
+  // MARK: Writing
+
+  /// Each write is brought to the disk, which is slow on flash.
+  @Test func anUpdateThatChangesNothingWritesNothing() throws {
+    _ = bench.directory.file("set.wav", content)
+    let kept = try open()
+    let name = bench.path + "/" + kept.record.id + ".record"
+    func inode() -> ino_t {
+      var status = stat()
+      return stat(name, &status) == 0 ? status.st_ino : 0
+    }
+    let before = kept.record
+    // A new file would get another inode, as long as this one is open.
+    let descriptor = Glibc.open(name, O_RDONLY)
+    defer { close(descriptor) }
+    let first = inode()
+    try kept.update { $0.offset = 0 }
+    try kept.update { _ in }
+    #expect(first != 0 && inode() == first && kept.record == before)
+    try kept.update { $0.offset = 1 }
+    #expect(inode() != first && kept.record.offset == 1)
+  }
+
+  @Test func aDeliveryIsWrittenAndLeavesNoLockBehind() throws {
+    let former = try leave { $0.message = "the connection was lost" }
+    var receipt = Receipt()
+    receipt.assetID = 7
+    receipt.deleteToken = "5ec2e7"
+    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
+    let record = try #require(try bench.open().records(.all).first)
+    #expect(record.id == former.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
+    #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
+    #expect(Set(bench.names) == ["directory.lock", "index", former.id + ".delivered"])
+  }
+
+  /// GigHive gives the token once, with the first delivery of a recording.
+  @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
+    let former = try leave {
+      $0.phase = .delivered
+      $0.assetID = 7
+      $0.deleteToken = "5ec2e7"
+    }
+    let kept = try open()
+    #expect(kept.record.id != former.id)
+    var receipt = Receipt()
+    receipt.assetID = 7
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
+    let records = try bench.open().records(.all)
+    #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
+  }
+
+  // MARK: Removal
+
+  @Test func aRecordThatIsTakenIsLockedAndAsItIsNow() throws {
+    let former = try leave()
+    let taken = try #require(try LockedRecord.take(former.id, in: bench.open()))
+    #expect(taken.record == former)
+    #expect(try LockedRecord.take(former.id, in: bench.open()) == nil)
+    #expect(throws: UploadError.conflict(upload: former.id)) { try open() }
+    try taken.remove()
+    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(former.id) })
+  }
+
+  @Test func aRecordThatIsNotThereCannotBeTaken() throws {
+    #expect(throws: StateError.noSuchRecord("5e1f0a77")) { try LockedRecord.take("5e1f0a77", in: bench.open()) }
+    #expect(bench.names.isEmpty)
+  }
+
+  /// Another process that wants to delete it too must not get in between.
+  @Test func whoDeletesADeliveredRecordKeepsItsLock() throws {
+    let former = try leave {
+      $0.phase = .delivered
+      $0.deleteToken = "5ec2e7"
+    }
+    let taken = try #require(try LockedRecord.take(former.id, in: bench.open()))
+    for isBeingDeleted in [true, false, true] {
+      try taken.update { $0.isBeingDeleted = isBeingDeleted }
+      #expect(try LockedRecord.take(former.id, in: bench.open()) == nil)
+      #expect(try bench.open().lock(former.id) == nil)
+      #expect(try bench.open().current(former.id)?.isBeingDeleted == isBeingDeleted)
+    }
+    try taken.remove()
+    withExtendedLifetime(taken) {}
+    #expect(throws: StateError.noSuchRecord(former.id)) { try LockedRecord.take(former.id, in: bench.open()) }
+    #expect(bench.names.allSatisfy { !$0.hasPrefix(former.id) })
   }
 }

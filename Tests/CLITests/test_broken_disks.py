@@ -1,0 +1,245 @@
+"""A file on a file system that fails, is slow, or is not what it seems: on FUSE, mounted for the test.
+
+What is the file's fault ends with exit code 3, names the file, and is not tried again. Whatever happens, nothing but the file counts
+as delivered.
+"""
+
+import hashlib
+import re
+
+import pytest
+from broken_disk import BrokenDisk, content
+from program import trust
+
+MISSING = BrokenDisk.missing()
+pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
+
+SIZE = 12_000_000
+MIDDLE = 7_000_000
+"""Behind the first requests by tus, and not where a read of the kernel's begins."""
+
+WAYS = ["form", "form --digest", "form https", "tus", "tus --digest", "tus https", "gighive", "gighive https", "gighive tus"]
+every_way = pytest.mark.parametrize("way", WAYS)
+every_cache = pytest.mark.parametrize("direct", [False, True], ids=["cached", "direct"])
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mounts one; it is gone after the test."""
+    disks = []
+
+    def disk(**plan):
+        disks.append(BrokenDisk(tmp_path / "disk", **{"size": SIZE, **plan}))
+        return disks[0].__enter__()
+
+    yield disk
+    for mounted in disks:
+        mounted.__exit__()
+
+
+@pytest.fixture
+def deliver(program, hive, certificates, disk):
+    """Sends the file of such a disk. Returns what the program said, and the server."""
+
+    def deliver(way, *options, faults=(), extensions=None, **plan):
+        words = way.split()
+        more = {"tus_extensions": extensions} if extensions else {}
+        stub = hive(*faults, tls=certificates if "https" in words else None, **more)
+        destination = {
+            "form": ["--multipart-url", stub.url + "/upload"],
+            "tus": ["--tus-url", stub.url + "/tus/", "--chunk-size", "4M"],
+            "gighive": ["--server", stub.url, "--label", "First set", "--user", "uploader", "--chunk-size", "4M"],
+        }[words[0]]
+        if words[1:] == ["tus"]:
+            destination += ["--protocol", "tus"]
+        if "--digest" in words:
+            destination += ["--digest"]
+        arguments = ["send", disk(**plan).file, *destination, *trust(stub), "--json", *options]
+        return program.run(*arguments, env={"GIGHIVE_PASSWORD": "secret"}, retries=2), stub
+
+    return deliver
+
+
+def received(stub) -> list[str]:
+    """The digests of all that the server takes for a whole file."""
+    forms = [part.sha256 for request in stub.requests if request.complete for part in request.parts if part.is_file]
+    return forms + [one.sha256 for one in [*stub.uploads, *stub.recordings] if getattr(one, "is_complete", True)]
+
+
+def sha256(size=SIZE, version=0) -> str:
+    return hashlib.sha256(content(size, version)).hexdigest()
+
+
+def delivered(result, stub, expected=None):
+    assert result.code == 0, result
+    assert result.outcome["event"] == "delivered"
+    assert set(received(stub)) == {expected or sha256()}
+    if "checksum_sha256" in result.outcome:
+        assert {result.outcome["checksum_sha256"]} == set(received(stub))
+
+
+def is_the_files_fault(result, stub, *words):
+    assert (result.code, result.outcome["exit_code"]) == (3, 3), result
+    assert result.outcome["event"] == "failed"
+    assert re.search(r"gig\.mp4.* (" + "|".join(words) + ")", result.outcome["message"]), result
+    for word in ("the connection", "127.0.0.1", "did nothing"):
+        assert word not in result.outcome["message"], result
+    was_not_tried_again(result, stub)
+    assert received(stub) == []
+
+
+def was_not_tried_again(result, stub):
+    assert [event for event in result.events if event["event"] == "retry"] == []
+    # Neither without a word.
+    starts = [request.header("Upload-Offset") for request in stub.requests if request.kind == "patch"]
+    assert len(set(starts)) == len(starts), starts
+    assert len([request for request in stub.requests if request.kind in ("multipart", "other")]) <= 1
+
+
+ERRORS = ["ESTALE", "EIO", "ETIMEDOUT", "ENOTCONN", "ECONNRESET"]
+"""What a read fails with; the last three a connection can fail with, too."""
+
+FAILURES = [(way, error) for way in WAYS for error in ERRORS if way in ("form", "tus") or error in ("EIO", "ENOTCONN")]
+"""Where the kernel passes the file on itself, it has one error number for both."""
+every_failure = pytest.mark.parametrize(("way", "error"), FAILURES)
+
+
+@every_cache
+@every_failure
+def test_a_read_that_fails_for_good_is_the_files_fault(deliver, way, error, direct):
+    result, stub = deliver(way, error=error, at=MIDDLE, direct=direct)
+    is_the_files_fault(result, stub, "could not be read at byte")
+
+
+@every_cache
+@every_failure
+def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way, error, direct):
+    """The kernel may have asked again, or may have been asked again; nobody else may be blamed."""
+    result, stub = deliver(way, error=error, at=MIDDLE, times=1, direct=direct)
+    if result.code == 0:
+        delivered(result, stub)
+        was_not_tried_again(result, stub)
+    else:
+        is_the_files_fault(result, stub, "could not be read at byte")
+
+
+@every_cache
+@every_failure
+def test_a_sector_that_cannot_be_read_is_the_files_fault(deliver, way, error, direct):
+    """One byte where the kernel began can be read all the same."""
+    result, stub = deliver(way, error=error, at=MIDDLE, is_sector=True, direct=direct)
+    is_the_files_fault(result, stub, "could not be read at byte")
+
+
+@pytest.mark.parametrize("way", ["form", "tus"])
+def test_what_the_kernel_could_not_pass_on_once_is_read_and_sent(deliver, way):
+    result, stub = deliver(way, error="ETIMEDOUT", at=MIDDLE, times=1, direct=True)
+    delivered(result, stub)
+    was_not_tried_again(result, stub)
+
+
+@every_cache
+@every_way
+def test_a_file_system_that_dies_is_the_files_fault(deliver, way, direct):
+    result, stub = deliver(way, dies=True, at=MIDDLE, direct=direct)
+    is_the_files_fault(result, stub, "could not be read at byte", "cannot be read: ")
+
+
+def test_a_file_system_that_has_died_is_refused_before_anything_is_sent(program, hive, disk):
+    stub, mounted = hive(), disk(dies=True)
+    with pytest.raises(OSError):
+        mounted.file.read_bytes()
+    result = program.send(stub, mounted.file, retries=2)
+    assert result.code == 3 and "gig.mp4" in result.err, result
+    assert stub.requests == []
+
+
+@every_way
+def test_short_reads_are_not_the_end_of_the_file(deliver, way):
+    delivered(*deliver(way, direct=True, short=70_001))
+
+
+# MARK: Time
+
+SLOW = {"size": 700_000, "slow": 0.7}
+HASTY = ["--stall-timeout", "500ms"]
+
+
+@pytest.mark.parametrize("way", ["form", "form --digest", "form https", "tus", "gighive https", "gighive tus"])
+def test_a_slow_disk_is_no_stall_of_the_connection(deliver, way):
+    result, stub = deliver(way, *HASTY, **SLOW)
+    delivered(result, stub, sha256(SLOW["size"]))
+    was_not_tried_again(result, stub)
+
+
+@pytest.mark.parametrize("way", ["form", "form --digest", "form https", "gighive tus"])
+def test_a_slow_answer_about_the_file_is_none_either(deliver, way):
+    result, stub = deliver(way, *HASTY, slow_status=0.7, size=3_000_000)
+    delivered(result, stub, sha256(3_000_000))
+    was_not_tried_again(result, stub)
+
+
+def test_nor_is_it_one_of_another_files_connection(program, hive, disk, recording):
+    stub, mounted = hive("slow-read=4e6"), disk(**SLOW)
+    files = [mounted.file, recording(6_000_000, "quick.mp4")]
+    destination = ["--multipart-url", stub.url + "/upload"]
+    result = program.run("send", *destination, *files, "--digest", "-j", "2", *HASTY, retries=2)
+    assert result.code == 0, result
+    assert len(stub.requests) == 2 and len(received(stub)) == 2
+
+
+# MARK: Changes
+
+KNOWS = {"form --digest", "tus --digest", "gighive", "gighive https", "gighive tus"}
+"""With a digest, the content can be compared."""
+
+
+@pytest.mark.parametrize(("change", "word"), [("mtime", "was changed"), ("size", "became shorter")])
+@every_way
+def test_a_change_in_the_middle_ends_the_upload(deliver, way, change, word):
+    result, stub = deliver(way, change=change, at=MIDDLE)
+    is_the_files_fault(result, stub, word)
+
+
+@every_way
+def test_a_change_of_the_status_alone_is_none_where_a_digest_shows_that(deliver, way):
+    result, stub = deliver(way, change="ctime", at=MIDDLE)
+    if way in KNOWS:
+        delivered(result, stub)
+    else:
+        is_the_files_fault(result, stub, "was changed")
+
+
+@every_way
+def test_a_rewrite_that_changes_only_the_status_is_noticed(deliver, way):
+    result, stub = deliver(way, change="ctime", rewrite=True, at=MIDDLE, direct=True)
+    is_the_files_fault(result, stub, "was changed")
+
+
+@pytest.mark.parametrize("change", ["ctime", "mtime"])
+@pytest.mark.parametrize("way", ["tus", "tus --digest", "tus https", "gighive tus"])
+def test_a_rewrite_between_the_checksum_and_the_sending_is_the_files_fault(deliver, way, change):
+    """Not the server's, which finds that the checksum is of something else."""
+    extensions = ("creation", "creation-with-upload", "termination", "checksum")
+    result, stub = deliver(way, extensions=extensions, change=change, rewrite=True, at=MIDDLE, after=1, direct=True)
+    is_the_files_fault(result, stub, "was changed")
+
+
+# MARK: Other content behind the same status
+
+INTEGRITY = 10
+
+
+@every_way
+def test_what_is_read_once_is_what_arrives(deliver, way):
+    """The second time it would be something else."""
+    delivered(*deliver(way, fickle=True, direct=True))
+
+
+@pytest.mark.parametrize("way", ["gighive", "gighive https", "gighive tus"])
+def test_what_is_other_content_at_a_second_try_is_no_success(deliver, way):
+    scope = "PATCH" if way.endswith("tus") else "multipart"
+    at = 2_000_000 if way.endswith("tus") else MIDDLE
+    result, stub = deliver(way, faults=[f"{scope}/reset-after={at}@1"], fickle=True, direct=True)
+    assert result.code == INTEGRITY, result
+    assert result.outcome["file"].endswith("gig.mp4") and sha256() in result.outcome["message"]

@@ -1,0 +1,104 @@
+"""A program that uses the library keeps its process to itself; gighive-upload takes its own process over."""
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[2] / ".build" / "debug" / "library-example"
+PROGRAM = Path(os.environ.get("GIGHIVE_UPLOAD", "gighive-upload"))
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not EXAMPLE.exists(), reason="swift build makes the example"),
+]
+
+CONFIGURATION = """openssl_conf = all
+[all]
+ssl_conf = kinds
+[kinds]
+system_default = tls
+[tls]
+MaxProtocol = TLSv1.2
+"""
+
+
+def supported_versions(hello):
+    """The versions of a ClientHello's supported_versions (RFC 8446, 4.2.1), or none."""
+    at = 5 + 4 + 2 + 32  # record, handshake message, version, random
+    at += 1 + hello[at]
+    at += 2 + int.from_bytes(hello[at : at + 2], "big")
+    at += 1 + hello[at] + 2
+    while at < len(hello):
+        kind, length = int.from_bytes(hello[at : at + 2], "big"), int.from_bytes(hello[at + 2 : at + 4], "big")
+        if kind == 43:
+            return hello[at + 5 : at + 4 + length]
+        at += 4 + length
+    return b""
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(20)
+        yield listener
+
+
+@pytest.fixture
+def start(recording):
+    """Starts a sender of a file, without standard input, to a server."""
+    processes = []
+
+    def start(sender, scheme, listener, **environment):
+        url = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
+        arguments = {
+            "library": [EXAMPLE, url, recording(1000)],
+            "program": [PROGRAM, "send", recording(1000), "--multipart-url", url, "--retries", "0"],
+        }[sender]
+        processes.append(
+            subprocess.Popen(
+                arguments, env={**os.environ, **environment}, preexec_fn=lambda: os.close(0),
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )
+        )
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(("sender", "offers"), [("library", False), ("program", True)])
+def test_openssls_configuration_counts_in_other_programs_only(start, listener, tmp_path, sender, offers):
+    (tmp_path / "openssl.cnf").write_text(CONFIGURATION)
+    start(sender, "https", listener, OPENSSL_CONF=str(tmp_path / "openssl.cnf"))
+    connection, _ = listener.accept()
+    with connection:
+        connection.settimeout(20)
+        hello = connection.recv(16384)
+        assert hello[0] == 22
+        assert (b"\x03\x04" in supported_versions(hello)) is offers
+
+
+@pytest.mark.parametrize(("sender", "opens"), [("library", False), ("program", True)])
+def test_closed_standard_streams_are_opened_by_the_program_only(start, listener, sender, opens):
+    process = start(sender, "http", listener)
+    connection, _ = listener.accept()
+    with connection:
+        number_0 = os.readlink(f"/proc/{process.pid}/fd/0")
+    assert (number_0 == "/dev/null") is opens
+
+
+@pytest.mark.parametrize(("sender", "caught"), [("library", False), ("program", True)])
+def test_signals_are_caught_by_the_program_only(start, listener, sender, caught):
+    process = start(sender, "http", listener)
+    connection, _ = listener.accept()
+    with connection:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines())
+    interrupt, pipe = 1 << 1, 1 << 12
+    assert bool(int(fields["SigCgt"], 16) & interrupt) is caught
+    assert bool(int(fields["SigIgn"], 16) & pipe) is caught

@@ -1,0 +1,258 @@
+"""Names and addresses: which are tried, and how they are written."""
+
+import socket
+
+import pytest
+from namespaces import alone, command, hosts
+from program import wait_until
+
+pytestmark = pytest.mark.native
+
+NAME = "gig.hive.test"
+
+
+def broken_ipv6(count: int) -> list[str]:
+    """Addresses that this machine thinks it can reach."""
+    return [f"2001:db8::{0x10 + number:x} {NAME}" for number in range(count)]
+
+
+@pytest.fixture
+def own_ipv6():
+    """For `alone`: an address of the world, so that those of the world are tried first (RFC 6724)."""
+    return lambda: command("ip", "addr", "add", "2001:db8::1/64", "dev", "lo", "nodad")
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
+def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried(
+        run, hive, recording, tmp_path, own_ipv6, count):
+    def test():
+        own_ipv6()
+        hosts(tmp_path / "hosts", *broken_ipv6(count), f"127.0.0.1 {NAME}")
+        stub = hive(user=None)
+        result = run(
+            "send", recording(), "--multipart-url", f"http://{NAME}:{stub.port}/upload", "--verbose")
+        assert result.code == 0, result
+        tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
+        assert tried[0].startswith("[2001:db8::"), "the machine prefers IPv4: nothing is tested"
+        assert tried.index(f"127.0.0.1:{stub.port}") == 1
+
+    alone(test)
+
+
+def test_no_more_than_16_addresses_are_tried(run, recording, tmp_path, own_ipv6):
+    def test():
+        own_ipv6()
+        hosts(tmp_path / "hosts", *broken_ipv6(40), *(f"127.0.0.{number} {NAME}" for number in range(1, 41)))
+        result = run("send", recording(), "--multipart-url", f"http://{NAME}:9/", "--verbose")
+        assert result.code == 4, result
+        tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
+        assert len(tried) == len(set(tried)) == 16
+        assert [address[0] for address in tried] == ["[", "1"] * 8
+
+    alone(test)
+
+
+# MARK: localhost (RFC 6761)
+
+
+@pytest.mark.parametrize("name", ["localhost", "LOCALHOST", "localhost.", "gig.localhost"])
+@pytest.mark.parametrize("lines", [[], ["192.0.2.1 localhost gig.localhost"]], ids=["empty", "another"])
+def test_localhost_is_this_machine_whatever_etc_hosts_says(run, hive, recording, tmp_path, name, lines):
+    def test():
+        hosts(tmp_path / "hosts", *lines)
+        stub = hive(user=None)
+        assert run("send", recording(), "--multipart-url", f"http://{name}:{stub.port}/x").code == 0
+        assert stub.requests[0].header("Host") == f"{name.lower()}:{stub.port}"
+
+    alone(test)
+
+
+@pytest.mark.parametrize("family, host", [("--ipv6", "::1"), ("--ipv4", "127.0.0.1")])
+def test_localhost_has_both_families(run, hive, recording, tmp_path, family, host):
+    def test():
+        hosts(tmp_path / "hosts")
+        stub = hive(user=None, host=host)
+        url = f"http://localhost:{stub.port}/x"
+        assert run("send", recording(), "--multipart-url", url).code == 0
+        assert run("send", recording(name="b.mp4"), "--multipart-url", url, family).code == 0
+        other = {"--ipv6": "--ipv4", "--ipv4": "--ipv6"}[family]
+        assert run("send", recording(name="c.mp4"), "--multipart-url", url, other).code == 4
+
+    alone(test)
+
+
+def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, recording, certificates):
+    stub = hive(user=None, tls=certificates)
+    url = f"https://localhost.:{stub.port}/x"
+    result = run("send", recording(), "--multipart-url", url, "--cacert", certificates.cacert)
+    assert result.code == 0, result
+
+
+# MARK: Zones (RFC 6874)
+
+
+def is_reachable() -> bool:
+    """The kernel gets a new address ready behind the scenes."""
+    with socket.create_server(("::", 0), family=socket.AF_INET6) as server, socket.socket(socket.AF_INET6) as client:
+        return client.connect_ex(("fe80::1", server.getsockname()[1], 0, socket.if_nametoindex("lo"))) == 0
+
+
+@pytest.fixture
+def link_local(hive):
+    """For `alone`: a server at an address that counts on one network only."""
+
+    def link_local(*faults, **options):
+        command("ip", "addr", "add", "fe80::1/64", "dev", "lo", "nodad")
+        wait_until(is_reachable)
+        return hive(*faults, host="::", **options)
+
+    return link_local
+
+
+@pytest.mark.parametrize("zone", ["%25lo", "%lo", "%251", "%1"])
+def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording, zone):
+    def test():
+        stub = link_local(user=None)
+        url = f"http://[fe80::1{zone}]:{stub.port}"
+        assert run("send", recording(), "--multipart-url", url + "/x").code == 0
+        assert stub.requests[0].header("Host") == f"[fe80::1]:{stub.port}"
+        assert b"%" not in stub.requests[0].head
+
+    alone(test)
+
+
+def test_an_upload_by_tus_goes_on_in_its_zone(run, program, link_local, recording):
+    """The server's Location has none."""
+
+    def test():
+        stub = link_local("patch/close-after=30000@1", user=None)
+        url = f"http://[fe80::1%25lo]:{stub.port}/tus/"
+        result = run("send", recording(3_000_000), "--tus-url", url, retries=3)
+        assert result.code == 0, result
+        assert all(request.header("Host") == f"[fe80::1]:{stub.port}" for request in stub.requests)
+        assert {request.method for request in stub.requests} >= {"POST", "PATCH"}
+        line, = run("list", "--json").events
+        assert line["destination"] == url
+
+    alone(test)
+
+
+def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, tmp_path):
+    from certificates_matrix import Forge, leaf
+    from hivestub.certificates import Certificates
+
+    (tmp_path / "forge").mkdir()
+    shown = leaf(Forge(tmp_path / "forge"), names=("IP:fe80::1",))
+    pair = Certificates(shown.leaf.path, shown.leaf.key, shown.cacert, "", "", "")
+
+    def test():
+        stub = link_local(user=None, tls=pair)
+        url = f"https://[fe80::1%25lo]:{stub.port}/x"
+        result = run("send", recording(), "--multipart-url", url, "--cacert", shown.cacert)
+        assert result.code == 0, result
+
+    alone(test)
+
+
+def test_a_zone_that_the_machine_does_not_have_is_named(run, recording):
+    result = run("send", recording(), "--multipart-url", "http://[fe80::1%25nowhere7]:9/x", seconds=20)
+    assert result.code == 4, result
+    assert "fe80::1%nowhere7" in result.err and "network interface" in result.err
+
+
+@pytest.mark.parametrize("zone", ["%", "%25a b", "%25" + "a" * 16, "%25a%25b"])
+def test_a_zone_that_is_none_is_a_usage_error(run, recording, zone):
+    result = run("send", recording(), "--multipart-url", f"http://[fe80::1{zone}]:9/x")
+    assert result.code == 2, result
+
+
+# MARK: Proxies
+
+
+@pytest.fixture
+def through(run, hive, recording):
+    """Sends with variables of the environment; does it go to the stub directly?"""
+
+    def through(environment: dict, scheme="http", url=None):
+        stub = hive(user=None)
+        url = url or f"{scheme}://127.0.0.1:{stub.port}/upload"
+        result = run("send", recording(), "--multipart-url", url, env=environment)
+        return result, [request.target for request in stub.requests]
+
+    return through
+
+
+@pytest.mark.parametrize(
+    "exceptions", [
+        "127.0.0.0/8", "10.0.0.0/8, 127.0.0.1/32", "10.0.0.1\t127.0.0.1", "\t127.0.0.1\t,", "127.0.0.1/0", "127.0.0.0/30"])
+def test_no_proxy_knows_blocks_of_addresses_and_tabs(through, exceptions):
+    result, targets = through({"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions})
+    assert result.code == 0, result
+    assert targets == ["/upload"]
+
+
+@pytest.mark.parametrize("exceptions", ["127.0.0.2/31", "128.0.0.0/8", "127.0.0.0/33", "::/0", "0.1"])
+def test_what_is_outside_of_a_block_goes_through_the_proxy(through, exceptions):
+    result, targets = through({"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions})
+    assert result.code == 4, result
+    assert targets == []
+
+
+@pytest.mark.parametrize("url, exceptions", [("http://localhost.:{}/x", "localhost"), ("http://localhost:{}/x", "localhost.")])
+def test_a_trailing_dot_does_not_matter(run, hive, recording, url, exceptions):
+    stub = hive(user=None)
+    environment = {"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions}
+    assert run("send", recording(), "--multipart-url", url.format(stub.port), env=environment).code == 0
+
+
+SOCKS = "socks5h://user:Pr0xy-planted-0004@127.0.0.1:9"
+
+
+@pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize(
+    "decides", [{"no_proxy": "127.0.0.0/8"}, {"NO_PROXY": "*"}, {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}])
+def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(through, name, decides):
+    result, targets = through({name: SOCKS, **decides})
+    assert result.code == 0, result
+    assert targets == ["/upload"]
+
+
+@pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy"])
+def test_nor_to_what_goes_through_an_http_proxy(run, hive, recording, name):
+    stub = hive(user=None)
+    environment = {name: SOCKS, "http_proxy": f"http://127.0.0.1:{stub.port}"}
+    result = run("send", recording(), "--multipart-url", "http://192.0.2.1/upload", env=environment)
+    assert result.code == 0, result
+    assert [request.target for request in stub.requests] == ["http://192.0.2.1/upload"]
+
+
+def test_nor_where_the_command_line_names_another_one(run, hive, recording):
+    stub = hive(user=None)
+    arguments = ["send", recording(), "--multipart-url", "http://192.0.2.1/upload"]
+    for proxy in (stub.url, ""):
+        result = run(*arguments, "--proxy", proxy, "--connect-timeout", "200ms", env={"ALL_PROXY": SOCKS})
+        assert result.code == (0 if proxy else 4), result
+
+
+@pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy", "http_proxy"])
+def test_where_it_would_be_used_it_is_named_and_nothing_is_sent(run, hive, recording, name):
+    stub = hive(user=None)
+    url = f"http://127.0.0.1:{stub.port}/x"
+    for output in ([], ["--json"]):
+        result = run("send", recording(), "--multipart-url", url, *output, env={name: SOCKS})
+        assert result.code == 2, result
+        assert "$" + name in result.out + result.err and "NO_PROXY" in result.out + result.err
+        assert "planted" not in result.out + result.err
+    assert stub.requests == []
+
+
+def test_a_redirect_to_where_it_would_be_used_goes_nowhere(run, hive, recording):
+    """Another scheme can have another proxy."""
+    other = hive(user=None)
+    stub = hive(f"http-redirect=307:http://127.0.0.1:{other.port}/x", user=None)
+    environment = {"ALL_PROXY": SOCKS, "no_proxy": f"127.0.0.1:{stub.port}"}
+    result = run("send", recording(), "--multipart-url", stub.url + "/upload", env=environment)
+    assert result.code == 2, result
+    assert "$ALL_PROXY" in result.err
+    assert other.requests == []
+    wait_until(lambda: stub.requests)

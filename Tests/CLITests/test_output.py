@@ -1,0 +1,377 @@
+"""Nobody who does not read, and no disk that is full, holds up an upload or its end; and what was lost is said."""
+
+import contextlib
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+from program import wait_until
+from records import only_record
+
+OUTPUT_FAILED = 14
+SOON_SECONDS = 20
+"""Five seconds are the promise; a busy machine gets some more."""
+
+
+class FullPipe:
+    """A pipe of one page that is full, until somebody reads it."""
+
+    def __init__(self, filling=4096):
+        self.reading, self.writing = os.pipe()
+        fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, 4096)
+        self.filling = filling
+        os.write(self.writing, b"x" * filling)
+
+    def read(self) -> str:
+        """All that comes until the last writer has gone."""
+        os.close(self.writing)
+        data = b""
+        while part := os.read(self.reading, 65536):
+            data += part
+        return data[self.filling :].decode()
+
+    def close(self):
+        for end in (self.reading, self.writing):
+            with contextlib.suppress(OSError):
+                os.close(end)
+
+
+@pytest.fixture
+def full_pipe():
+    pipes = []
+
+    def full_pipe(filling=4096):
+        pipes.append(FullPipe(filling))
+        return pipes[-1]
+
+    yield full_pipe
+    for pipe in pipes:
+        pipe.close()
+
+
+def sent(hive):
+    return [recording.size for recording in hive.recordings]
+
+
+STYLES = [["--json"], []]
+
+
+@pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
+def test_what_nobody_reads_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe, style):
+    stub, pipe = hive(), full_pipe()
+    running = program.start_sending(stub, recording(), *style, stdout=pipe.writing)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == OUTPUT_FAILED, result
+    assert "nobody took the standard output; 1 result was lost." in result.err
+    assert sent(stub) == [300_000] and only_record(program).phase == "delivered"
+    assert pipe.read() == ""
+
+
+def test_a_reader_who_comes_late_gets_every_result(hive, program, recording, full_pipe):
+    stub, pipe = hive(), full_pipe()
+    running = program.start_sending(stub, recording(), recording(name="b.mp4"), "--json", stdout=pipe.writing)
+    wait_until(lambda: len(stub.recordings) == 2)
+    out = pipe.read()
+    assert running.wait(SOON_SECONDS).code == 0
+    outcomes = [json.loads(line)["event"] for line in out.splitlines()]
+    assert outcomes.count("start") == outcomes.count("delivered") == 2
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_ends_it_although_nobody_reads(hive, program, recording, full_pipe, number, code):
+    stub, pipe = hive("stall-after=100000"), full_pipe()
+    running = program.start_sending(stub, recording(8_000_000), "--json", stdout=pipe.writing)
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
+    running.signal(number)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == code, result
+    assert "interrupted" in result.err and "1 result was lost" in result.err
+
+
+def test_a_deadline_ends_it_although_nobody_reads(hive, program, recording, full_pipe):
+    stub, pipe = hive("stall-after=100000"), full_pipe()
+    running = program.start_sending(stub, recording(8_000_000), "--json", "--max-time", "1s", stdout=pipe.writing)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 4, result
+    assert "--max-time" in result.err and "1 result was lost" in result.err
+
+
+@pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
+def test_standard_error_that_nobody_reads_holds_nothing_up(hive, program, recording, full_pipe, style):
+    stub, pipe = hive("stall-after=100000"), full_pipe()
+    running = program.start_sending(
+        stub, recording(8_000_000), *style, "--progress=plain", "--verbose", stderr=pipe.writing)
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
+    running.signal(signal.SIGTERM)
+    assert running.wait(SOON_SECONDS).code == 143
+
+
+# Many files
+
+
+@pytest.fixture
+def long_named(recording, tmp_path):
+    """Files whose results take 4 KB each."""
+
+    def long_named(count):
+        directory = tmp_path
+        while len(str(directory)) < 1700:
+            directory = directory / ("\x01" * 100)
+            directory.mkdir()
+        return [recording(1000, f"{number}.mp4", directory=directory) for number in range(count)]
+
+    return long_named
+
+
+def test_no_further_file_begins_while_nobody_reads_and_all_go_on_afterwards(
+    hive, program, long_named, full_pipe
+):
+    stub, pipe, files = hive(), full_pipe(), long_named(20)
+    running = program.start_sending(stub, *files, "--json", stdout=pipe.writing)
+    wait_until(lambda: stub.recordings)
+    count = 0
+    while count != len(stub.recordings):
+        count = len(stub.recordings)
+        time.sleep(1)
+    assert 0 < count < 20 and running.process.poll() is None
+    out = pipe.read()
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 0, result
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["file"] for event in events if event["event"] == "delivered"] == list(map(str, files))
+    assert sum(event["event"] == "start" for event in events) == 20
+    assert len(stub.recordings) == 20
+
+
+def test_a_signal_ends_many_files_although_nobody_reads(hive, program, long_named, full_pipe):
+    stub, pipe = hive(), full_pipe()
+    running = program.start_sending(stub, *long_named(20), "--json", stdout=pipe.writing)
+    wait_until(lambda: stub.recordings)
+    time.sleep(1)
+    running.signal(signal.SIGTERM)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 143, result
+    assert "20 results were lost" in result.err
+
+
+def test_max_time_counts_for_files_that_wait_for_a_reader(hive, program, long_named, full_pipe):
+    stub, pipe = hive(), full_pipe()
+    running = program.start_sending(stub, *long_named(20), "--json", "--max-time", "2s", stdout=pipe.writing)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == OUTPUT_FAILED, result
+    assert "not begun" in result.err and "20 results were lost" in result.err
+    assert 0 < len(stub.recordings) < 20
+
+
+def test_max_time_counts_once_for_all_uploads_that_wait_to_be_resumed(program, long_named, full_pipe):
+    """Each of them is an upload with a limit of its own, but they wait for one reader."""
+    assert program.run("send", *long_named(40), "--tus-url", "http://127.0.0.1:1/").code == 4
+    pipe = full_pipe()
+    running = program.start("resume", "--all", "--json", "--max-time", "2s", stdout=pipe.writing)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 4, result
+    assert "not begun" in result.err and "40 results were lost" in result.err
+
+def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, recording, full_pipe):
+    """A program that reads the events, and has given the standard error a pipe that it never looks at."""
+    pipe, files = full_pipe(), [recording(10, f"{number:0200}.mp4") for number in range(250)]
+    running = program.start(
+        "send", *files, "--multipart-url", "http://127.0.0.1:1/", "--json", stderr=pipe.writing)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 4, result
+    assert [event["event"] for event in result.events].count("failed") == 250
+
+
+# Output that fails
+
+
+@pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
+def test_a_delivery_that_cannot_be_written_ends_in_14(hive, program, recording, style):
+    stub = hive()
+    with open("/dev/full", "wb") as full:
+        result = program.start_sending(stub, recording(), *style, stdout=full).wait()
+    assert result.code == OUTPUT_FAILED, result
+    assert "the standard output failed: No space left on device." in result.err
+    assert "1 result was lost" in result.err and sent(stub) == [300_000]
+
+
+def test_a_failure_keeps_its_exit_code_where_the_output_fails_too(hive, program, recording):
+    with open("/dev/full", "wb") as full:
+        result = program.start_sending(hive("early-status=413"), recording(), "--json", stdout=full).wait()
+    assert result.code == 8 and "No space left on device" in result.err and "413" in result.err
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["version"], ["help"], ["send", "--help"]])
+def test_commands_that_only_print_say_that_they_could_not(hive, program, recording, arguments):
+    assert program.send(hive(), recording()).code == 0
+    with open("/dev/full", "wb") as full:
+        result = program.start(*arguments, stdout=full).wait()
+    assert result.code == OUTPUT_FAILED, result
+    assert "the standard output failed: No space left on device." in result.err
+
+
+def test_a_reader_who_has_gone_stops_no_upload(hive, program, recording):
+    stub = hive()
+    reading, writing = os.pipe()
+    os.close(reading)
+    running = program.start_sending(stub, recording(), recording(name="b.mp4"), "--json", stdout=writing)
+    os.close(writing)
+    result = running.wait()
+    assert result.code == OUTPUT_FAILED and len(stub.recordings) == 2
+    assert "Broken pipe" in result.err and "2 results were lost" in result.err
+
+
+def test_a_command_that_prints_waits_for_its_reader(hive, program, recording, full_pipe):
+    assert program.send(hive(), recording()).code == 0
+    pipe = full_pipe()
+    running = program.start("list", "--json", stdout=pipe.writing)
+    time.sleep(6)  # longer than an upload would wait
+    assert running.process.poll() is None
+    out = pipe.read()
+    assert running.wait().code == 0 and json.loads(out)["state"] == "delivered"
+
+
+# What the output is shared with
+
+
+def test_the_settings_of_a_shared_stream_stay_as_they_are(hive, program, recording):
+    reading, writing = os.pipe()
+    before = fcntl.fcntl(writing, fcntl.F_GETFL)
+    assert program.start_sending(hive(), recording(), "--json", stdout=writing, stderr=writing).wait().code == 0
+    assert fcntl.fcntl(writing, fcntl.F_GETFL) == before and not before & os.O_NONBLOCK
+    os.close(reading), os.close(writing)
+
+
+def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
+    """Another process fills the pipe as fast as it is read, so that it can be full right after poll(2)."""
+    stub = hive()
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    other = subprocess.Popen(["yes", "y" * 3000], stdout=writing)
+    running = program.start_sending(stub, recording(40_000_000), "--json", stdout=writing)
+    os.close(writing)
+    stopping = time.monotonic() + 2
+    while time.monotonic() < stopping:
+        os.read(reading, 4096)
+    # And now nobody reads any more.
+    assert running.wait(SOON_SECONDS).code in (0, OUTPUT_FAILED)
+    other.kill()
+    other.wait()
+    os.close(reading)
+    assert sent(stub) == [40_000_000]
+
+
+def test_a_socket_that_nobody_reads_holds_nothing_up(hive, program, recording):
+    stub = hive()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while theirs.send(b"x" * 4096):
+                pass
+        theirs.setblocking(True)
+        result = program.start_sending(stub, recording(), "--json", stdout=theirs.fileno()).wait(SOON_SECONDS)
+        assert os.get_blocking(theirs.fileno())
+    assert result.code == OUTPUT_FAILED and "1 result was lost" in result.err and len(stub.recordings) == 1
+
+
+def test_a_terminal_that_is_stopped_holds_nothing_up(hive, program, recording):
+    """Ctrl-S, or a terminal window whose program hangs."""
+    stub = hive()
+    master, slave = os.openpty()
+    os.set_blocking(slave, False)
+    # The kernel passes on what it has taken, and then has room again, when it finds time for that.
+    while select.select([], [slave], [], 0.5)[1]:
+        with contextlib.suppress(BlockingIOError):
+            while os.write(slave, b"x" * 4096):
+                pass
+    os.set_blocking(slave, True)
+    running = program.start_sending(stub, recording(), "--progress=bar", stdout=slave, stderr=slave)
+    assert running.wait(SOON_SECONDS).code == OUTPUT_FAILED
+    assert len(stub.recordings) == 1
+    os.close(master), os.close(slave)
+
+
+# Limits and signals from outside
+
+
+def limited(which, value):
+    return lambda: resource.setrlimit(which, (value, value))
+
+
+@pytest.mark.native
+def test_a_log_that_may_not_grow_is_an_error_of_the_output(hive, program, recording, tmp_path):
+    stub = hive()
+    with open(tmp_path / "log", "wb") as log:
+        log.truncate(8192)
+        log.seek(8192)
+        result = program.start_sending(
+            stub, recording(), "--json", stdout=log, preexec_fn=limited(resource.RLIMIT_FSIZE, 8192)).wait()
+    assert result.code == OUTPUT_FAILED, result
+    assert "the standard output failed: File too large." in result.err and len(stub.recordings) == 1
+
+
+@pytest.mark.native
+def test_a_record_that_may_not_grow_is_an_error_of_the_state_directory(hive, program, recording):
+    result = program.send(
+        hive(), recording(2_000_000), "--protocol", "tus", preexec_fn=limited(resource.RLIMIT_FSIZE, 0))
+    assert result.code == 13, result
+    assert "File too large" in result.err
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("limit", range(4, 14))
+@pytest.mark.parametrize("way", ["multipart", "tus"])
+def test_too_few_descriptors_end_it_at_once(hive, program, recording, certificates, limit, way):
+    stub = hive(tls=certificates)
+    result = program.send(
+        stub, recording(), "--protocol", way, "--json", "--retries", "5",
+        preexec_fn=limited(resource.RLIMIT_NOFILE, limit))
+    if result.code == 0 and limit == 13:
+        return
+    assert result.code == 12, result
+    assert "ulimit -n" in result.err and result.outcome["exit_code"] == 12
+    assert not stub.requests
+
+
+@pytest.mark.native
+def test_a_signal_that_was_ignored_stays_ignored(hive, program, recording):
+    stub = hive("stall-after=100000")
+
+    def ignore():
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+
+    running = program.start_sending(stub, recording(8_000_000), preexec_fn=ignore)
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
+    running.signal(signal.SIGINT)
+    running.signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert running.process.poll() is None
+    running.signal(signal.SIGTERM)
+    assert running.wait(SOON_SECONDS).code == 143
+
+
+# The end that nobody wants
+
+
+def test_a_trap_says_what_is_known(hive, program, recording):
+    stub = hive("stall-after=100000@2-2")
+    running = program.start_sending(stub, recording(), recording(8_000_000, "b.mp4"), "--json")
+    wait_until(lambda: len(stub.requests) > 1 and stub.requests[-1].body_bytes == 100_000)
+    running.signal(signal.SIGILL)
+    result = running.wait(SOON_SECONDS)
+    assert result.code == 1, result
+    assert "internal error" in result.err and "nothing was delivered" not in result.err
+    known = {name: result.outcome[name] for name in ("delivered_count", "failed_count", "unknown_count")}
+    assert known == {"delivered_count": 1, "failed_count": 0, "unknown_count": 1}
+    assert result.outcome["exit_code"] == 1 and result.outcome["message"] in result.err
+    assert [event["event"] for event in result.events if event["event"] == "delivered"] == ["delivered"]

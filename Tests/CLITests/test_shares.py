@@ -1,0 +1,94 @@
+"""`--limit-rate` with `-j`: those uploads that can use the rate share it; none waits for the others to end.
+
+What the server has of each is compared, never a time.
+"""
+
+import pytest
+from program import wait_until
+from uploads import CREATION, TUS, sha256
+
+JOBS = 4
+SIZE = 4_000_000
+
+
+@pytest.fixture
+def files(recording):
+    return lambda sizes: [recording(size, f"{number}.mp4") for number, size in enumerate(sizes)]
+
+
+def arrived(hive, way) -> list[int]:
+    """Bytes of each upload that the server has, the smallest first."""
+    if way == "tus":
+        return sorted([upload.offset for upload in hive.uploads] + [item.size for item in hive.recordings])
+    return sorted(request.body_bytes for request in hive.requests if request.kind == "multipart")
+
+
+def when(hive, way, total: int, running) -> list[int]:
+    """What each has at the moment in which all together have so much."""
+    counts = []
+
+    def reached():
+        counts[:] = arrived(hive, way)
+        return sum(counts) >= total or running.process.poll() is not None
+
+    wait_until(reached, seconds=50, what=f"{total} bytes in all")
+    return counts
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_uploads_that_share_a_rate_get_about_as_much(any_hive, program, files, way):
+    hive = any_hive()
+    running = program.start_sending(
+        hive, *files([SIZE] * JOBS), "--protocol", way, "--progress=none", "-j", JOBS, "--limit-rate", "3M")
+    for share in (0.5, 0.75):
+        counts = when(hive, way, int(share * JOBS * SIZE), running)
+        assert len(counts) == JOBS, counts
+        assert counts[-1] <= 2 * counts[0], counts
+    assert running.wait().code == 0
+    assert len(hive.recordings) == JOBS
+
+
+def test_uploads_that_share_a_rate_get_about_as_much_at_a_plain_server(hive, program, files):
+    stub = hive()
+    running = program.start("send", "--tus-url", stub.url + "/tus/", *files([SIZE] * JOBS), "--progress=none", "-j", JOBS,
+                            "--limit-rate", "3M")
+    counts = when(stub, "tus", JOBS * SIZE // 2, running)
+    assert len(counts) == JOBS and counts[-1] <= 2 * counts[0], counts
+    assert running.wait().code == 0
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_no_upload_pauses_until_the_server_gives_it_up(hive, program, files, way):
+    """A server that ends a request in which nothing comes for a second, at 250 kB a second for each."""
+    stub, files = hive("idle-limit=1"), files([1_200_000] * JOBS)
+    result = program.send(stub, *files, "--protocol", way, "-j", JOBS, "--limit-rate", "1M", "--json", retries=0)
+    assert result.code == 0, result
+    assert {item.sha256 for item in stub.recordings} == set(map(sha256, files))
+    assert [request.ending for request in stub.requests if request.ending == "idle-limit"] == []
+
+
+def test_what_one_upload_cannot_use_the_others_get(hive, program, files):
+    """Two of four wait for the server's answer: the rate is the other two's."""
+    stub = hive("multipart/stall-after=100000@2")
+    running = program.start_sending(
+        stub, *files([SIZE] * JOBS), "--protocol", "multipart", "--progress=none", "-j", JOBS, "--limit-rate", "2M",
+        "--stall-timeout", "60s")
+    counts = when(stub, "multipart", 4_200_000, running)
+    assert len(counts) == JOBS, counts
+    assert counts[:2] == [100_000] * 2 and counts[3] <= 2 * counts[2], counts
+    wait_until(lambda: len(stub.recordings) == 2, seconds=30)
+    running.end()
+
+
+def test_a_file_that_comes_later_gets_its_share(hive, program, files):
+    """The short one ends soon, and the next takes its place beside a long one."""
+    stub = hive()
+    running = program.start_sending(
+        stub, *files([8_000_000, 200_000, 4_000_000]), *TUS, "-j", 2, "--limit-rate", "3M")
+    wait_until(lambda: len(stub.recordings) == 1)
+    before = {upload.id: upload.offset for upload in stub.uploads}
+    wait_until(lambda: sum(upload.offset for upload in stub.uploads) - sum(before.values()) >= 4 * CREATION
+               or running.process.poll() is not None, seconds=30)
+    gained = sorted(upload.offset - before.get(upload.id, 0) for upload in stub.uploads)
+    assert len(gained) == 2 and gained[1] <= 4 * gained[0], gained
+    assert running.wait().code == 0

@@ -1,0 +1,124 @@
+"""Thousands of files and records: each is found without reading the others, and none takes memory while it waits."""
+
+import re
+
+import pytest
+from records import read_record, records
+from uploads import PASSWORD, is_delivered, of_kind, stop
+
+COUNT = 1000
+MORE_KIB = 512
+"""What so many may take beyond a few, besides their names: half a KiB a file. A mapped page of the program brings up to 15 others
+along, which ones depends on what the page cache holds: some 64 KiB, different from run to run."""
+
+NOBODY = "http://127.0.0.1:9"
+"""Where nobody answers."""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """As they come from recorders: many with one size and one beginning."""
+
+    def files(count):
+        names = [f"recording-{number:05d}.wav" for number in range(count)]
+        for name in names:
+            (tmp_path / name).write_bytes(b"RIFF" + bytes(2000) + name.encode())
+        return names
+
+    return files
+
+
+def names_kib(names) -> int:
+    """The names, and a pointer to each."""
+    return sum(len(name) + 1 + 8 for name in names) // 1024 + 1
+
+
+def refused(program, names, *options, **more):
+    return program.run(
+        "send", *names, "--server", NOBODY, "--label", "L", "--protocol", "tus", "--user", "uploader", *options, env=PASSWORD, measure=True,
+        **more)
+
+
+def assert_flat(program, few, many, more_kib: int) -> None:
+    """Of the static binary: the ordinary build's shared libraries are mapped in pieces that differ from run to run."""
+    assert min(few.peak_kib, many.peak_kib) > 1000
+    if program.keeps_the_promise:
+        assert many.peak_kib <= few.peak_kib + more_kib, (few.peak_kib, many.peak_kib)
+
+
+def test_files_that_wait_take_no_memory(program, files, tmp_path):
+    names = files(COUNT)
+    few = refused(program, names[:50], "--state-dir", tmp_path / "few", cwd=tmp_path)
+    many = refused(program, names, cwd=tmp_path)
+    assert few.code == many.code == 4, (few, many)
+    assert f"{COUNT} delivered" in many.out
+    assert len(records(program)) == COUNT
+    assert_flat(program, few, many, MORE_KIB + names_kib(names))
+    again = refused(program, names[:-1], cwd=tmp_path)
+    assert again.code == 4 and len(records(program)) == COUNT
+
+    listed = program.run("list", measure=True)
+    assert listed.out.count("recording-") == COUNT and listed.err == ""
+    assert_flat(program, few, listed, MORE_KIB)
+
+
+def test_files_that_are_missing_take_no_memory(program, tmp_path):
+    names = [f"missing-{number:05d}.wav" for number in range(10 * COUNT)]
+    few, many = (refused(program, names[:count], "--verbose", cwd=tmp_path) for count in (50, len(names)))
+    assert few.code == many.code == 3 and many.err.count("no such file") == len(names)
+    # They are gone too soon to be looked at from outside.
+    before, after = (int(re.search(r"VmHWM\) (\d+) KiB", result.err).group(1)) for result in (few, many))
+    if program.keeps_the_promise:
+        assert after <= before + MORE_KIB + names_kib(names), (before, after)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("count", [1, 1000, 20_000])
+def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tmp_path, count):
+    if not program.is_static:
+        pytest.skip("the ordinary build's runtime aborts where there is no memory")
+    names = [f"missing-{number:05d}.wav" for number in range(count)]
+    codes = []
+    for kib in range(2 * 1024, 16 * 1024, 512):
+        result = refused(program, names, "--max-memory", f"{kib}Ki", cwd=tmp_path)
+        codes.append(result.code)
+        if result.code == 12:
+            assert result.err.splitlines()[-1].startswith("gighive-upload: the memory ceiling of"), result
+    assert set(codes) == {3, 12} and codes == sorted(codes, reverse=True), codes
+
+
+def test_the_records_of_a_night_are_gone_on_with_in_their_order(hive, program, files, tmp_path):
+    stub, names = hive(), files(40)
+    assert refused(program, names, cwd=tmp_path).code == 4
+    for record in records(program):
+        note = re.sub(r"(127\.0\.0\.1(?::|%3A))9\b", rf"\g<1>{stub.port}", record.document["note"])
+        record.write(endpoint=stub.url + "/", note=note)
+    result = program.run("resume", "--all", env=PASSWORD)
+    assert result.code == 0 and "40 of 40 delivered." in result.out, result
+    assert len(stub.recordings) == 40
+    assert {record.phase for record in records(program)} == {"delivered"}
+
+
+def test_duplicates_beside_many_delivered_records_keep_one_delete_token(hive, program, files, tmp_path):
+    stub, names = hive(), files(30)
+    options = ["--server", stub.url, "--label", "L", "--protocol", "multipart", "--user", "uploader"]
+    assert program.run("send", *names, *options, env=PASSWORD, cwd=tmp_path).code == 0
+    assert program.run("send", *names, *options, env=PASSWORD, cwd=tmp_path).code == 0
+    found = records(program)
+    assert len(found) == 30 and all(record.document["delete_token"] for record in found)
+    assert program.run("delete", *[record.id for record in found], env=PASSWORD).code == 0
+    assert stub.recordings == [] and records(program) == []
+
+
+def test_a_record_of_version_0_1_goes_on(hive, program, recording):
+    stub, file = hive(), recording(6_000_000)
+    stop(program, stub, file)
+    (record,) = records(program)
+    data = record.file.read_bytes().replace(b"record 2", b"record 1", 1)
+    record.file.write_bytes(data)
+    (program.state / "index").unlink()
+    assert record.id in program.run("list").out
+    result = program.send(stub, "--protocol", "tus", file)
+    assert result.code == 0 and "warning" not in result.err, result
+    assert is_delivered(stub, file) and of_kind(stub, "create") == []
+    assert read_record(program.state / f"{record.id}.delivered").document["delivered_at"] > 0

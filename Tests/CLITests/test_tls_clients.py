@@ -1,0 +1,258 @@
+"""Client certificates: missing, refused, and asked for when the request is on its way (RFC 8446, 4.4.2.4 and 4.6.2)."""
+
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+from certificates_matrix import ANSWER, DAY, Forge, leaf
+
+FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+
+@pytest.fixture(scope="session")
+def forge(tmp_path_factory):
+    return Forge(tmp_path_factory.mktemp("forge"))
+
+
+class Server:
+    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate behind the request's
+    head, as Apache does for one Location, and answers 403 without one."""
+
+    def __init__(self, shown, folder, version, asks=False, pause=0.0, silence=0.0):
+        pem = folder / "server.pem"
+        with open(shown.leaf.key, encoding="ascii") as key:
+            pem.write_text(shown.pem + key.read())
+        self.shown, self._asks, self._pause, self._silence = shown, asks, pause, silence
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(pem)
+        self.context.load_verify_locations(shown.cacert)
+        self.context.verify_mode = ssl.CERT_REQUIRED
+        self.context.post_handshake_auth = asks
+        self.context.minimum_version = self.context.maximum_version = ssl.TLSVersion[version]
+        self.connections = 0
+        self.failures = []
+        self.bodies = []
+        self.subjects = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://localhost:{self._listener.getsockname()[1]}/upload"
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def stop(self):
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join(20)
+
+    def _accept(self):
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            sock.settimeout(20)
+            # An alert that waits for an acknowledgement is lost when what was not read is thrown away.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with sock:
+                try:
+                    self._serve(self.context.wrap_socket(sock, server_side=True))
+                except OSError as problem:
+                    self.failures.append(str(problem))
+
+    def _serve(self, stream):
+        with stream:
+            received = b""
+            while b"\r\n\r\n" not in received:
+                data = stream.recv(1 << 16)
+                if not data:
+                    return
+                received += data
+            head, _, body = received.partition(b"\r\n\r\n")
+            time.sleep(self._silence)
+            if self._asks:
+                try:
+                    stream.verify_client_post_handshake()
+                except ssl.SSLError as problem:
+                    self.failures.append(str(problem))
+                    stream.sendall(FORBIDDEN)
+                    self._drain(stream)
+                    return
+                stream.do_handshake()
+                time.sleep(self._pause)
+            if b"\r\nExpect: 100-continue" in head:
+                stream.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            body = bytearray(body)
+            length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            while len(body) < length:
+                body += stream.recv(1 << 16)
+            self.bodies.append(bytes(body))
+            certificate = self._certificate(stream)
+            self.subjects.append(certificate and dict(pair[0] for pair in certificate["subject"])["commonName"])
+            stream.sendall(ANSWER if certificate else FORBIDDEN)
+            stream.unwrap()
+
+    def _certificate(self, stream):
+        """The certificate is read along with what is read behind it; it can come behind the body."""
+        deadline = time.monotonic() + 10
+        while self._asks and not stream.getpeercert() and time.monotonic() < deadline:
+            stream.settimeout(0.02)
+            try:
+                assert stream.recv(1) == b""
+                break
+            except TimeoutError:
+                pass
+        stream.settimeout(20)
+        return stream.getpeercert()
+
+    @staticmethod
+    def _drain(stream):
+        try:
+            while stream.recv(1 << 16):
+                pass
+        except OSError:
+            pass
+
+
+@pytest.fixture
+def serve(forge, tmp_path):
+    servers = []
+
+    def serve(version="TLSv1_3", **options):
+        servers.append(Server(leaf(forge), tmp_path, version, **options))
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
+def upload(run, recording):
+    """With the program's own number of retries."""
+
+    def upload(server, size, *options, certificate=None):
+        pair = ["--cert", certificate.path, "--key", certificate.key] if certificate else []
+        return run(
+            "send", recording(size), "--multipart-url", server.url, "--cacert", server.shown.cacert, *pair,
+            "--retry-max-delay", "10ms", "--quiet", *options, retries=None)
+
+    return upload
+
+
+REFUSED = {
+    "of nobody": (None, 116, "certificate required"),
+    "of an unknown authority": (
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority("/CN=Somebody else", key="eca")), 48, "unknown ca"),
+    "expired": (lambda forge: forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY), 45, "certificate expired"),
+    "for servers": (
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority(), extended_usage="serverAuth"), 43,
+        "unsupported certificate"),
+    "of an authority that has only the name": (
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority(key="ecc")), 48, ""),
+}
+
+
+@pytest.mark.parametrize("size", [1000, 60_000, 8_000_000])
+@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload, kind, version, size):
+    """Under TLS 1.3 the refusal comes behind the handshake, when the request is on its way: the server may close with a reset,
+    and the whole form may be out."""
+    make, _, words = REFUSED[kind]
+    server = serve(version)
+    result = upload(server, size, certificate=make and make(forge))
+    assert result.code == 5, result
+    assert server.connections == 1, server.failures
+    assert server.bodies == []
+    assert result.err.startswith("gighive-upload: TLS with localhost failed: the server says: "), result
+    assert "stored" not in result.err
+    if version == "TLSv1_3" or kind != "of nobody":
+        assert words in result.err, result
+        assert "It wants a client certificate that it knows; give one with --cert and --key." in result.err
+    else:
+        assert "--cert" in result.err, result
+
+
+@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
+def test_a_refused_certificate_is_told_alike_by_both_versions(forge, serve, upload, version):
+    own = forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY)
+    result = upload(serve(version), 1000, certificate=own)
+    assert result.err == (
+        "gighive-upload: TLS with localhost failed: the server says: certificate expired."
+        " It wants a client certificate that it knows; give one with --cert and --key.\n")
+
+
+def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recording):
+    server = serve()
+    result = run(
+        "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--retry-max-delay", "10ms",
+        retries=None)
+    assert result.code == 5, result
+    assert server.connections == 1
+
+
+# MARK: Behind the request's head
+
+
+@pytest.mark.parametrize("pause", [0, 0.3])
+@pytest.mark.parametrize("size", [1000, 400_000, 20_000_000])
+def test_a_certificate_is_shown_when_it_is_asked_for_later(forge, serve, upload, size, pause):
+    """Also where the connection is full at that moment: the server reads nothing for a while."""
+    own = forge.issue("/CN=a late uploader", issuer=forge.authority(), key="rsa2048")
+    server = serve(asks=True, pause=pause)
+    result = upload(server, size, "--stall-timeout", "10s", certificate=own)
+    assert result.code == 0, (result.err, server.failures)
+    assert server.subjects == ["a late uploader"]
+    assert server.connections == 1
+    assert len(server.bodies[0]) > size
+
+
+@pytest.mark.parametrize("size", [100_000, 300_000, 1_000_000, 3_000_000])
+def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_last_byte(forge, serve, upload, size):
+    """The kernel has all of the form, or nearly, and the server has read none of it when it asks."""
+    own = forge.issue("/CN=me", issuer=forge.authority(), key="rsa2048")
+    server = serve(asks=True, silence=0.4, pause=0.1)
+    result = upload(server, size, "--response-timeout", "8s", certificate=own)
+    assert result.code == 0, (result.err, server.failures)
+    assert server.subjects == ["me"]
+
+
+@pytest.mark.parametrize("rate", [[], ["--limit-rate", "20M"]], ids=["", "slowly"])
+def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, upload, tmp_path, run, rate):
+    import hashlib
+    import random
+
+    content = random.Random(7).randbytes(6_000_000)
+    (tmp_path / "a.bin").write_bytes(content)
+    own = forge.issue("/CN=me", issuer=forge.authority())
+    for pause in (0, 0.05, 0.3):
+        server = serve(asks=True, pause=pause)
+        result = run(
+            "send", tmp_path / "a.bin", "--multipart-url", server.url, "--cacert", server.shown.cacert, "--cert", own.path,
+            "--key", own.key, *rate)
+        assert result.code == 0, (result.err, server.failures)
+        start = server.bodies[0].index(content[:1000])
+        body = server.bodies[0][start:start + len(content)]
+        assert hashlib.sha256(body).digest() == hashlib.sha256(content).digest()
+
+
+@pytest.mark.parametrize("kind", ["of an unknown authority", "expired"])
+@pytest.mark.parametrize("size", [1000, 8_000_000])
+def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, serve, upload, kind, size):
+    make, _, words = REFUSED[kind]
+    server = serve(asks=True)
+    result = upload(server, size, certificate=make(forge))
+    assert result.code == 5, result
+    assert server.connections == 1, server.failures
+    assert f"TLS with localhost failed: the server says: {words}." in result.err, result
+
+
+def test_who_has_none_is_told_by_the_server_that_asks_later(serve, upload):
+    """Nothing is offered that cannot be kept: a server that cannot ask refuses the request."""
+    server = serve(asks=True)
+    result = upload(server, 1000)
+    assert result.code == 6, result
+    assert "extension not received" in server.failures[0]
+    assert server.connections == 1

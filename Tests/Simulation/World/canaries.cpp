@@ -1,0 +1,25 @@
+// What can be broken on purpose.
+#include "world.hpp"
+
+namespace world {
+
+std::string canary;
+
+}
+
+using namespace world;
+
+extern "C" {
+
+static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clock-stands-still locks-do-nothing somebody-poses "
+                                    "waits-are-not-told closes-come-first complete-uploads-look-new rewrites-leave-no-trace";
+const char *world_canaries(void) { return canaries; }
+
+int32_t world_set_canary(const char *name) {
+    std::string all = std::string(" ") + canaries + " ";
+    if (all.find(std::string(" ") + name + " ") == std::string::npos) return 0;
+    canary = name;
+    return 1;
+}
+
+}

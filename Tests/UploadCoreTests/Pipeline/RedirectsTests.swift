@@ -1,0 +1,61 @@
+import Testing
+
+@testable import UploadCore
+
+struct RedirectsTests {
+  private func uri(_ text: String) throws -> TargetURI { try TargetURI(text) }
+
+  @Test func withoutARedirectionATargetIsItself() throws {
+    #expect(Redirects().target(for: try uri("https://hive/a")) == (try uri("https://hive/a")))
+  }
+
+  @Test func aTargetIsFollowedToWhereTheServerSaid() throws {
+    var redirects = Redirects()
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b")
+    try redirects.follow(from: try uri("https://hive/b"), to: "https://other/c")
+    #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://other/c")))
+    #expect(redirects.target(for: try uri("https://hive/b")) == (try uri("https://other/c")))
+    #expect(redirects.target(for: try uri("https://hive/x")) == (try uri("https://hive/x")))
+  }
+
+  @Test func aCircleIsRefused() throws {
+    var redirects = Redirects()
+    let circle = UploadError.redirectionRefused(location: "/a", .circle)
+    #expect(throws: circle) { try redirects.follow(from: try uri("https://hive/a"), to: "/a") }
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b")
+    #expect(throws: circle) { try redirects.follow(from: try uri("https://hive/b"), to: "/a") }
+  }
+
+  @Test func fiveInARowAreFollowedAndNoMore() throws {
+    var redirects = Redirects()
+    for index in 0..<5 { try redirects.follow(from: try uri("https://hive/\(index)"), to: "/\(index + 1)") }
+    #expect(throws: UploadError.redirectionRefused(location: "/6", .tooMany(limit: 5))) {
+      try redirects.follow(from: try uri("https://hive/5"), to: "/6")
+    }
+  }
+
+  @Test func progressSetsTheCountBack() throws {
+    var redirects = Redirects()
+    for index in 0..<20 {
+      try redirects.follow(from: try uri("https://hive/\(index)"), to: "/\(index + 1)")
+      redirects.settle(progress: Int64(index) + 1)
+    }
+    #expect(redirects.target(for: try uri("https://hive/0")) == (try uri("https://hive/20")))
+  }
+
+  @Test func aRedirectionOutOfTLSIsRefused() throws {
+    var redirects = Redirects()
+    #expect(throws: UploadError.redirectionRefused(location: "http://hive/b", .leavesTLS)) {
+      try redirects.follow(from: try uri("https://hive/a"), to: "http://hive/b")
+    }
+    try redirects.follow(from: try uri("http://hive/a"), to: "https://hive/a")
+  }
+
+  @Test(arguments: ["ftp://hive/", "//", "/a b", "https://u:p@hive/"])
+  func aRedirectionToNowhereIsRefused(location: String) throws {
+    var redirects = Redirects()
+    #expect(throws: UploadError.redirectionRefused(location: location, .noAddress)) {
+      try redirects.follow(from: try uri("https://hive/a"), to: location)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import UploadCore
+
+struct RecordNameTests {
+  private func name(_ text: String) -> RecordName? { bytes(text).withUnsafeBytes { RecordName($0) } }
+
+  @Test func aNameSaysTheIDAndWhetherItIsDelivered() {
+    #expect(name("5e1f0a77.record") == RecordName(number: 0x5e1f_0a77, isDelivered: false))
+    #expect(name("00000001.delivered") == RecordName(number: 1, isDelivered: true))
+    #expect(name("00000001.delivered")?.text == "00000001.delivered" && name("ffffffff.record")?.id == "ffffffff")
+    #expect(RecordName.number(ofID: "5e1f0a77") == 0x5e1f_0a77)
+  }
+
+  @Test(arguments: ["5e1f0a77.record", "5e1f0a77.delivered"])
+  func itIsOneAsAWholeOnly(text: String) {
+    for length in 0..<text.utf8.count { #expect(name(String(text.prefix(length))) == nil) }
+    #expect(name(text + "x") == nil && name("x" + text) == nil && name(text + ".damaged") == nil)
+  }
+
+  @Test(arguments: [
+    "5E1F0A77.record", "5e1f0a7g.record", "5e1f0a77,record", "index", "directory.lock", "5e1f0a77.lock",
+  ])
+  func otherNamesAreNone(text: String) { #expect(name(text) == nil) }
+}
+
+struct OldestFirstTests {
+  /// Shows all numbers as often as is asked for.
+  private func order(_ times: [Int64], capacity: Int) -> (order: [UInt32], rounds: Int) {
+    var records = OldestFirst(capacity: capacity)
+    var (found, rounds, isCut) = ([UInt32](), 0, true)
+    while isCut {
+      for (number, time) in times.enumerated() {
+        records.offer(OldestFirst.Entry(createdAt: time, number: UInt32(number)))
+        // Both files of a delivery can be there.
+        records.offer(OldestFirst.Entry(createdAt: time, number: UInt32(number)))
+      }
+      let round = records.take()
+      found += round.entries.map { $0.number }
+      isCut = round.isCut
+      rounds += 1
+      #expect(round.entries.count <= capacity)
+    }
+    return (found, rounds)
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 49, 50, 51, 1000])
+  func whateverFitsAtATimeAllComeOldestFirstAndOnce(capacity: Int) {
+    var random = SplitMix(5)
+    let times = (0..<50).map { _ in Int64(random.next() % 20) }
+    let expected = (0..<50).sorted { (times[$0], $0) < (times[$1], $1) }.map { UInt32($0) }
+    let (order, rounds) = order(times, capacity: capacity)
+    #expect(order == expected && rounds == (50 + capacity - 1) / capacity)
+  }
+
+  @Test func ofNothingThereIsNothing() {
+    var records = OldestFirst(capacity: 3)
+    let round = records.take()
+    #expect(round.entries.isEmpty && !round.isCut)
+  }
+}
+
+/// Which record is that of the same upload.
+struct KinshipTests {
+  private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
+    var record = UploadRecord(
+      id: "5e1f0a77", path: bytes("/media/usb0/set.wav"), identity: identity(), endpoint: "http://hive/")
+    change(&record)
+    return record
+  }
+
+  private func identity(
+    device: UInt64 = 1, size: Int64 = 300, time: Int64 = 4, edges: String = "abcd"
+  ) -> FileIdentity {
+    FileIdentity(device: device, inode: 2, size: size, modifiedSeconds: time, modifiedNanoseconds: 5, edges: edges)
+  }
+
+  private func kinship(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Kinship? {
+    let (own, former) = (record(), record(change))
+    let result = own.kinship(to: former)
+    // What it finds, it finds by a key.
+    if result != nil { #expect(own.indexKeys.contains { former.indexKeys.contains($0) }) }
+    return result
+  }
+
+  @Test func aFileOfTheSamePathIsTheSameWhateverHasBecomeOfIt() {
+    #expect(kinship { $0.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
+    #expect(kinship { $0.phase = .failed } == .same && kinship { $0.phase = .uploaded } == .same)
+  }
+
+  @Test func aFileThatWasRenamedIsTheSameWhileItIsUnchanged() {
+    let renamed = bytes("/media/usb0/other.wav")
+    #expect(kinship { $0.path = renamed } == .same)
+    for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
+      #expect(kinship { ($0.path, $0.identity) = (renamed, changed) } == nil)
+    }
+  }
+
+  @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
+    let elsewhere = bytes("/media/usb1/set.wav")
+    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2)) } == .moved)
+    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
+    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
+    // A recorder's tracks can agree in size, time and silent ends.
+    #expect(kinship { ($0.path, $0.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
+  }
+
+  @Test func anotherDestinationAndADeliveryAreOthers() {
+    #expect(kinship { $0.endpoint = "http://hive2/" } == nil)
+    #expect(kinship { $0.phase = .delivered } == nil)
+  }
+
+  @Test func aDeliveredRecordIsFoundByWhatItCanDelete() {
+    let delivered = record {
+      $0.phase = .delivered
+      ($0.assetID, $0.deleteToken) = (7, "5ec2e7")
+    }
+    #expect(delivered.indexKeys == [.asset(7, endpoint: "http://hive/")])
+    #expect(record { ($0.phase, $0.assetID) = (.delivered, 7) }.indexKeys.isEmpty)
+    #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(8, endpoint: "http://hive/"))
+    #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(7, endpoint: "http://hive2/"))
+  }
+}

@@ -1,0 +1,268 @@
+import UploadCore
+
+/// One machine, and what happens to it by its seed.
+struct FuzzedRun {
+  enum Kind: CaseIterable { case plain, form, tusServer, gigHive, guest, cancel, delete }
+
+  let kind: Kind
+  let hasStrangersOnly: Bool
+  let size: Int64
+  let total: Int64?
+  var machine: UploadMachine
+  var random: SeededGenerator
+  var now: Int64 = 0
+  var complaint: String?
+  var endName = ""
+  let keepsLog: Bool
+  private(set) var log: [String] = []
+
+  /// Does the server always give the same answer to the same question? What goes on for ever, goes on there.
+  let isStubborn: Bool
+  /// What it says, by method; nil for what a good server would.
+  var habits: [String: Answer?] = [:]
+  var underWay: [Request] = []
+  /// What the record says.
+  var location: String?
+  var hasBegun: Bool
+  /// Somebody who proved to be the server said that the upload is of no use, or a doubt about it was settled.
+  var isLossProved = false
+  var newLocation: String?
+  var isNewKnown = false
+  /// The server said, with proof, that it has all of it.
+  var isWholeProved = false
+  /// The last byte of an upload to a plain tus server has gone out, and nobody has said since that it lacks something.
+  var isEnding: Bool
+  /// The file's status has changed, and nothing has shown since that its content has not.
+  var isInDoubt = false
+  var hasReadAgain = false
+  /// A plain endpoint had a whole form, and did not send it elsewhere.
+  var mayBeStored = false
+
+  init(seed: UInt64, hasStrangersOnly: Bool, keepsLog: Bool = false) throws {
+    self.keepsLog = keepsLog
+    var random = SeededGenerator(seed: seed)
+    let kind = Kind.allCases.randomElement(using: &random) ?? .plain
+    let size: Int64 = [1, 2, 100, 2 << 20, 6 << 20, 20 << 20].randomElement(using: &random) ?? 1
+    let total: Int64? = Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: 0...20_000, using: &random) : nil
+    var former = UploadPlan.Former()
+    if kind != .plain, kind != .form, Bool.random(using: &random) {
+      former = try .at(isUploaded: Bool.random(using: &random), isEnding: Bool.random(using: &random))
+    }
+    let renews = Bool.random(using: &random)
+    let retries = Int64.random(in: 0...3, using: &random)
+    let terms = { (terms: inout UploadTerms) in
+      terms.totalMilliseconds = total
+      terms.canRenewCredentials = renews
+      terms.retries = RetryPolicy(retries: retries, maximumDelayMilliseconds: 4000)
+      terms.seed = seed
+    }
+    let isGuest = kind == .guest
+    let computesDigest = Bool.random(using: &random)
+    let configure = { (request: inout UploadRequest) in
+      request.computesDigest = computesDigest
+      request.tusThreshold = 50
+      if kind == .form { request.deliveryProtocol = .multipart }
+      if isGuest { request.extraFields = [FormField("tos_accepted", "true")] }
+    }
+    self.machine =
+      switch kind {
+      case .plain: try .upload(to: .plain, size: size, terms: terms, configure: configure)
+      case .tusServer: try .upload(to: .tusServer, size: size, former: former, terms: terms, configure: configure)
+      case .form, .gigHive, .guest:
+        try .upload(to: .gigHive, size: size, former: former, isGuest: isGuest, terms: terms, configure: configure)
+      case .cancel: try .cancel()
+      case .delete: try .delete(isRepeated: Bool.random(using: &random))
+      }
+    (self.kind, self.hasStrangersOnly, self.size, self.random) = (kind, hasStrangersOnly, size, random)
+    self.total = kind == .cancel || kind == .delete ? nil : total
+    location = former.location?.text
+    hasBegun = location != nil
+    isEnding = former.isEnding
+    isStubborn = seed % 4 == 0
+  }
+
+  // MARK: The run
+
+  mutating func run() {
+    for _ in 0..<2000 where complaint == nil {
+      if chance(20) { handle(strayEvent()) }
+      if !endName.isEmpty { return checkEnd() }
+      act(machine.next(nowMilliseconds: now))
+    }
+    if endName.isEmpty, complaint == nil { complaint = "no end" }
+  }
+
+  private mutating func act(_ action: UploadAction) {
+    checkDeadline(action)
+    switch action {
+    case .send(let request, _): send(request)
+    case .await:
+      if chance(3) { now += 1000 }
+      guard !underWay.isEmpty || chance(2) else { return handle(.hashed(hash())) }
+      if !underWay.isEmpty, chance(8) { return touchFile() }
+      handle(reply())
+    case .hash(.wholeFileAgain): readAgain()
+    case .hash(let range):
+      if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
+    case .save(let change): save(change)
+    case .renewCredentials: handle(.credentials(areNew: chance(2)))
+    case .tell, .tellOfForm: break
+    case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
+    case .finished(let outcome): finish(outcome)
+    case .failed(let error):
+      if case .mayBeStored = error { endName = "mayBeStored" } else { endName = "failed" }
+    }
+  }
+
+  private mutating func note(_ text: @autoclosure () -> String) {
+    if keepsLog { log.append(text()) }
+  }
+
+  private mutating func send(_ request: Request) {
+    note(request.method + " " + request.target.text)
+    underWay.append(request)
+    if underWay.count > 2 || machine.underWayCount != underWay.count { complaint = "\(underWay.count) requests" }
+    if mayBeStored { complaint = "a second form" }
+    let end = request.fileOffset + (request.body?.fileLength ?? 0)
+    if end > size { complaint = "more than the file has" }
+  }
+
+  private mutating func handle(_ event: UploadEvent) {
+    note("\(event)")
+    let before = machine.underWayCount
+    if mayLoseEnd(event) { isEnding = true }
+    machine.handle(event)
+    if machine.underWayCount > before { complaint = "an event sent a request" }
+    while underWay.count > machine.underWayCount { underWay.removeFirst() }
+  }
+
+  /// Does the event leave open whether the server has the last byte?
+  private func mayLoseEnd(_ event: UploadEvent) -> Bool {
+    guard machine.underWayCount > 0, let last = underWay.last, last.fields.first("Upload-Offset") != nil,
+      last.fileOffset + (last.body?.fileLength ?? 0) == size
+    else { return false }
+    switch event {
+    case .interrupted(let interruption): return interruption.sent == .whole || underWay.count > 1
+    case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && underWay.count == 1
+    case .hashed, .touched, .credentials, .failed: return false
+    }
+  }
+
+  // MARK: The file
+
+  private mutating func touchFile() {
+    guard kind != .cancel, kind != .delete else { return handle(.touched(.behindEnd)) }
+    let touch = [Touch.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false), .behindEnd].randomElement(
+      using: &random)
+    if touch != .underWay { isInDoubt = true }
+    handle(.touched(touch ?? .underWay))
+  }
+
+  private mutating func readAgain() {
+    if hasReadAgain { complaint = "read again for the second time" }
+    hasReadAgain = true
+    if chance(10) {
+      let end = UploadError.timedOut(.delivering, peer: "hive", limitMilliseconds: 1)
+      return handle(.interrupted(Interruption(end, sent: .begun)))
+    }
+    let (isSame, isSteady) = (!chance(3), !chance(3))
+    if isSame, isSteady { isInDoubt = false }
+    handle(.hashed(.wholeFileAgain(sent: "a", now: isSame ? "a" : "b", isSteady: isSteady)))
+  }
+
+  private mutating func save(_ change: RecordChange) {
+    note("save \(change)")
+    switch change {
+    case .forgotten, .created:
+      if location != nil, !isLossProved { complaint = "an address is forgotten without proof" }
+      if kind == .tusServer, location != nil, isEnding { complaint = "forgotten, and may be stored" }
+      if hasStrangersOnly, hasBegun { complaint = "a stranger's word is believed" }
+      location = nil
+      if case .created(let text, _) = change { location = text }
+      (isLossProved, newLocation, isNewKnown, isWholeProved, hasBegun, isEnding) = (
+        false, nil, false, false, true, false
+      )
+    case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
+    case .ending: break
+    }
+  }
+
+  private mutating func finish(_ outcome: Outcome) {
+    switch outcome {
+    case .delivered:
+      endName = "delivered"
+      if !isWholeProved { complaint = "delivered without proof" }
+      if isInDoubt { complaint = "delivered, and may have changed" }
+    case .cancelled:
+      endName = "cancelled"
+      if !isLossProved { complaint = "ended without proof" }
+    case .deleted:
+      endName = "deleted"
+      if !isLossProved { complaint = "deleted without proof" }
+    }
+  }
+
+  /// It ends once: nothing changes what it came to.
+  private mutating func checkEnd() {
+    let end = machine.next(nowMilliseconds: now)
+    for _ in 0..<5 {
+      machine.handle(strayEvent())
+      now += 10_000
+      if machine.next(nowMilliseconds: now) != end { complaint = "ended twice" }
+    }
+  }
+
+  private mutating func checkDeadline(_ action: UploadAction) {
+    guard let deadline = machine.deadlineMilliseconds, now >= deadline else { return }
+    switch action {
+    // What must be in the record is saved even then.
+    case .failed, .finished, .save: break
+    default: complaint = "goes on behind its deadline"
+    }
+  }
+
+  // MARK: Events
+
+  mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
+  private mutating func hash() -> HashedRange { .wholeFile(sha256: GigHive.sha256) }
+
+  /// One that nothing may be waiting for.
+  private mutating func strayEvent() -> UploadEvent {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0 where machine.underWayCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))
+    case 1: .hashed(.range(checksum: "AA=="))
+    case 2 where machine.underWayCount == 0: .interrupted(interruption(nil))
+    case 3: .credentials(areNew: true)
+    case 4 where chance(20): .failed(.outOfResources("threads"))
+    default: machine.underWayCount > 0 ? .hashed(hash()) : .credentials(areNew: false)
+    }
+  }
+
+  private mutating func interruption(_ request: Request?) -> Interruption {
+    let sent = [ContentSent.none, .begun, .whole].randomElement(using: &random) ?? .none
+    let errors: [UploadError] = [
+      .connectionLost(.sending, peer: "hive", nil), .timedOut(.sending, peer: "hive", limitMilliseconds: 1),
+      .invalidResponse(.notHTTP, peer: "hive"), .noSuchName(host: "hive"), .noResolver(host: "hive"),
+    ]
+    if kind == .plain, sent == .whole, request != nil { mayBeStored = true }
+    if sent != .whole, request?.fields.first("Upload-Offset") != nil, underWay.count == 1 { isEnding = false }
+    return Interruption(
+      errors.randomElement(using: &random) ?? .uploadLost, sent: sent,
+      arrived: sent == .none ? 0 : Int64.random(in: 0...size, using: &random),
+      connection: chance(2) ? .fresh : .used(isUntouched: chance(2)))
+  }
+
+  private mutating func reply() -> UploadEvent {
+    guard let request = underWay.first else { return .interrupted(interruption(nil)) }
+    let answer: Answer
+    if isStubborn {
+      answer = habitualAnswer(request)
+    } else {
+      if chance(5) { return .interrupted(interruption(request)) }
+      answer = !hasStrangersOnly && !chance(4) ? sensibleAnswer(request) : wildAnswer(request)
+    }
+    note(answer, to: request)
+    return .answered(answer)
+  }
+}

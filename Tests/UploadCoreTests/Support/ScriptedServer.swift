@@ -1,0 +1,232 @@
+import Testing
+import UploadCore
+
+/// Leads an ``UploadMachine`` to its end, in virtual time and without a socket: driver and server in one.
+///
+/// It shows how the machine is used: `next` says what to do, and `handle` is told what came of it. What the server says to each
+/// request is the script's; all that the machine wanted is written down.
+///
+///     var server = ScriptedServer([.status(503), .status(201, content: GigHive.created)])
+///     let end = server.run(try UploadMachine(.upload(plan), terms))
+///     #expect(end == .finished(…) && server.log == ["POST /upload", "wait", "POST /upload"])
+struct ScriptedServer {
+  /// What becomes of a request.
+  enum Reply {
+    case answer(Answer)
+    case interruption(Interruption)
+
+    static func status(
+      _ status: Int, _ fields: KeyValuePairs<String, String> = [:], content: String = "", sent: ContentSent = .whole,
+      afterMilliseconds: Int64 = 0
+    ) -> Reply {
+      .answer(
+        Answer(
+          status: status, fields: fields.map { Field($0.key, $0.value) }, content: bytes(content), sent: sent,
+          afterMilliseconds: afterMilliseconds))
+    }
+
+    /// The connection is lost.
+    static func lost(
+      _ sent: ContentSent = .whole, arrived: Int64 = 0, connection: Interruption.Freshness = .fresh
+    ) -> Reply {
+      .interruption(
+        Interruption(
+          .connectionLost(.awaitingResponse, peer: "hive", nil), sent: sent, arrived: arrived, connection: connection))
+    }
+  }
+
+  /// What an upload came to.
+  enum End: Equatable {
+    case finished(Outcome)
+    case failed(UploadError)
+  }
+
+  /// Answers the oldest request under way; nil if the script says nothing of it.
+  private let answer: (Request) -> Reply?
+  private let hasMore: () -> Bool
+  /// The SHA-256 of the file, whichever it is.
+  var sha256 = GigHive.sha256
+  /// What looking for other credentials gives.
+  var hasNewCredentials = false
+  private(set) var record = UploadRecord(
+    id: "5e1f0a77", path: bytes("/set.wav"),
+    identity: FileIdentity(
+      device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: ""),
+    endpoint: "https://hive/")
+
+  /// Requests, saved changes, hashes and pauses, in the machine's order.
+  private(set) var log: [String] = []
+  private(set) var requests: [Request] = []
+  private(set) var choices: [ConnectionChoice] = []
+  private(set) var retries: [Retry] = []
+  private(set) var milliseconds: Int64 = 0
+
+  /// A server that answers request by request; all answers are to be used.
+  init(_ replies: [Reply]) {
+    var left = replies[...]
+    answer = { _ in left.popFirst() }
+    hasMore = { !left.isEmpty }
+  }
+
+  /// A server that looks at what it is asked.
+  init(answering answer: @escaping (Request) -> Reply) {
+    self.answer = { answer($0) }
+    hasMore = { false }
+  }
+
+  /// Does what the machine says until it has ended.
+  mutating func run(_ machine: UploadMachine, sourceLocation: SourceLocation = #_sourceLocation) -> End? {
+    var machine = machine
+    var underWay: [Request] = []
+    for _ in 0..<10_000 {
+      switch machine.next(nowMilliseconds: milliseconds) {
+      case .send(let request, let choice):
+        note(request, choice, isBehind: !underWay.isEmpty)
+        underWay.append(request)
+      case .await:
+        // Everything that can be sent is under way: the oldest request is answered.
+        guard !underWay.isEmpty, let reply = answer(underWay[0]) else {
+          Issue.record("the script has nothing for \(log.last ?? "the machine")", sourceLocation: sourceLocation)
+          return nil
+        }
+        machine.handle(event(reply))
+        underWay = machine.underWayCount == 0 ? [] : Array(underWay.dropFirst())
+      case .hash(.wholeFile):
+        log.append("hash")
+        machine.handle(.hashed(.wholeFile(sha256: sha256)))
+      case .hash(.range(let algorithm, let offset, let length)):
+        log.append("\(algorithm) \(offset)..<\(offset + length)")
+        machine.handle(.hashed(.range(checksum: "3q2+7w==")))
+      case .hash(.wholeFileAgain):
+        Issue.record("nothing has touched the file", sourceLocation: sourceLocation)
+        return nil
+      case .save(let change):
+        log.append("save " + String(describing: change).prefix { $0 != "(" })
+        record.apply(change)
+      case .renewCredentials:
+        log.append("renew credentials")
+        machine.handle(.credentials(areNew: hasNewCredentials))
+      case .tell(let retry): retries.append(retry)
+      case .tellOfForm: log.append("as a form")
+      case .wait(let until):
+        log.append("wait")
+        milliseconds = max(milliseconds, until)
+      case .finished(let outcome): return end(.finished(outcome), sourceLocation)
+      case .failed(let error):
+        // As the driver throws it.
+        return end(.failed(error.redacted(Secrets())), sourceLocation)
+      }
+    }
+    Issue.record("no end", sourceLocation: sourceLocation)
+    return nil
+  }
+
+  private func end(_ end: End, _ sourceLocation: SourceLocation) -> End {
+    if hasMore() { Issue.record("ended before the script did: \(end), \(log)", sourceLocation: sourceLocation) }
+    return end
+  }
+
+  private mutating func event(_ reply: Reply) -> UploadEvent {
+    switch reply {
+    case .answer(let answer):
+      milliseconds += answer.afterMilliseconds
+      return .answered(answer)
+    case .interruption(let interruption): return .interrupted(interruption)
+    }
+  }
+
+  /// Such as `PATCH /files/1 0..<100`, with `+` before a request that does not wait for the one before it.
+  private mutating func note(_ request: Request, _ choice: ConnectionChoice, isBehind: Bool) {
+    requests.append(request)
+    choices.append(choice)
+    let origin = "https://hive"
+    let target = request.target.text
+    var line = (isBehind ? "+" : "") + request.method + " "
+    line += target.hasPrefix(origin) ? String(target.dropFirst(origin.count)) : target
+    if let body = request.body, body.fileLength > 0 {
+      line += " \(body.fileOffset)..<\(body.fileOffset + body.fileLength)"
+    }
+    log.append(line)
+  }
+}
+
+/// What GigHive says.
+enum GigHive {
+  static let sha256 = String(repeating: "ab", count: 32)
+  static let created = created(checksum: sha256, size: 100)
+  static let uploadUnknown = #"{"error":"Bad Request","message":"Upload not found"}"#
+  static let tokenKnown = #"{"error":"Bad Request","message":"Missing or invalid upload_id"}"#
+  static let tokenUnknown = #"{"error":"Not Found","message":"Invalid or expired upload token"}"#
+  static let page = "<html><body>Who are you?</body></html>"
+
+  static func created(checksum: String, size: Int64) -> String {
+    #"{"asset_id":9,"size_bytes":\#(size),"checksum_sha256":"\#(checksum)","delete_token":"5ec2e7"}"#
+  }
+
+  /// What the machine makes of ``created``.
+  static func delivered(resumedFrom: Int64 = 0) -> ScriptedServer.End {
+    var receipt = Receipt()
+    (receipt.assetID, receipt.isChecksumVerified, receipt.deleteToken) = (9, true, "5ec2e7")
+    return .finished(.delivered(receipt, SentFile(size: 100, sha256: sha256), resumedFrom: resumedFrom))
+  }
+}
+
+/// A delivery by an endpoint that is not known to confirm anything.
+func deliveredPlainly(size: Int64 = 100, resumedFrom: Int64 = 0) -> ScriptedServer.End {
+  .finished(.delivered(Receipt(), SentFile(size: size, sha256: nil), resumedFrom: resumedFrom))
+}
+
+extension UploadMachine {
+  /// A machine for the file `set.wav`, with two retries.
+  static func upload(
+    to destination: Destination, size: Int64 = 100, former: UploadPlan.Former = UploadPlan.Former(),
+    isGuest: Bool = false, terms configureTerms: (inout UploadTerms) -> Void = { _ in },
+    configure: (inout UploadRequest) -> Void = { _ in }
+  ) throws -> UploadMachine {
+    var request = UploadRequest(file: LocalPath("/set.wav"), destination: destination)
+    configure(&request)
+    let plan = UploadPlan(
+      request, size: size, former: former, isGuest: isGuest,
+      boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
+    return try UploadMachine(.upload(plan), terms(configureTerms))
+  }
+
+  static func cancel(_ location: String = "https://hive/files/1") throws -> UploadMachine {
+    try UploadMachine(.cancel(TargetURI(location), overridesMethod: false), terms())
+  }
+
+  static func delete(isRepeated: Bool = false) throws -> UploadMachine {
+    try UploadMachine(
+      .delete(assetID: 9, deleteToken: "5ec2e7", from: TargetURI("https://hive/"), isRepeated: isRepeated), terms())
+  }
+
+  static func terms(_ configure: (inout UploadTerms) -> Void = { _ in }) -> UploadTerms {
+    var terms = UploadTerms(retries: RetryPolicy(retries: 2, maximumDelayMilliseconds: 8000), seed: 7)
+    configure(&terms)
+    return terms
+  }
+}
+
+extension Destination {
+  static var plain: Destination { get throws { .multipart(try TargetURI("https://hive/upload")) } }
+  static var tusServer: Destination { get throws { .tus(try TargetURI("https://hive/files/")) } }
+  static var gigHive: Destination {
+    get throws {
+      var form = EventForm()
+      (form.label, form.eventDate) = ("Set 1", "2026-05-01")
+      return .gigHive(try TargetURI("https://hive/"), form)
+    }
+  }
+}
+
+extension UploadPlan.Former {
+  /// An upload that an earlier process has begun.
+  static func at(
+    _ location: String = "https://hive/files/1", offset: Int64 = 0, isUploaded: Bool = false, isEnding: Bool = false
+  ) throws -> UploadPlan.Former {
+    var former = UploadPlan.Former()
+    former.location = try TargetURI(location)
+    (former.offset, former.isUploaded, former.isEnding) = (offset, isUploaded, isEnding)
+    return former
+  }
+}

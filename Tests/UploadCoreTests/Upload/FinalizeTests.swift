@@ -1,0 +1,178 @@
+import Testing
+import UploadCore
+
+private let offer = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"])
+private let created = ScriptedServer.Reply.status(201, ["Tus-Resumable": "1.0.0", "Location": "1"])
+private let gone = ScriptedServer.Reply.status(404, ["Tus-Resumable": "1.0.0"])
+private let whole = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"])
+private let unknown = ScriptedServer.Reply.status(400, content: GigHive.uploadUnknown)
+private let confirmed = ScriptedServer.Reply.status(201, content: GigHive.created)
+
+/// A recording by tus to GigHive: finalize, guests, and the form where the server speaks no tus.
+struct FinalizeTests {
+  private let upload = ["OPTIONS /files/", "POST /files/", "save created", "PATCH /files/1 0..<100", "save uploaded"]
+  private let finalize = "POST /api/uploads/finalize"
+
+  private func machine(
+    former: UploadPlan.Former = UploadPlan.Former(), isGuest: Bool = false, acceptsTerms: Bool = true,
+    deliveryProtocol: DeliveryProtocol = .tus
+  ) throws -> UploadMachine {
+    try .upload(
+      to: .gigHive, former: former, isGuest: isGuest,
+      configure: {
+        $0.deliveryProtocol = deliveryProtocol
+        $0.tusThreshold = 10
+        if isGuest, acceptsTerms { $0.extraFields = [FormField("tos_accepted", "true")] }
+      })
+  }
+
+  // MARK: Finalize
+
+  @Test func aWholeUploadIsMadeARecording() throws {
+    var server = ScriptedServer([offer, created, whole, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.log == upload + ["hash", finalize])
+    let content = server.requests.last.map { String(decoding: $0.body?.header ?? [], as: UTF8.self) }
+    #expect(content == #"{"upload_id":"1","event_date":"2026-05-01","label":"Set 1"}"#)
+  }
+
+  @Test func anEarlierProcessesWholeUploadIsFinalized() throws {
+    var server = ScriptedServer([offer, whole, confirmed])
+    #expect(
+      server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered(resumedFrom: 100))
+    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save uploaded", "hash", finalize])
+  }
+
+  /// The last process ended between finalize and its answer: the same call again has the same result.
+  @Test func aRecordingThatWasMadeOfTheUploadIsFound() throws {
+    var server = ScriptedServer([offer, gone, confirmed])
+    #expect(server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
+    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "hash", finalize])
+  }
+
+  @Test func anUploadThatNeitherServerKnowsBeginsAgain() throws {
+    var server = ScriptedServer([offer, gone, unknown, created, whole, confirmed])
+    #expect(server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
+    #expect(
+      server.log == ["OPTIONS /files/", "HEAD /files/1", "hash", finalize, "save forgotten"] + upload[1...] + [
+        "hash", finalize,
+      ])
+  }
+
+  @Test func anUploadThatGigHiveHasNotNoticedYetIsFinalizedLater() throws {
+    var server = ScriptedServer([offer, created, whole, unknown, whole, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.log == upload + ["hash", finalize, "HEAD /files/1", "wait", finalize])
+    #expect(server.retries.map(\.error) == [.stillProcessing])
+  }
+
+  @Test func anUploadThatGigHiveAndTheTusServerDoNotKnowBeginsAgain() throws {
+    var server = ScriptedServer([offer, created, whole, unknown, gone, unknown, created, whole, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.retries.map(\.error) == [.uploadLost])
+    #expect(server.log.filter { $0 == "PATCH /files/1 0..<100" }.count == 2)
+  }
+
+  /// Sending all of it again and again would never end.
+  @Test func aServerThatLosesEachWholeUploadIsGivenUp() throws {
+    var server = ScriptedServer { request in
+      switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): offer
+      case ("POST", true): created
+      case ("POST", false): unknown
+      case ("PATCH", _): whole
+      default: gone
+      }
+    }
+    #expect(server.run(try machine()) == .failed(.uploadLost))
+    #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
+  }
+
+  @Test(arguments: [403, 404, 410])
+  func aStrangersRefusalOfFinalizeForgetsNothing(status: Int) throws {
+    var server = ScriptedServer([offer, created, whole, .status(status, content: GigHive.page)])
+    #expect(
+      server.run(try machine()) == .failed(.refused(status: status, message: "Who are you?")))
+    #expect(server.record.phase == .uploaded && server.record.uploadURL == "https://hive/files/1")
+  }
+
+  @Test func aRecordingThatIsNotThisFileIsForgottenBeforeTheUploadFails() throws {
+    let other = String(repeating: "cd", count: 32)
+    var server = ScriptedServer([
+      offer, created, whole, .status(201, content: GigHive.created(checksum: other, size: 100)),
+    ])
+    #expect(server.run(try machine()) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
+    #expect(server.log.suffix(2) == [finalize, "save forgotten"] && server.record.uploadURL == nil)
+  }
+
+  @Test func aPendingRecordingIsAskedForByFinalizeAgain() throws {
+    var server = ScriptedServer([
+      offer, created, whole, .status(202, content: #"{"status":"pending"}"#), .lost(), confirmed,
+    ])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.log == upload + ["hash", finalize, "wait", finalize, "wait", finalize])
+  }
+
+  // MARK: Guests
+
+  @Test func aGuestsTokenIsAskedForBeforeTheFirstByte() throws {
+    var server = ScriptedServer([.status(400, content: GigHive.tokenKnown), offer, created, whole, confirmed])
+    #expect(server.run(try machine(isGuest: true)) == GigHive.delivered())
+    #expect(server.log == [finalize] + upload + ["hash", finalize])
+    let question = String(decoding: server.requests[0].body?.header ?? [], as: UTF8.self)
+    #expect(question.hasPrefix(#"{"upload_id":"","#))
+  }
+
+  @Test func aTokenThatIsNotGoodEndsTheUploadBeforeTheFirstByte() throws {
+    var server = ScriptedServer([.status(404, content: GigHive.tokenUnknown)])
+    #expect(server.run(try machine(isGuest: true)) == .failed(.guestTokenRefused))
+  }
+
+  @Test func aTokenThatExpiresMeanwhileIsCalledThat() throws {
+    var server = ScriptedServer([
+      .status(400, content: GigHive.tokenKnown), offer, created, whole, .status(404, content: GigHive.tokenUnknown),
+    ])
+    #expect(server.run(try machine(isGuest: true)) == .failed(.guestTokenRefused))
+    #expect(server.record.phase == .uploaded)
+  }
+
+  /// A server that does not know the question lets the upload begin: its finalize will tell.
+  @Test(arguments: [404, 405, 200])
+  func whereTheQuestionIsNotUnderstoodTheUploadBegins(status: Int) throws {
+    var server = ScriptedServer([.status(status, content: GigHive.page), offer, created, whole, confirmed])
+    #expect(server.run(try machine(isGuest: true)) == GigHive.delivered())
+  }
+
+  @Test(arguments: [401, 403])
+  func aRefusalOfTheQuestionIsOneOfTheUpload(status: Int) throws {
+    var server = ScriptedServer([.status(status)])
+    #expect(server.run(try machine(isGuest: true)) == .failed(.refused(status: status, message: "")))
+  }
+
+  @Test func aGuestWhoHasNotAcceptedTheTermsIsNotLetIn() {
+    #expect(throws: UploadError.termsNotAccepted) { try machine(isGuest: true, acceptsTerms: false) }
+  }
+
+  // MARK: As a form
+
+  @Test(arguments: [200, 404, 405])
+  func aServerThatSpeaksNoTusGetsAForm(status: Int) throws {
+    var server = ScriptedServer([.status(status, content: GigHive.page), confirmed])
+    let machine = try machine(deliveryProtocol: .automatic)
+    #expect(server.run(machine) == GigHive.delivered())
+    #expect(server.log == ["OPTIONS /files/", "as a form", "POST /api/uploads.php?ui=json 0..<100", "hash"])
+  }
+
+  @Test func whereTusIsAMustThereIsNoForm() throws {
+    var server = ScriptedServer([.status(404), .status(404)])
+    #expect(server.run(try machine()) == .failed(.refused(status: 404, message: "")))
+  }
+
+  /// Whoever it is that speaks no tus, an upload that has begun is not given up for a form.
+  @Test(arguments: [200, 404, 405])
+  func anUploadThatHasBegunIsNotSentAsAForm(status: Int) throws {
+    var server = ScriptedServer([.status(status, content: GigHive.page), whole, confirmed])
+    let machine = try machine(former: .at(offset: 7), deliveryProtocol: .automatic)
+    #expect(server.run(machine) == GigHive.delivered(resumedFrom: 100))
+  }
+}

@@ -1,0 +1,26 @@
+import Testing
+import UploadCore
+
+/// The machine with whatever events and answers, in whatever order: it never traps, always ends, and believes no stranger.
+struct MachineFuzzTests {
+  /// Each state meets each event: 20,000 uploads and removals.
+  @Test(arguments: [false, true])
+  func whateverHappensTheMachineKeepsItsPromises(hasStrangersOnly: Bool) throws {
+    var ends: [String: Int] = [:]
+    for seed in 0..<UInt64(10_000) {
+      var run = try FuzzedRun(seed: seed, hasStrangersOnly: hasStrangersOnly)
+      run.run()
+      if let complaint = run.complaint {
+        var again = try FuzzedRun(seed: seed, hasStrangersOnly: hasStrangersOnly, keepsLog: true)
+        again.run()
+        Issue.record("seed \(seed): \(complaint)\n\(again.log.suffix(30))")
+      }
+      ends[run.endName, default: 0] += 1
+    }
+    // The seeds are worth something only if they get everywhere.
+    #expect(ends["failed"] ?? 0 > 200)
+    if !hasStrangersOnly {
+      for name in ["delivered", "cancelled", "deleted", "mayBeStored"] { #expect(ends[name] ?? 0 > 20, "\(name)") }
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Testing
+import UploadCore
+
+/// The machine's table: each state, and what each event makes of it.
+struct UploadMachineTests {
+  /// A name, a machine in that state, and the events that lead out of it.
+  private typealias Row = (state: String, machine: UploadMachine, exits: Set<String>)
+
+  private static let events: [(name: String, event: UploadEvent)] = [
+    ("answered", .answered(Answer(status: 503))),
+    ("interrupted", .interrupted(Interruption(.uploadLost))),
+    ("hashed", .hashed(.wholeFile(sha256: GigHive.sha256))),
+    ("read again", .hashed(.wholeFileAgain(sent: "a", now: "a", isSteady: true))),
+    ("touched", .touched(.beforeEnd(isDigested: true))),
+    ("credentials", .credentials(areNew: true)),
+    ("failed", .failed(.outOfResources("threads"))),
+  ]
+
+  private func machine(_ events: [UploadEvent]) throws -> UploadMachine {
+    var machine = try UploadMachine.upload(to: .gigHive, terms: { $0.canRenewCredentials = true })
+    for event in events {
+      _ = machine.next(nowMilliseconds: 0)
+      machine.handle(event)
+    }
+    return machine
+  }
+
+  private func rows() throws -> [Row] {
+    let pending = UploadEvent.answered(Answer(status: 202, content: bytes(#"{"status":"pending","asset_id":9}"#)))
+    let hashed = UploadEvent.hashed(.wholeFile(sha256: GigHive.sha256))
+    let created = UploadEvent.answered(Answer(status: 201, content: bytes(GigHive.created)))
+    let refused = UploadEvent.answered(Answer(status: 400))
+    var underWay = try machine([])
+    _ = underWay.next(nowMilliseconds: 0)
+    var doubting = underWay
+    doubting.handle(.touched(.beforeEnd(isDigested: true)))
+    var rereading = doubting
+    _ = rereading.next(nowMilliseconds: 0)
+    var hashing = try machine([pending])
+    _ = hashing.next(nowMilliseconds: 0)
+    let retrying = try machine([pending, hashed])
+    var waiting = retrying
+    _ = waiting.next(nowMilliseconds: 0)
+    var renewing = waiting
+    _ = renewing.next(nowMilliseconds: 100_000)
+    renewing.handle(.answered(Answer(status: 401)))
+    var finished = try machine([created, hashed])
+    _ = finished.next(nowMilliseconds: 0)
+    return [
+      ("deciding", try machine([]), ["failed"]),
+      ("underWay", underWay, ["answered", "interrupted", "touched", "failed"]),
+      ("doubting", doubting, ["interrupted", "failed"]),
+      ("rereading", rereading, ["interrupted", "read again", "failed"]),
+      ("hashing", hashing, ["hashed", "failed"]),
+      ("retrying", retrying, ["failed"]),
+      ("waiting", waiting, ["failed"]),
+      ("renewingCredentials", renewing, ["credentials", "failed"]),
+      ("finished", finished, []),
+      ("failed", try machine([refused, hashed]), []),
+    ]
+  }
+
+  @Test func theRowsAreInTheStatesThatTheyAreCalledBy() throws {
+    for row in try rows() {
+      #expect(String(describing: row.machine.state).prefix { $0 != "(" } == row.state)
+    }
+  }
+
+  /// An event that nothing is waited for any more changes nothing, and none is a trap.
+  @Test func everyStateTakesEveryEvent() throws {
+    for row in try rows() {
+      for (name, event) in UploadMachineTests.events {
+        var machine = row.machine
+        machine.handle(event)
+        #expect((machine.state != row.machine.state) == row.exits.contains(name), "\(row.state), \(name)")
+        // Whatever it was, there is something to do next.
+        _ = machine.next(nowMilliseconds: 0)
+      }
+    }
+  }
+
+  @Test func aRequestCountsAsUnderWayFromWhenItIsToBeSent() throws {
+    var machine = try machine([])
+    #expect(machine.underWayCount == 0)
+    guard case .send = machine.next(nowMilliseconds: 0) else {
+      Issue.record("nothing is sent")
+      return
+    }
+    #expect(machine.underWayCount == 1 && machine.next(nowMilliseconds: 0) == .await)
+    machine.handle(.answered(Answer(status: 400, sent: .begun)))
+    #expect(machine.underWayCount == 0)
+  }
+
+  @Test func aFailureOnThisSideEndsAnUploadAtOnce() throws {
+    var machine = try machine([])
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.failed(.cancelled(hasSentAll: false)))
+    #expect(machine.next(nowMilliseconds: 0) == .failed(.cancelled(hasSentAll: false)))
+  }
+}

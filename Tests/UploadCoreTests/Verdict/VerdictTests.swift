@@ -1,0 +1,161 @@
+import Testing
+import UploadCore
+
+/// Who gave an answer, and what it then says.
+struct VerdictTests {
+  private static let proof = Field("Tus-Resumable", "1.0.0")
+
+  private func tus(_ status: Int, _ fields: [Field] = []) -> Verdict { Verdict.ofTus(status: status, fields: fields) }
+
+  private func deletion(_ status: Int, _ text: String) -> Verdict {
+    Verdict.ofDeletion(Answer(status: status, content: bytes(text)))
+  }
+
+  private func finalize(_ status: Int, _ text: String) -> Verdict {
+    Verdict.ofFinalize(Answer(status: status, content: bytes(text)))
+  }
+
+  private func recording(_ status: Int, _ text: String) -> Verdict {
+    Verdict.ofRecording(Answer(status: status, content: bytes(text)))
+  }
+
+  // MARK: tus
+
+  /// Nobody else sends that field.
+  @Test(arguments: [200, 201, 202, 204])
+  func aSuccessWithAnOffsetIsATusServers(status: Int) {
+    #expect(tus(status, [Field("Upload-Offset", "42")]) == .tus(.offset(42)))
+  }
+
+  @Test(arguments: [400, 404, 500])
+  func anOffsetInARefusalCountsForNothing(status: Int) {
+    #expect(tus(status, [Field("Upload-Offset", "42")]) == .somebodyElse(status: status))
+  }
+
+  @Test(arguments: [404, 410])
+  func onlyATusServerSaysThatAnUploadIsGone(status: Int) {
+    #expect(tus(status, [VerdictTests.proof]) == .tus(.gone))
+    #expect(tus(status) == .somebodyElse(status: status))
+    #expect(
+      tus(status, [Field("Server", "firewall"), Field("Content-Type", "text/html")]) == .somebodyElse(status: status))
+  }
+
+  @Test(arguments: [200, 204, 302, 400, 401, 403, 405, 500, 502, 503, 511])
+  func withoutProofAnAnswerIsSomebodyElses(status: Int) {
+    #expect(tus(status) == .somebodyElse(status: status))
+  }
+
+  @Test func withProofItIsTheServers() {
+    #expect(tus(204, [VerdictTests.proof]) == .tus(.success(status: 204)))
+    #expect(tus(403, [VerdictTests.proof]) == .tus(.refused(status: 403)))
+    #expect(tus(500, [VerdictTests.proof]) == .tus(.refused(status: 500)))
+    #expect(tus(200, [VerdictTests.proof, Field("Upload-Offset", "-1")]) == .tus(.success(status: 200)))
+  }
+
+  /// They make the client wait, or send less: that harms nobody, whoever said it.
+  @Test func whatHarmsNobodyNeedsNoProof() {
+    for fields in [[], [VerdictTests.proof]] {
+      #expect(tus(409, fields) == .tus(.conflict))
+      #expect(tus(413, fields) == .tus(.tooLarge))
+      #expect(tus(423, fields) == .tus(.locked))
+      #expect(tus(460, fields) == .tus(.checksumMismatch))
+    }
+    #expect(tus(412, [Field("Tus-Version", "2\u{1B}")]) == .tus(.unsupportedVersion(offered: "2\u{1B}")))
+  }
+
+  // MARK: Deletion
+
+  @Test(arguments: [
+    (200, #"{"success":true,"deleted_count":1,"error_count":0,"results":{"deleted":[{"asset_id":7}],"errors":[]}}"#),
+    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#), (410, #"{"success":false}"#),
+    (200, #"{"success":false,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Not found"}]}}"#),
+  ])
+  func aRecordingThatGigHiveSaysIsNotThereIsAbsent(status: Int, text: String) {
+    #expect(deletion(status, text) == .gigHive(.absent))
+  }
+
+  /// GigHive answers 200 also when its disk would not let go of the file.
+  @Test(arguments: [
+    #"{"success":true,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Failed to delete"}]}}"#,
+    #"{"success":false,"message":"Failed to delete"}"#,
+  ])
+  func aSuccessThatDeletedNothingIsNone(text: String) {
+    #expect(deletion(200, text) == .gigHive(.refused(status: 200, message: "Failed to delete")))
+  }
+
+  /// A firewall's page, a portal's, or a program's that is not GigHive.
+  @Test(
+    arguments: [200, 204, 403, 404, 410, 500],
+    ["", "<html>Welcome</html>", "{}", "[]", #"{"error":"Not Found"}"#, #"{"success":true"#])
+  func whatIsNotGigHivesDeletesNothing(status: Int, text: String) {
+    #expect(deletion(status, text) == .somebodyElse(status: status))
+  }
+
+  @Test func aTokenThatGigHiveDoesNotKnowIsCalledThat() {
+    #expect(deletion(403, #"{"success":false,"error":"Forbidden"}"#) == .gigHive(.deleteTokenUnknown))
+  }
+
+  @Test(arguments: [400, 500])
+  func otherRefusalsOfGigHiveAreInItsWords(status: Int) {
+    #expect(
+      deletion(status, #"{"success":false,"message":"no\u001b"}"#)
+        == .gigHive(.refused(status: status, message: "no\u{1B}")))
+  }
+
+  // MARK: Finalize
+
+  @Test func whatFinalizeSaysOfTheUploadToken() {
+    #expect(
+      finalize(404, #"{"error":"Not Found","message":"Invalid or expired upload token"}"#)
+        == .gigHive(.guestTokenUnknown))
+    #expect(
+      finalize(400, #"{"error":"Bad Request","message":"Missing or invalid upload_id"}"#)
+        == .gigHive(.guestTokenKnown))
+  }
+
+  @Test(arguments: [400, 404, 410])
+  func whatFinalizeSaysOfAnUploadThatItDoesNotFind(status: Int) {
+    #expect(finalize(status, #"{"error":"Bad Request","message":"Upload not found"}"#) == .gigHive(.uploadUnknown))
+  }
+
+  @Test func otherRefusalsOfFinalizeAreInItsWords() {
+    #expect(
+      finalize(400, #"{"error":"Bad Request","message":"Label is required"}"#)
+        == .gigHive(.refused(status: 400, message: "Label is required")))
+    #expect(
+      finalize(500, #"{"error":"Server Error","message":"Upload not found"}"#)
+        == .gigHive(.refused(status: 500, message: "Upload not found")))
+  }
+
+  @Test(arguments: [400, 403, 404], ["", "<html>Upload not found</html>", #"{"message":"Upload not found"}"#, "[]"])
+  func whatIsNotGigHivesIsSomebodyElses(status: Int, text: String) {
+    #expect(finalize(status, text) == .somebodyElse(status: status))
+  }
+
+  // MARK: A recording
+
+  @Test func aRecordingThatGigHiveHas() {
+    #expect(
+      recording(200, #"{"checksum_sha256":"ab","size_bytes":7}"#) == .gigHive(.recording(checksum: "ab", sizeBytes: 7)))
+    #expect(
+      recording(200, #"{"checksum_sha256":null,"size_bytes":null}"#)
+        == .gigHive(.recording(checksum: nil, sizeBytes: nil)))
+    #expect(recording(404, #"{"error":"Not Found"}"#) == .gigHive(.absent))
+    #expect(recording(500, #"{"error":"x"}"#) == .gigHive(.refused(status: 500, message: "x")))
+    #expect(recording(200, "<html>") == .somebodyElse(status: 200))
+    #expect(recording(404, "<html>") == .somebodyElse(status: 404))
+  }
+
+  // MARK: What an answer asks of any client
+
+  @Test func whatAnAnswerAsksOfAnyClient() {
+    func direction(_ status: Int, expectedContinue: Bool = false) -> Direction {
+      Answer(status: status, fields: [Field("Location", "/x")]).direction(expectedContinue: expectedContinue)
+    }
+    #expect(direction(417, expectedContinue: true) == .withoutExpectation && direction(417) == .judge)
+    #expect(direction(401) == .authenticate && direction(403) == .judge && direction(407) == .judge)
+    for status in [307, 308] { #expect(direction(status) == .moved(to: "/x")) }
+    for status in [300, 301, 302, 303, 304] { #expect(direction(status) == .turned(to: "/x")) }
+    for status in [200, 204, 400, 500] { #expect(direction(status) == .judge) }
+  }
+}

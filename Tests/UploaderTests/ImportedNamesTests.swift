@@ -1,0 +1,28 @@
+import Dispatch
+import Foundation
+import Testing
+// Not @testable: what a program sees that uses the library beside Foundation.
+import Uploader
+
+/// Every public name of the library can be used as it is where Foundation is imported, too: what is ambiguous does not
+/// compile.
+struct ImportedNamesTests {
+  @Test func noNameIsAmbiguousBesideFoundation() {
+    let types: [Any.Type] = [
+      AddressFamily.self, Cancellation.self, Configuration.self, Credentials.self, Delivery.self,
+      DeliveryProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
+      FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
+      RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self, StateError.self, SystemError.self,
+      TLSError.self, TLSOptions.self, TargetURI.self, TargetURIError.self, Timeouts.self, TusError.self,
+      UploadError.self, UploadObserver.self, UploadPhase.self, UploadProgress.self, UploadRequest.self, Uploader.self,
+    ]
+    #expect(Set(types.map { String(reflecting: $0) }).count == types.count)
+    #expect(!Uploader.version.isEmpty)
+  }
+
+  @Test func namesOfFoundationStayItsOwn() {
+    let progress: Progress = Progress(totalUnitCount: 1)
+    let version: OperatingSystemVersion = ProcessInfo.processInfo.operatingSystemVersion
+    #expect(progress.totalUnitCount == 1 && version.majorVersion > 0)
+  }
+}

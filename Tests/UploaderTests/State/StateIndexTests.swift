@@ -1,0 +1,347 @@
+import CShims
+import Glibc
+import Testing
+
+@testable import Uploader
+
+/// The index tells where to look, and never what is so.
+struct StateIndexTests {
+  private let bench = StateBench()
+  private let endpoint = "https://hive/"
+
+  private func place(_ name: String, _ content: [UInt8] = recording(1000)) { _ = bench.directory.file(name, content) }
+
+  /// Opens the record of an upload of the file, as a new process does.
+  private func open(_ name: String, in directory: StateDirectory? = nil) throws -> LockedRecord {
+    let file = try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+    defer { space.deallocate() }
+    return try #require(
+      try LockedRecord.open(
+        for: file, try file.identity(using: space), endpoint: endpoint, note: "", upload: nil, uploadedAs: "",
+        in: try directory ?? bench.open()))
+  }
+
+  /// Leaves the record of an interrupted upload.
+  private func leave(_ name: String) throws -> UploadRecord {
+    place(name)
+    let kept = try open(name)
+    try kept.update { $0.uploadURL = "https://hive/files/" + name }
+    return kept.record
+  }
+
+  /// The file's modification time is that of the other one.
+  private func copyTime(from one: String, to other: String) {
+    var status = stat()
+    guard stat(bench.directory.path(of: one), &status) == 0 else { fatalError("stat failed") }
+    let times = [status.st_atim, status.st_mtim]
+    guard utimensat(AT_FDCWD, bench.directory.path(of: other), times, 0) == 0 else { fatalError("utimensat failed") }
+  }
+
+  // MARK: Finding
+
+  @Test func anUploadIsFoundAmongOthersWithoutReadingThem() throws {
+    let former = try leave("a.wav")
+    let directory = try bench.open()
+    _ = try open("a.wav", in: directory)
+    for name in ["b.wav", "c.wav"] { _ = try leave(name) }
+    // Whoever reads them says that they are damaged.
+    for name in bench.names where name.hasSuffix(".record") && !name.hasPrefix(former.id) { bench.put([], at: name) }
+    #expect(try open("a.wav", in: directory).record.id == former.id && bench.warnings.isEmpty)
+  }
+
+  @Test func theIndexIsForTheUserAloneWhateverTheUmask() throws {
+    let before = umask(0)
+    defer { umask(before) }
+    _ = try leave("a.wav")
+    #expect(bench.mode(of: "index") == 0o600)
+  }
+
+  @Test func aFileThatWasRenamedIsFound() throws {
+    let former = try leave("a.wav")
+    rename(bench.directory.path(of: "a.wav"), bench.directory.path(of: "b.wav"))
+    #expect(try open("b.wav").record.id == former.id)
+    // And from then on by its new name.
+    place("b.wav", recording(999))
+    #expect(throws: UploadError.self) { try open("b.wav") }
+  }
+
+  @Test func aMediumThatWasPutInElsewhereIsFound() throws {
+    for name in ["usb0", "usb1"] { mkdir(bench.directory.path(of: name), 0o700) }
+    let former = try leave("usb0/a.wav")
+    place("usb1/a.wav")
+    copyTime(from: "usb0/a.wav", to: "usb1/a.wav")
+    // As long as the first is there, it is a copy.
+    #expect(try open("usb1/a.wav").record.id != former.id)
+    unlink(bench.directory.path(of: "usb0/a.wav"))
+    for id in try bench.open().records(.open).map({ $0.id }) where id != former.id { try bench.open().remove(id) }
+    #expect(try open("usb1/a.wav").record.id == former.id)
+  }
+
+  @Test func manyMoreRecordsThanTheIndexHasRoomForAreFound() throws {
+    let directory = try bench.open()
+    var ids: [String] = []
+    for number in 0..<400 {
+      place("file", bytes(String(number) + "."))
+      rename(bench.directory.path(of: "file"), bench.directory.path(of: String(number)))
+      ids.append(try open(String(number), in: directory).record.id)
+    }
+    #expect(Set(ids).count == 400)
+    for number in stride(from: 0, to: 400, by: 7) {
+      #expect(try open(String(number), in: directory).record.id == ids[number])
+    }
+    #expect(try open("399").record.id == ids[399])
+  }
+
+  // MARK: What has become of it
+
+  private static let damages: [(String, @Sendable ([UInt8]) -> [UInt8])] = [
+    ("empty", { _ in [] }), ("cut", { Array($0[..<1000]) }), ("zero", { [UInt8](repeating: 0, count: $0.count) }),
+    ("another header", { [UInt8](repeating: 1, count: 64) + $0[64...] }),
+    ("no entries", { $0[..<64] + [UInt8](repeating: 0, count: $0.count - 64) }),
+    ("text", { _ in bytes("#!/bin/sh\n") }),
+  ]
+
+  @Test(arguments: damages.map { $0.0 })
+  func aDamagedIndexIsBuiltAgain(name: String) throws {
+    let former = try leave("a.wav")
+    let damage = try #require(StateIndexTests.damages.first { $0.0 == name })
+    bench.put(damage.1(try #require(bench.content(of: "index"))), at: "index")
+    #expect(try open("a.wav").record.id == former.id && bench.warnings.isEmpty)
+    _ = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index")))).verify()
+  }
+
+  @Test func aMissingIndexIsBuiltAgainAlsoUnderAProcessThatKnewIt() throws {
+    let former = try leave("a.wav")
+    let directory = try bench.open()
+    _ = try open("a.wav", in: directory)
+    unlink(bench.path + "/index")
+    #expect(try open("a.wav", in: directory).record.id == former.id)
+    unlink(bench.path + "/index")
+    #expect(try open("a.wav").record.id == former.id)
+  }
+
+  /// As an older version does, or a process that was killed in between.
+  @Test func aRecordThatWasWrittenPastTheIndexIsFound() throws {
+    _ = try leave("a.wav")
+    place("b.wav")
+    var other = try open("b.wav").record
+    try bench.open().remove(other.id)
+    (other.uploadURL, other.offset) = ("https://hive/files/b", 10)
+    let text = String(decoding: other.encoded(crc32: { _ in 0 }), as: UTF8.self).drop { $0 != "{" }
+    let length = String(10_000_000_000 + text.utf8.count).dropFirst()
+    let sum = String(0x1_0000_0000 + UInt64(crc32(text)), radix: 16).dropFirst()
+    bench.put(bytes("gighive-upload record 1 \(length) \(sum)\n" + text), at: other.id + ".record")
+    let kept = try open("b.wav")
+    #expect(kept.record.id == other.id && kept.record.uploadURL == "https://hive/files/b")
+    let written = try #require(bench.content(of: other.id + ".record"))
+    #expect(written.starts(with: bytes("gighive-upload record 2 ")))
+  }
+
+  @Test func whatTheIndexSaysOfARecordThatIsGoneOrAnothersIsNotBelieved() throws {
+    let former = try leave("a.wav")
+    let index = try #require(bench.content(of: "index"))
+    try bench.open().remove(former.id)
+    let directory = try bench.open()
+    bench.put(index, at: "index")
+    #expect(try open("a.wav", in: directory).record.id != former.id)
+    // Another file's record under the ID that the index has.
+    var liar = record(former.id)
+    liar.endpoint = endpoint
+    try directory.write(liar)
+    bench.put(index, at: "index")
+    #expect(try open("a.wav").record.id != former.id)
+  }
+
+  /// Else those of one file would be in the way of the last.
+  @Test func entriesOfWhatIsGoneAreTakenAway() throws {
+    place("a.wav")
+    for _ in 0..<100 { try bench.open().remove(try open("a.wav").record.id) }
+    let last = try open("a.wav").record
+    #expect(try open("a.wav").record.id == last.id)
+    let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
+    for key in last.indexKeys { #expect(try index.numbers(key, limit: .max) == [RecordName.number(ofID: last.id)]) }
+  }
+
+  @Test(arguments: ["a directory", "a FIFO", "a link"])
+  func somethingElseInItsPlaceCostsTimeAlone(kind: String) throws {
+    let former = try leave("a.wav")
+    unlink(bench.path + "/index")
+    switch kind {
+    case "a directory": mkdir(bench.path + "/index", 0o700)
+    case "a FIFO": mkfifo(bench.path + "/index", 0o600)
+    default: symlink(bench.directory.path(of: "a.wav"), bench.path + "/index")
+    }
+    #expect(try open("a.wav").record.id == former.id)
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("index"))
+    rmdir(bench.path + "/index")
+    unlink(bench.path + "/index")
+    #expect(try open("a.wav").record.id == former.id)
+  }
+
+  @Test func anotherVersionsRecordIsToldByEveryProcessAndTakenOnceItCanBeRead() throws {
+    let former = try leave("a.wav")
+    let content = try #require(bench.content(of: former.id + ".record"))
+    bench.put(bytes("gighive-upload record 9 x"), at: former.id + ".record")
+    unlink(bench.path + "/index")
+    for count in 1...3 {
+      place("b.wav")
+      _ = try open("b.wav")
+      #expect(bench.warnings.count == count && bench.warnings.allSatisfy { $0.contains("another version") })
+    }
+    bench.put(content, at: former.id + ".record")
+    #expect(try open("a.wav").record.id == former.id && bench.warnings.count == 3)
+  }
+
+  @Test func whileAnotherProcessHasTheIndexNothingBegins() throws {
+    _ = try leave("a.wav")
+    let holder = try bench.open().lock(file: LocalPath(bench.path + "/index"))
+    let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
+    let identity = FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")
+    let opened = try LockedRecord.open(
+      for: file, identity, endpoint: endpoint, note: "", upload: nil, uploadedAs: "", in: try bench.open())
+    #expect(opened == nil)
+    withExtendedLifetime(holder) {}
+  }
+
+  // MARK: The mark that nobody has changed the directory
+
+  private func isKnown(_ directory: StateDirectory) -> Bool { directory.indexState.stamp != nil }
+
+  /// Does a new process take the index without reading all names? It cannot read the directory, if it is not root.
+  private func isMarked() throws -> Bool {
+    let directory = try bench.open()
+    let lock = try #require(try directory.lock(file: LocalPath(bench.path + "/index")))
+    let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
+    return directory.isMarked(index.mark, IndexFile(lock))
+  }
+
+  @Test func afterAnUploadTheDirectoryIsMarkedAndAnyOtherChangeShows() throws {
+    _ = try leave("a.wav")
+    #expect(try isMarked())
+    _ = try leave("b.wav")
+    #expect(try isMarked())
+    bench.put([], at: "somebody's")
+    #expect(try !isMarked())
+    _ = try open("a.wav")
+    #expect(try isMarked())
+  }
+
+  /// As a process of another version does, in the same tick of the clock.
+  @Test func whatSomebodyElseDoesBetweenTwoChangesShows() throws {
+    for number in 0..<200 {
+      let name = String(number)
+      place(name)
+      let kept = try open(name)
+      #expect(isKnown(kept.directory))
+      bench.put([], at: "other" + name)
+      try kept.update { $0.offset += 1 }
+      #expect(!isKnown(kept.directory))
+    }
+  }
+
+  @Test func anotherTimeOfStartOrADirectoryBroughtBackIsNoMark() throws {
+    _ = try leave("a.wav")
+    let directory = try bench.open()
+    let stamp = try #require(directory.stamp())
+    directory.indexState.boot = [UInt8](repeating: 7, count: 36)
+    let lock = try #require(try directory.lock(file: LocalPath(bench.path + "/index")))
+    let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
+    #expect(index.mark != 0 && !directory.isMarked(index.mark, IndexFile(lock)))
+    // Somebody puts a file in and sets the former time.
+    directory.indexState.boot = nil
+    #expect(directory.isMarked(index.mark, IndexFile(lock)))
+    usleep(20_000)
+    bench.put([], at: "other")
+    let time = timespec(tv_sec: Int(stamp.modifiedSeconds), tv_nsec: Int(stamp.modifiedNanoseconds))
+    #expect(utimensat(AT_FDCWD, bench.path, [time, time], 0) == 0)
+    #expect(directory.stamp()?.modifiedNanoseconds == stamp.modifiedNanoseconds)
+    #expect(!directory.isMarked(index.mark, IndexFile(lock)))
+  }
+
+  /// The index was not free at the delivery: it lacks it.
+  @Test func aDeliveryThatTheIndexDoesNotHaveLeavesNoMark() throws {
+    place("a.wav")
+    var kept: LockedRecord? = try open("a.wav")
+    var holder: StateLock? = try bench.open().lock(file: LocalPath(bench.path + "/index"))
+    var receipt = Receipt()
+    (receipt.assetID, receipt.deleteToken) = (1, "token")
+    try kept?.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"))
+    #expect(holder != nil)
+    holder = nil
+    kept = nil
+    #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
+  }
+
+  // MARK: Deliveries
+
+  private func deliver(_ name: String, asset: Int64, token: String?) throws -> UploadRecord {
+    place(name)
+    let kept = try open(name)
+    var receipt = Receipt()
+    (receipt.assetID, receipt.deleteToken) = (asset, token)
+    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"))
+    return kept.record
+  }
+
+  @Test func theTokenOfARecordingIsFoundAmongDeliveredOnesWithoutReadingThem() throws {
+    let directory = try bench.open()
+    for asset: Int64 in 1...3 { _ = try deliver("a.wav", asset: asset, token: "token\(asset)") }
+    let second = try #require(try bench.open().records(.all).first { $0.assetID == 2 })
+    place("b.wav")
+    let kept = try open("b.wav", in: directory)
+    for name in bench.names where name.hasSuffix(".delivered") && !name.hasPrefix(second.id) { bench.put([], at: name) }
+    var receipt = Receipt()
+    receipt.assetID = 2
+    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"))
+    #expect(kept.record.deleteToken == "token2" && bench.warnings.isEmpty)
+    #expect(try bench.open().current(second.id) == nil)
+  }
+
+  @Test func withoutAnIndexTheTokenIsFoundByReadingThem() throws {
+    let former = try deliver("a.wav", asset: 1, token: "token")
+    unlink(bench.path + "/index")
+    mkdir(bench.path + "/index", 0o700)
+    #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
+    #expect(try bench.open().current(former.id) == nil)
+  }
+
+  /// Nothing has to be built again after deliveries and removals that went the ordinary way.
+  @Test func theIndexOfAProcessThatHasEndedIsThatOfTheRecords() throws {
+    for asset: Int64 in 1...3 { _ = try deliver("a.wav", asset: asset, token: "token\(asset)") }
+    _ = try deliver("b.wav", asset: 2, token: nil)
+    _ = try leave("c.wav")
+    let gone = try leave("d.wav")
+    try bench.open().remove(gone.id)
+    let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
+    try index.verify()
+    var names = RecordNames()
+    for record in try bench.open().records(.all) { names.add(RecordName(of: record)) }
+    #expect(names.count == 4 && index.names == names)
+    let instance = index.instance
+    _ = try open("c.wav")
+    let later = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
+    #expect(later.instance == instance)
+  }
+}
+
+/// An index that was read from the disk.
+private final class MemoryStorage: IndexStorage {
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    Array(bytes[min(Int(offset), bytes.count)..<min(bytes.count, Int(offset) + count)])
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) { throw SystemError(code: EROFS) }
+
+  func reset(length: Int64) throws(SystemError) { throw SystemError(code: EROFS) }
+}
+
+/// That of zlib, over a text.
+private func crc32(_ text: Substring) -> UInt32 {
+  let content = Array(text.utf8)
+  return shim_crc32(content, content.count)
+}

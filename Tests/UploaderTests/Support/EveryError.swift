@@ -1,0 +1,124 @@
+@testable import Uploader
+
+/// One sample at least of every error that an upload can end with, for tests of what is said about them.
+enum EveryError {
+  static let system = SystemError(code: 13)
+
+  static let file: [FileError] = [
+    .missing, .unreadable(system), .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
+    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedOnItsWay,
+  ]
+
+  static let state: [StateError] = [
+    .unusable("/state", system), .notRegular("/state/directory.lock"), .foreign("/state/a.upload"), .noDirectory,
+    .noSuchRecord("a"), .ambiguousID("a"),
+  ]
+
+  static let tus: [TusError] = [
+    .notSpoken(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
+    .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
+    .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .checksumMismatch(offset: 1), .locked,
+    .refused(method: "PATCH", status: 405), .unproved(status: 404),
+  ]
+
+  static let response: [ResponseError] = [
+    .notHTTP, .headTooLong(limit: 1), .tooManyFields(limit: 1), .tooManyInterimResponses(limit: 1), .invalidField,
+    .invalidContentLength, .unsupportedTransferEncoding, .invalidChunk, .trailerTooLong(limit: 1), .unexpectedUpgrade,
+    .incomplete,
+  ]
+
+  /// With all codes that OpenSSL 3 has for certificates and that TLS has for alerts.
+  static let tls: [TLSError] =
+    (1...100).map { .certificate(code: $0, reason: "no") } + (0...130).map { .alert($0, words: "no") } + [
+      .pinMismatch(actual: "sha256//AAAA"), .handshake(reason: "wrong version number"),
+      .handshake(reason: "unsupported protocol"), .handshake(reason: "no shared cipher"), .handshake(reason: "other"),
+      .closedDuringHandshake, .broken(reason: "bad record mac"), .truncated,
+      .unusableFile(path: "/ca.pem", reason: "no start line"), .unusablePin("sha256//A"), .outOfMemory,
+    ]
+
+  static let phases: [UploadPhase] = [
+    .resolving, .connecting, .tunnelling, .handshaking, .sending, .awaitingResponse, .awaitingAnswer, .delivering,
+  ]
+
+  static let redirections: [UploadError.RedirectionProblem] = [.leavesTLS, .circle, .tooMany(limit: 5), .noAddress]
+
+  static let changes: [FileChange] = [.size(from: 1, to: 2), .content, .modificationTime]
+
+  static let statuses = [400, 401, 403, 404, 407, 409, 413, 429, 500, 503]
+
+  static var samples: [UploadError] {
+    var errors: [UploadError] = [
+      .invalidConfiguration(field: "retries", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
+      .form(.invalidEventDate("x")), .form(.unknownEventType("x")),
+      .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
+      .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
+      .conflict(upload: "a"), .delivered(upload: "a"), .noSuchName(host: "hive"), .noSuchName(host: "hive.local"),
+      .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
+      .redirected(status: 302, location: "http://other/"), .checksumDiffers(sent: "a", stored: "b"),
+      .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
+      .mayBeStored(.timedOut(.awaitingResponse, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
+      .mayBeStored(.refused(status: 502, message: "No way!")), .mayBeStored(.uploadLost), .uncertain(upload: "a"),
+      .guestTokenRefused, .termsNotAccepted,
+      .uploadLost, .cancelled(hasSentAll: false), .cancelled(hasSentAll: true), .outOfResources("memory"),
+    ]
+    errors += file.map { .file("a.mp4", $0) }
+    errors += changes.map { .changed("a.mp4", $0, upload: "a") }
+    errors += state.map { .state($0) }
+    errors += phases.map { .timedOut($0, peer: "192.0.2.1:443", limitMilliseconds: 1000) }
+    errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", system) }
+    errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", nil) }
+    errors += tls.map { .tls($0, host: "hive") }
+    errors += response.map { .invalidResponse($0, peer: "192.0.2.1:443") }
+    errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
+    errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
+    errors += statuses.map { .notFromServer(status: $0) }
+    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128") }
+    errors.append(.proxyUnusable(source: "$ALL_PROXY"))
+    errors += tus.map { .tus($0) }
+    return errors
+  }
+
+  /// The name of an error's case. The compiler asks for new ones here, and ``caseCount`` asks for a sample of each.
+  static func name(of error: UploadError) -> String {
+    switch error {
+    case .invalidConfiguration: "invalidConfiguration"
+    case .form: "form"
+    case .formData: "formData"
+    case .requestHead: "requestHead"
+    case .file: "file"
+    case .changed: "changed"
+    case .state: "state"
+    case .conflict: "conflict"
+    case .delivered: "delivered"
+    case .noSuchName: "noSuchName"
+    case .noResolver: "noResolver"
+    case .notConnected: "notConnected"
+    case .timedOut: "timedOut"
+    case .connectionLost: "connectionLost"
+    case .tls: "tls"
+    case .mayBeStored: "mayBeStored"
+    case .uncertain: "uncertain"
+    case .invalidResponse: "invalidResponse"
+    case .refused: "refused"
+    case .redirected: "redirected"
+    case .redirectionRefused: "redirectionRefused"
+    case .proxyUnusable: "proxyUnusable"
+    case .proxyRefused: "proxyRefused"
+    case .checksumDiffers: "checksumDiffers"
+    case .sizeDiffers: "sizeDiffers"
+    case .notFromServer: "notFromServer"
+    case .guestTokenRefused: "guestTokenRefused"
+    case .termsNotAccepted: "termsNotAccepted"
+    case .unconfirmed: "unconfirmed"
+    case .stillProcessing: "stillProcessing"
+    case .prematureSuccess: "prematureSuccess"
+    case .tus: "tus"
+    case .uploadLost: "uploadLost"
+    case .cancelled: "cancelled"
+    case .outOfResources: "outOfResources"
+    }
+  }
+
+  /// How many names there are.
+  static let caseCount = 35
+}
