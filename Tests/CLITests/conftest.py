@@ -17,8 +17,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().parent)]
 
+from certificates_forge import Forge
 from hivestub import HiveStub, make_certificates
-from program import Program
+from program import Program, trust
+from secrets_bench import plant
+from uploads import TUS
 
 # A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
 for _number in (signal.SIGINT, signal.SIGHUP):
@@ -83,9 +86,35 @@ def post(program):
     return program.post
 
 
+@pytest.fixture
+def upload(program):
+    """`send` by tus to a stub as GigHive."""
+    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
+
+
+@pytest.fixture
+def plain(program):
+    """`send` to a stub's other tus server, which knows nothing of GigHive."""
+
+    def plain(hive, *arguments, **options):
+        return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", *trust(hive), *arguments, **options)
+
+    return plain
+
+
 @pytest.fixture(scope="session")
 def certificates():
     return make_certificates()
+
+
+@pytest.fixture(scope="session")
+def forge(tmp_path_factory):
+    return Forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture
+def secrets(tmp_path, certificates):
+    return plant(tmp_path, certificates)
 
 
 @pytest.fixture

@@ -141,13 +141,6 @@ def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, p
     assert len(stub.recordings) == 100
 
 
-def test_a_long_list_of_files_takes_no_more_memory_than_a_short_one(hive, program, files):
-    result = program.send(hive(), *files(600, 1000), "-q", measure=True)
-    assert result.code == 0, result
-    if program.keeps_the_promise:
-        assert result.peak_kib <= PEAK_KIB_HTTP + MORE_KIB, f"{result.peak_kib} KiB"
-
-
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     stub, file = hive(), recording(SIZE)

@@ -6,7 +6,7 @@ import re
 import signal
 
 import pytest
-from program import trust, wait_until
+from program import wait_until
 from records import only_record, records, write_record
 from test_text_output import ESCAPES, is_harmless
 from uploads import CREATION, PASSWORD, TUS, begin, is_delivered, of_kind, sha256, stop
@@ -133,14 +133,6 @@ def test_the_oldest_upload_comes_first(hive, program, recording):
     assert names == ["2.mp4", "1.mp4", "0.mp4"]
 
 
-def test_a_list_that_nobody_reads_does_not_hang(hive, program, recording):
-    assert program.send(hive(), *TUS, recording()).code == 0
-    reading, writing = os.pipe()
-    os.close(reading)
-    assert program.start("list", stdout=writing).wait(5).code in (0, 1, -signal.SIGPIPE)
-    os.close(writing)
-
-
 def test_a_list_changes_nothing(program, interrupted):
     interrupted()
     before = {path.name: path.read_bytes() for path in program.state.iterdir()}
@@ -162,27 +154,12 @@ def test_a_cancelled_upload_is_gone_here_and_on_the_server(program, interrupted,
     assert is_delivered(stub, tmp_path / "gig.mp4")
 
 
-def test_cancelling_over_tls_trusts_as_before(program, interrupted, certificates):
-    stub, record = interrupted(tls=certificates)
-    assert trust(stub)
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-    assert stub.uploads == []
-
-
 def test_cancelling_goes_the_way_that_the_proxy_knows(program, interrupted):
     stub, record = interrupted("--method-override")
     stub.set_faults("deny-patch")
     assert program.run("cancel", record.id, env=PASSWORD).code == 0
     (request,) = of_kind(stub, "terminate")
     assert (request.method, request.header("X-HTTP-Method-Override")) == ("POST", "DELETE")
-
-
-@pytest.mark.parametrize("status", [404, 410])
-def test_an_upload_that_the_server_has_forgotten_can_be_cancelled(program, interrupted, status):
-    stub, record = interrupted()
-    stub.set_faults(f"terminate/gone={status}")
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-    assert records(program) == []
 
 
 def test_where_the_server_cannot_end_uploads_it_ends_here(hive, program, recording):
@@ -217,32 +194,12 @@ def test_a_cancellation_that_fails_keeps_the_record(program, interrupted, fault,
     assert program.run("cancel", record.id, env=PASSWORD).code == 0
 
 
-def test_a_cancellation_is_tried_again(program, interrupted):
-    stub, record = interrupted()
-    stub.set_faults("terminate/status=503@2")
-    result = program.run("cancel", record.id, "--retry-max-delay", "10ms", env=PASSWORD, retries=3)
-    assert result.code == 0, result
-    assert len(of_kind(stub, "terminate")) == 3
-
-
 def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program, recording):
     stub = hive("create/status=503")
     assert program.send(stub, *TUS, recording()).code == 9
     stub._requests.clear()
     assert program.run("cancel", only_record(program).id, env=PASSWORD).code == 0
     assert stub.requests == [] and records(program) == []
-
-
-def test_credentials_do_not_go_to_another_host_when_an_upload_there_is_cancelled(hive, program, recording):
-    elsewhere = hive(user=None)
-    stub = hive()
-    stop(program, stub, recording(SIZE), at=AT)
-    record = only_record(program)
-    record.write(upload_url=elsewhere.url + "/tus/x")
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-    (request,) = elsewhere.requests
-    assert (request.method, request.header("Authorization")) == ("DELETE", "")
-    assert stub.requests == []
 
 
 def test_what_is_delivered_cannot_be_cancelled(program, delivered):
@@ -318,12 +275,6 @@ def test_what_multipart_has_delivered_can_be_deleted_too(hive, program, recordin
     assert stub.recordings == []
 
 
-def test_the_token_is_not_shown_on_the_wire(program, delivered):
-    _, record = delivered()
-    result = program.run("delete", record.id, "-v", env=PASSWORD)
-    assert result.code == 0 and record.document["delete_token"] not in result.out + result.err, result
-
-
 @pytest.mark.parametrize(("faults", "code"), [(["delete/status=401"], 6), (["delete/status=503"], 9), (["delete/stall-after=10"], 4)])
 def test_a_deletion_that_fails_keeps_the_record(program, delivered, faults, code):
     stub, record = delivered()
@@ -333,21 +284,6 @@ def test_a_deletion_that_fails_keeps_the_record(program, delivered, faults, code
     assert only_record(program).document["delete_token"]
     stub.set_faults()
     assert program.run("delete", record.id, env=PASSWORD).code == 0
-
-
-def test_a_token_that_the_server_does_not_know_is_refused(program, delivered):
-    stub, record = delivered()
-    record.write(delete_token="0" * 64)
-    assert program.run("delete", record.id, env=PASSWORD).code == 6
-    assert len(stub.recordings) == 1 and len(records(program)) == 1
-
-
-def test_a_recording_that_the_server_does_not_know_any_more_is_deleted(program, delivered):
-    stub, record = delivered()
-    stub.catalogue.remove(1)
-    stub.set_faults("delete/unknown=404")
-    assert program.run("delete", record.id, env=PASSWORD).code == 0
-    assert records(program) == []
 
 
 def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered):

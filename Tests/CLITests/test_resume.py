@@ -159,15 +159,6 @@ def test_an_upload_that_has_expired_begins_anew(hive, program, recording):
     assert is_delivered(stub, file)
 
 
-def test_a_server_that_has_lost_some_bytes_gets_them_again(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    stub.set_faults("offset-back=1000000@1")
-    assert go_on(program, stub, file, "resume").code == 0
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE - AT + 1_000_000
-
-
 def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program, recording):
     """A 404 of whoever answers in the place of a tus server proves nothing."""
     first, file = hive(), recording(SIZE)
@@ -266,15 +257,6 @@ def test_a_recording_that_only_begins_like_another_one_is_another_one(hive, prog
     assert len(records(program)) == 2
 
 
-@pytest.mark.parametrize("size", [1, 1000, 100_000, 200_000])
-def test_short_recordings_have_an_identity_too(hive, program, recording, size):
-    stub, file = hive("finalize/status=503"), recording(size)
-    assert program.send(stub, *TUS, file).code == 9
-    keep_times(file, lambda: write(file, 0, b"\0"))
-    stub.set_faults()
-    assert go_on(program, stub, file, "resume").code == 3
-
-
 def test_a_recording_goes_on_under_a_new_name(hive, program, recording, tmp_path):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
@@ -293,18 +275,6 @@ def test_a_recording_that_was_moved_away_is_missing(hive, program, recording, tm
     result = go_on(program, stub, file, "resume")
     assert result.code == 3 and "gig.mp4" in result.err, result
     assert only_record(program).phase == "pending"
-
-
-def test_a_recording_on_a_stick_that_was_put_back_goes_on(hive, program, recording, tmp_path):
-    """The same path, size, times and content; another inode."""
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    copy = recording(name="copy.mp4", content=file.read_bytes())
-    status = os.stat(file)
-    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.replace(copy, file)
-    assert go_on(program, stub, file, "resume").code == 0
-    assert sent(stub) == SIZE - AT
 
 
 def test_the_path_is_kept_as_a_whole(hive, program, recording, tmp_path):
@@ -433,18 +403,6 @@ def test_a_password_from_the_environment_has_to_be_there_again(hive, program, re
     assert sent(stub) == SIZE - AT
 
 
-def test_a_password_file_is_found_again_and_read_anew(hive, program, recording, tmp_path):
-    stub, file = hive(), recording(SIZE)
-    private(tmp_path / "password", "secret")
-    running = program.start(
-        "send", "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "password", *TUS, file)
-    wait_until(lambda: stub.uploads)
-    running.end()
-    result = program.run("resume", "--all", cwd="/")
-    assert result.code == 0, result
-    assert is_delivered(stub, file)
-
-
 CREDENTIALS = {
     "another user": ["--user", "uploader", "--password-file", "good"],
     "netrc": ["--netrc-file", "netrc"],
@@ -518,7 +476,7 @@ def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, rec
     files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
     for index, file in enumerate(files):
         stop(program, stub, file, *([] if index == 1 else ["--password-file", "password"]), at=AT)
-    result = program.run("resume", "--all", "--json")
+    result = program.run("resume", "--all", "--json", cwd="/")
     assert result.code == 2, result
     outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
     assert outcomes == {str(files[0]): 0, str(files[1]): 2, str(files[2]): 0}
@@ -563,14 +521,6 @@ def test_what_is_delivered_is_not_sent_again(hive, program, recording):
     result = go_on(program, stub, file, "resume")
     assert result.code == 0 and "delivered already" in result.out, result
     assert stub.requests == []
-
-
-def test_memory_does_not_add_up(program, three):
-    three()
-    result = program.run("resume", "--all", env=PASSWORD, measure=True)
-    assert result.code == 0, result
-    if program.keeps_the_promise:
-        assert result.peak_kib <= 6_000_000 // 1024, result.peak_kib
 
 
 # What can be typed wrong.

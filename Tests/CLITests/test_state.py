@@ -6,7 +6,7 @@ import stat
 import subprocess
 
 import pytest
-from program import private, wait_until
+from program import wait_until
 from records import only_record, read_record, records, write_record
 from uploads import PASSWORD, TUS, begin, is_delivered, of_kind, sent, stop
 
@@ -73,37 +73,6 @@ def test_nobody_else_can_read_them(hive, program, recording, umask):
     assert result.code == 0, result
     assert mode(program.state) == 0o700
     assert {mode(path) for path in program.state.iterdir()} == {0o600}
-
-
-SECRET = "Tr0ub4dor-planted-secret"
-
-
-@pytest.mark.parametrize("how", ["environment", "file", "netrc", "bearer", "token"])
-def test_there_is_no_secret_in_them(hive, program, recording, tmp_path, how):
-    stub = hive(password=SECRET, upload_token=SECRET)
-    private(tmp_path / "secret", SECRET)
-    private(tmp_path / "netrc", f"machine 127.0.0.1 login uploader password {SECRET}")
-    options = {
-        "environment": ["--user", "uploader"],
-        "file": ["--user", "uploader", "--password-file", "secret"],
-        "netrc": ["--netrc-file", "netrc"],
-        "bearer": ["--bearer-file", "secret"],
-        "token": ["--upload-token-file", "secret", "--field", "tos_accepted=true"],
-    }[how]
-    result = program.run(
-        "send", recording(), "--server", stub.url, "--label", "L", *TUS, *options, env={"GIGHIVE_PASSWORD": SECRET})
-    assert result.code == (6 if how == "bearer" else 0), result
-    for path in program.state.iterdir():
-        assert SECRET.encode() not in path.read_bytes()
-
-
-def test_only_the_record_keeps_the_delete_token(hive, program, recording):
-    stub = hive()
-    result = program.send(stub, *TUS, recording(), "-v")
-    token = only_record(program).document["delete_token"]
-    assert token == stub.catalogue.delete_token(1)
-    shown = result.out + result.err + program.run("list").out + program.run("list", "--json").out
-    assert token not in shown
 
 
 def test_a_record_says_how_far_the_upload_is(hive, program, recording):
@@ -189,26 +158,6 @@ def test_a_damaged_record_is_set_aside_and_its_upload_begins_anew(hive, program,
     aside.unlink()
     assert only_record(program).phase == "delivered"
     assert program.run("list").err == ""
-
-
-def test_every_bit_of_a_record_counts(hive, program, recording):
-    """No flipped bit passes as something else."""
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    record = only_record(program).file
-    data = record.read_bytes()
-    shown = program.run("list", "--json").out
-    for index in range(0, len(data), 37):
-        record.write_bytes(data[:index] + bytes([data[index] ^ 1 << index % 8]) + data[index + 1 :])
-        result = program.run("list", "--json")
-        assert result.code == 0 and result.out == "" and "warning" in result.err, (index, result)
-        record.write_bytes(data)
-    for length in range(0, len(data), 41):
-        record.write_bytes(data[:length])
-        result = program.run("list", "--json")
-        assert result.code == 0 and result.out == "" and "warning" in result.err, (length, result)
-        record.write_bytes(data)
-    assert program.run("list", "--json").out == shown
 
 
 def test_a_record_of_another_version_is_left_alone(hive, program, recording):
@@ -328,26 +277,6 @@ def test_a_stranger_in_the_directory_is_not_fatal(hive, program, recording, name
     result = program.send(hive(), *TUS, recording())
     assert result.code == 0, result
     assert "\x1b" not in result.err
-
-
-def test_a_left_over_half_of_a_write_is_replaced(hive, program, recording):
-    """The power went before the rename."""
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    half = only_record(program).file.with_suffix(".new")
-    half.write_bytes(b"gighive-upload record 1 00")
-    assert program.run("resume", "--all", env=PASSWORD).code == 0
-    assert is_delivered(stub, file)
-    assert not half.exists()
-
-
-def test_a_record_under_another_name_is_none(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    record = only_record(program).file
-    record.rename(record.with_name("00000000.record"))
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 0 and "warning" in result.err, result
 
 
 # A directory that is of no use.

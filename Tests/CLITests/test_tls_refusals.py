@@ -11,15 +11,12 @@ import threading
 import time
 
 import pytest
-from certificates_matrix import ANSWER, CASES, HOST, CutServer, Forge, Server, drain, leaf, openssl
+from certificates_forge import HOST, leaf, openssl
+from certificates_matrix import CASES
 from program import wait_until
+from tls_servers import ANSWER, CutServer, Server, drain
 
 SECRET = "Planted-pa55word"
-
-
-@pytest.fixture(scope="session")
-def forge(tmp_path_factory):
-    return Forge(tmp_path_factory.mktemp("forge"))
 
 
 @pytest.fixture
@@ -114,6 +111,7 @@ def test_a_wrong_pin_is_refused_whoever_vouches_for_the_certificate(forge, serve
     right, authority = pin_of(shown.leaf), pin_of(shown.leaf.issuer)
     server = serve(shown)
     assert upload(server, "--cacert", shown.cacert, "--pin", right).code == 0
+    assert upload(serve(shown), "--insecure", "--pin", right).code == 0
     for wrong in (["--pin", authority], ["--pin", authority, "--pin", "sha256//" + "A" * 43 + "="]):
         server = serve(shown)
         check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--pin")
