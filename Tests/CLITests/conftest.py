@@ -20,8 +20,9 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().p
 from certificates_forge import Forge
 from hivestub import HiveStub, make_certificates
 from program import Program, trust
+from records import only_record
 from secrets_bench import plant
-from uploads import TUS
+from uploads import TUS, stop
 
 # A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
 for _number in (signal.SIGINT, signal.SIGHUP):
@@ -100,6 +101,31 @@ def plain(program):
         return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", *trust(hive), *arguments, **options)
 
     return plain
+
+
+@pytest.fixture
+def delivered(hive, program, recording):
+    """A delivered recording: the stub and its record."""
+
+    def delivered(**options):
+        stub = hive(**options)
+        assert program.send(stub, *TUS, recording()).code == 0
+        stub._requests.clear()
+        return stub, only_record(program)
+
+    return delivered
+
+
+@pytest.fixture
+def interrupted(hive, program, recording):
+    """An interrupted upload of which the server has a half: the stub and its record."""
+
+    def interrupted(*options, **more):
+        stub = hive(**more)
+        stop(program, stub, recording(6_000_000), *options, at=3_000_000)
+        return stub, only_record(program)
+
+    return interrupted
 
 
 @pytest.fixture(scope="session")
