@@ -28,7 +28,7 @@ MUST_BE_REACHED = set(
     " setsockopt send sendfile recv poll ioctl getrandom eventfd pthread_create getaddrinfo inflate malloc calloc"
     " EVP_MD_CTX_new SSL_CTX_new SSL_new SSL_do_handshake SSL_read SSL_write SSL_CTX_load_verify_file"
     " SSL_get1_peer_certificate BIO_new".split())
-"""If one of these is never called any more, this file or failing.c has lost touch with the program."""
+"""If one of these is never called any more, this file or failing_*.c has lost touch with the program."""
 
 
 class Tally:
@@ -121,9 +121,9 @@ def build(folder: Path) -> Path:
     if compiler is None:
         sys.exit("call failures: a C compiler is needed (clang or gcc)")
     library = folder / "failing.so"
-    source = Path(__file__).with_name("callfailures") / "failing.c"
+    sources = sorted(Path(__file__).with_name("callfailures").glob("*.c"))
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    subprocess.run([compiler, *flags, "-o", library, source], check=True)
+    subprocess.run([compiler, *flags, "-o", library, *sources], check=True)
     return library
 
 
@@ -151,7 +151,7 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
 
 def check_reach(tally: Tally) -> None:
     for function in sorted(MUST_BE_REACHED - set(tally.reached)):
-        tally.fail("it is called in some scenario", function, "no run came to it; adapt failing.c or the scenarios")
+        tally.fail("it is called in some scenario", function, "no run came to it; adapt failing_*.c or the scenarios")
 
 
 def run_canaries(workers: Workers, tally: Tally) -> None:
