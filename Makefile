@@ -10,7 +10,7 @@ TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
 # Tests of the command line, and of the harnesses, wait most of the time.
-WAITING := -n 8
+WAITING := -n 8 --dist worksteal
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # What building and testing need beyond Swift and make; installed if they are missing.
@@ -72,13 +72,15 @@ setup: ## install the Debian packages that are missing (needs root or sudo); wit
 demo: static ## upload a generated recording over HTTPS to a receiver on this machine
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: build
-build: static ## everything that `make test` runs
+.PHONY: build debug replay
+build: static debug replay ## everything that `make test` runs
+debug: setup
 	swift build --build-tests
+replay: setup
 	$(PYTHON) -B Tests/Fuzz --build
 
 # What differs between the two builds: Swift's strings and numbers, the libraries, their trust and names, memory, the end of the
-# process. What an upload does is the same code, and the unit tests run it in the ordinary build.
+# process. What an upload does is the same code, and the unit tests run it in the ordinary build. What is large is `make memcap`'s.
 ORDINARY := chroot ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
@@ -87,7 +89,7 @@ test: build ## all tests that need no real server; of the ordinary build, what i
 	swift test --skip-build
 	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
 
 .PHONY: interop
 interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from concurrent.futures import Future
 from pathlib import Path
 
 from . import console, elf, rules
@@ -55,9 +56,9 @@ def unstripped_twin(tree: Path) -> Path:
     return tree / ".build/embedded-x86_64/release/gighive-upload"
 
 
-def examine(workbench: Workbench, binary_name: str) -> list[str]:
+def examine(workbench: Workbench, built: Future) -> list[str]:
     """Runs the leaking build. Returns what the harness failed to notice: nothing, if it can be trusted."""
-    binary, unstripped = build(workbench.folder, binary_name)
+    binary, unstripped = built.result()
     breakpoints, code = elf.allocators(binary, unstripped)
     launcher = workbench.launcher(breakpoints, code)
 
