@@ -43,15 +43,6 @@ def test_a_file_may_have_any_name(hive, send, recording, name):
     assert request.body == multipart.body(multipart.boundary_of(request), fields, content, name)
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES.values(), ids=HOSTILE_NAMES.keys())
-def test_the_name_on_the_server_may_be_anything_too(hive, post, recording, name):
-    stub, file = hive(keep_body=MIB), recording(5000)
-    assert post(stub, file, "--file-name", name).code == 0
-    request = body_of(stub)
-    boundary = multipart.boundary_of(request)
-    assert request.body == multipart.body(boundary, [], file.read_bytes(), name)
-
-
 def test_a_file_whose_name_begins_with_a_dash_follows_two_dashes(hive, post, recording, tmp_path):
     stub = hive(keep_body=MIB)
     file = recording(5000, "--label.mp4")
