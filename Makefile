@@ -127,11 +127,10 @@ callfailures: setup ## every call fails once
 fuzz: ## every parser under libFuzzer; SECONDS=N for each (30), SEED=N for the same choices again
 	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30) --seed $(or $(SEED),0)
 
-# UploadCore has no threads.
 .PHONY: sanitize
 sanitize: setup ## the unit tests under the address sanitizer, those with threads under the thread sanitizer
 	swift test --disable-xctest --sanitize=address --scratch-path $(BUILD)/address
-	swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread --filter UploaderTests
+	THREADS=1 swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread
 
 .PHONY: bench
 bench: static ## measure the speed beside other clients and write docs/performance.md (twenty minutes)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from program import private, wait_until
 from secrets_bench import (
-    ANSWER_TOKEN, BEARER, CREDENTIALS, DELETE_TOKEN, PASSWORD, PROXY_PASSWORD, QUERY_TOKEN, UPLOAD_TOKEN, Proxy, basic, check_files, records,
+    ANSWER_TOKEN, BEARER, CREDENTIALS, DELETE_TOKEN, PASSWORD, PROXY_PASSWORD, QUERY_TOKEN, UPLOAD_TOKEN, Proxy, basic,
+    check_files, records,
 )
 
 
