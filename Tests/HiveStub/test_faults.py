@@ -70,11 +70,11 @@ def test_slow_reading_and_late_answers(start):
     hive = start(faults=["slow-read=100000"])
     began = time.monotonic()
     assert b" 200 " in talk(hive, put(50_000, b"x" * 50_000, "Connection: close\r\n"))[0]
-    assert 0.4 < time.monotonic() - began < 1.0
+    assert time.monotonic() - began > 0.4
     hive.set_faults("delay-answer=0.3")
     began = time.monotonic()
     talk(hive, put(1, b"x", "Connection: close\r\n"))
-    assert 0.3 < time.monotonic() - began < 0.8
+    assert time.monotonic() - began > 0.3
 
 
 @pytest.mark.parametrize("fault, coding", [("gzip", 31), ("deflate", 15), ("raw-deflate", -15)])

@@ -76,7 +76,7 @@ def test_too_early_is_a_500_after_a_while(start):
     url = create(hive, len(DATA), NAME)
     began = time.monotonic()
     status, _, document = finalize(hive, url)
-    assert status == 500 and 0.3 <= time.monotonic() - began < 2.0 and document["error"] == "Server Error"
+    assert status == 500 and time.monotonic() - began >= 0.3 and document["error"] == "Server Error"
     assert "has not been written yet" in document["message"]
     assert document["message"].endswith("retry in a moment.")
     patch(url, 0, DATA)
