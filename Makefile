@@ -10,7 +10,7 @@ TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
 # Tests of the command line, and of the harnesses, wait most of the time.
-WAITING := -n 8 --dist worksteal
+WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # What building and testing need beyond Swift and make; installed if they are missing.

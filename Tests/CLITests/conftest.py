@@ -41,6 +41,12 @@ def pytest_configure(config):
         pytest.exit(f"there is no program at {path}: run `swift build`, or name one in GIGHIVE_UPLOAD", returncode=3)
 
 
+def pytest_collection_modifyitems(items):
+    """The longest ones first, so that the others can be run beside them."""
+    longest = ("test_thousands", "test_large_files", "test_output", "test_shares", "test_jobs", "test_protocol_choice", "test_memory_ceiling")
+    items.sort(key=lambda item: item.module.__name__ not in longest)
+
+
 @pytest.fixture(scope="session")
 def shared():
     """A directory that every user of the machine can reach, unlike tmp_path."""
