@@ -112,16 +112,18 @@ chaos: static ## 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
 # Without Swift's checks for overlapping accesses, which the unit tests have: a seventh of the time.
 SEEDS := 100000
 FIRST := 1
-.PHONY: simulate
-simulate: setup ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N FIRST=N: others
+.PHONY: simulate simulator
+simulator: setup
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation \
 	  -Xswiftc -enforce-exclusivity=unchecked
+simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N FIRST=N: others
 	$(BUILD)/simulation/release/simulate --seeds $(FIRST) $(SEEDS) --jobs 2
 
-.PHONY: callfailures
-callfailures: setup ## every call fails once
-	swift build -c release --product gighive-upload
-	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/release/gighive-upload --quick
+.PHONY: callfailures dynamic
+dynamic: setup
+	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
+callfailures: dynamic ## every call fails once
+	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload --quick
 
 .PHONY: fuzz
 fuzz: ## every parser under libFuzzer; SECONDS=N for each (30), SEED=N for the same choices again

@@ -22,6 +22,8 @@ MEMORY_SCENARIOS = ("multipart-http", "tus-https", "multipart-https", "cancel-ht
 MEMORY_PARTS = 8
 QUICK_STEP = 61
 """With --quick, every so many allocations are made to fail."""
+QUICK_RETRIES_STEP = 3
+"""And every so many calls with retries; without, all of them."""
 
 MUST_BE_REACHED = set(
     "open pread read write dup fstat stat utimensat futimens fsync rename flock mkdir opendir readdir unlink close socket"
@@ -137,7 +139,8 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
                 continue
             for retries in (0, 2):
                 # With retries, one way of failing shows whether there is another try.
-                sweeps.append((count, Sweep(scenario, function, retries, is_whole=retries == 0)))
+                step = QUICK_RETRIES_STEP if retries and options.quick else 1
+                sweeps.append((count / step, Sweep(scenario, function, retries, step, is_whole=retries == 0)))
     if not wanted or MEMORY in wanted:
         remembering = [scenario for scenario in scenarios if scenario.name in MEMORY_SCENARIOS]
         step = QUICK_STEP if options.quick else 1

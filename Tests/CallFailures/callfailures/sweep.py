@@ -1,4 +1,4 @@
-"""Every call of a scenario in turn, in every way, several at a time."""
+"""Every call of a scenario in turn, in every way, by as many processes as the machine has processors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from .bench import Bench, Fault, Outcome
 from .scenarios import Broken, Scenario
 
 MEMORY = "memory"
-PER_PROCESSOR = 3
-"""Runs at a time: mostly they wait."""
 
 @dataclass(frozen=True)
 class Sweep:
@@ -97,7 +95,7 @@ def _survey(task: tuple[Scenario, str, Path]) -> tuple[Scenario, Counter, str]:
 
 class Workers:
     def __init__(self, program: Path, library: Path, certificates):
-        count = PER_PROCESSOR * len(os.sched_getaffinity(0))
+        count = len(os.sched_getaffinity(0))
         context = multiprocessing.get_context("spawn")
         self._pool = context.Pool(count, _begin, (program, library, certificates))
 
