@@ -81,15 +81,6 @@ def test_a_body_fills_the_ring_to_the_byte(hive, post, recording):
         assert hashlib.sha256(request.body).digest() == hashlib.sha256(expected).digest()
 
 
-def test_100_megabytes_arrive_whole(any_hive, send, recording):
-    hive, file = any_hive(), recording(100_000_000)
-    assert send(hive, file, "--protocol", "multipart").code == 0
-    request = hive.wait_for(1)[0]
-    with open(file, "rb") as stream:
-        assert request.file.sha256 == hashlib.file_digest(stream, "sha256").hexdigest()
-    assert request.file.size == 100_000_000
-
-
 def test_every_boundary_is_new(hive, post, recording):
     stub = hive()
     post(stub, recording(name="a.mp4"), recording(name="b.mp4"))
