@@ -42,6 +42,13 @@ package enum ASCII {
     }
   }
 
+  /// Two lower-case hexadecimal digits a byte.
+  package static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    var digits: [UInt8] = []
+    appendHex(bytes, to: &digits)
+    return String(decoding: digits, as: UTF8.self)
+  }
+
   /// Appends two hexadecimal digits a byte.
   package static func appendHex(_ bytes: some Sequence<UInt8>, uppercase: Bool = false, to output: inout [UInt8]) {
     let letters: UInt8 = uppercase ? 0x41 - 10 : 0x61 - 10

@@ -71,15 +71,7 @@ package final class StateDirectory {
     let result = shim_file_status_of(descriptor, &status)
     guard result == 0 else { throw SystemError(result: result) }
     guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
-    var bytes = [UInt8](repeating: 0, count: Int(min(status.size, Int64(Limits.recordLength))) + 1)
-    var length = 0
-    while length < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
-      if count < 0 { throw SystemError(result: count) }
-      if count == 0 { break }
-      length += Int(count)
-    }
-    return Array(bytes[..<length])
+    return try SmallFile.read(descriptor, limit: Int(min(status.size, Int64(Limits.recordLength))))
   }
 
   private func setAside(_ path: LocalPath) {

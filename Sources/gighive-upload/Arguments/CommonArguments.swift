@@ -12,6 +12,13 @@ struct CommonArguments {
   private(set) var wantsHelp = false
   private var stateDirectory: LocalPath?
 
+  init() {}
+
+  /// Takes what all commands have in common; leaves out other options.
+  init(_ options: [GivenOption]) throws(UsageError) {
+    for given in options { _ = try apply(given) }
+  }
+
   /// Checks what only all options together can tell.
   func validate() throws(UsageError) {
     if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
