@@ -8,6 +8,9 @@ package enum ASCII {
   package static let percent = UInt8(ascii: "%")
   package static let colon = UInt8(ascii: ":")
   package static let semicolon = UInt8(ascii: ";")
+  package static let slash = UInt8(ascii: "/")
+  package static let questionMark = UInt8(ascii: "?")
+  package static let numberSign = UInt8(ascii: "#")
   package static let delete: UInt8 = 0x7F
 
   package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }

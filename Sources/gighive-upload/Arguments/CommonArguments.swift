@@ -30,7 +30,7 @@ struct CommonArguments {
   /// there is no home directory.
   var statePath: LocalPath? {
     if let stateDirectory { return stateDirectory }
-    if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == UInt8(ascii: "/") {
+    if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == ASCII.slash {
       return home.appending("/gighive-upload")
     }
     if shim_is_root() != 0 { return "/var/lib/gighive-upload" }
