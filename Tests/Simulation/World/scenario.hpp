@@ -35,6 +35,8 @@ struct Faults {
     double fileChanges = 0;
     // Each read of it
     double rewrites = 0;
+    /// The index is brought back from a backup, and the directory's time with it; between two starts.
+    double restoresIndex = 0;
 };
 
 /// What the server is like, healthy or not.
@@ -97,6 +99,8 @@ struct LineTraits {
 
 enum class Destination { gigHive, multipart, tus };
 enum class Death { none, kill, powerCut };
+/// What a disk keeps of the times of directories: nothing, two seconds (FAT), or ticks of the kernel's clock.
+enum class DirectoryTimes { none, coarse, fine };
 
 /// One start of the program.
 struct Start {
@@ -138,6 +142,7 @@ struct Scenario {
     bool deletes = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
+    DirectoryTimes directoryTimes = DirectoryTimes::none;
     bool keepsSendfile = true;
     bool hasNumericHost = false;
     bool hasProxy = false;
@@ -159,6 +164,7 @@ private:
     void drawStarts(Random &random);
     void drawHabits(Random random);
     void drawRewrites(Random random);
+    void drawDirectories(Random random);
 };
 
 }

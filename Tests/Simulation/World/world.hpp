@@ -51,7 +51,7 @@ public:
     const uint64_t seed;
     const bool traces;
     Scenario scenario;
-    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, backupRandom;
     Clock clock;
     Figures figures;
     Disk disk;
@@ -134,6 +134,8 @@ private:
     void makeFiles();
     void makePlan();
     void changeFile(int index);
+    /// Somebody makes a backup of the index, or brings the last one back.
+    void backUpIndex();
     void judgeDelivery(int index);
     void judgeStart();
     void damage(File &file, const std::string &path);
@@ -142,6 +144,11 @@ private:
     void judgeEffort();
     std::vector<std::string> recordsOf(const File &file) const;
 
+    /// Of the index and its directory, as the last backup has them.
+    struct {
+        std::string data;
+        int64_t modified = 0, directoryModified = 0, directoryChanged = 0;
+    } backup;
     std::vector<int> outcomes, secondOutcomes;
     bool hadSecond = false;
     std::vector<std::string> messages;

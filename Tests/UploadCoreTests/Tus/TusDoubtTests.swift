@@ -9,19 +9,15 @@ struct TusDoubtTests {
 
   /// An upload to be resumed, whose HEAD was answered without proof.
   private func doubted(status: Int = 404, offer: KeyValuePairs<String, String> = plainOffer) throws -> TusUpload {
-    var upload = try TusUpload.beginning(location: sampleLocation)
-    _ = try upload.ask("OPTIONS")
-    try upload.answer(200, offer)
-    _ = try upload.ask("HEAD")
-    try upload.answer(status)
+    var upload = try TusUpload.resumed(offer: offer)
+    try upload.ask("HEAD", status)
     return upload
   }
 
   /// A new upload was created, and its HEAD answered.
   private func examined(offer: KeyValuePairs<String, String> = plainOffer) throws -> TusUpload {
     var upload = try doubted(offer: offer)
-    _ = try upload.ask("POST")
-    try upload.answer(201, ["Tus-Resumable": "1.0.0", "Location": new])
+    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
     #expect(try upload.ask("HEAD").target.text == new)
     try upload.answer(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0"])
     return upload
@@ -45,25 +41,23 @@ struct TusDoubtTests {
     #expect(upload.next() == .gone)
     upload.restart()
     #expect(upload.location?.text == new)
-    #expect(try upload.ask("PATCH").stretch == 0..<100)
+    #expect(try upload.ask("PATCH").fileRange == 0..<100)
   }
 
   @Test func anOldUploadThatIsThereAfterAllIsResumedAndTheNewOneRemoved() throws {
     var upload = try examined(offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
-    _ = try upload.ask("HEAD")
-    try upload.answer(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"])
+    try upload.ask("HEAD", 200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"])
     #expect(try upload.ask("DELETE").target.text == new)
     #expect(upload.acknowledged == 42)
     // One that stays expires.
     try upload.answer(500)
     let patch = try upload.ask("PATCH")
-    #expect(patch.target.text == old && patch.stretch == 42..<100)
+    #expect(patch.target.text == old && patch.fileRange == 42..<100)
   }
 
   @Test func aServerThatEndsNoUploadsIsNotAskedTo() throws {
     var upload = try examined()
-    _ = try upload.ask("HEAD")
-    try upload.answer(200, ["Upload-Offset": "42"])
+    try upload.ask("HEAD", 200, ["Upload-Offset": "42"])
     #expect(try upload.ask("PATCH").fileOffset == 42)
   }
 
@@ -85,8 +79,7 @@ struct TusDoubtTests {
   ])
   func whoDoesNotKnowWhatWasCreatedProvesNothing(status: Int, fields: [String: String]) throws {
     var upload = try doubted()
-    _ = try upload.ask("POST")
-    try upload.answer(201, ["Tus-Resumable": "1.0.0", "Location": new])
+    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
     _ = try upload.ask("HEAD")
     #expect(throws: TusError.unproved(status: 404)) {
       try upload.receive(status: status, fields: fields.map { Field($0.key, $0.value) }, afterMilliseconds: 0)
@@ -97,8 +90,7 @@ struct TusDoubtTests {
   @Test(arguments: [200, 302, 403, 409, 423, 500, 503])
   func anotherAnswerFromTheOldAddressLeavesItOpen(status: Int) throws {
     var upload = try examined()
-    _ = try upload.ask("HEAD")
-    #expect(throws: TusError.unproved(status: status)) { try upload.answer(status) }
+    #expect(throws: TusError.unproved(status: status)) { try upload.ask("HEAD", status) }
     #expect(upload.location?.text == old)
   }
 
@@ -127,10 +119,9 @@ struct TusDoubtTests {
   @Test(arguments: [200, 204, 404, 410])
   func aPatchThatSomebodyAnsweredWaitsAndAsksForTheOffset(status: Int) throws {
     var upload = try TusUpload.created()
-    _ = try upload.ask("PATCH")
-    #expect(throws: TusError.unproved(status: status)) { try upload.answer(status) }
+    #expect(throws: TusError.unproved(status: status)) { try upload.ask("PATCH", status) }
     upload.interrupted(arrived: 0)
     try upload.locate(60)
-    #expect(try upload.ask("PATCH").stretch == 60..<100)
+    #expect(try upload.ask("PATCH").fileRange == 60..<100)
   }
 }
