@@ -39,7 +39,7 @@ struct GigHiveUploadsTests {
       (isAsked ? [.answer(TusScript.refusal(404))] : []) + [TusScript.recorded(bench.content)]
     ])
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .automatic
+    request.uploadProtocol = .automatic
     request.tusThreshold = threshold
     #expect(try bench.upload(request)[0].receipt.isChecksumVerified)
     #expect(lines(server.finish()) == (isAsked ? ["OPTIONS /files/"] : []) + ["POST /api/uploads.php?ui=json"])
@@ -53,7 +53,7 @@ struct GigHiveUploadsTests {
     ])
     #expect(throws: UploadError.self) { try bench.upload(try bench.gigHive(server)) }
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .multipart
+    request.uploadProtocol = .multipart
     try bench.upload(request)
     #expect(lines(server.finish()).last == "POST /api/uploads.php?ui=json")
     #expect(try bench.records().map { $0.uploadURL } == [nil])

@@ -87,7 +87,7 @@ struct TusUploadsTests {
       (.answer("HTTP/1.1 204 No Content\r\n\(TusScript.proof)\r\n" + stored(8 << 20)), 8, 0),
       (.answer(stored(4 << 20, "Connection: close\r\n")), 4, 0),
       // Servers that take few requests a connection close it behind an answer, and need not say so.
-      (.answerAndClose(stored(4 << 20)), 4, 0), (.cut(afterBody: 1 << 20), 5, 1),
+      (.answerAndClose(stored(4 << 20)), 4, 0), (.interrupt(afterBody: 1 << 20), 5, 1),
       (twice(TusScript.refusal(503)), 8, 1),
     ]
   }()

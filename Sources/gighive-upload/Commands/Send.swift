@@ -10,10 +10,10 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
-    guard OpenFiles.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
+    guard DescriptorLimit.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
       return ExitCode.memoryCeiling
     }
-    let exitCode = try deliver(arguments, report, Interruption.begin())
+    let exitCode = try deliver(arguments, report, SignalCancellation.begin())
     report.summarize()
     if arguments.common.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")
@@ -78,16 +78,5 @@ enum Send {
       first = index
       exitCode = code
     }
-  }
-}
-
-/// SIGINT and SIGTERM, for commands that work on uploads.
-enum Interruption {
-  /// From here on they end uploads in order; a second one ends the process at once. Nor does a reader hold up the end.
-  static func begin() -> Cancellation {
-    let cancellation = Cancellation()
-    shim_signals_raise_event(cancellation.descriptor)
-    Console.waitBriefly()
-    return cancellation
   }
 }

@@ -51,7 +51,7 @@ extension TusUpload {
   }
 
   /// Asks, and expects a request with this method.
-  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Request {
+  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> HTTPRequest {
     let step = next()
     guard case .ask(let request) = step else {
       Issue.record("expected \(method), got \(step)", sourceLocation: sourceLocation)
@@ -105,7 +105,7 @@ extension TusUpload {
 
 enum TusConversationError: Error { case noRequest }
 
-extension Request {
+extension HTTPRequest {
   /// What of the file goes with it.
   var fileRange: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
 

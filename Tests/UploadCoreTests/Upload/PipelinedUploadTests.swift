@@ -1,0 +1,118 @@
+import Testing
+import UploadCore
+
+/// What the answer to the first of two requests under way makes of the second.
+struct PipelinedUploadTests {
+  private let quarter = Limits.chunkStartLength / 2
+  private let location = "https://hive/files/1"
+
+  private func answer(_ status: Int, _ fields: [Field] = [], afterMilliseconds: Int64 = 0) -> Answer {
+    Answer(status: status, fields: fields, afterMilliseconds: afterMilliseconds)
+  }
+
+  private func stored(_ offset: Int64) -> Answer { answer(204, [Field("Upload-Offset", String(offset))]) }
+
+  /// What the machine does next.
+  private enum Next: Equatable {
+    /// A request with this method, where its content begins in the file, and the connection that it goes over.
+    case asks(String, ConnectionChoice)
+    /// A pause, and then a request for the offset.
+    case pauses(UploadError)
+    case renewsCredentials
+    case awaits
+    case fails(UploadError)
+    case delivers
+  }
+
+  private func next(of machine: inout UploadMachine) -> Next? {
+    while true {
+      switch machine.next(nowMilliseconds: 0) {
+      case .save: continue
+      case .send(let request, let choice):
+        return .asks(request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
+      case .tell(let retry):
+        guard case .wait = machine.next(nowMilliseconds: 0),
+          case .send(let request, _) = machine.next(nowMilliseconds: 1000), request.method == "HEAD"
+        else { return nil }
+        return .pauses(retry.error)
+      case .renewCredentials: return .renewsCredentials
+      case .await: return .awaits
+      case .failed(let error): return .fails(error)
+      case .finished(.delivered): return .delivers
+      default: return nil
+      }
+    }
+  }
+
+  /// An upload to a server far away, with two requests under way.
+  private func twoUnderWay() throws -> UploadMachine {
+    var machine = try UploadMachine.upload(to: .tusServer, size: 4 * quarter, policy: { $0.canRenewCredentials = true })
+    #expect(next(of: &machine) == .asks("OPTIONS", .reused))
+    machine.handle(.answered(answer(204, [Field("Tus-Version", "1.0.0"), Field("Tus-Extension", "creation")])))
+    #expect(next(of: &machine) == .asks("POST", .reused))
+    let created = [Field("Tus-Resumable", "1.0.0"), Field("Location", location)]
+    machine.handle(.answered(answer(201, created, afterMilliseconds: Limits.pipelineFromMilliseconds)))
+    #expect(next(of: &machine) == .asks("PATCH 0", .reused) && machine.underWayCount == 1)
+    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .reused) && machine.underWayCount == 2)
+    return machine
+  }
+
+  @Test func theExpectedAnswerLeavesTheSecondUnderWayAndAThirdFollows() throws {
+    var machine = try twoUnderWay()
+    #expect(next(of: &machine) == .awaits && machine.underWayCount == 2)
+    machine.handle(.answered(stored(quarter)))
+    #expect(machine.underWayCount == 1)
+    #expect(next(of: &machine) == .asks("PATCH \(2 * quarter)", .reused) && machine.underWayCount == 2)
+    machine.handle(.answered(stored(2 * quarter)))
+    #expect(next(of: &machine) == .asks("PATCH \(3 * quarter)", .reused) && machine.underWayCount == 2)
+    machine.handle(.answered(stored(3 * quarter)))
+    machine.handle(.answered(stored(4 * quarter)))
+    #expect(machine.underWayCount == 0 && next(of: &machine) == .delivers)
+  }
+
+  /// The second one's answer, should it come, counts for nothing: nobody knows where it was written.
+  @Test func anyOtherAnswerMakesTheSecondPointless() throws {
+    let proof = [Field("Tus-Resumable", "1.0.0")]
+    let lost = UploadError.connectionLost(.sending, peer: "hive", SystemError(code: 104))
+    var rows: [(UploadEvent, Next)] = [204, 409, 413].map { (.answered(answer($0, proof)), .asks("HEAD", .reused)) }
+    // What does not prove to be the server's is waited for.
+    rows += [200, 204, 404, 410].map { (.answered(answer($0)), .pauses(.notFromServer(status: $0))) }
+    rows += [
+      (.answered(stored(quarter - 1)), .asks("PATCH \(quarter - 1)", .reused)),
+      // The server says what it cannot know.
+      (
+        .answered(stored(2 * quarter)),
+        .fails(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter)))
+      ),
+      (.answered(answer(401)), .renewsCredentials),
+      (.answered(answer(503)), .pauses(.refused(status: 503, message: ""))),
+      (.interrupted(Interruption(lost, sent: .whole)), .pauses(lost)),
+    ]
+    for (event, expected) in rows {
+      var machine = try twoUnderWay()
+      machine.handle(event)
+      #expect(machine.underWayCount == 0, "\(event)")
+      machine.handle(.answered(stored(2 * quarter)))
+      #expect(next(of: &machine) == expected, "\(event)")
+      if expected == .renewsCredentials {
+        machine.handle(.credentials(areNew: true))
+        #expect(next(of: &machine) == .asks("HEAD", .reused))
+      }
+    }
+  }
+
+  /// A server that takes few requests a connection has closed it behind the first answer.
+  @Test func aConnectionThatEndsBehindTheFirstAnswerIsNoFailureAndTheNextOnesAreNew() throws {
+    var machine = try twoUnderWay()
+    machine.handle(.answered(stored(quarter)))
+    machine.handle(
+      .interrupted(
+        Interruption(
+          .connectionLost(.sending, peer: "hive", nil), sent: .begun, connection: .used(hasSentLittle: true))))
+    #expect(machine.underWayCount == 0 && next(of: &machine) == .asks("HEAD", .fresh))
+    machine.handle(.answered(answer(200, [Field("Upload-Offset", String(quarter))], afterMilliseconds: 100)))
+    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .fresh))
+    // And one request at a time.
+    #expect(next(of: &machine) == .awaits && machine.underWayCount == 1)
+  }
+}

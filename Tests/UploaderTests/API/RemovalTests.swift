@@ -1,0 +1,90 @@
+import Testing
+
+@testable import Uploader
+
+/// Ending uploads and deleting recordings: what goes over the wire, and what a caller is told. What the machine makes of each
+/// answer: see `RemovalTests` of UploadCoreTests.
+struct RemovalTests {
+  private func uploader(_ credentials: Credentials = .none) -> Uploader {
+    var configuration = Configuration()
+    configuration.retries = 2
+    configuration.retryMaximumDelayMilliseconds = 1
+    configuration.credentials = credentials
+    return Uploader(configuration)
+  }
+
+  private func answer(_ status: Int, _ fields: String = "") -> LoopbackServer.Action {
+    .answer(TusScript.refusal(status, fields))
+  }
+
+  // MARK: Uploads (termination)
+
+  /// Credentials go to the origin that the upload was created at, and to no other.
+  @Test(arguments: [nil, "https://hive.example/files/"])
+  func anUploadIsEndedWithTheCredentialsOfItsOwnOriginAlone(endpoint: String?) throws {
+    let server = LoopbackServer([[answer(204, TusScript.proof)]])
+    let uploader = uploader(.bearer(token: "secret"))
+    let isKept = try uploader.cancel(
+      try TargetURI(server.url + "files/1"), createdAt: try TargetURI(endpoint ?? server.url), overridesMethod: false,
+      cancellation: Cancellation())
+    withExtendedLifetime(uploader) {}
+    let request = try #require(server.finish().first)
+    #expect(!isKept && request.line == "DELETE /files/1" && request.value("Tus-Resumable") == "1.0.0")
+    #expect(request.value("Content-Length") == "0")
+    #expect(request.value("Authorization") == (endpoint == nil ? "Bearer secret" : nil))
+  }
+
+  @Test func aServerThatEndsNoUploadsKeepsWhatItHas() throws {
+    let server = LoopbackServer([[answer(405, TusScript.proof)]])
+    #expect(
+      try uploader().cancel(
+        try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
+        cancellation: Cancellation()))
+    _ = server.finish()
+  }
+
+  // MARK: Recordings
+
+  private func json(_ status: Int, _ text: String) -> LoopbackServer.Action {
+    .answer("HTTP/1.1 \(status) So\r\nContent-Length: \(text.utf8.count)\r\n\r\n" + text)
+  }
+
+  /// - Returns: what came, and how it failed if it did.
+  private func delete(
+    _ connections: [[LoopbackServer.Action]], isClosed: Bool = false
+  ) throws -> (requests: [LoopbackServer.Request], failure: RemovalError?) {
+    let server = LoopbackServer(isClosed ? [] : connections)
+    if isClosed { _ = server.finish() }
+    var failure: RemovalError?
+    do {
+      try uploader().delete(
+        assetID: 7, deleteToken: "5ec2e7", from: try TargetURI(server.url), isRepeated: false,
+        cancellation: Cancellation())
+    } catch let error as RemovalError { failure = error }
+    return (isClosed ? [] : server.finish(), failure)
+  }
+
+  @Test func aRecordingIsDeletedWithItsToken() throws {
+    let (requests, failure) = try delete([[json(200, #"{"success":true}"#)]])
+    let request = try #require(requests.first)
+    #expect(failure == nil && request.line == "POST /db/delete_media_files.php")
+    #expect(request.value("Content-Type") == "application/json")
+    #expect(String(decoding: request.body, as: UTF8.self) == #"{"asset_id":7,"delete_token":"5ec2e7"}"#)
+  }
+
+  /// What fails without the server having been asked, or with its no, cannot have been carried out.
+  @Test func onlyAnUnansweredRequestMayHaveBeenCarriedOut() throws {
+    let no = json(403, #"{"success":false,"message":"no"}"#)
+    for refusal in [answer(403), no, answer(200)] { #expect(try delete([[refusal]]).failure?.mayBeDone == false) }
+    #expect(try delete([], isClosed: true).failure?.mayBeDone == false)
+    #expect(try delete([[.reset], [.reset], [.reset]]).failure?.mayBeDone == true)
+    #expect(try delete([[answer(502), answer(502), answer(502)]]).failure?.mayBeDone == true)
+    // The answer was lost, and the server forgets the token together with the recording.
+    #expect(try delete([[.interrupt(afterBody: 38)], [no]]).failure == nil)
+  }
+
+  @Test func theTokenIsNotQuoted() throws {
+    let failure = try delete([[json(400, #"{"success":false,"message":"bad token 5ec2e7!"}"#)]]).failure
+    #expect(failure?.error == .refused(status: 400, message: "bad token (secret)!"))
+  }
+}
