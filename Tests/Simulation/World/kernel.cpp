@@ -123,7 +123,7 @@ void Kernel::finishThreads() {
 
 std::string Kernel::openDescriptors() const {
     std::string text;
-    static const char *const kinds[] = {"a file", "a directory", "an event", "a socket", "a socket"};
+    static const char *const kinds[] = {"a file", "a directory", "an event", "a socket"};
     for (auto &[descriptor, handle] : handles) {
         text += (text.empty() ? "" : ", ") + std::to_string(descriptor) + " (" + kinds[handle.kind] + " " + handle.path + ")";
     }

@@ -16,7 +16,7 @@ class World;
 
 /// An open file description.
 struct Handle {
-    enum Kind { file, directory, event, socket, connectionless } kind = file;
+    enum Kind { file, directory, event, socket } kind = file;
     std::shared_ptr<Inode> inode;
     std::string path;
     int64_t offset = 0;

@@ -63,7 +63,6 @@ struct ServerTraits {
     Time finalizeDelay = 0;
     /// Says "pending" instead.
     bool saysPending = false;
-    bool confirmsSize = true;
     bool authenticates = false;
     int requestsAConnection = INT32_MAX;
     bool announcesLastRequest = true;

@@ -107,6 +107,7 @@ void Server::becomeHealthy() {
     traits.longestAnswer = std::min(traits.longestAnswer, world.scenario.responseLimit * millisecond / 2);
     traits.newPasswordAfter = -1;
     traits.expiresAfter = 30 * day;
+    for (Recording &recording : recordings) recording.readyAt = 0;
     for (auto &[id, upload] : uploads) {
         upload.lockedUntil = 0;
         // What has not expired by now does not do so between two requests of a start that must deliver.
@@ -239,6 +240,7 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
     if (path == "/files/" || path.rfind("/files/", 0) == 0) return makeTusRequest(session, std::move(head));
     if (path == "/api/uploads/finalize") return makeFinalize(session, std::move(head));
     if (path == "/db/delete_media_files.php") return makeDeletion(session, std::move(head));
+    if (head.method == "GET") return makeAsset(session, std::move(head));
     return makeForm(session, std::move(head));
 }
 

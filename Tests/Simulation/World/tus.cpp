@@ -312,8 +312,9 @@ private:
         auto stated = head.find("Upload-Length");
         if (!stated) return std::nullopt;
         auto length = number(*stated);
-        if (!length || (upload.length >= 0 && upload.length != *length)) {
-            world().fail("another length than before");
+        // tusd refuses it a second time, also the same one.
+        if (!length || upload.length >= 0) {
+            world().fail("a length that is told again");
             return say(400);
         }
         upload.length = *length;
@@ -344,8 +345,10 @@ public:
         if (auto refusal = refuseHead()) return *refusal;
         if (auto refusal = refuseVersion()) return *refusal;
         if (!traits().terminates) return say(501);
-        if (!server().find(head.target.substr(7))) return say(404);
-        server().remove(head.target.substr(7));
+        Upload *upload = server().find(head.target.substr(7));
+        if (!upload) return say(404);
+        if (auto refusal = lock(*upload)) return *refusal;
+        server().remove(upload->id);
         world().figures.count("uploads terminated");
         return say(204);
     }
