@@ -152,6 +152,10 @@ struct PipelineTests {
     #expect(!pipeline.hasEnded)
     #expect(feed(&pipeline, first + ok()) == .answers(["/first 204 ended"], isPartial: false))
     #expect(pipeline.hasEnded && !pipeline.canReuseConnection)
+    // Not before it is whole.
+    var begun = two()
+    let head = "HTTP/1.1 409 Conflict\r\nConnection: close\r\nContent-Length: 2\r\n\r\nn"
+    #expect(feed(&begun, head) == .answers([], isPartial: true) && !begun.hasEnded)
     // With nothing behind it, it is an answer like others.
     var single = one()
     #expect(feed(&single, first) == .answers(["/first 204 "], isPartial: false))
