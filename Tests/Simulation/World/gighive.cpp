@@ -204,10 +204,7 @@ public:
             world().fail("a request to nowhere: " + head.method + " " + head.target);
             return server().error(404, "nothing here");
         }
-        if (head.contentLength > server().traits.contentLimit) {
-            world().figures.count("too large (413)");
-            return Answer{413, {}, "<html>too large</html>", true, {}};
-        }
+        if (auto refusal = server().refuseLong(head)) return refusal;
         world().figures.count("forms begun");
         return std::nullopt;
     }

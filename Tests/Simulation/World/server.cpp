@@ -177,6 +177,12 @@ std::optional<Answer> Server::refuseStranger(const Head &head) {
     return refusal(401);
 }
 
+std::optional<Answer> Server::refuseLong(const Head &head) {
+    if (head.contentLength <= traits.contentLimit) return std::nullopt;
+    world.figures.count("too large (413)");
+    return Answer{413, {}, "<html>too large</html>", true, {}};
+}
+
 namespace {
 
 class Redirect : public Request {
@@ -194,14 +200,20 @@ public:
     Answer end() override { return {}; }
 };
 
-/// A firewall, a proxy or a portal refuses, at once or with the whole request. The server never sees it.
-class SomebodyElse : public Request {
+/// Answers in the server's place, at once or with the whole request. The server never sees it.
+class Impostor : public Request {
 public:
     using Request::Request;
     std::optional<Answer> begin() override {
         if (session.world.serverRandom.chance(0.5)) return std::nullopt;
         return end();
     }
+};
+
+/// A firewall, a proxy or a portal refuses.
+class SomebodyElse : public Impostor {
+public:
+    using Impostor::Impostor;
     Answer end() override {
         World &world = session.world;
         Answer answer{world.serverRandom.of({403, 404, 404, 410, 502, 511}), {{"Content-Type", "text/html"}}, "", false, {}};
@@ -214,13 +226,9 @@ public:
 };
 
 /// What answers in a hotel's network: a page for everything.
-class Portal : public Request {
+class Portal : public Impostor {
 public:
-    using Request::Request;
-    std::optional<Answer> begin() override {
-        if (session.world.serverRandom.chance(0.5)) return std::nullopt;
-        return end();
-    }
+    using Impostor::Impostor;
     Answer end() override { return {200, {{"Content-Type", "text/html"}}, "<html><title>Welcome</title>Log in, please</html>", false, {}}; }
 };
 

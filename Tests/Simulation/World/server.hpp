@@ -77,6 +77,8 @@ public:
     bool hasRefusedDeletion = false;
     std::string password = "secret";
     std::optional<Answer> refuseStranger(const Head &head);
+    /// What is too long is refused from its head.
+    std::optional<Answer> refuseLong(const Head &head);
 
     bool isDown() const;
     void accept(std::shared_ptr<Connection> line);
