@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Two PATCH requests under way at once, over a distance (RFC 9112, 9.3.2).
+/// Two PATCH requests under way at once, over a distance (RFC 9112, 9.3.2): see also ``PipelinedUploadTests``.
 struct TusPipeliningTests {
   /// Over 100 ms.
   private func distant(length: Int64 = 64 * mebibyte) throws -> TusUpload {
@@ -47,13 +47,6 @@ struct TusPipeliningTests {
       }
     }
     #expect(milliseconds < 1.05 * 8389)
-  }
-
-  @Test(arguments: [(19, false), (20, true)] as [(Int64, Bool)])
-  func nearbyTheLineIsNotIdleLongEnoughToMatter(milliseconds: Int64, pipelines: Bool) throws {
-    var upload = try TusUpload.created(length: 64 * mebibyte, afterMilliseconds: milliseconds)
-    #expect(try upload.ask("PATCH").contentLength == (pipelines ? 4 : 8) * mebibyte)
-    #expect((upload.next() != .await) == pipelines)
   }
 
   @Test func aServerThatChecksEachPatchGetsOneAfterTheOther() throws {
@@ -160,37 +153,5 @@ struct TusPipeliningTests {
     try upload.locate(4_195_304)
     // It keeps parts: one long request is best.
     #expect(try upload.ask("PATCH").fileRange == 4_195_304..<(64 * mebibyte))
-  }
-
-  // MARK: The first answer is not the expected one
-
-  /// What is said of the second means nothing then: it began where the server never was. How the machine takes such answers:
-  /// see ``PipelinedUploadTests``.
-  @Test(arguments: [204, 404, 409, 410, 413, 423, 500, 503])
-  func behindADisagreementTheSecondAnswerIsNotWaitedFor(status: Int) throws {
-    var upload = try twoUnderWay()
-    let isRefused = [423, 500, 503].contains(status)
-    do throws(TusError) {
-      try upload.answer(status, ["Tus-Resumable": "1.0.0"], afterMilliseconds: 100)
-      #expect(!isRefused && !upload.awaitsStored)
-    } catch {
-      #expect(isRefused)
-      upload.interrupted(arrived: 5 * mebibyte)
-    }
-    if status == 404 || status == 410 {
-      #expect(upload.next() == .gone)
-      return
-    }
-    try upload.locate(777)
-    #expect(upload.acknowledged == 777)
-    #expect(try upload.ask("PATCH").fileOffset == 777)
-  }
-
-  @Test func aGoodFirstAnswerLetsTheSecondCount() throws {
-    var upload = try twoUnderWay()
-    try upload.answer(204, ["Upload-Offset": "4194304"], afterMilliseconds: 100)
-    #expect(upload.awaitsStored)
-    try upload.answer(204, ["Upload-Offset": "8388608"], afterMilliseconds: 100)
-    #expect(!upload.awaitsStored && upload.acknowledged == 8_388_608)
   }
 }

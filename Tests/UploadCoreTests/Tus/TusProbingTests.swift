@@ -15,25 +15,21 @@ struct TusProbingTests {
   }
 
   /// A new upload was created, and its HEAD answered.
-  private func examined(offer: KeyValuePairs<String, String> = plainOffer) throws -> TusUpload {
-    var upload = try probing(offer: offer)
-    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
+  private func examined(
+    status: Int = 404, offer: KeyValuePairs<String, String> = plainOffer
+  ) throws -> TusUpload {
+    var upload = try probing(status: status, offer: offer)
+    let creation = try upload.ask("POST")
+    #expect(creation.contentLength == 0 && creation.value("Upload-Length") == "100" && upload.location?.text == old)
+    try upload.answer(201, ["Tus-Resumable": "1.0.0", "Location": new])
     #expect(try upload.ask("HEAD").target.text == new)
     try upload.answer(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0"])
     return upload
   }
 
   @Test(arguments: [404, 410])
-  func aNewUploadIsCreatedToLearnWhoAnswers(status: Int) throws {
-    var upload = try probing(status: status)
-    #expect(upload.location?.text == old)
-    let creation = try upload.ask("POST")
-    #expect(creation.contentLength == 0 && creation.value("Upload-Length") == "100")
-  }
-
-  @Test(arguments: [404, 410])
   func whereTheServerIsThereAndTheOldAddressIsNotTheNewUploadReplacesIt(status: Int) throws {
-    var upload = try examined()
+    var upload = try examined(status: status)
     #expect(try upload.ask("HEAD").target.text == old)
     // Even now the old address is kept.
     #expect(upload.location?.text == old)
@@ -115,14 +111,5 @@ struct TusProbingTests {
     _ = try upload.ask("POST")
     upload.interrupted(arrived: 0)
     #expect(try upload.ask("HEAD").target.text == old)
-  }
-
-  @Test(arguments: [200, 204, 404, 410])
-  func aPatchThatSomebodyAnsweredWaitsAndAsksForTheOffset(status: Int) throws {
-    var upload = try TusUpload.created()
-    #expect(throws: TusError.unproved(status: status)) { try upload.ask("PATCH", status) }
-    upload.interrupted(arrived: 0)
-    try upload.locate(60)
-    #expect(try upload.ask("PATCH").fileRange == 60..<100)
   }
 }

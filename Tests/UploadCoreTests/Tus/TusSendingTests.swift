@@ -35,21 +35,6 @@ struct TusSendingTests {
     #expect(try upload.ask("HEAD").value("X-HTTP-Method-Override") == nil)
   }
 
-  @Test func aChosenLengthHoldsForEveryPatch() throws {
-    var upload = try TusUpload.created(length: 1000) { $0.chunkLength = 300 }
-    var lengths: [Int] = []
-    while upload.acknowledged < 1000 { lengths.append(try upload.patch().count) }
-    #expect(lengths == [300, 300, 300, 100])
-  }
-
-  /// At 95 MB and not a byte more: Cloudflare refuses bodies over 100 MB.
-  @Test func aServerThatHasNotProvedToStreamNeverGetsMoreThan95Megabytes() throws {
-    var upload = try TusUpload.created(length: 3 * gibibyte)
-    var longest = 0
-    while upload.acknowledged < 3 * gibibyte { longest = max(longest, try upload.patch().count) }
-    #expect(longest == 95_000_000)
-  }
-
   // MARK: Checksums
 
   @Test(arguments: [("sha1,sha256", .sha256), ("sha1", .sha1)] as [(String, TusOffer.ChecksumAlgorithm)])

@@ -16,8 +16,8 @@ struct PipelinedUploadTests {
   private enum Next: Equatable {
     /// A request with this method, where its content begins in the file, and the connection that it goes over.
     case asks(String, ConnectionChoice)
-    /// A pause, and then a request for the offset.
-    case pauses(UploadError)
+    /// A pause, and then a request with this method.
+    case pauses(UploadError, String)
     case renewsCredentials
     case awaits
     case fails(UploadError)
@@ -31,10 +31,11 @@ struct PipelinedUploadTests {
       case .send(let request, let choice):
         return .asks(request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
       case .tell(let retry):
-        guard case .wait = machine.next(nowMilliseconds: 0),
-          case .send(let request, _) = machine.next(nowMilliseconds: 1000), request.method == "HEAD"
-        else { return nil }
-        return .pauses(retry.error)
+        guard case .wait = machine.next(nowMilliseconds: 0) else { return nil }
+        var action = machine.next(nowMilliseconds: 1000)
+        while case .save = action { action = machine.next(nowMilliseconds: 1000) }
+        guard case .send(let request, _) = action else { return nil }
+        return .pauses(retry.error, request.method)
       case .renewCredentials: return .renewsCredentials
       case .await: return .awaits
       case .failed(let error): return .fails(error)
@@ -76,7 +77,9 @@ struct PipelinedUploadTests {
     let lost = UploadError.connectionLost(.sending, peer: "hive", SystemError(code: 104))
     var rows: [(UploadEvent, Next)] = [204, 409, 413].map { (.answered(answer($0, proof)), .asks("HEAD", .reused)) }
     // What does not prove to be the server's is waited for.
-    rows += [200, 204, 404, 410].map { (.answered(answer($0)), .pauses(.notFromServer(status: $0))) }
+    rows += [200, 204, 404, 410].map { (.answered(answer($0)), .pauses(.notFromServer(status: $0), "HEAD")) }
+    rows += [404, 410].map { (.answered(answer($0, proof)), .pauses(.uploadLost, "POST")) }
+    rows += [500, 503].map { (.answered(answer($0)), .pauses(.refused(status: $0, message: ""), "HEAD")) }
     rows += [
       (.answered(stored(quarter - 1)), .asks("PATCH \(quarter - 1)", .reused)),
       // The server says what it cannot know.
@@ -85,8 +88,8 @@ struct PipelinedUploadTests {
         .fails(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter)))
       ),
       (.answered(answer(401)), .renewsCredentials),
-      (.answered(answer(503)), .pauses(.refused(status: 503, message: ""))),
-      (.interrupted(Interruption(lost, sent: .whole)), .pauses(lost)),
+      (.answered(answer(423)), .pauses(.tus(.locked), "HEAD")),
+      (.interrupted(Interruption(lost, sent: .whole)), .pauses(lost, "HEAD")),
     ]
     for (event, expected) in rows {
       var machine = try twoUnderWay()
