@@ -101,7 +101,8 @@ struct PipelineTests {
 
   @Test func theMethodOfEachDecidesWhetherItsAnswerHasContent() {
     let answers = bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + ok("two"))
-    EverySplit.expect(.answers(["/first 200 ", "/second 200 two"], isPartial: false), from: answers, trailing: []) {
+    let expected = Outcome.answers(["/first 200 ", "/second 200 two"], isPartial: false)
+    EverySplit.expect(expected, from: answers, trailing: []) {
       var pipeline = one(method: "HEAD")
       pipeline.append(request("second"), written: headLength + 100)
       send(&pipeline)
