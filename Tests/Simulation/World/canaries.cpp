@@ -13,7 +13,7 @@ extern "C" {
 
 static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clock-stands-still locks-do-nothing somebody-poses "
                                     "waits-are-not-told closes-come-first complete-uploads-look-new rewrites-leave-no-trace "
-                                    "backups-bring-back-all-times";
+                                    "strangers-leave-no-trace";
 const char *world_canaries(void) { return canaries; }
 
 int32_t world_set_canary(const char *name) {

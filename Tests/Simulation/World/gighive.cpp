@@ -180,6 +180,7 @@ public:
     std::optional<Answer> begin() override { return refuseHead(); }
 
     Answer end() override {
+        if (head.target.rfind("/api/uploads/", 0) != 0) world().fail("a request to nowhere: GET " + head.target);
         for (Recording &recording : server().recordings) {
             if (head.target != "/api/uploads/" + std::to_string(recording.asset)) continue;
             world().figures.count("recordings asked about");

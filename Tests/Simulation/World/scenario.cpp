@@ -23,7 +23,7 @@ void Scenario::drawRewrites(Random random) {
 /// From numbers of its own, too.
 void Scenario::drawDirectories(Random random) {
     directoryTimes = random.of({DirectoryTimes::none, DirectoryTimes::coarse, DirectoryTimes::fine, DirectoryTimes::fine, DirectoryTimes::fine});
-    if (random.chance(0.2)) faults.restoresIndex = random.of({0.2, 0.7});
+    if (random.chance(0.2)) faults.strangers = random.of({0.1, 0.5});
 }
 
 /// From numbers of its own, and all of it always: what is added here changes nothing about the others.

@@ -35,8 +35,8 @@ struct Faults {
     double fileChanges = 0;
     // Each read of it
     double rewrites = 0;
-    /// The index is brought back from a backup, and the directory's time with it; between two starts.
-    double restoresIndex = 0;
+    /// A record gets another ID, past the index; a file, between two starts.
+    double strangers = 0;
 };
 
 /// What the server is like, healthy or not.

@@ -304,11 +304,9 @@ private:
         auto stated = head.find("Upload-Length");
         if (!stated) return std::nullopt;
         auto length = number(*stated);
-        // tusd refuses it a second time, also the same one.
-        if (!length || upload.length >= 0) {
-            world().fail("a length that is told again");
-            return say(400);
-        }
+        if (!length || (upload.length >= 0 && upload.length != *length)) world().fail("another length than before");
+        // tusd refuses it a second time, also the same one. What a dead process has sent may have told it meanwhile.
+        if (!length || upload.length >= 0) return say(400);
         upload.length = *length;
         return std::nullopt;
     }

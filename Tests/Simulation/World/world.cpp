@@ -17,12 +17,12 @@ void Figures::count(const char *name, int64_t by) {
     }
 }
 
-static const char *const stateDirectory = "/home/someone/.local/state/gighive-upload";
+const char *const stateDirectory = "/home/someone/.local/state/gighive-upload";
 
 World::World(uint64_t seed, bool traces)
     : seed(seed), traces(traces), scenario(seed), lineRandom(seed * 4 + 1), serverRandom(seed * 4 + 2),
       kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), rewriteRandom(seed * 4 + 6),
-      backupRandom(seed * 4 + 7), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
+      strangerRandom(seed * 4 + 7), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
     disk.hasJournal = scenario.hasJournal;
     disk.now = [this] { return kernel.fileTime(); };
     disk.create("/recordings", true);
@@ -119,8 +119,8 @@ bool World::beginStart() {
     if (isDone) return false;
     const Start &next = scenario.starts[(size_t)startNumber++];
     if (next.isHealthy) start = &next;
-    backUpIndex();
     clock.advance(clock.now + next.pause);
+    replaceRecords();
     if (next.isHealthy) server.becomeHealthy();
     start = &next;
     mustCancel.assign(files.size(), 0);
@@ -174,24 +174,6 @@ void World::changeFile(int index) {
     inode->modified += 1'000'000'000 + fileRandom.below(1'000'000'000);
     inode->changed = std::max(inode->changed + 1, inode->modified);
     file.versions.push_back(content);
-}
-
-/// As tools for backups do it, which keep times. Nobody can set the time of the last change of the status.
-void World::backUpIndex() {
-    auto index = disk.find(std::string(stateDirectory) + "/index"), directory = disk.find(stateDirectory);
-    if (!index || !directory) return;
-    bool isPosing = canary == "backups-bring-back-all-times";
-    if (backup.data.empty() || !backupRandom.chance(isPosing ? 0.7 : scenario.faults.restoresIndex)) {
-        if (backupRandom.chance(0.5)) backup = {index->data, index->modified, directory->modified, directory->changed};
-        return;
-    }
-    say("the index is brought back from a backup");
-    figures.count("indices brought back");
-    index->data = backup.data;
-    index->modified = backup.modified;
-    index->changed = directory->changed = kernel.fileTime();
-    directory->modified = backup.directoryModified;
-    if (isPosing) directory->changed = backup.directoryChanged;
 }
 
 void World::rewriteBehind(const std::string &path) {

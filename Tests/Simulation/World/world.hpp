@@ -51,7 +51,7 @@ public:
     const uint64_t seed;
     const bool traces;
     Scenario scenario;
-    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, backupRandom;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, strangerRandom;
     Clock clock;
     Figures figures;
     Disk disk;
@@ -134,8 +134,8 @@ private:
     void makeFiles();
     void makePlan();
     void changeFile(int index);
-    /// Somebody makes a backup of the index, or brings the last one back.
-    void backUpIndex();
+    /// Between two starts a process of another version is at work, which knows nothing of the index.
+    void replaceRecords();
     void judgeDelivery(int index);
     void judgeStart();
     void damage(File &file, const std::string &path);
@@ -144,17 +144,13 @@ private:
     void judgeEffort();
     std::vector<std::string> recordsOf(const File &file) const;
 
-    /// Of the index and its directory, as the last backup has them.
-    struct {
-        std::string data;
-        int64_t modified = 0, directoryModified = 0, directoryChanged = 0;
-    } backup;
     std::vector<int> outcomes, secondOutcomes;
     bool hadSecond = false;
     std::vector<std::string> messages;
 };
 
 extern World *the;
+extern const char *const stateDirectory;
 /// What is broken on purpose; empty if nothing is.
 extern std::string canary;
 
