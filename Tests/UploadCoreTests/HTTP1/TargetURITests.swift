@@ -53,7 +53,7 @@ struct TargetURITests {
     #expect(uri.authority == "[fe80::1]:8080" && uri.authorityWithPort == "[fe80::1]:8080")
     #expect(uri.absoluteForm == "http://[fe80::1]:8080/x")
     #expect(uri.text == "http://[fe80::1%25eth0]:8080/x")
-    let head = try RequestHead(method: "POST", target: uri, fields: []).encoded(.absolute)
+    let head = try HTTPRequest(method: "POST", target: uri, fields: []).encodedHead(.absolute)
     #expect(
       String(decoding: head, as: UTF8.self) == "POST http://[fe80::1]:8080/x HTTP/1.1\r\nHost: [fe80::1]:8080\r\n\r\n")
   }

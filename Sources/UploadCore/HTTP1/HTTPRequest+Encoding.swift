@@ -1,16 +1,4 @@
-/// A request's line and fields (RFC 9112, 2.1).
-package struct RequestHead: Equatable, Sendable {
-  package var method: String
-  package var target: TargetURI
-  /// All fields but Host, which ``encoded()`` writes first (RFC 9110, 7.2).
-  package var fields: [Field]
-
-  package init(method: String, target: TargetURI, fields: [Field]) {
-    self.method = method
-    self.target = target
-    self.fields = fields
-  }
-
+extension HTTPRequest {
   /// How the target is written into the request line (RFC 9112, 3.2).
   package enum TargetForm: Sendable {
     /// The path: to a server.
@@ -21,8 +9,8 @@ package struct RequestHead: Equatable, Sendable {
     case authority
   }
 
-  /// The head as it goes on the wire, with its closing empty line.
-  package func encoded(_ form: TargetForm = .origin) throws(RequestHeadError) -> [UInt8] {
+  /// The head as it goes on the wire, with its closing empty line (RFC 9112, 2.1). Host comes first (RFC 9110, 7.2).
+  package func encodedHead(_ form: TargetForm = .origin) throws(RequestHeadError) -> [UInt8] {
     let text =
       switch form {
       case .origin: target.requestTarget
