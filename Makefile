@@ -9,8 +9,8 @@ DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
-# Tests of the command line wait most of the time.
-WAITING := -n 4
+# Tests of the command line, and of the harnesses, wait most of the time.
+WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # What building and testing need beyond Swift and make; installed if they are missing.
@@ -57,9 +57,9 @@ help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s%s\n", $$1, $$2}'
 
 .PHONY: setup
-setup: ## install the Debian packages that are missing (needs root or sudo)
-	@missing=""; for package in $(PACKAGES); do \
-	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q "ok installed" || missing+=" $$package"; \
+setup: ## install the Debian packages that are missing (needs root or sudo); without dpkg: nothing
+	@command -v dpkg-query >/dev/null || exit 0; missing=""; for package in $(PACKAGES); do \
+	  [[ "$$(dpkg-query -W -f '$${Status}' $$package 2>/dev/null)" == *"ok installed" ]] || missing+=" $$package"; \
 	done; \
 	if [ -n "$$missing" ]; then \
 	  echo "installing:$$missing"; \
@@ -72,21 +72,29 @@ setup: ## install the Debian packages that are missing (needs root or sudo)
 demo: static ## upload a generated recording over HTTPS to a receiver on this machine
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-# What a disk does is the same for both builds, and takes minutes.
-STATIC_ONLY := --ignore=Tests/CLITests/test_broken_disks.py
+.PHONY: build debug replay
+build: static debug replay ## everything that `make test` runs
+debug: setup
+	swift build --build-tests
+replay: setup
+	$(PYTHON) -B Tests/Fuzz --build
+
+# What differs between the two builds: Swift's strings and numbers, the libraries, their trust and names, memory, the end of the
+# process. What an upload does is the same code, and the unit tests run it in the ordinary build. What is large is `make memcap`'s.
+ORDINARY := chroot ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
+  memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
 .PHONY: test
-test: static ## all tests that need no real server, of the ordinary and of the static build
-	swift build --build-tests
+test: build ## all tests that need no real server; of the ordinary build, what it may do otherwise than the static one
 	swift test --skip-build
-	$(PYTEST) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
-	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) Tests/CLITests $(STATIC_ONLY)
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests
+	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
+	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
 
 .PHONY: interop
 interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
 	Tests/Interop/setup
-	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST)
+	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
 
 .PHONY: static
 static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
@@ -104,26 +112,27 @@ chaos: static ## 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
 # Without Swift's checks for overlapping accesses, which the unit tests have: a seventh of the time.
 SEEDS := 100000
 FIRST := 1
-.PHONY: simulate
-simulate: setup ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N FIRST=N: others
+.PHONY: simulate simulator
+simulator: setup
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation \
 	  -Xswiftc -enforce-exclusivity=unchecked
+simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N FIRST=N: others
 	$(BUILD)/simulation/release/simulate --seeds $(FIRST) $(SEEDS) --jobs 2
 
-.PHONY: callfailures
-callfailures: setup ## every call fails once
-	swift build -c release --product gighive-upload
-	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/release/gighive-upload --quick
+.PHONY: callfailures dynamic
+dynamic: setup
+	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
+callfailures: dynamic ## every call fails once
+	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload --quick
 
 .PHONY: fuzz
 fuzz: ## every parser under libFuzzer; SECONDS=N for each (30), SEED=N for the same choices again
 	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30) --seed $(or $(SEED),0)
 
-# UploadCore has no threads.
 .PHONY: sanitize
 sanitize: setup ## the unit tests under the address sanitizer, those with threads under the thread sanitizer
 	swift test --disable-xctest --sanitize=address --scratch-path $(BUILD)/address
-	swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread --filter UploaderTests
+	THREADS=1 swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread
 
 .PHONY: bench
 bench: static ## measure the speed beside other clients and write docs/performance.md (twenty minutes)

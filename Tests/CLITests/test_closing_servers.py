@@ -9,14 +9,6 @@ LARGE = 30_000_000
 CLOSINGS = [f"hang-up={milliseconds}:{ending}" for milliseconds in (0.2, 1, 3, 10) for ending in ("fin", "rst")]
 
 
-@pytest.fixture
-def plain(program):
-    def plain(hive, *arguments, **options):
-        return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", "--json", *arguments, **options)
-
-    return plain
-
-
 def retries(result) -> list[dict]:
     return [event for event in result.events if event["event"] == "retry"]
 
@@ -25,7 +17,7 @@ def retries(result) -> list[dict]:
 def test_short_patches_arrive_at_a_server_that_closes_behind_each_answer(hive, plain, recording, closing):
     for number in range(3):
         stub, file = hive(closing), recording(SIZE, f"{number}.mp4")
-        result = plain(stub, file, "--chunk-size", "200k", retries=0)
+        result = plain(stub, file, "--chunk-size", "200k", "--json", retries=0)
         assert result.code == 0 and retries(result) == [], result
         assert [upload.sha256 for upload in stub.uploads if upload.is_complete] == [sha256(file)]
 

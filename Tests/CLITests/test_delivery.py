@@ -142,15 +142,6 @@ def test_a_connection_that_the_server_closed_between_two_files_is_made_anew(any_
     assert [request.connection for request in hive.wait_for(2)] == [1, 2]
 
 
-def test_one_failure_does_not_stop_the_rest_and_the_first_one_gives_the_exit_code(hive, send, recording):
-    stub = hive("early-status=413@1")
-    files = [recording(name="big.mp4"), "missing.mp4", recording(name="good.mp4")]
-    result = send(stub, *files, "--json")
-    outcomes = [(event["event"], event["exit_code"]) for event in result.events if "exit_code" in event]
-    assert outcomes == [("failed", 8), ("failed", 3), ("delivered", 0)]
-    assert result.code == 8
-
-
 def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     stub, file = hive(), recording()
     first, second = send(stub, file), send(stub, file)
@@ -159,15 +150,6 @@ def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     assert "already there" in second.out and "delivered" in first.out
     again = send(stub, file, "--json").outcome
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
-
-
-@pytest.mark.parametrize("checksum", ['"' + "0" * 64 + '"', "null", '""'])
-def test_a_conflict_about_another_recording_is_a_refusal(hive, send, recording, checksum):
-    content = '{"error":"Duplicate Upload","existing_asset_id":7,"checksum_sha256":%s}' % checksum
-    answer = f"HTTP/1.1 409 Conflict\r\nContent-Length: {len(content)}\r\n\r\n{content}"
-    result = send(hive(answer=answer.encode()), recording())
-    assert result.code == 7, result
-    assert "delivered" not in result.out
 
 
 @pytest.mark.parametrize("fault", ["wrong-checksum", "wrong-size"])

@@ -1,21 +1,15 @@
 """GigHive makes a recording of a finished upload when it is told to: exactly one, whatever happens around that call."""
 
-import hashlib
 import json
 import signal
 
 import pytest
 from program import private, wait_until
 from records import only_record
-from uploads import CREATION, PASSWORD, TUS, is_delivered, kinds, of_kind, sent, sha256, stop
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, sent, stop
 
 SIZE = 5_000_000
 AGAIN = ["--retry-max-delay", "10ms"]
-
-
-@pytest.fixture
-def upload(program):
-    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
 
 
 @pytest.fixture
@@ -113,11 +107,6 @@ def test_a_conflict_about_another_recording_is_a_refusal(hive, program, upload, 
     assert result.code == 7 and "It is there." in result.err, result
     assert result.out == ""
     assert only_record(program).phase != "delivered"
-
-
-def test_a_conflict_without_a_checksum_is_a_refusal(hive, upload, recording, tmp_path):
-    result = upload(hive(answer(tmp_path, 409, {"error": "Conflict"})), recording(SIZE))
-    assert result.code == 7, result
 
 
 @pytest.mark.parametrize("fault", ["finalize/wrong-checksum", "finalize/wrong-size"])
@@ -239,31 +228,3 @@ def test_a_record_that_lags_behind_the_server_makes_no_second_recording(hive, pr
     result = resume(program)
     assert result.code == 0, result
     assert is_delivered(stub, file)
-
-
-def test_the_digest_is_that_of_the_whole_file_after_a_crash_at_the_end(hive, program, upload, recording):
-    stub, file = hive("finalize/status=503"), recording(SIZE)
-    upload(stub, file)
-    stub.set_faults()
-    result = resume(program, "--json")
-    assert result.outcome["checksum_sha256"] == hashlib.sha256(file.read_bytes()).hexdigest() == sha256(file)
-    assert result.outcome["checksum_verified"] is True
-
-
-def test_the_last_byte_never_goes_along_with_the_creation(hive, upload, recording):
-    stub, file = hive(), recording(CREATION)
-    assert upload(stub, file).code == 0
-    assert kinds(stub) == ["options", "create", "patch", "finalize"]
-    assert is_delivered(stub, file)
-
-
-def test_a_server_that_thinks_for_long_is_waited_for(hive, upload, recording):
-    stub, file = hive("finalize/delay-answer=2"), recording(SIZE)
-    assert upload(stub, file).code == 0
-    assert is_delivered(stub, file)
-
-
-def test_the_wait_for_it_has_a_limit(hive, upload, recording):
-    result = upload(hive("finalize/silent"), recording(SIZE), "--response-timeout", "500ms")
-    assert result.code == 4, result
-    assert "timed out" in result.err

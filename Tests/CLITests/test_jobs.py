@@ -112,11 +112,10 @@ def test_uploads_at_once_do_not_mix(hive, program, recording):
 CREATION_AND_ONE = (1 << 20) + 1
 
 
-@pytest.mark.parametrize("jobs", [4, 16])
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way, jobs):
+def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way):
     hive = any_hive()
-    result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", jobs, measure=True)
+    result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", "16", measure=True)
     assert result.code == 0, result
     if program.keeps_the_promise:
         limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
@@ -139,13 +138,6 @@ def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, p
     result = program.send(stub, *files(100, 1000), "--protocol", way, "-q", preexec_fn=few)
     assert (result.code, result.err) == (0, ""), result
     assert len(stub.recordings) == 100
-
-
-def test_a_long_list_of_files_takes_no_more_memory_than_a_short_one(hive, program, files):
-    result = program.send(hive(), *files(600, 1000), "-q", measure=True)
-    assert result.code == 0, result
-    if program.keeps_the_promise:
-        assert result.peak_kib <= PEAK_KIB_HTTP + MORE_KIB, f"{result.peak_kib} KiB"
 
 
 @pytest.mark.parametrize("jobs", [1, 3])

@@ -118,9 +118,3 @@ def test_errors_are_told_on_stderr_too_unless_it_is_quiet(hive, send, recording)
 def test_a_usage_error_prints_no_event(hive, send, recording):
     result = send(hive(), recording(), "--json", "--event-type", "x")
     assert (result.code, result.out) == (2, "")
-
-
-def test_without_a_digest_there_is_none_in_the_event(hive, post, recording):
-    event = post(hive(), recording(), "--json").outcome
-    assert "checksum_sha256" not in event and "asset_id" not in event
-    assert event["checksum_verified"] is False

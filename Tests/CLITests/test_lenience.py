@@ -1,24 +1,10 @@
 """What servers do differently and what does no harm: the upload goes on."""
 
 import pytest
-from program import trust
-from uploads import CREATION, TUS, is_delivered, kinds, of_kind, sent, sha256
+from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
 
 SIZE, LARGE = 5_000_000, 24_000_000
 SOON = ["--retry-max-delay", "10ms"]
-
-
-@pytest.fixture
-def upload(program):
-    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
-
-
-@pytest.fixture
-def plain(program):
-    def plain(hive, *arguments, **options):
-        return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", *trust(hive), *arguments, **options)
-
-    return plain
 
 
 def has(hive, file) -> bool:

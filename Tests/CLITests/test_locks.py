@@ -6,15 +6,11 @@ Bunny Stream answers so, and Supabase documents it: after a PATCH that was cut, 
 import pytest
 from program import trust
 from records import only_record
-from uploads import CHUNK, CREATION, PASSWORD, TUS, is_delivered, of_kind, sent
+from uploads import CHUNK, CREATION, PASSWORD, is_delivered, of_kind, sent
 
 SIZE = 12_000_000
 CUT = 2_000_000
 AT = CREATION + CUT
-
-@pytest.fixture
-def upload(program):
-    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
 
 
 def seen(hive) -> int:

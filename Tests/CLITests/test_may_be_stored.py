@@ -12,13 +12,8 @@ SOON = ["--retry-max-delay", "10ms"]
 
 
 @pytest.fixture
-def plain(program):
-    """`send` to a stub's other tus server, of which GigHive knows nothing."""
-
-    def plain(hive, *arguments, **options):
-        return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", *SOON, *arguments, **options)
-
-    return plain
+def plain(plain):
+    return lambda hive, *arguments, **options: plain(hive, *SOON, *arguments, **options)
 
 
 def is_told(result, codes=(4,)) -> bool:

@@ -3,6 +3,8 @@
 import socket
 
 import pytest
+from certificates_forge import leaf
+from hivestub import Certificates
 from namespaces import alone, command, hosts
 from program import wait_until
 
@@ -137,12 +139,8 @@ def test_an_upload_by_tus_goes_on_in_its_zone(run, program, link_local, recordin
     alone(test)
 
 
-def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, tmp_path):
-    from certificates_matrix import Forge, leaf
-    from hivestub.certificates import Certificates
-
-    (tmp_path / "forge").mkdir()
-    shown = leaf(Forge(tmp_path / "forge"), names=("IP:fe80::1",))
+def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, forge):
+    shown = leaf(forge, names=("IP:fe80::1",))
     pair = Certificates(shown.leaf.path, shown.leaf.key, shown.cacert, "", "", "")
 
     def test():

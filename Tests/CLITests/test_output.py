@@ -9,7 +9,6 @@ import select
 import signal
 import socket
 import subprocess
-import threading
 import time
 
 import pytest

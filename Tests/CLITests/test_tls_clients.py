@@ -6,14 +6,10 @@ import threading
 import time
 
 import pytest
-from certificates_matrix import ANSWER, DAY, Forge, leaf
+from certificates_forge import DAY, leaf
+from tls_servers import ANSWER
 
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-
-@pytest.fixture(scope="session")
-def forge(tmp_path_factory):
-    return Forge(tmp_path_factory.mktemp("forge"))
 
 
 class Server:

@@ -1,9 +1,7 @@
 """Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, and with words that
 say what to do. Beside each stands a server that is right in just that, and is served."""
 
-import base64
 import functools
-import hashlib
 import re
 import socket
 import subprocess
@@ -11,15 +9,13 @@ import threading
 import time
 
 import pytest
-from certificates_matrix import ANSWER, CASES, HOST, CutServer, Forge, Server, drain, leaf, openssl
+from certificates_forge import HOST, leaf, openssl
+from certificates_matrix import CASES
 from program import wait_until
+from test_tls import key_pin
+from tls_servers import ANSWER, CutServer, Server, drain
 
 SECRET = "Planted-pa55word"
-
-
-@pytest.fixture(scope="session")
-def forge(tmp_path_factory):
-    return Forge(tmp_path_factory.mktemp("forge"))
 
 
 @pytest.fixture
@@ -103,17 +99,12 @@ def test_an_old_or_weak_protocol_is_refused(forge, serve, upload, name):
 # MARK: Pins
 
 
-def pin_of(certificate) -> str:
-    key = openssl("x509", "-in", certificate.path, "-noout", "-pubkey")
-    der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
-    return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
-
-
 def test_a_wrong_pin_is_refused_whoever_vouches_for_the_certificate(forge, serve, upload):
     shown = leaf(forge)
-    right, authority = pin_of(shown.leaf), pin_of(shown.leaf.issuer)
+    right, authority = key_pin(shown.leaf.path), key_pin(shown.leaf.issuer.path)
     server = serve(shown)
     assert upload(server, "--cacert", shown.cacert, "--pin", right).code == 0
+    assert upload(serve(shown), "--insecure", "--pin", right).code == 0
     for wrong in (["--pin", authority], ["--pin", authority, "--pin", "sha256//" + "A" * 43 + "="]):
         server = serve(shown)
         check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--pin")

@@ -7,6 +7,7 @@ import os
 import signal
 
 from program import Outcome, Running, wait_until
+from records import only_record
 
 CREATION = 1 << 20
 """What goes along with the creation of an upload, at most."""
@@ -31,6 +32,17 @@ def begin(program, hive, file, *options, at: int, faults=(), **more) -> Running:
     )
     hive.set_faults()
     return running
+
+
+WAYS = ["send", "resume", "resume --all"]
+
+
+def go_on(program, hive, file, way, *options, **more):
+    """The same command again, `resume` with the ID, or `resume --all`."""
+    if way == "send":
+        return program.send(hive, *TUS, file, *options, **more)
+    which = "--all" if way == "resume --all" else only_record(program).id
+    return program.run("resume", which, "--progress=none", *options, **{"env": PASSWORD, **more})
 
 
 def _ended(running: Running) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chaos import round as rounds  # noqa: E402
-from chaos import summary  # noqa: E402
+from chaos import canary, summary  # noqa: E402
 from chaos.plan import FILE_BYTES  # noqa: E402
 from chaos.round import Outcome, Setting  # noqa: E402
 
@@ -46,17 +46,18 @@ def main() -> int:
         setting = Setting(binary, folder, base, options.size)
         began = time.monotonic()
         if options.replay is not None:
-            outcomes = [rounds.run(setting, options.replay)]
+            outcomes, unnoticed = [rounds.run(setting, options.replay)], []
             print(*outcomes[0].log, sep="\n", end=f"\n\n{summary.HEADER}\n")
             report(outcomes[0], options)
         else:
-            outcomes = run_all(setting, options)
+            outcomes, unnoticed = run_all(setting, options)
         print(f"\n{summary.table(outcomes, time.monotonic() - began)}")
     failed = [outcome for outcome in outcomes if not outcome.has_passed]
     for outcome in failed:
         print(f"seed {outcome.plan.seed} FAILED; again: {replay_command(outcome, options)}")
-    print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
-    return 1 if failed else 0
+    print(*(f"canary NOT CAUGHT: {reason}" for reason in unnoticed), sep="\n", end="\n" if unnoticed else "")
+    print(f"{len(outcomes) - len(failed)} passed, {len(failed) + len(unnoticed)} failed", flush=True)
+    return 1 if failed or unnoticed else 0
 
 
 def parse() -> argparse.Namespace:
@@ -95,7 +96,8 @@ def available_memory() -> int:
     return 0
 
 
-def run_all(setting: Setting, options: argparse.Namespace) -> list[Outcome]:
+def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome], list[str]]:
+    """Returns the rounds, and which canaries went unnoticed."""
     print(summary.HEADER, flush=True)
     outcomes = []
     context = multiprocessing.get_context("fork")
@@ -104,7 +106,9 @@ def run_all(setting: Setting, options: argparse.Namespace) -> list[Outcome]:
         for done in as_completed([pool.submit(rounds.run, setting, seed) for seed in seeds]):
             outcomes.append(done.result())
             report(outcomes[-1], options)
-    return outcomes
+        examined = list(canary.examine(pool, setting))
+    print(f"canaries: {len(examined)}, right and wrong programs")
+    return outcomes, [f"{one.name}: {reason}" for one, reason in examined if reason]
 
 
 def end_with_parent() -> None:

@@ -197,9 +197,3 @@ def test_a_guests_token_is_looked_at_by_finalize_alone(start):
         assert finalize(hive, url, user="a:b", headers=[line], tos_accepted=True)[0] == whole
     assert tus(hive.url + "/files/", "POST", "Upload-Length: 1", user=None).status == 401
     assert finalize(hive, url, user="a:b")[0] == 401
-
-
-@pytest.mark.parametrize("order", ["lock=1:409:head", "hang-up=1:loud", "hang-up", "somebody-else", "take-over=403"])
-def test_orders_that_are_refused(start, order):
-    with pytest.raises(ValueError):
-        start(faults=[order])

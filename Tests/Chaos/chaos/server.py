@@ -91,12 +91,6 @@ class Server:
         files = sorted(path for path in self._store.iterdir() if re.match(r"[0-9a-f]{64}\b", path.name))
         return [(digest_of(path), path.stat().st_size) for path in files]
 
-    def complete_uploads(self) -> list[str]:
-        """SHA-256 of each tus upload that is complete and not finalized."""
-        infos = [path for path in self._store.rglob("*.info")]
-        lengths = [(path.with_suffix(""), json.loads(path.read_text())["length"]) for path in infos]
-        return [digest_of(path) for path, length in lengths if path.stat().st_size == length]
-
     def errors(self) -> list[str]:
         """What the server says of its own mistakes."""
         text = self._log.read_text(errors="replace")

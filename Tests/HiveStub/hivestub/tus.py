@@ -178,7 +178,6 @@ class TusEndpoint(Endpoint):
             with self._locked(upload, body):
                 self._check_patch(upload, offset, request)
                 upload.append(path)
-                self._vanish_if_ordered(upload, request)
                 return self._patched(upload, request)
 
     def _patched(self, upload: Upload, request: Request) -> Answer:
@@ -261,7 +260,6 @@ class TusEndpoint(Endpoint):
                     for chunk in body.chunks():
                         write_all(data, chunk[:room])
                         room = max(0, room - len(chunk))
-                        self._vanish_if_ordered(upload, request)
         except Interrupted:
             raise refused("ERR_UPLOAD_INTERRUPTED", close=True) from None
         except BodyCut:
@@ -270,7 +268,6 @@ class TusEndpoint(Endpoint):
             elif "lock-wait" in request.plan:
                 upload.lock.linger(request.plan["lock-wait"], None)
             raise
-        self._vanish_if_ordered(upload, request)
 
     def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:
         return (
@@ -293,12 +290,6 @@ class TusEndpoint(Endpoint):
             yield path
         finally:
             path.unlink(missing_ok=True)
-
-    def _vanish_if_ordered(self, upload: Upload, request: Request) -> None:
-        order = request.plan.get("expire-after")
-        if order is not None and upload.offset >= order.after:
-            self.store.remove(upload, order.status)
-            raise refused("ERR_UPLOAD_NOT_FOUND", status=order.status, close=True)
 
     def _take_over_if_ordered(self, upload: Upload, request: Request) -> None:
         if "take-over" in request.plan and upload.is_complete:

@@ -57,17 +57,6 @@ struct ExchangeHostileTests {
     #expect(reception(of: text(Limits.interimResponseCount + 1)) == .failed(.tooManyInterimResponses(limit: 1000)))
   }
 
-  /// A request that takes hours may be told so every few seconds.
-  @Test func interimResponsesAreCountedAnewWhenTheContentAdvances() throws {
-    var exchange = Exchange.afterSending()
-    for _ in 0..<3 {
-      for _ in 0..<Limits.interimResponseCount { try exchange.receive("HTTP/1.1 104 Going on\r\n\r\n") }
-      exchange.contentHasAdvanced()
-    }
-    try exchange.receive("HTTP/1.1 204 OK\r\n\r\n")
-    #expect(exchange.finalResponse?.status == 204)
-  }
-
   @Test func contentUpToTheLimitIsKeptWhole() {
     let most = Limits.replyLength
     let fields = { (count: Int) in [Field("Content-Length", String(count))] }

@@ -86,6 +86,7 @@ struct PipelineTests {
     ("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno", "409 no"),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "200 abc"),
     ("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", "204 "),
+    ("HTTP/1.1 413 Too Large\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nHTTP\r\n0\r\nX: y\r\n\r\n", "413 HTTP"),
   ])
   func everySplitOfTwoAnswersGivesEachToItsRequest(first: String, told: String) {
     let second = "HTTP/1.1 100 Continue\r\n\r\n" + ok("second")
@@ -95,6 +96,17 @@ struct PipelineTests {
       var pipeline = two()
       let outcome = feed(&pipeline, $0)
       return pipeline.canReuseConnection ? outcome : .failed(.incomplete)
+    }
+  }
+
+  @Test func theMethodOfEachDecidesWhetherItsAnswerHasContent() {
+    let answers = bytes("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n" + ok("two"))
+    let expected = Outcome.answers(["/first 200 ", "/second 200 two"], isPartial: false)
+    EverySplit.expect(expected, from: answers, trailing: []) {
+      var pipeline = one(method: "HEAD")
+      pipeline.append(request("second"), written: headLength + 100)
+      send(&pipeline)
+      return feed(&pipeline, $0)
     }
   }
 
@@ -132,12 +144,19 @@ struct PipelineTests {
   }
 
   /// RFC 9112, 9.6: the server looks at nothing behind it.
-  @Test(arguments: ["HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "HTTP/1.0 204 No Content\r\n\r\n"])
+  @Test(arguments: [
+    "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "HTTP/1.0 204 No Content\r\n\r\n",
+    "HTTP/1.1 204 No Content\r\nConnection: x, close\r\n\r\n",
+  ])
   func anAnswerThatEndsTheConnectionEndsThePipeline(first: String) {
     var pipeline = two()
     #expect(!pipeline.hasEnded)
     #expect(feed(&pipeline, first + ok()) == .answers(["/first 204 ended"], isPartial: false))
     #expect(pipeline.hasEnded && !pipeline.canReuseConnection)
+    // Not before it is whole.
+    var begun = two()
+    let head = "HTTP/1.1 409 Conflict\r\nConnection: close\r\nContent-Length: 2\r\n\r\nn"
+    #expect(feed(&begun, head) == .answers([], isPartial: true) && !begun.hasEnded)
     // With nothing behind it, it is an answer like others.
     var single = one()
     #expect(feed(&single, first) == .answers(["/first 204 "], isPartial: false))

@@ -74,7 +74,7 @@ struct RecordIndexTests {
   /// A dictionary is right.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func anyMixOfChangesComesToTheSameAsInADictionary(seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var index = try empty()
     var expected: [Int: Set<UInt32>] = [:]
     for _ in 0..<2000 {
@@ -221,20 +221,5 @@ final class MemoryStorage: IndexStorage {
   func reset(length: Int64) throws(SystemError) {
     if let failure { throw failure }
     bytes = [UInt8](repeating: 0, count: Int(length))
-  }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-    return value ^ value >> 31
   }
 }

@@ -46,7 +46,7 @@ struct OldestFirstTests {
 
   @Test(arguments: [1, 2, 3, 7, 49, 50, 51, 1000])
   func whateverFitsAtATimeAllComeOldestFirstAndOnce(capacity: Int) {
-    var random = SplitMix(5)
+    var random = SeededGenerator(seed: 5)
     let times = (0..<50).map { _ in Int64(random.next() % 20) }
     let expected = (0..<50).sorted { (times[$0], $0) < (times[$1], $1) }.map { UInt32($0) }
     let (order, rounds) = order(times, capacity: capacity)

@@ -26,8 +26,7 @@ extension TusUpload {
     offer: KeyValuePairs<String, String> = plainOffer, configure: (inout Options) -> Void = { _ in }
   ) throws -> TusUpload {
     var upload = try beginning(length: length, metadata: metadata, endpoint: endpoint, configure: configure)
-    _ = try upload.ask("OPTIONS")
-    try upload.answer(204, offer)
+    try upload.ask("OPTIONS", 204, offer)
     return upload
   }
 
@@ -38,8 +37,16 @@ extension TusUpload {
     configure: (inout Options) -> Void = { _ in }
   ) throws -> TusUpload {
     var upload = try discovered(length: length, offer: offer, configure: configure)
-    _ = try upload.ask("POST")
-    try upload.answer(201, ["Location": sampleLocation], afterMilliseconds: milliseconds)
+    try upload.ask("POST", 201, ["Location": sampleLocation], afterMilliseconds: milliseconds)
+    return upload
+  }
+
+  /// An upload of an earlier process, whose offset is what comes next.
+  static func resumed(
+    length: Int64 = 100, offer: KeyValuePairs<String, String> = plainOffer
+  ) throws -> TusUpload {
+    var upload = try beginning(length: length, location: sampleLocation)
+    try upload.ask("OPTIONS", 200, offer)
     return upload
   }
 
@@ -61,8 +68,23 @@ extension TusUpload {
       status: status, fields: fields.map { Field($0.key, $0.value) }, afterMilliseconds: milliseconds)
   }
 
+  /// Asks, and is answered.
+  mutating func ask(
+    _ method: String, _ status: Int, _ fields: KeyValuePairs<String, String> = [:],
+    afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    _ = try ask(method, sourceLocation: sourceLocation)
+    try answer(status, fields, afterMilliseconds: milliseconds)
+  }
+
+  /// Asks for a PATCH, and its connection breaks.
+  mutating func loseConnection(arrived: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    _ = try ask("PATCH", sourceLocation: sourceLocation)
+    interrupted(arrived: arrived)
+  }
+
   /// Asks for a PATCH and answers that the server has all of it.
-  /// - Returns: the stretch of the file.
+  /// - Returns: the range of the file.
   @discardableResult
   mutating func patch(
     afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
@@ -73,9 +95,11 @@ extension TusUpload {
   }
 
   /// Asks how much the server has, and is told.
-  mutating func locate(_ offset: Int64, sourceLocation: SourceLocation = #_sourceLocation) throws {
-    _ = try ask("HEAD", sourceLocation: sourceLocation)
-    try answer(200, ["Upload-Offset": String(offset)])
+  mutating func locate(
+    _ offset: Int64, afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    try ask(
+      "HEAD", 200, ["Upload-Offset": String(offset)], afterMilliseconds: milliseconds, sourceLocation: sourceLocation)
   }
 }
 

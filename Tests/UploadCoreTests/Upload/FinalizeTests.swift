@@ -163,6 +163,14 @@ struct FinalizeTests {
     #expect(server.log == ["OPTIONS /files/", "as a form", "POST /api/uploads.php?ui=json 0..<100", "hash"])
   }
 
+  @Test(arguments: [407, 408, 423, 429])
+  func aServerThatCannotAnswerForNowIsNotTakenForOneWithoutTus(status: Int) throws {
+    var server = ScriptedServer { _ in .status(status) }
+    let machine = try machine(uploadProtocol: .automatic)
+    #expect(server.run(machine) == .failed(.refused(status: status, message: "")))
+    #expect(server.requests.allSatisfy { $0.method == "OPTIONS" })
+  }
+
   @Test func whereTusIsAMustThereIsNoForm() throws {
     var server = ScriptedServer([.status(404), .status(404)])
     #expect(server.run(try machine()) == .failed(.refused(status: 404, message: "")))

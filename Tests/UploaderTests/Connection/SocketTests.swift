@@ -75,21 +75,10 @@ private struct BreakingServer {
   }
 
   private func connect() -> (Socket, DispatchSemaphore) {
-    let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let client = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    let connected = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
-          && Glibc.connect(client, $0, length) == 0
-      }
-    }
-    guard connected, fcntl(client, F_SETFL, O_NONBLOCK) == 0 else { fatalError("no loopback connection") }
-    let server = accept(listener, nil, nil)
-    close(listener)
+    let listener = Listener()
+    let client = listener.connect()
+    guard fcntl(client, F_SETFL, O_NONBLOCK) == 0 else { fatalError("no loopback connection") }
+    let server = listener.accept()
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread { [afterBytes] in
       var space = [UInt8](repeating: 0, count: 65_536)
@@ -100,9 +89,7 @@ private struct BreakingServer {
         count += got
       }
       shutdown(server, Int32(SHUT_WR))
-      var linger = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(server, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-      close(server)
+      reset(server)
       done.signal()
     }
     return (Socket(descriptor: client), done)

@@ -126,24 +126,6 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  @Test(arguments: [1, 262_143, 262_144, 524_289, 4_000_000])
-  func afterAResumeItCatchesUpAndGoesOn(offset: Int) throws {
-    let digest = try FileDigest()
-    let buffers = TransferBuffers(processors: 2)
-    let bench = try bench([offset..<length], digest, buffers: buffers)
-    var turn = 0
-    bench.stream.nextTake = {
-      turn += 1
-      return turn % 4 == 0 ? .upTo(300_000) : .notReady
-    }
-    try bench.run()
-    expectSame(bench.stream.written, bench.wire(offset..<length))
-    let reading = try FileHasher(
-      TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: buffers)
-    while try reading.step([], nowMilliseconds: 0) != nil {}
-    #expect(try reading.hashed() == .wholeFile(sha256: sha256(bench.content)))
-  }
-
   /// Heads between the ranges lie between the runs in the ring.
   @Test func requestsThatFollowEachOtherShareTheRing() throws {
     let digest = try FileDigest()
@@ -223,20 +205,4 @@ struct HashedTransferTests {
     buffers.clear()
     #expect(!buffers.usesThread && buffers.ring.window == buffers.ring.capacity)
   }
-
-  @Test(arguments: [1, 2])
-  func aFormOfManyRunsArrivesByteForByte(processors: Int) throws {
-    let bench = try TransferBench(fileLength: length, processors: processors)
-    bench.stream.nextTake = { .upTo(150_000) }
-    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
-    try bench.run()
-    expectSame(bench.stream.written, bench.wire)
-    #expect(try bench.finishDigest() == sha256(bench.content))
-  }
-}
-
-/// Compares long contents without the search for their differences, which takes minutes.
-private func expectSame(_ one: [UInt8], _ other: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
-  let isSame = one == other
-  #expect(isSame, "\(one.count) and \(other.count) bytes", sourceLocation: sourceLocation)
 }

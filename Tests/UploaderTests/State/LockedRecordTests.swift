@@ -84,23 +84,21 @@ struct LockedRecordTests {
     #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
   }
 
-  @Test func anInterruptedUploadIsFoundUnderAnotherName() throws {
-    let previous = try leave()
-    rename(bench.directory.path(of: "set.wav"), bench.directory.path(of: "renamed.wav"))
-    let kept = try open("renamed.wav")
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL)
-    #expect(kept.record.path == Array(bench.directory.path(of: "renamed.wav").utf8))
-  }
-
-  @Test func anUploadThatFailedIsGoneOnWith() throws {
-    let previous = try leave { $0.phase = .failed }
-    #expect(try open().record.phase == .pending)
+  /// One that failed is tried again; what is whole on the server stays so, also after a failure.
+  @Test(
+    arguments: [
+      (.pending, false, .pending), (.failed, false, .pending), (.uploaded, false, .uploaded),
+      (.failed, true, .uploaded),
+    ]
+      as [(UploadRecord.Phase, Bool, UploadRecord.Phase)])
+  func thePhaseOfAFoundUpload(before: UploadRecord.Phase, wasUploaded: Bool, found: UploadRecord.Phase) throws {
+    let previous = try leave {
+      $0.phase = before
+      $0.wasUploaded = wasUploaded
+    }
+    let again = try open().record
+    #expect(again.id == previous.id && again.phase == found && !again.wasUploaded)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
-  }
-
-  @Test func anUploadThatIsWholeOnTheServerStaysSo() throws {
-    try leave { $0.phase = .uploaded }
-    #expect(try open().record.phase == .uploaded)
   }
 
   @Test func anUploadIsFoundByItsID() throws {
@@ -117,48 +115,29 @@ struct LockedRecordTests {
 
   // MARK: Changes
 
-  @Test func aFileThatHasGrownIsNotTheOneThatWasBegunWith() throws {
+  /// At the end, at the edges, and in the middle, where only the time tells it.
+  @Test(
+    arguments: [(200_000, .size(from: 200_000, to: 200_001)), (199_999, .content), (100_000, .modificationTime)]
+      as [(Int, FileChange)])
+  func aChangedFileIsNotTheOneThatWasBegunWith(offset: Int, change: FileChange) throws {
     let previous = try leave()
-    bench.directory.append(bytes("more"), to: "set.wav")
+    bench.directory.overwrite([offset < 200_000 ? content[offset] ^ 1 : 0], in: "set.wav", at: offset)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .size(from: 200_000, to: 200_004), upload: previous.id)) { try open() }
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open() }
     // The record stays as it was.
     #expect(try bench.open().records(.all) == [previous])
   }
 
-  @Test func otherContentIsNoticed() throws {
-    let previous = try leave()
-    bench.directory.overwrite([content[199_999] ^ 1], in: "set.wav", at: 199_999)
-    let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .content, upload: previous.id)) { try open() }
-  }
-
-  /// In the middle, where the edges do not tell it.
-  @Test func aChangeInTheMiddleIsNoticedByItsTime() throws {
-    let previous = try leave()
-    bench.directory.overwrite([content[100_000] ^ 1], in: "set.wav", at: 100_000)
-    let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .modificationTime, upload: previous.id)) { try open() }
-  }
-
-  @Test func aChangeBeforeAnythingWasSentDoesNotMatter() throws {
-    let previous = try leave {
-      $0.uploadURL = nil
-      $0.offset = 0
-    }
-    bench.directory.append(bytes("more"), to: "set.wav")
-    let kept = try open()
-    #expect(kept.record.id == previous.id && kept.record.identity.size == 200_004)
-  }
-
   /// A record whose offset is behind the file's end could not be read again.
-  @Test func aShorterFileLeavesARecordThatCanBeRead() throws {
+  @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
+  func aChangeBeforeAnythingWasSentDoesNotMatter(offset: Int64, length: Int) throws {
     let previous = try leave {
       $0.uploadURL = nil
-      $0.offset = 150_000
+      $0.offset = offset
     }
-    _ = bench.directory.file("set.wav", recording(100))
-    #expect(try open().record.id == previous.id)
+    _ = bench.directory.file("set.wav", recording(length))
+    let kept = try open()
+    #expect(kept.record.id == previous.id && kept.record.identity.size == length)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id] && bench.warnings.isEmpty)
   }
 
@@ -208,15 +187,6 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
-  @Test func whatWasUploadedIsStillUploadedAfterAFailure() throws {
-    let previous = try leave {
-      $0.phase = .failed
-      $0.wasUploaded = true
-    }
-    let again = try open(upload: previous.id).record
-    #expect(again.phase == .uploaded && !again.wasUploaded)
-  }
-
   // MARK: Two at once
 
   @Test func anUploadThatIsUnderWayIsAConflict() throws {
@@ -225,12 +195,6 @@ struct LockedRecordTests {
     #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open() }
     #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open(upload: kept.record.id) }
     withExtendedLifetime(kept) {}
-  }
-
-  @Test func anUploadThatHasEndedCanBeOpenedAgain() throws {
-    let previous = try leave()
-    #expect(try open().record.id == previous.id)
-    #expect(try open().record.id == previous.id)
   }
 
   /// Each finds the other's record, or makes one: never two of the same upload.

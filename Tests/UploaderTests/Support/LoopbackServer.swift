@@ -32,8 +32,7 @@ final class LoopbackServer: @unchecked Sendable {
     }
   }
 
-  let port: UInt16
-  private let listener: Int32
+  private let listener = Listener()
   private let threads = DispatchGroup()
   private let lock = NSLock()
   private var requests: [Request] = []
@@ -56,7 +55,7 @@ final class LoopbackServer: @unchecked Sendable {
           waiting.removeFirst()
         }
       }
-      close(listener)
+      listener.stop()
     }
   }
 
@@ -67,25 +66,11 @@ final class LoopbackServer: @unchecked Sendable {
       while let connection = acceptConnection() {
         onThread { [self] in serveConnection(connection, next: answer) }
       }
-      close(listener)
+      listener.stop()
     }
   }
 
-  private init() {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listening = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard listening else { fatalError("no loopback socket") }
-    self.listener = listener
-    port = UInt16(bigEndian: address.sin_port)
-  }
+  private init() {}
 
   private func onThread(_ body: @escaping @Sendable () -> Void) {
     threads.enter()
@@ -95,6 +80,7 @@ final class LoopbackServer: @unchecked Sendable {
     }
   }
 
+  var port: UInt16 { listener.port }
   var url: String { "http://127.0.0.1:\(port)/" }
 
   /// Serves what has come by now, waits for nothing else, and tells what came.
@@ -110,12 +96,12 @@ final class LoopbackServer: @unchecked Sendable {
 
   /// The next connection; nil when the last one has come.
   private func acceptConnection() -> Int32? {
-    var waiting = [listener, finishing.fileHandleForReading.fileDescriptor].map {
+    var waiting = [listener.descriptor, finishing.fileHandleForReading.fileDescriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     // Not for ever, should a test forget to finish.
     guard poll(&waiting, 2, 60_000) > 0, waiting[0].revents != 0 else { return nil }
-    let connection = accept(listener, nil, nil)
+    let connection = listener.accept()
     guard connection >= 0 else { return nil }
     return lock.withLock {
       connections.insert(connection)
@@ -130,10 +116,11 @@ final class LoopbackServer: @unchecked Sendable {
   private func serveConnection(
     _ connection: Int32, goesOn: () -> Bool = { true }, next: (Request) -> Action
   ) {
+    var isReset = false
     defer {
       lock.withLock {
         connections.remove(connection)
-        close(connection)
+        if isReset { reset(connection) } else { close(connection) }
       }
     }
     requests: while goesOn(), var request = readHead(connection) {
@@ -149,8 +136,7 @@ final class LoopbackServer: @unchecked Sendable {
         usleep(milliseconds * 1000)
         reply(text, to: connection)
       case .reset, .interrupt:
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+        isReset = true
         return
       }
     }

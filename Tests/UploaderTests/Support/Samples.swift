@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Uploader
 
 /// The bytes of a text, as a sample.
@@ -27,3 +29,9 @@ func sha256(_ content: [UInt8]) -> String {
 
 let brokenPipe = SystemError(code: 32)
 let connectionReset = SystemError(code: 104)
+
+/// Compares long contents without the search for their differences, which takes minutes.
+func expectSame(_ one: [UInt8], _ other: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
+  let isSame = one == other
+  #expect(isSame, "\(one.count) and \(other.count) bytes", sourceLocation: sourceLocation)
+}

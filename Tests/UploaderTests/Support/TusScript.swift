@@ -8,14 +8,18 @@ enum TusScript {
 
   /// The answer to OPTIONS.
   static func offer(_ extensions: String = "creation") -> Action {
-    .answer("HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n\r\n")
+    .answer(
+      "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n"
+        + "Tus-Checksum-Algorithm: sha256\r\n\r\n")
   }
 
-  static let created = Action.answer(createdText)
+  static let created = created(storing: 0)
   /// So late that the server must be far away.
-  static let createdFarAway = Action.answerLate(createdText, milliseconds: 40)
-  private static let createdText =
-    "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"
+  static let createdFarAway = Action.answerLate(createdText(0), milliseconds: 40)
+  static func created(storing offset: Int) -> Action { .answer(createdText(offset)) }
+  private static func createdText(_ offset: Int) -> String {
+    "HTTP/1.1 201 Created\r\n\(proof)Location: /files/1\r\nUpload-Offset: \(offset)\r\nContent-Length: 0\r\n\r\n"
+  }
   /// The field that shows that a tus server has answered.
   static let proof = "Tus-Resumable: 1.0.0\r\n"
 
@@ -49,6 +53,7 @@ final class TusStub: @unchecked Sendable {
   }
 
   private let length: Int
+  private let extensions: String
   private var cuts: ArraySlice<Cut> = []
   private var resets: [Int] = []
   private var troubles: ArraySlice<LoopbackServer.Action> = []
@@ -58,21 +63,21 @@ final class TusStub: @unchecked Sendable {
   private var count = 0
 
   /// - Parameter resets: the requests, counted from 0, that are not read: their connection is reset.
-  init(length: Int, cuts: [Cut] = [], resets: [Int] = []) {
+  init(length: Int, extensions: String = "creation", cuts: [Cut] = [], resets: [Int] = []) {
     self.length = length
+    self.extensions = extensions
     self.cuts = cuts[...]
     self.resets = resets
   }
 
   /// A server so far away that two requests are under way.
   /// - Parameters:
-  ///   - first: happens to the first PATCH, and `second` to the one behind it.
-  ///   - kept: what the server has of them.
-  init(
-    farAway length: Int, first: LoopbackServer.Action = .answer(""), second: LoopbackServer.Action, kept: Int = 0
-  ) {
+  ///   - second: happens to the second PATCH, when the first has come and was not answered.
+  ///   - kept: what the server has of both.
+  init(farAway length: Int, second: LoopbackServer.Action, kept: Int) {
     self.length = length
-    troubles = [first, second]
+    extensions = "creation"
+    troubles = [.answer(""), second]
     offsetBehindTroubles = kept
     isFarAway = true
   }
@@ -81,11 +86,11 @@ final class TusStub: @unchecked Sendable {
     count += 1
     if resets.contains(count - 1) { return .reset }
     switch request.head.prefix(while: { $0 != " " }) {
-    case "OPTIONS": return TusScript.offer()
+    case "OPTIONS": return TusScript.offer(extensions)
     case "POST":
-      offset = 0
+      offset = Int(request.value("Content-Length") ?? "") ?? 0
       defer { isFarAway = false }
-      return isFarAway ? TusScript.createdFarAway : TusScript.created
+      return isFarAway ? TusScript.createdFarAway : TusScript.created(storing: offset)
     case "HEAD": return TusScript.located(offset, of: length)
     default: return patch(request)
     }

@@ -56,15 +56,6 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.count == 2 && offset(bench.response) == "300")
   }
 
-  @Test func nothingFollowsARequestThatIsAnsweredAlready() throws {
-    let bench = try twoRequests()
-    bench.stream.nextTake = { .upTo(50) }
-    bench.stream.thenAnswer(conflict, afterWritten: 150)
-    try bench.run()
-    #expect(bench.response?.status == 409 && bench.rangesLeft == 1)
-    #expect(bench.stream.written == Array(bench.wire(0..<120).prefix(150)))
-  }
-
   /// TLS keeps records back until the socket takes them: the first request is not out before.
   @Test func nothingFollowsARequestThatIsHeldBack() throws {
     let bench = try twoRequests()
@@ -77,29 +68,6 @@ struct TransferPipeliningTests {
   }
 
   // MARK: Answers
-
-  @Test func theCutsBetweenTheAnswersDoNotCount() throws {
-    let answers = bytes("HTTP/1.1 102 Processing\r\n\r\n" + stored(120) + "HTTP/1.1 100 Continue\r\n\r\n" + stored(200))
-    for cut in 0...answers.count {
-      let bench = try twoRequests()
-      let wire = bench.wire(0..<120, 120..<200)
-      if cut > 0 { bench.stream.then(.bytes(Array(answers[..<cut])), afterWritten: wire.count) }
-      if cut < answers.count { bench.stream.then(.bytes(Array(answers[cut...])), afterWritten: wire.count) }
-      try bench.run()
-      let told = (bench.earlierAnswers.map { offset($0) }, offset(bench.response))
-      #expect(told == (["120"], "200"), "cut at \(cut)")
-      #expect(bench.transfer.canReuseConnection, "cut at \(cut)")
-    }
-  }
-
-  @Test func answersThatComeByteByByteFindTheirRequests() throws {
-    let bench = try twoRequests()
-    for byte in bytes(stored(120) + stored(200)) {
-      bench.stream.then(.bytes([byte]), afterWritten: bench.wire(0..<120, 120..<200).count)
-    }
-    try bench.run()
-    #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && offset(bench.response) == "200")
-  }
 
   @Test func theWaitForEachAnswerBeginsWithItsOwnRequestsLastByte() throws {
     let bench = try twoRequests()
@@ -116,39 +84,6 @@ struct TransferPipeliningTests {
     #expect(bench.earlierWaits == [150])
     let last = try #require(bench.story.last)
     #expect(last.milliseconds < 300 && last.milliseconds >= 200)
-  }
-
-  // MARK: The first answer says no
-
-  @Test(arguments: [300, 400, 401, 404, 409, 410, 413, 423, 460, 500, 503])
-  func aFirstAnswerThatSaysNoIsTheTransfersAnswer(status: Int) throws {
-    let bench = try twoRequests()
-    let refusal = "HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno"
-    // The second one's is the same, and nobody looks at it.
-    bench.stream.thenAnswer(refusal + refusal, afterWritten: bench.wire(0..<120, 120..<200).count)
-    try bench.run()
-    #expect(bench.response?.status == status && bench.response?.content == bytes("no"))
-    #expect(bench.earlierAnswers.isEmpty && bench.answeredWhen == .whole)
-    #expect(!bench.transfer.canReuseConnection)
-  }
-
-  @Test func aFirstAnswerThatSaysNoStopsTheSecondRequest() throws {
-    let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
-    bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(conflict, afterWritten: 20_000)
-    try bench.run()
-    #expect(bench.response?.status == 409)
-    #expect(bench.stream.written.count < 40_000)
-  }
-
-  @Test func aFirstAnswerThatSaysNoIsWaitedForToItsEnd() throws {
-    let bench = try twoRequests()
-    try bench.step()
-    bench.stream.thenAnswer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nn")
-    for _ in 0..<3 { #expect(try bench.step() != nil) }
-    bench.stream.thenAnswer("o")
-    #expect(try bench.step() == nil)
-    #expect(bench.response?.content == bytes("no"))
   }
 
   /// Whether the second request still makes sense, who sent it decides: see ``PipelinedUploadTests``.
@@ -178,39 +113,41 @@ struct TransferPipeliningTests {
   /// RFC 9112, 9.6: the second request is not looked at.
   @Test func aFirstAnswerThatEndsTheConnectionMakesTheSecondRequestPointless() throws {
     let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120, "Connection: close\r\n"), afterWritten: bench.wire(0..<120, 120..<200).count)
+    let count = bench.wire(0..<120, 120..<200).count
+    // An answer behind it, should one come, is nobody's.
+    bench.stream.thenAnswer(stored(120, "Connection: close\r\n") + stored(200), afterWritten: count)
     bench.stream.then(.end)
     #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && !bench.transfer.canReuseConnection)
-    #expect(bench.interruption?.connection == .announced && bench.interruption?.sent == .whole)
-  }
-
-  /// An answer behind it, should one come, is nobody's.
-  @Test func behindAnAnswerThatEndsTheConnectionNothingIsRead() throws {
-    let bench = try twoRequests()
-    let wire = bench.wire(0..<120, 120..<200)
-    bench.stream.thenAnswer(stored(120, "Connection: close\r\n") + stored(200), afterWritten: wire.count)
-    bench.stream.thenAnswer(stored(200), afterWritten: wire.count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && bench.response == nil)
+    #expect(
+      !bench.transfer.canReuseConnection && bench.interruption?.connection == .announced
+        && bench.interruption?.sent == .whole)
   }
 
-  @Test func aFirstAnswerThatEndsTheConnectionStopsTheSecondRequest() throws {
-    let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
-    bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(stored(100, "Connection: close\r\n"), afterWritten: 20_000)
-    #expect(throws: UploadError.connectionLost(.sending, peer: peer, nil)) { try bench.run() }
-    #expect(bench.response == nil && bench.stream.written.count < 40_000 && bench.earlierAnswers.count == 1)
-  }
+  /// What comes before the connection ends, how it ends, what the transfer is interrupted by, and how many answers counted.
+  private static let ends: [(text: String, end: ScriptedStream.Event, error: UploadError?, answers: Int)] = {
+    let lost = UploadError.connectionLost(.awaitingAnswer, peer: TransferBench.peer, nil)
+    let incomplete = UploadError.invalidResponse(.incomplete, peer: TransferBench.peer)
+    return [
+      ("", .end, lost, 0), ("HTTP/1.1 204 No Content\r\nUpload-Off", .end, lost, 0),
+      ("HTTP/1.1 100 Continue\r\n\r\n", .end, lost, 0), (stored(120) + "HTTP/1.1 204 No", .end, incomplete, 1),
+      // Nobody can tell where the second answer would begin; the first one counts.
+      (stored(120) + "ok" + stored(200), .end, lost, 1),
+      (stored(120) + stored(200), .failure(.system(connectionReset)), nil, 1),
+    ]
+  }()
 
-  @Test(arguments: ["", "HTTP/1.1 204 No Content\r\nUpload-Off", "HTTP/1.1 100 Continue\r\n\r\n"])
-  func anEndBeforeTheFirstAnswerLosesBoth(start: String) throws {
+  @Test(arguments: ends.indices)
+  func anEndOfTheConnectionLosesWhatIsNotAnswered(index: Int) throws {
+    let (text, end, error, answers) = TransferPipeliningTests.ends[index]
     let bench = try twoRequests()
     let count = bench.wire(0..<120, 120..<200).count
-    if !start.isEmpty { bench.stream.thenAnswer(start, afterWritten: count) }
-    bench.stream.then(.end, afterWritten: count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.isEmpty)
+    if !text.isEmpty { bench.stream.thenAnswer(text, afterWritten: count) }
+    bench.stream.then(end, afterWritten: count)
+    var failure: UploadError?
+    do throws(UploadError) { try bench.run() } catch { failure = error }
+    #expect(failure == error && bench.earlierAnswers.count == answers)
+    #expect(offset(bench.response) == (error == nil ? "200" : nil))
   }
 
   @Test func aResetUnderTheSecondRequestStillFindsTheFirstAnswer() throws {
@@ -231,53 +168,25 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"])
   }
 
-  /// The refusal's head is enough, as for a request that nothing follows.
-  @Test(arguments: [ScriptedStream.Event.end, .failure(.system(connectionReset))])
-  func aFirstAnswerThatSaysNoAndIsCutCountsAllTheSame(event: ScriptedStream.Event) throws {
-    let bench = try twoRequests()
-    let count = bench.wire(0..<120, 120..<200).count
-    bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\nbig", afterWritten: count)
-    bench.stream.then(event, afterWritten: count)
-    try bench.run()
-    #expect(bench.response?.status == 413 && bench.response?.content == bytes("big"))
-    #expect(bench.answeredWhen == .whole && !bench.transfer.canReuseConnection)
-  }
+  // MARK: An early answer
 
-  /// Nobody can tell where the second answer would begin; the first one counts.
-  @Test func strayBytesBehindTheFirstAnswerLoseTheConnectionAlone() throws {
-    let bench = try twoRequests()
-    let count = bench.wire(0..<120, 120..<200).count
-    bench.stream.thenAnswer(stored(120) + "ok" + stored(200), afterWritten: count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.count == 1 && bench.interruption?.connection == .used(hasSentLittle: true))
-  }
+  /// The first says no, says that it is the last, or is good and the second one's is early.
+  private static let early: [(text: String, status: Int?, earlier: Int)] = [
+    ("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno", 409, 0),
+    (stored(100, "Connection: close\r\n"), nil, 1),
+    (stored(100) + "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig", 413, 1),
+  ]
 
-  @Test func aResetBehindBothAnswersLosesNothing() throws {
-    let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120) + stored(200), afterWritten: bench.wire(0..<120, 120..<200).count)
-    bench.stream.then(.failure(.system(connectionReset)))
-    try bench.run()
-    #expect(bench.earlierAnswers.count == 1 && offset(bench.response) == "200")
-  }
-
-  @Test func theSecondAnswerCanBeCut() throws {
-    let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120) + "HTTP/1.1 204 No", afterWritten: bench.wire(0..<120, 120..<200).count)
-    bench.stream.then(.end)
-    #expect(throws: UploadError.invalidResponse(.incomplete, peer: peer)) { try bench.run() }
-    #expect(bench.earlierAnswers.count == 1)
-  }
-
-  // MARK: An early answer to the second request
-
-  @Test func anEarlyFinalAnswerStopsTheSecondRequest() throws {
+  @Test(arguments: early.indices)
+  func aFinalAnswerStopsTheSecondRequest(index: Int) throws {
+    let (text, status, earlier) = TransferPipeliningTests.early[index]
     let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
     bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(
-      stored(100) + "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig", afterWritten: 20_000)
-    try bench.run()
-    #expect(bench.earlierAnswers.map { offset($0) } == ["100"])
-    #expect(bench.response?.status == 413 && bench.response?.content == bytes("big"))
+    bench.stream.thenAnswer(text, afterWritten: 20_000)
+    var failure: UploadError?
+    do throws(UploadError) { try bench.run() } catch { failure = error }
+    #expect(failure == (status == nil ? .connectionLost(.sending, peer: peer, nil) : nil))
+    #expect(bench.response?.status == status && bench.earlierAnswers.count == earlier)
     #expect(!bench.transfer.hasSentAll && !bench.transfer.canReuseConnection)
     #expect(bench.stream.written.count < 40_000)
   }
@@ -315,13 +224,6 @@ struct TransferPipeliningTests {
     bench.stream.unacknowledgedLength = 30
     try bench.step(at: 300)
     #expect(bench.endNow.arrived == 50)
-  }
-
-  @Test func aHeadAloneIsNothingOfABody() throws {
-    let bench = try twoRequests()
-    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(40) : .notReady }
-    try bench.step(at: 0)
-    #expect(bench.endNow.arrived == 0)
   }
 
   @Test func progressGoesOnFromOneRequestToTheNext() throws {

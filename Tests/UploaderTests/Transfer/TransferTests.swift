@@ -21,9 +21,10 @@ struct TransferTests {
   }
 
   /// Around the ring's capacity, so that it wraps, fills up and runs empty.
-  @Test(arguments: [(4 << 20) - 1, 4 << 20, (4 << 20) + 1], [false, true])
-  func aFileLargerThanTheRingArrivesByteForByte(fileLength: Int, isSlow: Bool) throws {
-    let bench = try TransferBench(fileLength: fileLength)
+  @Test(
+    arguments: [((4 << 20) - 1, 1), (4 << 20, 1), ((4 << 20) + 1, 1), (9_000_001, 1), (9_000_001, 2)], [false, true])
+  func aFileLargerThanTheRingArrivesByteForByte(file: (length: Int, processors: Int), isSlow: Bool) throws {
+    let bench = try TransferBench(fileLength: file.length, processors: file.processors)
     var turn = 0
     bench.stream.nextTake = {
       turn += 1
@@ -32,7 +33,7 @@ struct TransferTests {
     }
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
-    #expect(bench.stream.written == bench.wire)
+    expectSame(bench.stream.written, bench.wire)
     #expect(try bench.finishDigest() == sha256(bench.content))
   }
 
@@ -107,26 +108,29 @@ struct TransferTests {
     #expect(!bench.transfer.canReuseConnection)
   }
 
-  @Test func aSuccessWithoutItsContentIsNone() throws {
-    let bench = try TransferBench(fileLength: 10)
-    bench.stream.thenAnswer("HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok", afterWritten: bench.wire.count)
-    bench.stream.then(.failure(.system(connectionReset)))
-    #expect(throws: UploadError.connectionLost(.awaitingResponse, peer: peer, connectionReset)) { try bench.run() }
-    #expect(bench.response == nil)
-  }
+  /// What comes behind a whole request, how the connection ends, and what the transfer ends with.
+  private static let ends: [(answer: String, end: ScriptedStream.Event, error: UploadError?)] = {
+    let peer = TransferBench.peer
+    let cut = "HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok"
+    return [
+      ("", .end, .connectionLost(.awaitingResponse, peer: peer, nil)),
+      (cut, .failure(.system(connectionReset)), .connectionLost(.awaitingResponse, peer: peer, connectionReset)),
+      (cut, .end, .invalidResponse(.incomplete, peer: peer)),
+      ("HTTP/1.1 201 Created\r\n\r\n{}", .failure(.tls(.truncated)), .tls(.truncated, host: peer)),
+      ("HTTP/1.1 201 Created\r\n\r\n{}", .end, nil),
+    ]
+  }()
 
-  @Test func aSuccessCutByAnOrderlyEndIsIncomplete() throws {
+  @Test(arguments: ends.indices)
+  func aSuccessCountsOnlyWithAllOfItsContent(index: Int) throws {
+    let (answer, end, error) = TransferTests.ends[index]
     let bench = try TransferBench(fileLength: 10)
-    bench.stream.thenAnswer("HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok", afterWritten: bench.wire.count)
-    bench.stream.then(.end)
-    #expect(throws: UploadError.invalidResponse(.incomplete, peer: peer)) { try bench.run() }
-  }
-
-  @Test func aCloseDelimitedSuccessThatTLSDoesNotEndIsNone() throws {
-    let bench = try TransferBench(fileLength: 10)
-    bench.stream.thenAnswer("HTTP/1.1 201 Created\r\n\r\n{}", afterWritten: bench.wire.count)
-    bench.stream.then(.failure(.tls(.truncated)))
-    #expect(throws: UploadError.tls(.truncated, host: peer)) { try bench.run() }
+    if !answer.isEmpty { bench.stream.thenAnswer(answer, afterWritten: bench.wire.count) }
+    bench.stream.then(end, afterWritten: bench.wire.count)
+    var failure: UploadError?
+    do throws(UploadError) { try bench.run() } catch { failure = error }
+    #expect(failure == error && bench.response?.content == (error == nil ? bytes("{}") : nil))
+    #expect(!bench.transfer.canReuseConnection)
   }
 
   /// Under TLS 1.3 a server refuses a client certificate behind the handshake: the refusal is the server's and final, not this
@@ -161,37 +165,20 @@ struct TransferTests {
     #expect(!bench.stream.holdsBytes)
   }
 
-  @Test func aCloseDelimitedSuccessEndsWithTheConnection() throws {
-    let bench = try TransferBench(fileLength: 10)
-    bench.stream.thenAnswer("HTTP/1.1 201 Created\r\n\r\n{}", afterWritten: bench.wire.count)
-    bench.stream.then(.end)
-    try bench.run()
-    #expect(bench.response?.content == bytes("{}"))
-    #expect(!bench.transfer.canReuseConnection)
-  }
-
-  @Test func aFailedWriteWithoutAnAnswerIsALostConnection() throws {
-    let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: true)
+  /// Behind the head, which waits for leave, and with some of the body.
+  @Test(arguments: [(true, .none), (false, .begun)] as [(Bool, ContentSent)])
+  func aFailedWriteMayHavePassedOnSomeOfTheBody(expectsContinue: Bool, sent: ContentSent) throws {
+    let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: expectsContinue)
     bench.stream.nextTake = { .failure(brokenPipe) }
     #expect(throws: UploadError.connectionLost(.sending, peer: peer, brokenPipe)) { try bench.run() }
-    #expect(bench.endNow.sent == .none)
+    #expect(bench.endNow.sent == sent)
   }
 
-  @Test func aFailedWriteMayHavePassedOnSomeOfTheBody() throws {
-    let bench = try TransferBench(fileLength: 1 << 20)
-    bench.stream.nextTake = { .failure(brokenPipe) }
-    #expect(throws: UploadError.connectionLost(.sending, peer: peer, brokenPipe)) { try bench.run() }
-    #expect(bench.endNow.sent == .begun)
-  }
-
-  @Test func anEndWithoutAnAnswerIsALostConnection() throws {
+  @Test func anEndInTheMiddleOfTheBodyIsALostConnection() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
     bench.stream.nextTake = { .upTo(1000) }
     bench.stream.then(.end, afterWritten: 5000)
     #expect(throws: UploadError.connectionLost(.sending, peer: peer, nil)) { try bench.run() }
-    let silent = try TransferBench(fileLength: 10)
-    silent.stream.then(.end, afterWritten: silent.wire.count)
-    #expect(throws: UploadError.connectionLost(.awaitingResponse, peer: peer, nil)) { try silent.run() }
   }
 
   /// The server began no final answer, so there is none that could be invalid.
