@@ -81,7 +81,7 @@ replay: setup
 
 # What differs between the two builds: Swift's strings and numbers, the libraries, their trust and names, memory, the end of the
 # process. What an upload does is the same code, and the unit tests run it in the ordinary build. What is large is `make memcap`'s.
-ORDINARY := chroot ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
+ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
 .PHONY: test
