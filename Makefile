@@ -177,7 +177,7 @@ abi-%: sysroots qemu
 
 # $(call emulated_tests,architecture,pytest's choice of tests)
 emulated_tests = GIGHIVE_UPLOAD=$(CURDIR)/$(DIST)/gighive-upload-$(1) GIGHIVE_UPLOAD_EMULATOR="$(QEMU_$(1))" \
-  $(PYTEST) $(WAITING) Tests/CLITests $(2)
+  $(PYTEST) -n 4 Tests/CLITests $(2)
 
 .PHONY: armsmoke
 armsmoke: arm abi $(BOARDS:%=smoke-%) ## a choice of the command line's tests on each emulated board
