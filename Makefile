@@ -141,7 +141,7 @@ bench: static ## measure the speed beside other clients and write docs/performan
 # Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
 # so that the machine's stay as they are.
 SYSROOT_PACKAGES := libc6-dev linux-libc-dev libssl-dev zlib1g-dev
-$(BUILD)/sysroot/%/.unpacked:
+$(BUILD)/sysroot/%/.unpacked: | setup
 	@rm -rf $(@D) && mkdir -p $(@D)/apt/lists/partial $(@D)/apt/cache/archives/partial && touch $(@D)/apt/status
 	@cd $(@D)/apt && own="-o APT::Architecture=$* -o APT::Architectures=$* -o APT::Sandbox::User=root \
 	  -o Dir::State::Lists=$$PWD/lists -o Dir::State::Status=$$PWD/status -o Dir::Cache=$$PWD/cache"; \
@@ -166,7 +166,7 @@ QEMU_armv7 := qemu-arm-static -cpu cortex-a7
 QEMU_armv6 := qemu-arm-static -cpu arm1176
 
 .PHONY: qemu
-qemu:
+qemu: setup
 	@$(MAKE) --no-print-directory setup PACKAGES=qemu-user-static
 
 .PHONY: abi
