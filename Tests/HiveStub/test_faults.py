@@ -52,7 +52,7 @@ def test_cut_connections(start):
     assert talk(hive, put(5000, b"x" * 2000)) == (b"", True)
     hive.set_faults("close-after=1000")
     assert talk(hive, put(5000, b"x" * 1000))[0] == b""
-    assert [(r.body_bytes, r.status, r.ending) for r in hive.requests] == [
+    assert [(r.body_bytes, r.status, r.ending) for r in hive.wait_for(2)] == [
         (1000, None, "reset-after"), (1000, None, "close-after")]
 
 

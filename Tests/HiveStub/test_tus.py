@@ -51,7 +51,7 @@ def test_an_upload_in_two_parts(start):
     upload, = hive.uploads
     assert upload.is_complete and upload.sha256 == hashlib.sha256(DATA).hexdigest()
     assert upload.metadata == {"filename": "take.mp4", "is_private": ""}
-    assert [(r.kind, r.body_bytes, r.status) for r in hive.requests] == [
+    assert [(r.kind, r.body_bytes, r.status) for r in hive.wait_for(4)] == [
         ("create", 0, 201), ("patch", 100_000, 204), ("head", 0, 200), ("patch", 200_000, 204)]
 
 
