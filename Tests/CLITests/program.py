@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import threading
@@ -57,7 +58,18 @@ class Running:
             self._watcher.start()
 
     def signal(self, number: int) -> None:
+        """Not before the program has said what it does about SIGINT and SIGTERM."""
+        if number in (signal.SIGINT, signal.SIGTERM):
+            wait_until(lambda: self.process.poll() is not None or self._expects(number), what="a program that catches signals")
         self.process.send_signal(number)
+
+    def _expects(self, number: int) -> bool:
+        try:
+            status = Path(f"/proc/{self.pid}/status").read_text()
+        except OSError:
+            return True
+        masks = re.findall(r"Sig(?:Cgt|Ign):\s*([0-9a-f]+)", status)
+        return not masks or any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
 
     def wait(self, seconds: float = HANGS_AFTER_SECONDS) -> Outcome:
         try:
