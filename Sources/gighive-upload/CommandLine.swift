@@ -1,28 +1,28 @@
 import CShims
 import Uploader
 
-/// A command line that cannot be understood.
+/// An invalid command line.
 struct UsageError: Error {
   let message: String
 
   init(_ message: String) { self.message = message }
 }
 
-/// One option as it was given.
+/// One option as given on the command line.
 struct GivenOption {
   let option: Option
   /// Empty if the option takes no argument.
   let argument: LocalPath
 
-  /// Where text is wanted, what is not UTF-8 becomes "�".
+  /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
 }
 
-/// What a command is about, such as files. Those of the command line stay where they are: there can be very many.
+/// The operands of a command, such as files. They are not copied from the command line, because there can be very many.
 struct Operands: RandomAccessCollection {
   let startIndex = 0
   let endIndex: Int
-  /// The index of the first of the process's arguments; nil if they are `paths`.
+  /// The index of the first operand among the process's arguments; nil if the operands are `paths`.
   private let firstArgument: Int?
   private let paths: [LocalPath]
 
@@ -51,7 +51,7 @@ enum CommandLineArguments {
 
   static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
 
-  /// Reads the command's options and its operands, such as files, from argument 2 on; they can be mixed (getopt_long).
+  /// Parses options and operands from argument 2 on. They can be mixed (getopt_long).
   static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: Operands) {
     for description in OptionTable.all {
       // The names live as long as the process; getopt_long keeps pointers to them.
@@ -75,7 +75,7 @@ enum CommandLineArguments {
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
     switch Int(value) {
-    case SHIM_OPTION_UNKNOWN: throw UsageError("there is no option " + offender + "." + suggestion(for: offender))
+    case SHIM_OPTION_UNKNOWN: throw UsageError("unknown option " + offender + "." + suggestion(for: offender))
     case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
     case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
     case Int(UInt8(ascii: "h")): return .help
@@ -102,7 +102,7 @@ enum CommandLineArguments {
   private static var offender: String { PrintableText.line(String(cString: shim_option_offender())) }
 }
 
-/// A copy that stays as long as the process.
+/// A copy that lives as long as the process.
 func permanentCString(_ text: String) -> UnsafePointer<CChar> {
   let bytes = Array(text.utf8) + [0]
   let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)

@@ -49,7 +49,7 @@ enum Console {
   static func write() {
     _ = errors.write()
     if !output.write(), let failure = output.failure {
-      error("gighive-upload: the standard output failed: " + failure.text + ".\n")
+      error("gighive-upload: writing to standard output failed: " + failure.text + ".\n")
     }
   }
 
@@ -72,7 +72,7 @@ enum Console {
     output.queue.abandon()
     let lost = output.queue.lostResultCount
     if lost > 0 {
-      let reason = isUnread ? "nobody took the standard output; " : ""
+      let reason = isUnread ? "standard output was not read; " : ""
       error("gighive-upload: " + reason + String(lost) + (lost == 1 ? " result was" : " results were") + " lost.\n")
     }
     if case .endless = patience { patience = .brief }

@@ -151,7 +151,7 @@ MALFORMED = {
 def test_a_malformed_answer_to_a_whole_form_confirms_nothing(hive, post, recording, answer):
     result = post(hive(answer=answer), recording())
     assert result.code == 4, result
-    assert "not valid" in result.err and "may have stored" in result.err
+    assert "is invalid" in result.err and "may have stored" in result.err
 
 
 def test_no_answer_at_all_is_a_lost_connection(any_hive, send, recording):

@@ -91,7 +91,7 @@ def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, 
 def test_what_the_server_says_meanwhile_is_told(hive, upload, recording):
     early, pending = upload(hive("finalize-early=9"), recording()), upload(hive("finalize-pending=9"), recording())
     assert "not been written yet" in early.err, early
-    assert "still working" in pending.err, pending
+    assert "still processing" in pending.err, pending
 
 
 def test_the_same_recording_under_another_name_counts_as_delivered(hive, upload, recording):

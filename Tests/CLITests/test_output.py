@@ -70,7 +70,7 @@ def test_what_nobody_reads_is_delivered_and_its_loss_is_said(hive, program, reco
     running = program.start_sending(stub, recording(), *style, stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == OUTPUT_FAILED, result
-    assert "nobody took the standard output; 1 result was lost." in result.err
+    assert "standard output was not read; 1 result was lost." in result.err
     assert sent(stub) == [300_000] and only_record(program).phase == "delivered"
     assert pipe.read() == ""
 
@@ -167,7 +167,7 @@ def test_max_time_counts_for_files_that_wait_for_a_reader(hive, program, long_na
     running = program.start_sending(stub, *long_named(20), "--json", "--max-time", "2s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == OUTPUT_FAILED, result
-    assert "not begun" in result.err and "20 results were lost" in result.err
+    assert "not started" in result.err and "20 results were lost" in result.err
     assert 0 < len(stub.recordings) < 20
 
 
@@ -178,7 +178,7 @@ def test_max_time_counts_once_for_all_uploads_that_wait_to_be_resumed(program, l
     running = program.start("resume", "--all", "--json", "--max-time", "2s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == 4, result
-    assert "not begun" in result.err and "40 results were lost" in result.err
+    assert "not started" in result.err and "40 results were lost" in result.err
 
 def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, recording, full_pipe):
     """A program that reads the events, and has given the standard error a pipe that it never looks at."""
@@ -199,7 +199,7 @@ def test_a_delivery_that_cannot_be_written_ends_in_14(hive, program, recording, 
     with open("/dev/full", "wb") as full:
         result = program.start_sending(stub, recording(), *style, stdout=full).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: No space left on device." in result.err
+    assert "writing to standard output failed: No space left on device." in result.err
     assert "1 result was lost" in result.err and sent(stub) == [300_000]
 
 
@@ -215,7 +215,7 @@ def test_commands_that_only_print_say_that_they_could_not(hive, program, recordi
     with open("/dev/full", "wb") as full:
         result = program.start(*arguments, stdout=full).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: No space left on device." in result.err
+    assert "writing to standard output failed: No space left on device." in result.err
 
 
 def test_a_reader_who_has_gone_stops_no_upload(hive, program, recording):
@@ -316,7 +316,7 @@ def test_a_log_that_may_not_grow_is_an_error_of_the_output(hive, program, record
         result = program.start_sending(
             stub, recording(), "--json", stdout=log, preexec_fn=limited(resource.RLIMIT_FSIZE, 8192)).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: File too large." in result.err and len(stub.recordings) == 1
+    assert "writing to standard output failed: File too large." in result.err and len(stub.recordings) == 1
 
 
 @pytest.mark.native

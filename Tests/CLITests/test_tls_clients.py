@@ -170,7 +170,7 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
     assert "stored" not in result.err
     if version == "TLSv1_3" or kind != "of nobody":
         assert words in result.err, result
-        assert "It wants a client certificate that it knows; give one with --cert and --key." in result.err
+        assert "It requires a client certificate that it accepts; use --cert and --key." in result.err
     else:
         assert "--cert" in result.err, result
 
@@ -181,7 +181,7 @@ def test_a_refused_certificate_is_told_alike_by_both_versions(forge, serve, uplo
     result = upload(serve(version), 1000, certificate=own)
     assert result.err == (
         "gighive-upload: TLS with localhost failed: the server says: certificate expired."
-        " It wants a client certificate that it knows; give one with --cert and --key.\n")
+        " It requires a client certificate that it accepts; use --cert and --key.\n")
 
 
 def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recording):

@@ -185,7 +185,7 @@ def fault_of_words(run: Run) -> str | None:
         return f"a success that complains: {complaints[0]}" if complaints else None
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
-    sentence = lines[-1].partition(" Go on with: gighive-upload resume ")[0]
+    sentence = lines[-1].partition(" Resume with: gighive-upload resume ")[0]
     if not sentence.endswith((".", "?", "!")) or len(sentence) < 30:
         return f"no sentence: {lines[-1]}"
     return f"words that say nothing: {lines[-1]}" if EMPTY_WORDS.search(lines[-1]) else None
