@@ -161,7 +161,7 @@ static void tell(const char *message, int exit_code) {
 void shim_tell_memory_end(int32_t exit_code) {
     limit_last_words(exit_code);
     if (last.write_waiting) last.write_waiting();
-    tell(last.memory_message ? last.memory_message : "there is no memory left for this.", exit_code);
+    tell(last.memory_message ? last.memory_message : "there is not enough memory.", exit_code);
 }
 
 static void on_trap(int number) {
