@@ -1,4 +1,4 @@
-"""The uploader's resumable uploads: to a tus server that others wrote, and behind the proxies that stand before one."""
+"""The uploader's resumable uploads, to an independent tus server, directly and through proxies."""
 
 import signal
 import time
@@ -31,7 +31,7 @@ each_kind = pytest.mark.parametrize("site, scheme", [
 
 
 class TusUploads:
-    """Runs the uploader against a site's /files/, with a state directory of its own."""
+    """Runs the uploader against a site's /files/, with its own state directory."""
 
     def __init__(self, servers, uploader, state):
         self._servers, self._uploader = servers, uploader
@@ -166,7 +166,7 @@ def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recordi
         run = tus.send(site, scheme, file, "--retries", "5", port=line.port)
         assert_stored(servers, run, file)
         assert line.connections >= 2
-        # tuspyserver may not have counted yet what came, and is then sent one request in vain.
+        # tuspyserver may not have counted the received bytes yet; then one request is wasted.
         assert line.sent < SIZE + 2 * ONE_REQUEST + OVERHEAD
 
 
@@ -204,7 +204,7 @@ def test_requests_are_halved_until_modsecurity_takes_them(servers, tus, recordin
 
 
 def test_requests_are_halved_also_when_the_next_one_is_under_way(servers, tus, line_to, recording):
-    # Far away two requests are under way together; what refuses the first ends the connection. So does Apache's
+    # Over a distance two requests are in flight; refusing the first ends the connection. So does Apache's
     # hundredth answer on it, and this takes more.
     file = recording(8 * MIB)
     with line_to("apache-modsecurity-1m", "https", DELAY) as line:

@@ -1,4 +1,4 @@
-"""The goals that the product is held against, and whether they are met."""
+"""The performance goals, and whether they are met."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // Loaded in front of a program (LD_PRELOAD), counts its fallible calls and makes the n-th of them fail, once.
 //
-// What counts: calls from the program's own code, after main has begun, of the functions below; of malloc and its kin
+// What counts: calls from the program's own code, after main has begun, of the functions below; of malloc and similar functions
 // also calls from libssl, libcrypto and libz. Calls of Swift's runtime and of the C library itself do not count.
 //
 //     CALL_FAILURES_FUNCTION  the function whose calls are counted; "memory" for malloc, calloc and realloc
@@ -39,7 +39,7 @@ enum {
     END,            // says that there is no more
     TRUNCATED,      // 0 from a function of OpenSSL's that reads or writes
     FAILURE,        // any other of OpenSSL's or zlib's
-    TOUCHED,        // works, after somebody has changed the recording's status (ctime) and nothing else of it
+    TOUCHED,        // works, after only the recording's status (ctime) was changed
     WAYS_MOST = 12
 };
 
@@ -55,7 +55,7 @@ static struct {
 static atomic_int has_begun;
 static atomic_long counted;
 
-// MARK: Whose call is it?
+// MARK: The origin of a call
 
 static void widen(range *range, const struct dl_phdr_info *info) {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -125,7 +125,7 @@ int __libc_start_main(
         begin, count, arguments, init, fini, rtld_fini, stack_end);
 }
 
-// MARK: Reports (with raw system calls, which nobody intercepts)
+// MARK: Reports (with raw system calls, which are not intercepted)
 
 static void write_line(const char *path, const char *line) {
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -369,7 +369,7 @@ int socket(int domain, int type, int protocol) {
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t length) {
     int way = WAY("connect", ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, ETIMEDOUT, EINTR);
-    if (way == EINTR) NEXT(connect)(descriptor, address, length); // It goes on by itself.
+    if (way == EINTR) NEXT(connect)(descriptor, address, length); // It continues by itself.
     if (way) FAIL(way, -1);
     return NEXT(connect)(descriptor, address, length);
 }

@@ -1,4 +1,4 @@
-/// A form: a field's name, its value, a file's name and its media type, a line each.
+/// A form: a field's name, its value, a file's name and its media type, one per line.
 enum FormDataTarget {
   private static let boundary = Boundary(random: Array(0...15))
 

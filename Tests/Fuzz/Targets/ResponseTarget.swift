@@ -8,7 +8,7 @@ enum ResponseTarget {
     var sending = Exchange.Sending.head
     var canReuse = false
     var error: ResponseError?
-    /// When the connection ends behind it.
+    /// When the connection ends after it.
     var atEnd: Response?
     var errorAtEnd: ResponseError?
   }
@@ -34,7 +34,7 @@ enum ResponseTarget {
     do throws(ResponseError) {
       try input.deliver(cut) { (piece) throws(ResponseError) in outcome.taken += try exchange.receive(piece) }
     } catch {
-      // How much was taken before the error is nobody's concern.
+      // How much was consumed before the error does not matter.
       return Outcome(error: error)
     }
     outcome.response = exchange.finalResponse

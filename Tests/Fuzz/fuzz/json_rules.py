@@ -1,6 +1,6 @@
 """What RFC 8259 says of a text, case by case, written after its grammar.
 
-Each case is a name, a text and a verdict. ACCEPT: it is JSON. REFUSE: it is none. TOO_DEEP: it is deeper than our
+Each case is a name, a text and a verdict. ACCEPT: it is JSON. REFUSE: it is not. TOO_DEEP: it is deeper than our
 limit, which the RFC allows (section 9).
 """
 

@@ -130,7 +130,7 @@ bool World::beginStart() {
     bool mustResume = false;
     for (File &file : files) mustResume = mustResume || file.mustResume;
     plan.resumes = mustResume ? WORLD_RESUMES_AND_SENDS : next.resumes ? WORLD_RESUMES : WORLD_SENDS;
-    // A start that only sends may end what one that resumes has begun.
+    // A run that only sends may finish what a resuming run started.
     for (File &file : files) file.mayRepeat = file.mayRepeat || plan.resumes != WORLD_SENDS;
     noteSending();
     plan.total_milliseconds = next.totalLimit;
