@@ -16,7 +16,7 @@ package enum Limits {
   /// The least of it that each of several uploads at a time has, in bytes.
   package static let runMinimumLength = 64 << 10
   /// What one `sendfile` passes from the page cache to a plain connection, in bytes.
-  package static let directLength = 4 << 20
+  package static let sendfileLength = 4 << 20
   /// TLS records that are sent with one system call, in bytes. Measured: one call a record costs a third more time.
   package static let recordBatchLength = 256 << 10
   /// The content of a full TLS record, and what may be added to it (RFC 8446, 5.2; 85 by AES-CBC of TLS 1.2), in bytes.
@@ -83,9 +83,9 @@ package enum Limits {
   /// What goes along with the creation of an upload, in bytes. Little, because it is lost if the answer is.
   package static let creationUploadLength: Int64 = 1 << 20
   /// From this time for an answer on, the next PATCH is sent before the last one is answered, in milliseconds.
-  package static let overlapFromMilliseconds: Int64 = 20
+  package static let pipelineFromMilliseconds: Int64 = 20
   /// After so many connections that ended meanwhile it no longer is.
-  package static let overlapFailureCount = 2
+  package static let pipeliningFailureCount = 2
   /// What of GigHive's form goes into Upload-Metadata, in bytes before base 64.
   package static let metadataLength = 4 << 10
   /// How often in a row the server may disagree about the offset.
@@ -99,7 +99,7 @@ package enum Limits {
   package static let serverTextLength = 1024
   /// What is kept free for a record's last write beyond what it has when the upload begins, in bytes: a delete token, every byte
   /// of it escaped, and a checksum.
-  package static let recordRoomLength = 8 << 10
+  package static let recordReserveLength = 8 << 10
   /// The capacity of the index, as a power of two: 1024 slots of 16 bytes, up to 256 MiB.
   package static let indexMinimumBits: UInt64 = 10
   package static let indexMaximumBits: UInt64 = 24

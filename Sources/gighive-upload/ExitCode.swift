@@ -53,7 +53,7 @@ enum ExitCode {
   private static func of(_ error: StateError) -> Int32 {
     switch error {
     case .unusable(_, let error) where error.code == SHIM_ENOMEM: memoryCeiling
-    case .unusable, .notRegular, .foreign, .noDirectory: stateDirectory
+    case .unusable, .notRegular, .unsupportedVersion, .noDirectory: stateDirectory
     case .noSuchRecord, .ambiguousID: usage
     }
   }

@@ -53,7 +53,7 @@ struct Main {
     case .send: return try Send.run(try SendArguments(options: options, files: operands))
     case .resume: return try Resume.run(options, operands)
     case .list: return try List.run(options, operands)
-    case .cancel, .delete: return try TakeBack.run(command, options, operands)
+    case .cancel, .delete: return try CancelDelete.run(command, options, operands)
     }
   }
 

@@ -24,7 +24,7 @@ struct GigHiveUploadsTests {
   @Test func afterAnInterruptionTheDigestIsStillThatOfTheWholeFile() throws {
     let bench = UploadBench(length: 3_000_000)
     let server = LoopbackServer([
-      [TusScript.offer(), TusScript.created, .cut(afterBody: 2_000_000)],
+      [TusScript.offer(), TusScript.created, .interrupt(afterBody: 2_000_000)],
       [TusScript.located(1_234_567, of: 3_000_000), TusScript.took(3_000_000), TusScript.recorded(bench.content)],
     ])
     let delivery = try bench.upload(try bench.gigHive(server))[0]
@@ -60,7 +60,7 @@ struct GigHiveUploadsTests {
     let bench = UploadBench(length: 300)
     let server = LoopbackServer([[.answer(TusScript.refusal(404)), TusScript.recorded(bench.content)]])
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .automatic
+    request.uploadProtocol = .automatic
     request.tusThreshold = 300
     let delivery = try bench.upload(request)[0]
     #expect(delivery.receipt.isChecksumVerified)
@@ -73,7 +73,7 @@ struct GigHiveUploadsTests {
     bench.configuration.retries = 0
     let server = LoopbackServer([[.answer(TusScript.refusal(status))]])
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .automatic
+    request.uploadProtocol = .automatic
     request.tusThreshold = 300
     #expect(throws: UploadError.refused(status: status, message: "no")) { try bench.upload(request) }
     #expect(lines(server.finish()) == ["OPTIONS /files/"])
@@ -103,7 +103,7 @@ struct GigHiveUploadsTests {
     ])
     #expect(throws: UploadError.self) { try bench.upload(try bench.gigHive(server)) }
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .multipart
+    request.uploadProtocol = .multipart
     try bench.upload(request)
     #expect(lines(server.finish()).last == "POST /api/uploads.php?ui=json")
     #expect(try bench.records().map { $0.uploadURL } == [nil])
@@ -113,7 +113,7 @@ struct GigHiveUploadsTests {
     let bench = UploadBench(length: 300)
     let server = LoopbackServer([[TusScript.recorded(bench.content)]])
     var request = try bench.gigHive(server)
-    request.deliveryProtocol = .automatic
+    request.uploadProtocol = .automatic
     request.tusThreshold = 301
     try bench.upload(request)
     #expect(lines(server.finish()) == ["POST /api/uploads.php?ui=json"])

@@ -10,7 +10,7 @@ struct ImportedNamesTests {
   @Test func noNameIsAmbiguousBesideFoundation() {
     let types: [Any.Type] = [
       AddressFamily.self, Cancellation.self, Configuration.self, Credentials.self, Delivery.self,
-      DeliveryProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
+      UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
       FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
       RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self, StateError.self, SystemError.self,
       TLSError.self, TLSOptions.self, TargetURI.self, TargetURIError.self, Timeouts.self, TusError.self,

@@ -69,9 +69,9 @@ struct TusUploadsTests {
     request.chunkLength = 200_000
     try bench.upload(request)
     let patches = server.finish().dropFirst(2)
-    for (patch, stretch) in zip(patches, [0..<200_000, 200_000..<300_000]) {
-      #expect(sha256(patch.body) == sha256(Array(bench.content[stretch])))
-      let digest = Base64.encode(hex(sha256(Array(bench.content[stretch]))))
+    for (patch, range) in zip(patches, [0..<200_000, 200_000..<300_000]) {
+      #expect(sha256(patch.body) == sha256(Array(bench.content[range])))
+      let digest = Base64.encode(hex(sha256(Array(bench.content[range]))))
       #expect(patch.value("Upload-Checksum") == "sha256 " + digest)
     }
   }
@@ -197,7 +197,7 @@ struct TusUploadsTests {
   @Test func aServerThatForgotTheUploadBehindItsLastByteMayHaveStoredIt() throws {
     let bench = UploadBench(length: 300)
     let server = LoopbackServer([
-      [TusScript.offer(), TusScript.created, .cut(afterBody: 300)],
+      [TusScript.offer(), TusScript.created, .interrupt(afterBody: 300)],
       [.answer(TusScript.refusal(404, TusScript.proof))],
     ])
     #expect(throws: UploadError.mayBeStored(.uploadLost)) { try bench.upload(try bench.tus(server)) }
@@ -402,7 +402,7 @@ struct TusUploadsTests {
 
   @Test func aConnectionThatBreaksUnderBothIsGoneOnWith() throws {
     let bench = UploadBench(length: 9 * mebibyte)
-    let rest = try upload(bench, second: .cut(afterBody: mebibyte), kept: 5 * mebibyte)
+    let rest = try upload(bench, second: .interrupt(afterBody: mebibyte), kept: 5 * mebibyte)
     // It has kept a part of a request, so what is left goes out in one.
     #expect(lines(rest) == ["HEAD /files/1", "PATCH /files/1"] && bench.retries.count == 1)
     expectRest(from: 5 * mebibyte, in: rest, of: bench)
@@ -410,7 +410,7 @@ struct TusUploadsTests {
 
   @Test func afterABreakUnderBothTheDigestIsStillThatOfTheWholeFile() throws {
     let bench = UploadBench(length: 9 * mebibyte)
-    let stub = TusStub(farAway: 9 * mebibyte, second: .cut(afterBody: mebibyte), kept: 3 * mebibyte)
+    let stub = TusStub(farAway: 9 * mebibyte, second: .interrupt(afterBody: mebibyte), kept: 3 * mebibyte)
     let server = LoopbackServer { stub.answer($0) }
     var request = try bench.tus(server)
     request.computesDigest = true

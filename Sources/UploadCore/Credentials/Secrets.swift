@@ -78,7 +78,7 @@ package struct Secrets: Sendable {
 
   /// The same of bytes.
   package func redacted(_ text: [UInt8], ignoringCase: Bool = false) -> [UInt8] {
-    let end = Secrets.whereCut(text)
+    let end = Secrets.endBeforeTruncation(text)
     var result: [UInt8] = []
     var index = 0
     // Secrets can overlap: what is hidden goes on to the end of the last one that begins in it.
@@ -104,7 +104,7 @@ package struct Secrets: Sendable {
     for form in forms {
       switch form.match(in: text, at: index, ignoringCase: ignoringCase) {
       case .whole(let end): furthest = max(furthest ?? 0, end)
-      case .cut: return text.endIndex
+      case .truncated: return text.endIndex
       case nil: break
       }
     }
@@ -112,7 +112,7 @@ package struct Secrets: Sendable {
   }
 
   /// Behind the last byte that is the text's own: an ellipsis says that it was cut, "�" that it was cut inside a character.
-  private static func whereCut(_ text: [UInt8]) -> Int {
+  private static func endBeforeTruncation(_ text: [UInt8]) -> Int {
     var end = text.count
     for mark in ["…", "\u{FFFD}"] {
       while end >= 3, text[(end - 3)..<end].elementsEqual(mark.utf8) { end -= 3 }

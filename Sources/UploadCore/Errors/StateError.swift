@@ -5,7 +5,7 @@ public enum StateError: Error, Equatable, Sendable {
   /// There is something else in the place of a file, such as a FIFO.
   case notRegular(LocalPath)
   /// Another version of this program wrote the record.
-  case foreign(LocalPath)
+  case unsupportedVersion(LocalPath)
   /// There is no home directory to keep records below.
   case noDirectory
   /// No record has an ID that begins like this.

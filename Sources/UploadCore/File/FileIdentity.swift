@@ -23,24 +23,14 @@ package struct FileIdentity: Equatable, Sendable {
   /// Is this the same file on the disk, whatever it is called?
   package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 
-  /// What of the recording is not as it was in `former`; nil if it is the same. Device and inode alone do not make a
+  /// What of the recording is not as it was in `previous`; nil if it is the same. Device and inode alone do not make a
   /// change: a stick that was taken out and put back has other numbers.
-  package func change(since former: FileIdentity) -> FileChange? {
-    if size != former.size { return .size(from: former.size, to: size) }
-    if edges != former.edges { return .content }
-    if modifiedSeconds != former.modifiedSeconds || modifiedNanoseconds != former.modifiedNanoseconds {
+  package func change(since previous: FileIdentity) -> FileChange? {
+    if size != previous.size { return .size(from: previous.size, to: size) }
+    if edges != previous.edges { return .content }
+    if modifiedSeconds != previous.modifiedSeconds || modifiedNanoseconds != previous.modifiedNanoseconds {
       return .modificationTime
     }
     return nil
   }
-}
-
-/// How a recording differs from the one that an upload was begun with.
-public enum FileChange: Equatable, Sendable {
-  /// Bytes.
-  case size(from: Int64, to: Int64)
-  /// The first or last bytes.
-  case content
-  /// Somebody has written to it.
-  case modificationTime
 }

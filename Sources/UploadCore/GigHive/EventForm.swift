@@ -1,13 +1,3 @@
-/// What keeps a form from being sent.
-public enum EventFormError: Error, Equatable {
-  /// GigHive requires one.
-  case missingLabel
-  /// Not a day of the calendar written as YYYY-MM-DD.
-  case invalidEventDate(String)
-  /// Neither `band` nor `wedding`: the server would answer with a database error.
-  case unknownEventType(String)
-}
-
 /// The form that GigHive files a recording under. Empty texts are not sent.
 public struct EventForm: Equatable, Sendable {
   /// The event's day, YYYY-MM-DD. Empty: the day of the upload.
@@ -64,15 +54,7 @@ public struct EventForm: Equatable, Sendable {
       let year = ASCII.decimal(bytes[0..<4]), let month = ASCII.decimal(bytes[5..<7]),
       let day = ASCII.decimal(bytes[8..<10])
     else { return false }
-    return month >= 1 && month <= 12 && day >= 1 && day <= dayCount(year: year, month: month)
-  }
-
-  /// How many days a month of the Gregorian calendar has.
-  /// - Parameter month: 1 to 12.
-  static func dayCount(year: Int64, month: Int64) -> Int64 {
-    let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    let lengths: [Int64] = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    return lengths[Int(month) - 1]
+    return month >= 1 && month <= 12 && day >= 1 && day <= HTTPDate.dayCount(year: year, month: month)
   }
 
   /// A day as YYYY-MM-DD.

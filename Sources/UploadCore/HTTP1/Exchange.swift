@@ -1,16 +1,3 @@
-/// A final response with its content, as far as it was kept.
-package struct Response: Equatable, Sendable {
-  package let head: ResponseHead
-  /// At most `Limits.replyLength` bytes, still in its content coding.
-  package var content: [UInt8] = []
-  /// Was there more content than is kept?
-  package var isTruncated = false
-
-  package init(head: ResponseHead) { self.head = head }
-
-  package var status: Int { head.status }
-}
-
 /// One request and its response on an HTTP/1.1 connection, without the connection: it is told what was sent and fed what
 /// arrives, and says what may be sent next. Both directions are open at once, so that an answer which comes before the
 /// request is out stops the sending (RFC 9112, 9.3).
@@ -49,7 +36,7 @@ package struct Exchange: Sendable {
   private var drained: Int64 = 0
   private var connectionEnds = false
   /// Has another request been sent behind this one? What follows this one's response is then the other's.
-  package var isFollowed = false
+  package var hasSuccessor = false
   private var response: Response?
 
   /// - Parameters:
@@ -126,7 +113,7 @@ package struct Exchange: Sendable {
         keep(rest)
         count = rest.count
       case .complete:
-        if isFollowed, !connectionEnds { return input.count - rest.count }
+        if hasSuccessor, !connectionEnds { return input.count - rest.count }
         connectionEnds = true
         return input.count
       }
@@ -188,7 +175,7 @@ package struct Exchange: Sendable {
     response = Response(head: head)
     connectionEnds = Exchange.endsConnection(head)
     if sending != .finished { sending = .stopped }
-    switch try BodyFraming(of: head, requestMethod: method) {
+    switch try ResponseBodyFraming(of: head, requestMethod: method) {
     case .none, .length(0): receiving = .complete
     case .length(let length): receiving = .length(left: length)
     case .chunked: receiving = .chunked(ChunkedDecoder())

@@ -6,7 +6,7 @@ package enum AddressOrder {
   ///   - areIPv6: of each address, in the resolver's order, whether it is an IPv6 one.
   ///   - limit: how many are tried at most.
   /// - Returns: indices of the addresses.
-  package static func takingTurns(_ areIPv6: [Bool], limit: Int) -> [Int] {
+  package static func interleaved(_ areIPv6: [Bool], limit: Int) -> [Int] {
     guard let first = areIPv6.first else { return [] }
     var same = areIPv6.indices.filter { areIPv6[$0] == first }[...]
     var other = areIPv6.indices.filter { areIPv6[$0] != first }[...]

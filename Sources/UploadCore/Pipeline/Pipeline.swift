@@ -5,9 +5,9 @@
 ///                                  the earlier one is answered first
 package struct Pipeline: Sendable {
   /// The request that is being sent, or the last one that was.
-  package var current: OutgoingRequest
+  package var current: WireRequest
   /// The one before it, as long as it is not answered.
-  private var earlier: OutgoingRequest?
+  private var earlier: WireRequest?
   /// Where the current one begins, in bytes that were written to the connection.
   package private(set) var start: Int64 = 0
   /// Has a request been answered, with another one behind it?
@@ -15,12 +15,12 @@ package struct Pipeline: Sendable {
   /// Did that answer end the connection, so that the server looks at nothing behind it? (RFC 9112, 9.6)
   package private(set) var hasEnded = false
 
-  package init(_ request: OutgoingRequest) { current = request }
+  package init(_ request: WireRequest) { current = request }
 
   // MARK: What the caller asks
 
   /// Has the current request gone out, with nothing of its answer there yet, so that another one can follow it?
-  package var canBeFollowed: Bool {
+  package var canPipeline: Bool {
     earlier == nil && current.exchange.sending == .finished && current.exchange.awaitsHead
   }
 
@@ -64,21 +64,21 @@ package struct Pipeline: Sendable {
   ///   - isReused: was the connection used before the first request?
   ///   - offered: bytes that the connection was given.
   ///   - isOrderly: did the server close it without an error?
-  package func freshness(isReused: Bool, offered: Int64, isOrderly: Bool) -> Interruption.Freshness {
+  package func staleness(isReused: Bool, offered: Int64, isOrderly: Bool) -> Interruption.Staleness {
     if hasEnded { return .announced }
-    let isUntouched = offered - contentStart <= Int64(Limits.runLength)
-    if hasAnsweredEarlier, awaitsHead || isOrderly { return .used(isUntouched: isOrderly || isUntouched) }
+    let hasSentLittle = offered - contentStart <= Int64(Limits.runLength)
+    if hasAnsweredEarlier, awaitsHead || isOrderly { return .used(hasSentLittle: isOrderly || hasSentLittle) }
     guard isReused, !hasBegunReceiving else { return .fresh }
-    return .used(isUntouched: isUntouched)
+    return .used(hasSentLittle: hasSentLittle)
   }
 
   // MARK: What the caller tells
 
   /// Another request follows without waiting for the answer to the current one.
   /// - Parameter written: bytes that were written to the connection so far.
-  package mutating func follow(with request: OutgoingRequest, written: Int64) {
-    precondition(canBeFollowed, "a third request on one connection")
-    current.exchange.isFollowed = true
+  package mutating func append(_ request: WireRequest, written: Int64) {
+    precondition(canPipeline, "a third request on one connection")
+    current.exchange.hasSuccessor = true
     earlier = current
     current = request
     start = written
@@ -95,9 +95,9 @@ package struct Pipeline: Sendable {
     /// The response to the oldest request is not whole yet.
     case partial
     /// It is. `rest`: how many of the bytes belong to what comes after it.
-    case answered(Response, to: OutgoingRequest, rest: Int)
+    case answered(Response, to: WireRequest, rest: Int)
     /// As before, and the server will not look at the request behind it.
-    case answeredAndEnded(Response, to: OutgoingRequest)
+    case answeredAndEnded(Response, to: WireRequest)
   }
 
   /// Bytes have arrived.
@@ -135,7 +135,7 @@ package struct Pipeline: Sendable {
 
   /// A response to the oldest request that says no, as far as it is there: its head is enough when the connection ends or
   /// breaks behind it.
-  package var refusalSoFar: (response: Response, request: OutgoingRequest)? {
+  package var refusalSoFar: (response: Response, request: WireRequest)? {
     let oldest = earlier ?? current
     return oldest.exchange.refusalSoFar.map { ($0, oldest) }
   }

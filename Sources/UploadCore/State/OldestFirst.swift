@@ -32,13 +32,13 @@ package struct OldestFirst {
     if let taken, entry <= taken { return }
     if let limit, limit < entry { return }
     entries.append(entry)
-    if entries.count >= 2 * capacity { cut() }
+    if entries.count >= 2 * capacity { trim() }
   }
 
   /// Takes the oldest of those that were shown.
   /// - Returns: oldest first, and whether there are more, so that all have to be shown again.
-  package mutating func take() -> (entries: [Entry], isCut: Bool) {
-    cut()
+  package mutating func take() -> (entries: [Entry], hasMore: Bool) {
+    trim()
     defer {
       taken = entries.last ?? taken
       entries.removeAll(keepingCapacity: true)
@@ -47,7 +47,7 @@ package struct OldestFirst {
     return (entries, limit != nil)
   }
 
-  private mutating func cut() {
+  private mutating func trim() {
     entries.sort()
     var kept = 0
     for entry in entries where kept == 0 || entries[kept - 1] != entry {

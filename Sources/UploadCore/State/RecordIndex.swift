@@ -1,18 +1,3 @@
-/// Where an index is kept: bytes from 0 on, such as a file's.
-package protocol IndexStorage: AnyObject {
-  /// - Returns: fewer bytes than `count` at the end.
-  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8]
-  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError)
-  /// Makes it so long, and all zero.
-  func reset(length: Int64) throws(SystemError)
-}
-
-/// Why an index cannot be used. What it says can be found out from the records.
-package enum IndexError: Error, Equatable {
-  case damaged
-  case system(SystemError)
-}
-
 /// Finds records by what they are about, without reading them: a hash table on the disk (open addressing, linear probing) from
 /// keys to IDs. It is a hint: whoever is given an ID looks into the record. The header says which names of records it knows, and
 /// has a sum over the table, so that one that is not of these records, or is torn, shows.
@@ -187,43 +172,5 @@ package struct RecordIndex<Storage: IndexStorage> {
 
   private func write(_ bytes: [UInt8], at offset: Int64) throws(IndexError) {
     do throws(SystemError) { try storage.write(bytes, at: offset) } catch { throw .system(error) }
-  }
-}
-
-/// The bytes of an index as numbers of 64 bits.
-struct IndexWords {
-  static let headerLength = 64
-  static let slotLength = 16
-  static let used: UInt64 = 1
-  static let removed: UInt64 = 2
-
-  /// "gighidx3"
-  private static let magic: UInt64 = 0x3378_6469_6867_6967
-
-  private let bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  subscript(index: Int) -> UInt64 {
-    UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self) })
-  }
-
-  var isHeader: Bool { self[0] == IndexWords.magic && self[7] == IndexWords.sum((0..<7).map { self[$0] }) }
-
-  /// - Parameter numbers: the six between the first and the last.
-  static func header(_ numbers: [UInt64]) -> [UInt8] {
-    let words = [magic] + numbers
-    return bytes(words + [sum(words)])
-  }
-
-  static func bytes(_ words: [UInt64]) -> [UInt8] {
-    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
-  }
-
-  private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
-
-  /// What a slot adds to the sum of all.
-  static func slotValue(_ position: Int, _ key: UInt64, _ word: UInt64) -> UInt64 {
-    IndexKey.mixed(key &+ IndexKey.mixed(word &+ IndexKey.mixed(UInt64(position) &+ 1)))
   }
 }

@@ -51,29 +51,3 @@ package struct RecordName: Equatable, Sendable {
     return String(decoding: digits, as: UTF8.self)
   }
 }
-
-/// Which names of records there are, as a sum that each name is added to and taken from: two sets of names that differ have,
-/// but for one case in 2^64, another sum.
-package struct RecordNames: Equatable, Sendable {
-  package private(set) var sum: UInt64
-  package private(set) var count: UInt64
-
-  package init(sum: UInt64 = 0, count: UInt64 = 0) {
-    self.sum = sum
-    self.count = count
-  }
-
-  package mutating func add(_ name: RecordName) {
-    sum &+= RecordNames.value(name)
-    count &+= 1
-  }
-
-  package mutating func remove(_ name: RecordName) {
-    sum &-= RecordNames.value(name)
-    count &-= 1
-  }
-
-  private static func value(_ name: RecordName) -> UInt64 {
-    IndexKey.mixed(UInt64(name.number) << 1 | (name.isDelivered ? 1 : 0))
-  }
-}

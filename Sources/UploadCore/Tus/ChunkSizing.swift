@@ -12,7 +12,7 @@ package struct ChunkSizing: Equatable, Sendable {
   private var ceiling = Int64.max
   private var withoutInterruption: Int64 = 0
   private var isDistant = false
-  private var overlapFailures = 0
+  private var pipeliningFailures = 0
   /// Does the server hold the upload for another request, as far as is known?
   private var isLocked = false
 
@@ -21,8 +21,8 @@ package struct ChunkSizing: Equatable, Sendable {
 
   /// Can a second request be sent before the first one's answer has come (RFC 9112, 9.3.2)? Over a distance the line is
   /// idle otherwise while the answer travels. Both together then have the length of one.
-  package var overlaps: Bool {
-    pinned == nil && isDistant && !isLocked && overlapFailures < Limits.overlapFailureCount && !keepsParts
+  package var pipelines: Bool {
+    pinned == nil && isDistant && !isLocked && pipeliningFailures < Limits.pipeliningFailureCount && !keepsParts
       && length == Limits.chunkStartLength
   }
 
@@ -30,7 +30,7 @@ package struct ChunkSizing: Equatable, Sendable {
   package func next(remaining: Int64) -> Int64 {
     // Content for a locked upload is sent in vain.
     if isLocked, pinned == nil { return min(Limits.chunkMinimumLength, ceiling, remaining) }
-    let wish = pinned ?? (keepsParts ? remaining : overlaps ? length / 2 : length)
+    let wish = pinned ?? (keepsParts ? remaining : pipelines ? length / 2 : length)
     return min(wish, ceiling, remaining)
   }
 
@@ -38,7 +38,7 @@ package struct ChunkSizing: Equatable, Sendable {
 
   /// An answer took so long.
   package mutating func answered(afterMilliseconds milliseconds: Int64) {
-    isDistant = milliseconds >= Limits.overlapFromMilliseconds
+    isDistant = milliseconds >= Limits.pipelineFromMilliseconds
   }
 
   /// The server has stored a whole request.
@@ -67,13 +67,13 @@ package struct ChunkSizing: Equatable, Sendable {
   }
 
   /// A request was answered that was sent before the one before it was answered: that works here.
-  package mutating func overlapSucceeded() { overlapFailures = 0 }
+  package mutating func pipeliningSucceeded() { pipeliningFailures = 0 }
 
   /// The connection ended when a second request was under way: perhaps something between does not like it.
-  package mutating func overlapFailed() { overlapFailures += 1 }
+  package mutating func pipeliningFailed() { pipeliningFailures += 1 }
 
   /// Requests wait for the answers to those before them.
-  package mutating func forbidOverlap() { overlapFailures = Limits.overlapFailureCount }
+  package mutating func forbidPipelining() { pipeliningFailures = Limits.pipeliningFailureCount }
 
   /// The server called a request too large (413).
   /// - Returns: false if a shorter one makes no sense.

@@ -25,45 +25,6 @@ package enum TusFields {
   }
 }
 
-/// What a tus server offers, as its answer to OPTIONS says.
-package struct TusOffer: Equatable, Sendable {
-  package enum ChecksumAlgorithm: String, Equatable, Sendable { case sha256, sha1 }
-
-  package var createsWithUpload = false
-  package var defersLength = false
-  package var terminates = false
-  /// Tus-Max-Size, in bytes.
-  package var maximumSize: Int64?
-  /// The best algorithm that both sides know, if the server checks each PATCH.
-  package var checksum: ChecksumAlgorithm?
-
-  package init() {}
-
-  /// - Returns: nil if the fields are not those of a tus server.
-  init?(_ fields: [Field]) throws(TusError) {
-    let versions = fields.listMembers(of: "Tus-Version")
-    guard !versions.isEmpty || fields.first("Tus-Resumable") != nil else { return nil }
-    guard versions.isEmpty || versions.contains(TusFields.version) else {
-      throw .versionNotSupported(offered: versions.joined(separator: ", "))
-    }
-    let extensions = fields.listMembers(of: "Tus-Extension")
-    createsWithUpload = extensions.contains("creation-with-upload")
-    defersLength = extensions.contains("creation-defer-length")
-    terminates = extensions.contains("termination")
-    maximumSize = fields.tusNumber("Tus-Max-Size")
-    if maximumSize == 0 { maximumSize = nil }
-    if extensions.contains("checksum") {
-      let algorithms = fields.listMembers(of: "Tus-Checksum-Algorithm")
-      // A server with the extension has SHA-1 at least, unless it says otherwise.
-      if algorithms.contains("sha256") {
-        checksum = .sha256
-      } else if algorithms.contains("sha1") || fields.first("Tus-Checksum-Algorithm") == nil {
-        checksum = .sha1
-      }
-    }
-  }
-}
-
 extension [Field] {
   /// A field whose value is a length or an offset: decimal digits. nil if it is missing or anything else.
   package func tusNumber(_ name: String) -> Int64? {

@@ -8,7 +8,7 @@ extension TusUpload {
     status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
   ) throws(TusError) {
     // Behind much content the answer waits for more than the distance.
-    if flight.patches.isEmpty, agreement.sentEnd == 0 || state == .locating {
+    if inFlight.patches.isEmpty, agreement.sentEnd == 0 || state == .locating {
       sizing.answered(afterMilliseconds: milliseconds)
     }
     noteExpires(fields)
@@ -17,15 +17,15 @@ extension TusUpload {
     case .discovering: try receiveOffer(status, fields)
     case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
     case .locating: try receiveOffset(verdict, status, fields)
-    case .doubting(let doubt): try receive(verdict, status, fields, in: doubt, from: target ?? plan.endpoint)
+    case .probing(let probe): try receive(verdict, status, fields, in: probe, from: target ?? plan.endpoint)
     case .sending(_, let next):
-      if let patch = flight.patches.first { try receiveStored(verdict, status, patch, next) }
+      if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, next) }
     case .complete, .gone: break
     }
   }
 
   private mutating func noteExpires(_ fields: [Field]) {
-    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { place.expires = text }
+    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { resource.expires = text }
   }
 
   // MARK: OPTIONS
@@ -38,14 +38,14 @@ extension TusUpload {
     if let limit = offer.maximumSize, plan.length > limit { throw .tooLarge(size: plan.length, limit: limit) }
     self.offer = offer
     // A checksum takes a look at the whole range before it is sent.
-    if offer.checksum != nil { sizing.forbidOverlap() }
-    state = place.location == nil ? .creating : .locating
+    if offer.checksum != nil { sizing.forbidPipelining() }
+    state = resource.location == nil ? .creating : .locating
   }
 
   /// The server does not say what it offers: some answer no OPTIONS.
   package mutating func assumeOffer() {
     precondition(state == .discovering)
-    state = place.location == nil ? .creating : .locating
+    state = resource.location == nil ? .creating : .locating
   }
 
   // MARK: POST
@@ -59,12 +59,12 @@ extension TusUpload {
       if status >= 400, status < 500, agreement.sentEnd > 0, status != 401, status != 403,
         !RetryPolicy.isTransient(status: status)
       {
-        flight.mayGoWithCreation = false
+        inFlight.mayGoWithCreation = false
         return
       }
       throw .refused(method: "POST", status: status)
     }
-    place.location = try TusUpload.resolve(fields.first("Location"), from: target)
+    resource.location = try TusUpload.resolve(fields.first("Location"), from: target)
     let stored: Int64 = if case .tus(.offset(let offset)) = verdict { offset } else { 0 }
     guard stored <= agreement.sentEnd else {
       throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: stored)
@@ -99,7 +99,7 @@ extension TusUpload {
     // Some servers hold an upload whose connection was lost, and answer so until they let go of it.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
-    case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .doubting(.creating)
+    case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .probing(.creating)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
@@ -107,9 +107,9 @@ extension TusUpload {
   }
 
   private mutating func take(_ offset: Int64, _ fields: [Field]) throws(TusError) {
-    place.declaresLength = fields.first("Upload-Defer-Length") == "1"
+    resource.declaresLength = fields.first("Upload-Defer-Length") == "1"
     // An upload of another length is not this file's.
-    if !place.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
+    if !resource.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
       state = .gone(replacement: nil)
       return
     }
@@ -117,7 +117,7 @@ extension TusUpload {
       throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: offset)
     }
     agreement.noteOffset(offset)
-    flight.learn(from: offset, &sizing)
+    inFlight.learn(from: offset, &sizing)
     let isLocked = agreement.isLocked(at: offset)
     advance(to: offset)
     if isLocked { throw lock() }
@@ -132,23 +132,23 @@ extension TusUpload {
   // MARK: Who says that it is gone?
 
   private mutating func receive(
-    _ verdict: Verdict, _ status: Int, _ fields: [Field], in doubt: Doubt, from target: TargetURI
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, from target: TargetURI
   ) throws(TusError) {
     let isProved = fields.first("Tus-Resumable") != nil
-    switch doubt {
+    switch probe {
     case .creating:
       guard status == 201, isProved else { throw unproved(404) }
-      state = .doubting(.locatingNew(try TusUpload.resolve(fields.first("Location"), from: target)))
+      state = .probing(.locatingNew(try TusUpload.resolve(fields.first("Location"), from: target)))
     case .locatingNew(let new):
       guard case .tus(.offset) = verdict, isProved else { throw unproved(404) }
-      state = .doubting(.locatingOld(new: new))
+      state = .probing(.locatingOld(new: new))
     case .locatingOld(let new):
       switch verdict {
       case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(replacement: new)
       case .tus(.offset(let offset)):
         try take(offset, fields)
         if case .sending(let acknowledged, _) = state, offer.terminates {
-          state = .doubting(.removingNew(new, acknowledged: acknowledged))
+          state = .probing(.removingNew(new, acknowledged: acknowledged))
         }
       default: throw unproved(status)
       }
@@ -165,9 +165,9 @@ extension TusUpload {
   // MARK: PATCH
 
   private mutating func receiveStored(
-    _ verdict: Verdict, _ status: Int, _ patch: TusPatch, _ next: Int64
+    _ verdict: Verdict, _ status: Int, _ patch: PatchRange, _ next: Int64
   ) throws(TusError) {
-    flight.checksum = nil
+    inFlight.checksum = nil
     switch verdict {
     case .tus(.offset(let offset)): return try confirm(patch, offset, status, next)
     case .tus(.success): return try locateAgain(status)
@@ -187,7 +187,7 @@ extension TusUpload {
       break
     }
     // A refusal for another reason says nothing about what becomes of content.
-    flight.patches.removeFirst()
+    inFlight.patches.removeFirst()
     switch verdict {
     case .tus(.locked): throw lock()
     case .tus(.checksumMismatch): throw .checksumMismatch(offset: patch.offset)
@@ -196,7 +196,7 @@ extension TusUpload {
   }
 
   private mutating func confirm(
-    _ patch: TusPatch, _ offset: Int64, _ status: Int, _ next: Int64
+    _ patch: PatchRange, _ offset: Int64, _ status: Int, _ next: Int64
   ) throws(TusError) {
     guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
     guard offset > patch.offset || patch.length == 0 else { return try locateAgain(status) }
@@ -207,9 +207,9 @@ extension TusUpload {
       lose(.sending(acknowledged: offset, next: offset))
       return
     }
-    flight.patches.removeFirst()
-    place.declaresLength = false
-    if flight.hasOverlapped, flight.patches.isEmpty { sizing.overlapSucceeded() }
+    inFlight.patches.removeFirst()
+    resource.declaresLength = false
+    if inFlight.hasPipelined, inFlight.patches.isEmpty { sizing.pipeliningSucceeded() }
     state = offset == plan.length ? .complete : .sending(acknowledged: offset, next: next)
   }
 
@@ -221,7 +221,7 @@ extension TusUpload {
 
   private mutating func advance(to offset: Int64) {
     // A server that has all can still wait to be told the length.
-    state = offset == plan.length && !place.declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
+    state = offset == plan.length && !resource.declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
   }
 
   private func versionMismatch(_ fields: [Field]) -> TusError {

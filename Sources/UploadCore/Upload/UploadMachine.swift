@@ -1,7 +1,7 @@
 /// Leads one upload, or the removal of one, from its request to its outcome, without doing anything itself: it is told what
 /// happened and says what to do.
 ///
-///     var machine = try UploadMachine(.upload(plan), terms)
+///     var machine = try UploadMachine(.upload(plan), policy)
 ///     while true {
 ///       switch machine.next(nowMilliseconds: clock()) {
 ///       case .send(let request, let choice): …     // and later: machine.handle(.answered(answer), …)
@@ -15,7 +15,7 @@
 ///
 /// States and what leads from one to the other:
 ///
-///                                          doubting ──▶ rereading
+///                                          holding ───▶ rereading
 ///                                              ▲             │ the file is what it was
 ///                                              │ touched     ▼
 ///     deciding ── the task's next step ──▶ underWay (one request, or two) ──▶ deciding
@@ -40,7 +40,7 @@ package struct UploadMachine: Sendable {
     /// Requests without an answer, oldest first: one, or two.
     case underWay(first: SentRequest, second: SentRequest?)
     /// The same, with the end of the file held back: it may have changed, and is to be read again.
-    case doubting(first: SentRequest, second: SentRequest?)
+    case holding(first: SentRequest, second: SentRequest?)
     /// It is being read again.
     case rereading(first: SentRequest, second: SentRequest?)
     /// The credentials that were good before are refused.
@@ -63,38 +63,38 @@ package struct UploadMachine: Sendable {
   package private(set) var state = State.deciding
   private var task: UploadTask
   private let purpose: Purpose
-  private let terms: UploadTerms
+  private let policy: UploadPolicy
   private var attempts: Attempts
-  private var manners = Manners()
-  private var doubt: FileDoubt
+  private var traits = ServerTraits()
+  private var contentCheck: ContentCheck
   private var startedAtMilliseconds: Int64?
 
   /// - Throws: what is wrong with the request itself.
-  package init(_ purpose: Purpose, _ terms: UploadTerms) throws(UploadError) {
+  package init(_ purpose: Purpose, _ policy: UploadPolicy) throws(UploadError) {
     self.purpose = purpose
-    self.terms = terms
-    attempts = Attempts(terms.retries, seed: terms.seed)
-    doubt = FileDoubt(hasDigest: false, isConfirmed: false)
+    self.policy = policy
+    attempts = Attempts(policy.retries, seed: policy.seed)
+    contentCheck = ContentCheck(hasDigest: false, isConfirmed: false)
     switch purpose {
     case .upload(let plan):
-      doubt = FileDoubt(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
-      task = plan.prefersTus ? .tus(try TusDelivery(plan)) : .multipart(UploadMachine.form(plan))
+      contentCheck = ContentCheck(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
+      task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(UploadMachine.form(plan))
     case .cancel(let location, let overridesMethod):
-      task = .cancellation(Cancelling(location, overridesMethod: overridesMethod))
+      task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
-        Deleting(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
+        DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
     }
   }
 
-  private static func form(_ plan: UploadPlan) -> MultipartUpload {
-    MultipartUpload(plan.request, size: plan.size, boundary: plan.boundary)
+  private static func form(_ plan: UploadPlan) -> MultipartTask {
+    MultipartTask(plan.request, size: plan.size, boundary: plan.boundary)
   }
 
   /// How many requests are under way whose answers count. A connection with others on it is of no use any more.
   package var underWayCount: Int {
     switch state {
-    case .underWay(_, let second), .doubting(_, let second), .rereading(_, let second): second == nil ? 1 : 2
+    case .underWay(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
     default: 0
     }
   }
@@ -109,12 +109,12 @@ package struct UploadMachine: Sendable {
 
   /// May a recording that was to be deleted be gone, although no answer says so?
   package var mayBeDeleted: Bool {
-    if case .deletion(let deleting) = task { deleting.mayBeDone } else { false }
+    if case .deletion(let deletion) = task { deletion.mayBeDone } else { false }
   }
 
   /// When the whole of it must have ended, on the clock of ``next(nowMilliseconds:)``; nil if there is no limit.
   package var deadlineMilliseconds: Int64? {
-    guard let total = terms.totalMilliseconds, let start = startedAtMilliseconds else { return nil }
+    guard let total = policy.totalMilliseconds, let start = startedAtMilliseconds else { return nil }
     return start + total
   }
 
@@ -128,7 +128,7 @@ package struct UploadMachine: Sendable {
     case .deciding: return decide(now)
     case .underWay(let first, nil) where task.mayPipeline: return decide(now, behind: first)
     case .underWay, .hashing, .rereading: return .await
-    case .doubting(let first, let second):
+    case .holding(let first, let second):
       state = .rereading(first: first, second: second)
       return .hash(.wholeFileAgain)
     case .renewingCredentials: return .renewCredentials
@@ -149,11 +149,11 @@ package struct UploadMachine: Sendable {
 
   private mutating func checkDeadline(_ now: Int64) {
     guard let deadline = deadlineMilliseconds, now >= deadline else { return }
-    let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: terms.totalMilliseconds ?? 0)
+    let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
     switch state {
     case .finished, .failed: return
     // What was sent may be stored.
-    case .hashing, .underWay, .doubting, .rereading: recover(from: Interruption(error, sent: .whole))
+    case .hashing, .underWay, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
     }
   }
@@ -179,23 +179,23 @@ package struct UploadMachine: Sendable {
       case .save(let change): return .save(change)
       case .await: return .await
       case .finished(let outcome): state = .finished(outcome)
-      case .sendAsForm:
+      case .fallBackToMultipart:
         if case .upload(let plan) = purpose { task = .multipart(UploadMachine.form(plan)) }
-        return .tellOfForm
+        return .tellMultipartFallback
       }
     } catch { recover(from: Interruption(error)) }
     return next(nowMilliseconds: now)
   }
 
-  private mutating func send(_ request: Request, behind first: SentRequest?) -> UploadAction {
+  private mutating func send(_ request: HTTPRequest, behind first: SentRequest?) -> UploadAction {
     var request = request
-    request.target = manners.redirects.target(for: request.target)
+    request.target = traits.redirects.target(for: request.target)
     request.mayExpectContinue =
-      request.mayExpectContinue && manners.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
+      request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
     let sent = SentRequest(
       target: request.target, expectsContinue: request.mayExpectContinue, isConfidential: request.isConfidential)
     state = first.map { .underWay(first: $0, second: sent) } ?? .underWay(first: sent, second: nil)
-    return .send(request, over: manners.connection(for: request))
+    return .send(request, over: traits.connection(for: request))
   }
 
   // MARK: Events
@@ -209,32 +209,32 @@ package struct UploadMachine: Sendable {
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.underWay, .interrupted(let interruption)), (.doubting, .interrupted(let interruption)),
+    case (.underWay, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
       (.rereading, .interrupted(let interruption)):
       recover(from: interruption)
-    case (.underWay(let first, let second), .touched(let touch)):
-      switch doubt.answer(to: touch) {
+    case (.underWay(let first, let second), .statusChanged(let statusChange)):
+      switch contentCheck.answer(to: statusChange) {
       case .proceed: break
-      case .readAgain: state = .doubting(first: first, second: second)
+      case .readAgain: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)
       }
     case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isSteady))):
       state = .underWay(first: first, second: second)
-      if let problem = doubt.problem(sent: sent, now: now, isSteady: isSteady) { fail(problem) }
+      if let problem = contentCheck.problem(sent: sent, now: now, isSteady: isSteady) { fail(problem) }
     // Where the server confirms nothing, the digest of a mixture would be claimed.
-    case (.hashing, .hashed(.wholeFile(_, isSteady: false))) where !doubt.isConfirmed: fail(.changedOnItsWay)
+    case (.hashing, .hashed(.wholeFile(_, isSteady: false))) where !contentCheck.isConfirmed: fail(.changedOnItsWay)
     case (.hashing, .hashed(.wholeFileAgain)): return
     case (.hashing, .hashed(let hashed)):
       state = .deciding
       do throws(UploadError) { try task.hashed(hashed) } catch { recover(from: Interruption(error, sent: .whole)) }
     case (.renewingCredentials(let answer, let request), .credentials(let areNew)):
-      manners.renew()
+      traits.renew()
       do throws(UploadError) {
         if areNew { return try askAgain(orElse: answer.refusal) }
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.deciding, _), (.hashing, _), (.underWay, _), (.doubting, _), (.rereading, _), (.renewingCredentials, _),
+    case (.deciding, _), (.hashing, _), (.underWay, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
       (.retrying, _), (.waiting, _):
       return
     }
@@ -249,18 +249,18 @@ package struct UploadMachine: Sendable {
     _ answer: Answer, to first: SentRequest, _ second: SentRequest?
   ) throws(UploadError) {
     attempts.note(answer)
-    switch answer.direction(expectedContinue: first.expectsContinue) {
-    case .withoutExpectation:
-      manners.expectationFailed()
+    switch answer.disposition(expectedContinue: first.expectsContinue) {
+    case .repeatWithoutExpect:
+      traits.expectationFailed()
       return try askAgain(orElse: answer.refusal)
-    case .moved(let location): return try follow(location, answer, from: first)
-    case .turned(let location):
+    case .redirect(let location): return try follow(location, answer, from: first)
+    case .redirectAsGet(let location):
       if try task.takeConfirmation(by: location, answer) {
         state = .deciding
         return
       }
       throw .redirected(status: answer.status, location: location)
-    case .authenticate where manners.authorization == .accepted && terms.canRenewCredentials:
+    case .authenticate where traits.authorization == .accepted && policy.canRenewCredentials:
       state = .renewingCredentials(answer, of: first)
       return
     case .authenticate, .judge: break
@@ -277,9 +277,9 @@ package struct UploadMachine: Sendable {
     if answer.isSuccess, answer.sent != .whole, !task.isOfPart(answer) {
       throw .prematureSuccess(status: answer.status)
     }
-    if answer.isSuccess { manners.succeeded() }
+    if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
-    manners.settle(progress: task.progress)
+    traits.settle(progress: task.progress)
   }
 
   /// Repeats the request from its start, where that can be done.
@@ -292,7 +292,7 @@ package struct UploadMachine: Sendable {
   private mutating func follow(
     _ location: String, _ answer: Answer, from first: SentRequest
   ) throws(UploadError) {
-    let target = try manners.redirects.follow(from: first.target, to: location)
+    let target = try traits.redirects.follow(from: first.target, to: location)
     let refusal = UploadError.redirected(status: answer.status, location: location)
     if first.isConfidential, target.origin != origin { throw refusal }
     try askAgain(orElse: refusal)
@@ -303,12 +303,12 @@ package struct UploadMachine: Sendable {
   /// Prepares another try, or ends with what cannot be mended.
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
-    if let problem = doubt.problem(behind: error) { return fail(problem) }
+    if let problem = contentCheck.problem(behind: error) { return fail(problem) }
     switch task.interrupted(interruption) {
     case .forbidden: state = .failed(error)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
     case .allowed where !error.isTransient: state = .failed(error)
-    case .allowed where manners.excuses(interruption):
+    case .allowed where traits.excuses(interruption):
       task.forbidPipelining()
       state = .deciding
     case .allowed:

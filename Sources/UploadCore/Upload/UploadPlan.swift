@@ -1,7 +1,7 @@
 /// One upload as it is to be done: what the caller asks for, the file as it was found, and what an earlier process left.
 package struct UploadPlan: Sendable {
   /// What the upload's record says of an earlier try.
-  package struct Former: Equatable, Sendable {
+  package struct PreviousState: Equatable, Sendable {
     /// The address of the upload on a tus server.
     package var location: TargetURI?
     /// Bytes that the server had when it last said so.
@@ -24,7 +24,7 @@ package struct UploadPlan: Sendable {
   package let request: UploadRequest
   /// The file's size in bytes.
   package let size: Int64
-  package let former: Former
+  package let previous: PreviousState
   /// Are the credentials those of a GigHive event's guest?
   package let isGuest: Bool
   /// Separates the parts of a form.
@@ -34,32 +34,17 @@ package struct UploadPlan: Sendable {
   ///   - request: complete: an event form has its date.
   ///   - size: bytes, above zero.
   package init(
-    _ request: UploadRequest, size: Int64, former: Former = Former(), isGuest: Bool = false, boundary: Boundary
+    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), isGuest: Bool = false,
+    boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
     self.size = size
-    self.former = former
+    self.previous = previous
     self.isGuest = isGuest
     self.boundary = boundary
   }
 
   /// Does it go by tus, if the server speaks that?
-  package var prefersTus: Bool { request.prefersTus(size: size) || former.location != nil }
-}
-
-/// What applies to an upload whatever its protocol is.
-package struct UploadTerms: Sendable {
-  package var retries: RetryPolicy
-  /// The whole of it, with all its tries, in milliseconds; nil for no limit.
-  package var totalMilliseconds: Int64?
-  /// Can other credentials be looked for when those in use are refused?
-  package var canRenewCredentials = false
-  /// Decides how long the pauses between tries are.
-  package var seed: UInt64
-
-  package init(retries: RetryPolicy, seed: UInt64) {
-    self.retries = retries
-    self.seed = seed
-  }
+  package var prefersTus: Bool { request.prefersTus(size: size) || previous.location != nil }
 }

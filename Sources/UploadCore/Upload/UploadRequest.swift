@@ -1,23 +1,3 @@
-/// Where a recording goes.
-public enum Destination: Equatable, Sendable {
-  /// A GigHive server's base address, such as `https://gighive`, and the form that the recording is filed under.
-  case gigHive(TargetURI, EventForm)
-  /// Any endpoint that takes multipart/form-data.
-  case multipart(TargetURI)
-  /// Any tus 1.0 server: where it creates uploads.
-  case tus(TargetURI)
-}
-
-/// How a recording goes to GigHive.
-public enum DeliveryProtocol: Equatable, Sendable {
-  /// By tus from ``UploadRequest/tusThreshold`` upward, if the server speaks it.
-  case automatic
-  /// As one form.
-  case multipart
-  /// By tus, or not at all.
-  case tus
-}
-
 /// A recording to be delivered. Numbers out of the range that is named with them end its upload with
 /// ``UploadError/invalidConfiguration(field:value:allowed:)`` before anything is sent.
 public struct UploadRequest: Sendable {
@@ -41,7 +21,7 @@ public struct UploadRequest: Sendable {
   /// Larger files are refused, in bytes, 0 to 10^15; nil for GigHive's own limit there, and 10^15 elsewhere.
   public var maximumSize: Int64?
   /// Where both are possible, as on GigHive.
-  public var deliveryProtocol = DeliveryProtocol.automatic
+  public var uploadProtocol = UploadProtocol.automatic
   /// The size in bytes from which a recording goes by tus, 0 to 10^15.
   public var tusThreshold: Int64 = 100_000_000
   /// The length of all PATCH requests of tus, in bytes, 1 to 10^15; nil lets it adapt to the server and the network.
@@ -101,14 +81,14 @@ public struct UploadRequest: Sendable {
     case .tus: true
     case .multipart: false
     case .gigHive:
-      deliveryProtocol == .tus || (deliveryProtocol == .automatic && size >= tusThreshold)
+      uploadProtocol == .tus || (uploadProtocol == .automatic && size >= tusThreshold)
     }
   }
 
   /// Is there no other way?
   package var mustSpeakTus: Bool {
     if case .tus = destination { return true }
-    return deliveryProtocol == .tus
+    return uploadProtocol == .tus
   }
 
   /// Is there a record of it? What a plain endpoint has received cannot be gone on with.

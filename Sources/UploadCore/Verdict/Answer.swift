@@ -29,32 +29,3 @@ package struct Answer: Equatable, Sendable {
   /// The answer as a refusal, in the server's words.
   package var refusal: UploadError { .refused(status: status, message: ServerReply.message(of: content)) }
 }
-
-/// What an answer asks of any client, whatever was requested (RFC 9110, 15).
-package enum Direction: Equatable, Sendable {
-  /// It is for whoever made the request.
-  case judge
-  /// 417: repeat the request without `Expect`.
-  case withoutExpectation
-  /// 307 and 308: repeat the request there.
-  case moved(to: String)
-  /// 301, 302 and 303 would turn an upload into a GET.
-  case turned(to: String)
-  /// 401: repeat the request with other credentials.
-  case authenticate
-}
-
-extension Answer {
-  /// - Parameter expectedContinue: had the request asked for `100 (Continue)`?
-  package func direction(expectedContinue: Bool) -> Direction {
-    switch status {
-    case 417 where expectedContinue: .withoutExpectation
-    case 401: .authenticate
-    case 307, 308: .moved(to: location)
-    case 300..<400: .turned(to: location)
-    default: .judge
-    }
-  }
-
-  private var location: String { fields.first("Location") ?? "an address it does not name" }
-}

@@ -11,7 +11,7 @@ package final class LockedRecord {
   /// Did this process bring the record as it is to the disk?
   private var isSafe = false
   /// Is room kept free for its last write?
-  private var hasRoom = false
+  private var hasReservedSpace = false
 
   private init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
     self.record = record
@@ -20,7 +20,7 @@ package final class LockedRecord {
   }
 
   deinit {
-    if hasRoom { directory.freeRoom(record.id) }
+    if hasReservedSpace { directory.releaseSpace(record.id) }
     directory.settle()
   }
 
@@ -28,7 +28,7 @@ package final class LockedRecord {
   /// - Returns: nil if another process has it.
   package static func take(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
     guard let lock = try directory.lock(id) else { return nil }
-    // As it is now: another process can have delivered it.
+    // Read again under the lock: another process may have delivered it.
     guard let record = try directory.current(id) else {
       directory.removeLock(id)
       throw .noSuchRecord(id)
@@ -38,16 +38,16 @@ package final class LockedRecord {
 
   /// Changes the record, also on the disk.
   package func update(_ change: (inout UploadRecord) -> Void) throws(UploadError) {
-    let former = record
+    let previous = record
     change(&record)
     // What this process has brought to the disk is safe there; what it has read may not be, after a power cut.
-    if isSafe, record == former { return }
+    if isSafe, record == previous { return }
     isSafe = false
     record.updatedAt = shim_unix_seconds()
     try write()
-    guard record.phase != former.phase else { return }
+    guard record.phase != previous.phase else { return }
     if case .open(let index) = directory.openIndex(isForSearch: false) {
-      index.note(record, former: former)
+      index.note(record, previous: previous)
     } else {
       directory.indexState.stamp = nil
     }
@@ -55,8 +55,10 @@ package final class LockedRecord {
 
   private func write() throws(UploadError) {
     let isLast = record.phase == .delivered
-    do throws(StateError) { try directory.write(record, intoRoom: hasRoom && isLast) } catch { throw .state(error) }
-    if isLast { hasRoom = false }
+    do throws(StateError) { try directory.write(record, intoReservedSpace: hasReservedSpace && isLast) } catch {
+      throw .state(error)
+    }
+    if isLast { hasReservedSpace = false }
     isSafe = true
   }
 
@@ -82,7 +84,7 @@ package final class LockedRecord {
   }
 
   /// GigHive gives a delete token once, with the first delivery. When the same recording has been sent again, the token of the
-  /// former record is taken over, and that record removed.
+  /// previous record is taken over, and that record removed.
   private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
     guard let assetID else { return nil }
     let endpoint = record.endpoint
@@ -90,7 +92,7 @@ package final class LockedRecord {
       other.phase == .delivered && other.endpoint == endpoint && other.assetID == assetID && other.deleteToken != nil
     }
     for id in candidates(.asset(assetID, endpoint: endpoint), isSame) {
-      guard let former = try? directory.current(id), isSame(former) else { continue }
+      guard let previous = try? directory.current(id), isSame(previous) else { continue }
       return try? LockedRecord.take(id, in: directory)
     }
     return nil
@@ -122,16 +124,16 @@ package final class LockedRecord {
 
   private final class Found { var ids: [String] = [] }
 
-  /// From here on room for the record's last write is kept free, until this is freed or ``freeRoom()`` is called.
-  private func keepRoom() throws(UploadError) {
-    do throws(StateError) { try directory.keepRoom(for: record) } catch { throw .state(error) }
-    hasRoom = true
+  /// From here on room for the record's last write is kept free, until this is freed or ``releaseSpace()`` is called.
+  private func reserveSpace() throws(UploadError) {
+    do throws(StateError) { try directory.reserveSpace(for: record) } catch { throw .state(error) }
+    hasReservedSpace = true
   }
 
   /// What follows is the end of a try, and not of the upload.
-  func freeRoom() {
-    if hasRoom { directory.freeRoom(record.id) }
-    hasRoom = false
+  func releaseSpace() {
+    if hasReservedSpace { directory.releaseSpace(record.id) }
+    hasReservedSpace = false
   }
 
   // MARK: Opening
@@ -164,8 +166,8 @@ package final class LockedRecord {
       case .open(let open): index = open
       case .none: break
       }
-      let former = upload == nil ? try LockedRecord.former(of: own, index, in: directory) : nil
-      candidate = upload ?? former?.id
+      let previous = upload == nil ? try LockedRecord.previous(of: own, index, in: directory) : nil
+      candidate = upload ?? previous?.id
     } catch { throw .state(error) }
     defer { withExtendedLifetime(creation) {} }
     guard let candidate else { return try begin(own, &index, in: directory) }
@@ -173,7 +175,7 @@ package final class LockedRecord {
     // What was read before the lock was held can have been delivered since.
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
-    guard var former = current, former.phase != .delivered else {
+    guard var previous = current, previous.phase != .delivered else {
       directory.tidy(delivered: candidate)
       if current == nil { directory.removeLock(candidate) }
       guard upload == nil else {
@@ -181,25 +183,25 @@ package final class LockedRecord {
       }
       return try begin(own, &index, in: directory)
     }
-    if former.mayBeStored {
+    if previous.mayBeStored {
       // Only a person can have found out that it is not.
-      guard upload != nil else { throw .uncertain(upload: former.id) }
-      former.forgetUpload()
+      guard upload != nil else { throw .uncertain(upload: previous.id) }
+      previous.forgetUpload()
     }
     // A server that was told another name or type would keep it.
-    if former.uploadURL != nil, former.uploadedAs != uploadedAs { former.forgetUpload() }
-    if former.uploadURL != nil, let change = identity.change(since: former.identity) {
-      throw .changed(file.path, change, upload: former.id)
+    if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
+    if previous.uploadURL != nil, let change = identity.change(since: previous.identity) {
+      throw .changed(file.path, change, upload: previous.id)
     }
-    let kept = LockedRecord(former, in: directory, lock: lock)
-    let renewed = former.renewed(by: own)
-    if renewed.indexKeys != former.indexKeys {
-      if let index { index.note(renewed, former: former) } else { directory.noteUnindexed() }
+    let kept = LockedRecord(previous, in: directory, lock: lock)
+    let renewed = previous.renewed(by: own)
+    if renewed.indexKeys != previous.indexKeys {
+      if let index { index.note(renewed, previous: previous) } else { directory.noteUnindexed() }
     }
     // Nothing is brought to the disk while it is locked.
     index = nil
     try kept.update { $0 = renewed }
-    try kept.keepRoom()
+    try kept.reserveSpace()
     return kept
   }
 
@@ -207,12 +209,12 @@ package final class LockedRecord {
     _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord {
     // Before the record is there: one that the index does not know could not be found.
-    if let open = index { open.note(record, former: nil) } else { directory.noteUnindexed() }
+    if let open = index { open.note(record, previous: nil) } else { directory.noteUnindexed() }
     index = nil
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
       try kept.update { $0.createdAt = shim_unix_seconds() }
-      do throws(UploadError) { try kept.keepRoom() } catch {
+      do throws(UploadError) { try kept.reserveSpace() } catch {
         try? kept.remove()
         throw error
       }
@@ -231,24 +233,24 @@ package final class LockedRecord {
     return lock
   }
 
-  private final class Match {
+  private final class BestMatch {
     let own: UploadRecord
     private(set) var record: UploadRecord?
 
     init(_ own: UploadRecord) { self.own = own }
 
-    func consider(_ former: UploadRecord) {
-      guard let kinship = own.kinship(to: former) else { return }
-      if kinship == .moved, !SourceFile.isGone(LocalPath(bytes: former.path)) { return }
-      if record.map({ former.rank >= $0.rank }) ?? true { record = former }
+    func consider(_ previous: UploadRecord) {
+      guard let match = own.match(with: previous) else { return }
+      if match == .moved, !SourceFile.isGone(LocalPath(bytes: previous.path)) { return }
+      if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
     }
   }
 
   /// The record of the same upload, as far as one can tell.
-  private static func former(
+  private static func previous(
     of own: UploadRecord, _ index: OpenIndex?, in directory: StateDirectory
   ) throws(StateError) -> UploadRecord? {
-    let match = Match(own)
+    let match = BestMatch(own)
     for key in own.indexKeys {
       guard let ids = index?.ids([key]) else {
         try directory.visit(.open) { record, _ in match.consider(record) }

@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 /// The directory with one record an upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written whole
-/// to another name, brought to the disk and renamed, so that a power cut leaves the former or the new one. Beside it,
+/// to another name, brought to the disk and renamed, so that a power cut leaves the previous or the new one. Beside it,
 /// `ID.lock` is held by the process that works on the upload, and `ID.room` keeps the room for the last write free while it does.
 /// `index` tells which records are about a file, so that not all have to be read.
 package final class StateDirectory {
@@ -60,7 +60,7 @@ package final class StateDirectory {
       let record = try UploadRecord(decoding: bytes, crc32: { shim_crc32($0, $0.count) })
       if name.hasPrefix(record.id + ".") { return record }
     } catch {
-      if error == .foreign { throw .foreign(path) }
+      if error == .unsupportedVersion { throw .unsupportedVersion(path) }
     }
     setAside(path)
     return nil
@@ -96,19 +96,19 @@ package final class StateDirectory {
   // MARK: Writing
 
   /// Writes the record so that it survives a power cut.
-  /// - Parameter intoRoom: writes it into the room that was kept free for it (``keepRoom(for:)``).
-  package func write(_ record: UploadRecord, intoRoom: Bool = false) throws(StateError) {
+  /// - Parameter intoReservedSpace: writes it into the room that was kept free for it (``reserveSpace(for:)``).
+  package func write(_ record: UploadRecord, intoReservedSpace: Bool = false) throws(StateError) {
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
     let temporary = file(record.id + ".new")
     // It could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
     let target = file(RecordName(of: record).text)
     var result: Int32 = -1
-    if intoRoom {
+    if intoReservedSpace {
       let room = file(record.id + ".room")
       result = put(bytes, into: room, isEmptied: false)
       if result == 0 { result = rename(room.cString ?? [0], target.cString ?? [0]) }
-      if result != 0 { freeRoom(record.id) }
+      if result != 0 { releaseSpace(record.id) }
     }
     if result != 0 {
       result = put(bytes, into: temporary, isEmptied: true)
@@ -136,11 +136,11 @@ package final class StateDirectory {
   }
 
   /// Keeps the room free that the record's last write will need: a delete token is given once, and a disk that is full by then
-  /// must not lose it. What is kept is freed by ``freeRoom(_:)``, or becomes the record.
-  func keepRoom(for record: UploadRecord) throws(StateError) {
+  /// must not lose it. What is kept is freed by ``releaseSpace(_:)``, or becomes the record.
+  func reserveSpace(for record: UploadRecord) throws(StateError) {
     let room = file(record.id + ".room")
     // Bytes, and not fallocate(2), which FAT and NFS do not have.
-    let length = record.encoded(crc32: { _ in 0 }).count + Limits.recordRoomLength
+    let length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
     let bytes = [UInt8](repeating: 0, count: length)
     let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_EMPTIED))
     guard descriptor >= 0 else { throw failure(of: room, descriptor) }
@@ -148,12 +148,12 @@ package final class StateDirectory {
     let closed = shim_close(descriptor)
     if result == 0 { result = closed }
     guard result == 0 else {
-      freeRoom(record.id)
+      releaseSpace(record.id)
       throw failure(of: room, result)
     }
   }
 
-  func freeRoom(_ id: String) { _ = unlink(file(id + ".room").cString ?? [0]) }
+  func releaseSpace(_ id: String) { _ = unlink(file(id + ".room").cString ?? [0]) }
 
   private func failure(of file: LocalPath, _ result: Int32) -> StateError {
     Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
@@ -163,7 +163,7 @@ package final class StateDirectory {
   func tidy(delivered id: String) {
     guard (try? read(id + ".delivered")) != nil else { return }
     _ = unlink(file(id + ".record").cString ?? [0])
-    freeRoom(id)
+    releaseSpace(id)
     removeLock(id)
   }
 
@@ -177,7 +177,7 @@ package final class StateDirectory {
       guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
       if result == 0 { names.append(name) }
     }
-    freeRoom(id)
+    releaseSpace(id)
     removeLock(id)
     _ = shim_sync_directory(self.path.cString ?? [0])
     noteRemoval(of: names)
@@ -231,13 +231,4 @@ package final class StateDirectory {
   func file(_ name: String) -> LocalPath {
     LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + Array(name.utf8))
   }
-}
-
-/// Held as long as it lives. The kernel gives it back when the process ends, however it ends.
-package final class StateLock {
-  let descriptor: Int32
-
-  fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
-
-  deinit { _ = shim_close(descriptor) }
 }

@@ -1,4 +1,3 @@
-import CShims
 import Uploader
 
 /// `gighive-upload list [--json] [--forget [ID...]]`
@@ -9,7 +8,7 @@ enum List {
     let forgets = options.contains { $0.option == .forget }
     guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
     let report = Report(common, progress: .none)
-    guard OpenFiles.suffice(jobs: 0, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.suffice(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     do throws(StateError) {
       if forgets { return try forget(operands, records, report) }
@@ -50,7 +49,7 @@ enum List {
     try records.directory.remove(record.id)
     withExtendedLifetime(lock) {}
     let remark = record.uploadURL != nil && record.phase != .delivered
-    report.tookBack(
+    report.reportRemoval(
       record.id, "forgotten",
       "forgotten." + (remark ? " The server keeps its part until that expires." : ""))
     return true

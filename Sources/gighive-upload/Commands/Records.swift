@@ -1,4 +1,3 @@
-import CShims
 import Uploader
 
 /// The records that a command works on.

@@ -1,4 +1,3 @@
-import CShims
 import Uploader
 
 /// `gighive-upload resume [ID... | --all] [options]`
@@ -15,9 +14,9 @@ enum Resume {
 
     let progress = try progressStyle(own)
     let report = Report(common, progress: progress)
-    guard OpenFiles.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    let cancellation = Interruption.begin()
+    let cancellation = SignalCancellation.begin()
     var exitCode = ExitCode.delivered
     var count = 0
     func resume(_ record: UploadRecord) {

@@ -10,10 +10,10 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
-    guard OpenFiles.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
+    guard DescriptorLimit.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
       return ExitCode.memoryCeiling
     }
-    let exitCode = try deliver(arguments, report, Interruption.begin())
+    let exitCode = try deliver(arguments, report, SignalCancellation.begin())
     report.summarize()
     if arguments.common.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")
@@ -78,17 +78,5 @@ enum Send {
       first = index
       exitCode = code
     }
-  }
-}
-
-/// SIGINT and SIGTERM, for commands that work on uploads.
-enum Interruption {
-  /// From now on, a first signal stops the uploads cleanly and a second one ends the process at once. A slow reader of the
-  /// output does not delay the end.
-  static func begin() -> Cancellation {
-    let cancellation = Cancellation()
-    shim_signals_raise_event(cancellation.descriptor)
-    Console.waitBriefly()
-    return cancellation
   }
 }

@@ -252,6 +252,24 @@ int fstat(int descriptor, struct stat *status) {
     return NEXT(fstat)(descriptor, status);
 }
 
+int stat(const char *path, struct stat *status) {
+    int way = WAY_ABOUT("stat", path, EACCES, ENOENT);
+    if (way) FAIL(way, -1);
+    return NEXT(stat)(path, status);
+}
+
+int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
+    int way = WAY_ABOUT("utimensat", path, EPERM, EROFS);
+    if (way) FAIL(way, -1);
+    return NEXT(utimensat)(directory, path, times, flags);
+}
+
+int futimens(int descriptor, const struct timespec times[2]) {
+    int way = WAY_OF_FILE("futimens", descriptor, EPERM, EROFS);
+    if (way) FAIL(way, -1);
+    return NEXT(futimens)(descriptor, times);
+}
+
 int dup(int descriptor) {
     int way = WAY("dup", EMFILE);
     if (way) FAIL(way, -1);

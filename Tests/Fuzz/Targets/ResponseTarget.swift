@@ -29,7 +29,7 @@ enum ResponseTarget {
     var exchange = Exchange(method: kind == .head ? "HEAD" : "POST", expectsContinue: kind == .awaitingContinue)
     exchange.headWasSent(continueDeadlineMilliseconds: 1000)
     exchange.bodyWasSent()
-    exchange.isFollowed = kind == .followed
+    exchange.hasSuccessor = kind == .followed
     var outcome = Outcome()
     do throws(ResponseError) {
       try input.deliver(cut) { (piece) throws(ResponseError) in outcome.taken += try exchange.receive(piece) }

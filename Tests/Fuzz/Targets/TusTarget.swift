@@ -28,11 +28,11 @@ struct TusScript {
   private let mustSpeakTus: Bool
   private let isSecure: Bool
   /// The requests that are not answered, oldest first.
-  private var underWay: [Request] = []
+  private var underWay: [HTTPRequest] = []
   /// The highest byte ever sent of this upload: the server cannot have more.
   private var sentEnd: Int64
   /// The most that the server has acknowledged, and the answers since then.
-  private var reached: Int64 = 0
+  private var highestOffset: Int64 = 0
   private var fruitlessAnswers = 0
 
   init?(setting line: ArraySlice<UInt8>) {
@@ -84,7 +84,7 @@ struct TusScript {
         upload.setChecksum("3q2+7w==")
       case .gone:
         upload.restart()
-        (sentEnd, reached, fruitlessAnswers) = (0, 0, 0)
+        (sentEnd, highestOffset, fruitlessAnswers) = (0, 0, 0)
       case .complete:
         require(sentEnd >= length, "complete, of which \(sentEnd) bytes were sent")
         return false
@@ -94,10 +94,10 @@ struct TusScript {
     fatalError("broken rule: asks for nothing")
   }
 
-  private mutating func check(_ request: Request) {
+  private mutating func check(_ request: HTTPRequest) {
     let count = request.contentLength
     let end = request.fileOffset + count
-    require(request.fileOffset >= 0 && count >= 0 && end <= length, "a stretch that the file does not have")
+    require(request.fileOffset >= 0 && count >= 0 && end <= length, "a range that the file does not have")
     require(request.fields.allSatisfy { $0.isSendable }, "a field that cannot be sent")
     require(!isSecure || request.target.scheme == .https, "from https to http")
     // A new upload; but one that is created to learn who answers does not replace the old one yet.
@@ -148,7 +148,7 @@ struct TusScript {
   private mutating func checkProgress() {
     let acknowledged = upload.acknowledged
     require(acknowledged <= sentEnd, "\(acknowledged) acknowledged of \(sentEnd) that were sent")
-    if acknowledged > reached { (reached, fruitlessAnswers) = (acknowledged, 0) }
+    if acknowledged > highestOffset { (highestOffset, fruitlessAnswers) = (acknowledged, 0) }
     require(fruitlessAnswers < 64, "continues without progress")
     require((upload.expires?.utf8.count ?? 0) <= Limits.uriLength, "a date without end")
     guard let location = upload.location else { return }
@@ -156,7 +156,7 @@ struct TusScript {
   }
 }
 
-extension Request {
+extension HTTPRequest {
   fileprivate func value(_ name: String) -> String? { fields.first(name) }
   fileprivate func has(_ name: String) -> Bool { value(name) != nil }
 }

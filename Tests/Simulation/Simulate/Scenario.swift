@@ -49,7 +49,7 @@ enum Scenario {
       where LocalPath(bytes: record.path).withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
-        do throws(NotRemoved) {
+        do throws(RemovalError) {
           if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
             let endpoint = try? TargetURI(record.endpoint)
           {
@@ -90,7 +90,7 @@ enum Scenario {
       guard let asset = receipt.assetID, let token = receipt.deleteToken,
         let base = try? TargetURI(String(cString: plan.url))
       else { continue }
-      do throws(NotRemoved) {
+      do throws(RemovalError) {
         try uploader.delete(
           assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation())
         if world_is_dead() == 0 { world_recording_deleted(asset) }
@@ -157,8 +157,8 @@ enum Scenario {
       }
     var request = UploadRequest(file: LocalPath(cString: world_file_path(index)), destination: destination)
     switch Int(plan.protocol) {
-    case WORLD_PROTOCOL_MULTIPART: request.deliveryProtocol = .multipart
-    case WORLD_PROTOCOL_TUS: request.deliveryProtocol = .tus
+    case WORLD_PROTOCOL_MULTIPART: request.uploadProtocol = .multipart
+    case WORLD_PROTOCOL_TUS: request.uploadProtocol = .tus
     default: break
     }
     request.tusThreshold = plan.tus_threshold

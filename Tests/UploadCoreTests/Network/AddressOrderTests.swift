@@ -3,16 +3,16 @@ import UploadCore
 
 struct AddressOrderTests {
   @Test func familiesTakeTurns() {
-    #expect(AddressOrder.takingTurns([true, true, true, false, false], limit: 16) == [0, 3, 1, 4, 2])
-    #expect(AddressOrder.takingTurns([false, true, true], limit: 16) == [0, 1, 2])
-    #expect(AddressOrder.takingTurns([false, false], limit: 16) == [0, 1])
-    #expect(AddressOrder.takingTurns([], limit: 16) == [])
+    #expect(AddressOrder.interleaved([true, true, true, false, false], limit: 16) == [0, 3, 1, 4, 2])
+    #expect(AddressOrder.interleaved([false, true, true], limit: 16) == [0, 1, 2])
+    #expect(AddressOrder.interleaved([false, false], limit: 16) == [0, 1])
+    #expect(AddressOrder.interleaved([], limit: 16) == [])
   }
 
   /// RFC 8305, 4: with broken IPv6, no number of AAAA records keeps the A record from being tried.
   @Test(arguments: [15, 16, 17, 1000])
   func theListIsCutBehindThat(count: Int) {
-    let order = AddressOrder.takingTurns([Bool](repeating: true, count: count) + [false], limit: 16)
+    let order = AddressOrder.interleaved([Bool](repeating: true, count: count) + [false], limit: 16)
     #expect(order.count == 16 && order[1] == count && Set(order).count == 16)
     #expect(order.filter { $0 != count } == Array(0..<15))
   }
@@ -20,7 +20,7 @@ struct AddressOrderTests {
   @Test func theLimitHoldsInEitherHalfOfATurn() {
     for limit in 0...5 {
       #expect(
-        AddressOrder.takingTurns([true, true, true, false, false], limit: limit)
+        AddressOrder.interleaved([true, true, true, false, false], limit: limit)
           == Array([0, 3, 1, 4, 2].prefix(limit)))
     }
   }

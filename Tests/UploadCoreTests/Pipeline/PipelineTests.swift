@@ -13,8 +13,8 @@ struct PipelineTests {
   private let head = "PATCH /first HTTP/1.1\r\n\r\n"
   private var headLength: Int64 { Int64(head.utf8.count) }
 
-  private func request(_ name: String = "first", method: String = "PATCH", length: Int64 = 100) -> OutgoingRequest {
-    OutgoingRequest(
+  private func request(_ name: String = "first", method: String = "PATCH", length: Int64 = 100) -> WireRequest {
+    WireRequest(
       head: bytes(head.split(separator: " ")[0] + " /" + name + " HTTP/1.1\r\n\r\n"),
       body: RequestBody(fileLength: length), exchange: Exchange(method: method, expectsContinue: false))
   }
@@ -34,12 +34,12 @@ struct PipelineTests {
   /// Two requests, the second of which begins right behind the first.
   private func two(isSecondSent: Bool = true) -> Pipeline {
     var pipeline = one()
-    pipeline.follow(with: request("second"), written: headLength + 100)
+    pipeline.append(request("second"), written: headLength + 100)
     if isSecondSent { send(&pipeline) }
     return pipeline
   }
 
-  private func name(_ request: OutgoingRequest) -> String {
+  private func name(_ request: WireRequest) -> String {
     String(decoding: request.head, as: UTF8.self).split(separator: " ")[1].description
   }
 
@@ -161,21 +161,21 @@ struct PipelineTests {
 
   @Test func aRequestFollowsOneThatIsOutAndNoMoreThanOne() {
     var pipeline = Pipeline(request())
-    #expect(!pipeline.canBeFollowed)
+    #expect(!pipeline.canPipeline)
     pipeline.current.exchange.headWasSent(continueDeadlineMilliseconds: 0)
-    #expect(!pipeline.canBeFollowed)
+    #expect(!pipeline.canPipeline)
     pipeline.current.exchange.bodyWasSent()
-    #expect(pipeline.canBeFollowed)
-    pipeline.follow(with: request("second"), written: headLength + 100)
-    #expect(!pipeline.canBeFollowed && pipeline.start == headLength + 100)
+    #expect(pipeline.canPipeline)
+    pipeline.append(request("second"), written: headLength + 100)
+    #expect(!pipeline.canPipeline && pipeline.start == headLength + 100)
     send(&pipeline)
     // A third one has to wait for the first one's answer.
-    #expect(!pipeline.canBeFollowed)
+    #expect(!pipeline.canPipeline)
     #expect(feed(&pipeline, ok()) == .answers(["/first 200 "], isPartial: false))
-    #expect(pipeline.canBeFollowed)
-    pipeline.follow(with: request("third"), written: 2 * headLength + 201)
+    #expect(pipeline.canPipeline)
+    pipeline.append(request("third"), written: 2 * headLength + 201)
     send(&pipeline)
-    #expect(!pipeline.canBeFollowed)
+    #expect(!pipeline.canPipeline)
     #expect(feed(&pipeline, ok() + ok()) == .answers(["/second 200 ", "/third 200 "], isPartial: false))
     #expect(pipeline.canReuseConnection)
   }
@@ -184,7 +184,7 @@ struct PipelineTests {
     var pipeline = Pipeline(request())
     pipeline.current.exchange.headWasSent(continueDeadlineMilliseconds: 0)
     #expect(feed(&pipeline, "HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\n") == .answers([], isPartial: true))
-    #expect(!pipeline.canBeFollowed)
+    #expect(!pipeline.canPipeline)
   }
 
   // MARK: The connection ends
@@ -254,7 +254,7 @@ struct PipelineTests {
     #expect(pipeline.sent(offered: headLength + 1) == .begun && pipeline.sent(offered: headLength + 99) == .begun)
     #expect(pipeline.sent(offered: headLength + 100) == .whole)
     let start = headLength + 100
-    pipeline.follow(with: request("second"), written: start)
+    pipeline.append(request("second"), written: start)
     // The oldest one is out.
     #expect(pipeline.sent(offered: start) == .whole)
     _ = feed(&pipeline, ok())
@@ -275,7 +275,7 @@ struct PipelineTests {
     #expect(pipeline.arrived(acknowledged: 0) == 0 && pipeline.arrived(acknowledged: headLength) == 0)
     #expect(pipeline.arrived(acknowledged: headLength + 60) == 60)
     let start = headLength + 100
-    pipeline.follow(with: request("second"), written: start)
+    pipeline.append(request("second"), written: start)
     #expect(pipeline.arrived(acknowledged: headLength) == 0 && pipeline.arrived(acknowledged: headLength + 60) == 60)
     #expect(pipeline.arrived(acknowledged: start) == 100)
     _ = feed(&pipeline, ok())
@@ -289,15 +289,15 @@ struct PipelineTests {
   private let little = Int64(Limits.runLength)
 
   @Test func aNewConnectionIsFresh() {
-    #expect(one().freshness(isReused: false, offered: headLength, isOrderly: true) == .fresh)
-    #expect(two().freshness(isReused: false, offered: headLength, isOrderly: true) == .fresh)
+    #expect(one().staleness(isReused: false, offered: headLength, isOrderly: true) == .fresh)
+    #expect(two().staleness(isReused: false, offered: headLength, isOrderly: true) == .fresh)
   }
 
   @Test func aUsedConnectionIsUntouchedUntilMuchHasGoneOut() {
     let pipeline = Pipeline(request(length: 10 * little))
-    for (offered, isUntouched) in [(0, true), (headLength + little, true), (headLength + little + 1, false)] {
+    for (offered, hasSentLittle) in [(0, true), (headLength + little, true), (headLength + little + 1, false)] {
       #expect(
-        pipeline.freshness(isReused: true, offered: offered, isOrderly: false) == .used(isUntouched: isUntouched))
+        pipeline.staleness(isReused: true, offered: offered, isOrderly: false) == .used(hasSentLittle: hasSentLittle))
     }
   }
 
@@ -306,16 +306,16 @@ struct PipelineTests {
     var pipeline = Pipeline(request(length: 10 * little))
     send(&pipeline)
     let start = headLength + 10 * little
-    pipeline.follow(with: request("second"), written: start)
-    #expect(pipeline.freshness(isReused: true, offered: start, isOrderly: false) == .used(isUntouched: false))
-    #expect(two().freshness(isReused: true, offered: 300, isOrderly: false) == .used(isUntouched: true))
+    pipeline.append(request("second"), written: start)
+    #expect(pipeline.staleness(isReused: true, offered: start, isOrderly: false) == .used(hasSentLittle: false))
+    #expect(two().staleness(isReused: true, offered: 300, isOrderly: false) == .used(hasSentLittle: true))
   }
 
   @Test(arguments: ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 20"])
   func aConnectionOnWhichSomethingCameBackIsFresh(text: String) {
     for var pipeline in [one(), two()] {
       _ = feed(&pipeline, text)
-      #expect(pipeline.freshness(isReused: true, offered: 300, isOrderly: true) == .fresh)
+      #expect(pipeline.staleness(isReused: true, offered: 300, isOrderly: true) == .fresh)
     }
   }
 
@@ -323,13 +323,13 @@ struct PipelineTests {
   @Test func behindAnAnsweredRequestTheConnectionIsUsed() {
     var pipeline = Pipeline(request())
     send(&pipeline)
-    pipeline.follow(with: request("second", length: 10 * little), written: headLength + 100)
+    pipeline.append(request("second", length: 10 * little), written: headLength + 100)
     _ = feed(&pipeline, ok())
     let much = headLength + 100 + 5 * little
-    #expect(pipeline.freshness(isReused: false, offered: much, isOrderly: true) == .used(isUntouched: true))
-    #expect(pipeline.freshness(isReused: false, offered: much, isOrderly: false) == .used(isUntouched: false))
-    #expect(pipeline.freshness(isReused: false, offered: 200, isOrderly: false) == .used(isUntouched: true))
+    #expect(pipeline.staleness(isReused: false, offered: much, isOrderly: true) == .used(hasSentLittle: true))
+    #expect(pipeline.staleness(isReused: false, offered: much, isOrderly: false) == .used(hasSentLittle: false))
+    #expect(pipeline.staleness(isReused: false, offered: 200, isOrderly: false) == .used(hasSentLittle: true))
     _ = feed(&pipeline, "HTTP/1.1 20")
-    #expect(pipeline.freshness(isReused: false, offered: 200, isOrderly: false) == .fresh)
+    #expect(pipeline.staleness(isReused: false, offered: 200, isOrderly: false) == .fresh)
   }
 }

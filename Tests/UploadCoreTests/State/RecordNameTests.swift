@@ -28,8 +28,8 @@ struct OldestFirstTests {
   /// Shows all numbers as often as is asked for.
   private func order(_ times: [Int64], capacity: Int) -> (order: [UInt32], rounds: Int) {
     var records = OldestFirst(capacity: capacity)
-    var (found, rounds, isCut) = ([UInt32](), 0, true)
-    while isCut {
+    var (found, rounds, hasMore) = ([UInt32](), 0, true)
+    while hasMore {
       for (number, time) in times.enumerated() {
         records.offer(OldestFirst.Entry(createdAt: time, number: UInt32(number)))
         // Both files of a delivery can be there.
@@ -37,7 +37,7 @@ struct OldestFirstTests {
       }
       let round = records.take()
       found += round.entries.map { $0.number }
-      isCut = round.isCut
+      hasMore = round.hasMore
       rounds += 1
       #expect(round.entries.count <= capacity)
     }
@@ -56,12 +56,12 @@ struct OldestFirstTests {
   @Test func ofNothingThereIsNothing() {
     var records = OldestFirst(capacity: 3)
     let round = records.take()
-    #expect(round.entries.isEmpty && !round.isCut)
+    #expect(round.entries.isEmpty && !round.hasMore)
   }
 }
 
 /// Which record is that of the same upload.
-struct KinshipTests {
+struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
     var record = UploadRecord(
       id: "5e1f0a77", path: bytes("/media/usb0/set.wav"), identity: identity(), endpoint: "http://hive/")
@@ -75,39 +75,39 @@ struct KinshipTests {
     FileIdentity(device: device, inode: 2, size: size, modifiedSeconds: time, modifiedNanoseconds: 5, edges: edges)
   }
 
-  private func kinship(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Kinship? {
-    let (own, former) = (record(), record(change))
-    let result = own.kinship(to: former)
+  private func match(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Match? {
+    let (own, previous) = (record(), record(change))
+    let result = own.match(with: previous)
     // What it finds, it finds by a key.
-    if result != nil { #expect(own.indexKeys.contains { former.indexKeys.contains($0) }) }
+    if result != nil { #expect(own.indexKeys.contains { previous.indexKeys.contains($0) }) }
     return result
   }
 
   @Test func aFileOfTheSamePathIsTheSameWhateverHasBecomeOfIt() {
-    #expect(kinship { $0.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
-    #expect(kinship { $0.phase = .failed } == .same && kinship { $0.phase = .uploaded } == .same)
+    #expect(match { $0.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
+    #expect(match { $0.phase = .failed } == .same && match { $0.phase = .uploaded } == .same)
   }
 
   @Test func aFileThatWasRenamedIsTheSameWhileItIsUnchanged() {
     let renamed = bytes("/media/usb0/other.wav")
-    #expect(kinship { $0.path = renamed } == .same)
+    #expect(match { $0.path = renamed } == .same)
     for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
-      #expect(kinship { ($0.path, $0.identity) = (renamed, changed) } == nil)
+      #expect(match { ($0.path, $0.identity) = (renamed, changed) } == nil)
     }
   }
 
   @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
     let elsewhere = bytes("/media/usb1/set.wav")
-    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2)) } == .moved)
-    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
-    #expect(kinship { ($0.path, $0.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
+    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2)) } == .moved)
+    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
+    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
     // A recorder's tracks can agree in size, time and silent ends.
-    #expect(kinship { ($0.path, $0.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
+    #expect(match { ($0.path, $0.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
   }
 
   @Test func anotherDestinationAndADeliveryAreOthers() {
-    #expect(kinship { $0.endpoint = "http://hive2/" } == nil)
-    #expect(kinship { $0.phase = .delivered } == nil)
+    #expect(match { $0.endpoint = "http://hive2/" } == nil)
+    #expect(match { $0.phase = .delivered } == nil)
   }
 
   @Test func aDeliveredRecordIsFoundByWhatItCanDelete() {

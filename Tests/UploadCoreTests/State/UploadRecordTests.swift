@@ -247,7 +247,7 @@ struct UploadRecordTests {
 
   @Test(arguments: ["3", "10", "20", "0", "1.1", "2.1", "1\t", ""])
   func anotherVersionsRecordIsForeign(version: String) {
-    #expect(throws: RecordError.foreign) { try decode(file(smallest, version: version)) }
+    #expect(throws: RecordError.unsupportedVersion) { try decode(file(smallest, version: version)) }
   }
 
   @Test func theSmallestRecordIsTaken() throws {
@@ -270,7 +270,7 @@ struct UploadRecordTests {
   @Test(arguments: [#"["parts"]"#, #"["parts","other"]"#, "[7]"])
   func aRecordThatNeedsMoreThanThisVersionKnowsIsForeign(needs: String) throws {
     let content = #"{"needs":"# + needs + "," + smallest.dropFirst()
-    #expect(throws: RecordError.foreign) { try decode(file(content)) }
+    #expect(throws: RecordError.unsupportedVersion) { try decode(file(content)) }
   }
 
   // MARK: Format 1
@@ -310,7 +310,7 @@ struct UploadRecordTests {
       try #require(pieces.count == 2)
       text = pieces[0] + replacement + pieces[1]
     }
-    #expect(throws: RecordError.foreign) { try decode(file(text)) }
+    #expect(throws: RecordError.unsupportedVersion) { try decode(file(text)) }
   }
 
   /// Anything at all behind a sound head, with a checksum that fits: never a crash.

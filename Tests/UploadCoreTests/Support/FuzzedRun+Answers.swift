@@ -4,7 +4,7 @@ import UploadCore
 extension FuzzedRun {
   private func field(_ name: String, _ value: String) -> Field { Field(name, value) }
 
-  mutating func habitualAnswer(_ request: Request) -> Answer {
+  mutating func habitualAnswer(_ request: HTTPRequest) -> Answer {
     let question = request.method + (request.body?.header.isEmpty ?? true ? "" : " a call")
     if habits[question] == nil {
       habits[question] = .some(!hasStrangersOnly && !chance(3) ? nil : gone(request) ?? wildAnswer(request))
@@ -13,13 +13,13 @@ extension FuzzedRun {
   }
 
   /// Sometimes, what a server says that does not know the upload.
-  private mutating func gone(_ request: Request) -> Answer? {
+  private mutating func gone(_ request: HTTPRequest) -> Answer? {
     guard !hasStrangersOnly, chance(2) else { return nil }
     if request.target.text.hasSuffix("finalize") { return Answer(status: 400, content: bytes(GigHive.uploadUnknown)) }
     return request.method == "HEAD" ? Answer(status: 404, fields: [field("Tus-Resumable", "1.0.0")]) : nil
   }
 
-  mutating func sensibleAnswer(_ request: Request) -> Answer {
+  mutating func sensibleAnswer(_ request: HTTPRequest) -> Answer {
     let proof = field("Tus-Resumable", "1.0.0")
     let end = request.fileOffset + request.contentLength
     switch request.method {
@@ -53,7 +53,7 @@ extension FuzzedRun {
     502, 503, 504, 511,
   ]
 
-  mutating func wildAnswer(_ request: Request) -> Answer {
+  mutating func wildAnswer(_ request: HTTPRequest) -> Answer {
     var fields: [Field] = []
     if chance(3) { fields.append(field("Location", "/files/\(Int.random(in: 0..<9, using: &random))")) }
     if chance(9) { fields.append(field("Retry-After", "2")) }
@@ -81,7 +81,7 @@ extension FuzzedRun {
 
   // MARK: What an answer proves
 
-  mutating func note(_ answer: Answer, to request: Request) {
+  mutating func note(_ answer: Answer, to request: HTTPRequest) {
     let isProved = answer.fields.first("Tus-Resumable") != nil
     let isNotFound = answer.status == 404 || answer.status == 410
     let isCall = request.method == "POST" && request.body.map { !$0.header.isEmpty } ?? false
@@ -121,7 +121,7 @@ extension FuzzedRun {
   }
 
   /// A server that creates and knows a new upload, and then not the old one.
-  private mutating func noteDoubt(_ answer: Answer, _ request: Request, isProved: Bool, isNotFound: Bool) {
+  private mutating func noteDoubt(_ answer: Answer, _ request: HTTPRequest, isProved: Bool, isNotFound: Bool) {
     if request.method == "POST", answer.status == 201, isProved {
       newLocation = answer.fields.first("Location").flatMap { try? request.target.resolving($0) }?.text
     }

@@ -20,7 +20,7 @@ struct FuzzedRun {
   let isStubborn: Bool
   /// What it says, by method; nil for what a good server would.
   var habits: [String: Answer?] = [:]
-  var underWay: [Request] = []
+  var underWay: [HTTPRequest] = []
   /// What the record says.
   var location: String?
   var hasBegun: Bool
@@ -44,40 +44,41 @@ struct FuzzedRun {
     let kind = Kind.allCases.randomElement(using: &random) ?? .plain
     let size: Int64 = [1, 2, 100, 2 << 20, 6 << 20, 20 << 20].randomElement(using: &random) ?? 1
     let total: Int64? = Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: 0...20_000, using: &random) : nil
-    var former = UploadPlan.Former()
+    var previous = UploadPlan.PreviousState()
     if kind != .plain, kind != .form, Bool.random(using: &random) {
-      former = try .at(isUploaded: Bool.random(using: &random), isEnding: Bool.random(using: &random))
+      previous = try .at(isUploaded: Bool.random(using: &random), isEnding: Bool.random(using: &random))
     }
     let renews = Bool.random(using: &random)
     let retries = Int64.random(in: 0...3, using: &random)
-    let terms = { (terms: inout UploadTerms) in
-      terms.totalMilliseconds = total
-      terms.canRenewCredentials = renews
-      terms.retries = RetryPolicy(retries: retries, maximumDelayMilliseconds: 4000)
-      terms.seed = seed
+    let policy = { (policy: inout UploadPolicy) in
+      policy.totalMilliseconds = total
+      policy.canRenewCredentials = renews
+      policy.retries = RetryPolicy(retries: retries, maximumDelayMilliseconds: 4000)
+      policy.seed = seed
     }
     let isGuest = kind == .guest
     let computesDigest = Bool.random(using: &random)
     let configure = { (request: inout UploadRequest) in
       request.computesDigest = computesDigest
       request.tusThreshold = 50
-      if kind == .form { request.deliveryProtocol = .multipart }
+      if kind == .form { request.uploadProtocol = .multipart }
       if isGuest { request.extraFields = [FormField("tos_accepted", "true")] }
     }
     self.machine =
       switch kind {
-      case .plain: try .upload(to: .plain, size: size, terms: terms, configure: configure)
-      case .tusServer: try .upload(to: .tusServer, size: size, former: former, terms: terms, configure: configure)
+      case .plain: try .upload(to: .plain, size: size, policy: policy, configure: configure)
+      case .tusServer: try .upload(to: .tusServer, size: size, previous: previous, policy: policy, configure: configure)
       case .form, .gigHive, .guest:
-        try .upload(to: .gigHive, size: size, former: former, isGuest: isGuest, terms: terms, configure: configure)
+        try .upload(
+          to: .gigHive, size: size, previous: previous, isGuest: isGuest, policy: policy, configure: configure)
       case .cancel: try .cancel()
       case .delete: try .delete(isRepeated: Bool.random(using: &random))
       }
     (self.kind, self.hasStrangersOnly, self.size, self.random) = (kind, hasStrangersOnly, size, random)
     self.total = kind == .cancel || kind == .delete ? nil : total
-    location = former.location?.text
+    location = previous.location?.text
     hasBegun = location != nil
-    isEnding = former.isEnding
+    isEnding = previous.isEnding
     isStubborn = seed % 4 == 0
   }
 
@@ -106,7 +107,7 @@ struct FuzzedRun {
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
-    case .tell, .tellOfForm: break
+    case .tell, .tellMultipartFallback: break
     case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
     case .finished(let outcome): finish(outcome)
     case .failed(let error):
@@ -118,7 +119,7 @@ struct FuzzedRun {
     if keepsLog { log.append(text()) }
   }
 
-  private mutating func send(_ request: Request) {
+  private mutating func send(_ request: HTTPRequest) {
     note(request.method + " " + request.target.text)
     underWay.append(request)
     if underWay.count > 2 || machine.underWayCount != underWay.count { complaint = "\(underWay.count) requests" }
@@ -144,18 +145,19 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || underWay.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && underWay.count == 1
-    case .hashed, .touched, .credentials, .failed: return false
+    case .hashed, .statusChanged, .credentials, .failed: return false
     }
   }
 
   // MARK: The file
 
   private mutating func touchFile() {
-    guard kind != .cancel, kind != .delete else { return handle(.touched(.behindEnd)) }
-    let touch = [Touch.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false), .behindEnd].randomElement(
-      using: &random)
-    if touch != .underWay { isInDoubt = true }
-    handle(.touched(touch ?? .underWay))
+    guard kind != .cancel, kind != .delete else { return handle(.statusChanged(.behindEnd)) }
+    let statusChange = [StatusChange.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false), .behindEnd]
+      .randomElement(
+        using: &random)
+    if statusChange != .underWay { isInDoubt = true }
+    handle(.statusChanged(statusChange ?? .underWay))
   }
 
   private mutating func readAgain() {
@@ -225,7 +227,7 @@ struct FuzzedRun {
 
   mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
-  private mutating func hash() -> HashedRange { .wholeFile(sha256: GigHive.sha256) }
+  private mutating func hash() -> HashResult { .wholeFile(sha256: GigHive.sha256) }
 
   /// One that nothing may be waiting for.
   private mutating func strayEvent() -> UploadEvent {
@@ -239,7 +241,7 @@ struct FuzzedRun {
     }
   }
 
-  private mutating func interruption(_ request: Request?) -> Interruption {
+  private mutating func interruption(_ request: HTTPRequest?) -> Interruption {
     let sent = [ContentSent.none, .begun, .whole].randomElement(using: &random) ?? .none
     let errors: [UploadError] = [
       .connectionLost(.sending, peer: "hive", nil), .timedOut(.sending, peer: "hive", limitMilliseconds: 1),
@@ -250,7 +252,7 @@ struct FuzzedRun {
     return Interruption(
       errors.randomElement(using: &random) ?? .uploadLost, sent: sent,
       arrived: sent == .none ? 0 : Int64.random(in: 0...size, using: &random),
-      connection: chance(2) ? .fresh : .used(isUntouched: chance(2)))
+      connection: chance(2) ? .fresh : .used(hasSentLittle: chance(2)))
   }
 
   private mutating func reply() -> UploadEvent {

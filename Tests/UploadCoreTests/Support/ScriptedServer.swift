@@ -7,7 +7,7 @@ import UploadCore
 /// request is the script's; all that the machine wanted is written down.
 ///
 ///     var server = ScriptedServer([.status(503), .status(201, content: GigHive.created)])
-///     let end = server.run(try UploadMachine(.upload(plan), terms))
+///     let end = server.run(try UploadMachine(.upload(plan), policy))
 ///     #expect(end == .finished(…) && server.log == ["POST /upload", "wait", "POST /upload"])
 struct ScriptedServer {
   /// What becomes of a request.
@@ -27,7 +27,7 @@ struct ScriptedServer {
 
     /// The connection is lost.
     static func lost(
-      _ sent: ContentSent = .whole, arrived: Int64 = 0, connection: Interruption.Freshness = .fresh
+      _ sent: ContentSent = .whole, arrived: Int64 = 0, connection: Interruption.Staleness = .fresh
     ) -> Reply {
       .interruption(
         Interruption(
@@ -42,7 +42,7 @@ struct ScriptedServer {
   }
 
   /// Answers the oldest request under way; nil if the script says nothing of it.
-  private let answer: (Request) -> Reply?
+  private let answer: (HTTPRequest) -> Reply?
   private let hasMore: () -> Bool
   /// The SHA-256 of the file, whichever it is.
   var sha256 = GigHive.sha256
@@ -56,7 +56,7 @@ struct ScriptedServer {
 
   /// Requests, saved changes, hashes and pauses, in the machine's order.
   private(set) var log: [String] = []
-  private(set) var requests: [Request] = []
+  private(set) var requests: [HTTPRequest] = []
   private(set) var choices: [ConnectionChoice] = []
   private(set) var retries: [Retry] = []
   private(set) var milliseconds: Int64 = 0
@@ -69,7 +69,7 @@ struct ScriptedServer {
   }
 
   /// A server that looks at what it is asked.
-  init(answering answer: @escaping (Request) -> Reply) {
+  init(answering answer: @escaping (HTTPRequest) -> Reply) {
     self.answer = { answer($0) }
     hasMore = { false }
   }
@@ -77,7 +77,7 @@ struct ScriptedServer {
   /// Does what the machine says until it has ended.
   mutating func run(_ machine: UploadMachine, sourceLocation: SourceLocation = #_sourceLocation) -> End? {
     var machine = machine
-    var underWay: [Request] = []
+    var underWay: [HTTPRequest] = []
     for _ in 0..<10_000 {
       switch machine.next(nowMilliseconds: milliseconds) {
       case .send(let request, let choice):
@@ -107,7 +107,7 @@ struct ScriptedServer {
         log.append("renew credentials")
         machine.handle(.credentials(areNew: hasNewCredentials))
       case .tell(let retry): retries.append(retry)
-      case .tellOfForm: log.append("as a form")
+      case .tellMultipartFallback: log.append("as a form")
       case .wait(let until):
         log.append("wait")
         milliseconds = max(milliseconds, until)
@@ -136,7 +136,7 @@ struct ScriptedServer {
   }
 
   /// Such as `PATCH /files/1 0..<100`, with `+` before a request that does not wait for the one before it.
-  private mutating func note(_ request: Request, _ choice: ConnectionChoice, isBehind: Bool) {
+  private mutating func note(_ request: HTTPRequest, _ choice: ConnectionChoice, isBehind: Bool) {
     requests.append(request)
     choices.append(choice)
     let origin = "https://hive"
@@ -179,31 +179,31 @@ func deliveredPlainly(size: Int64 = 100, resumedFrom: Int64 = 0) -> ScriptedServ
 extension UploadMachine {
   /// A machine for the file `set.wav`, with two retries.
   static func upload(
-    to destination: Destination, size: Int64 = 100, former: UploadPlan.Former = UploadPlan.Former(),
-    isGuest: Bool = false, terms configureTerms: (inout UploadTerms) -> Void = { _ in },
+    to destination: Destination, size: Int64 = 100, previous: UploadPlan.PreviousState = UploadPlan.PreviousState(),
+    isGuest: Bool = false, policy configurePolicy: (inout UploadPolicy) -> Void = { _ in },
     configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadMachine {
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: destination)
     configure(&request)
     let plan = UploadPlan(
-      request, size: size, former: former, isGuest: isGuest,
+      request, size: size, previous: previous, isGuest: isGuest,
       boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
-    return try UploadMachine(.upload(plan), terms(configureTerms))
+    return try UploadMachine(.upload(plan), policy(configurePolicy))
   }
 
   static func cancel(_ location: String = "https://hive/files/1") throws -> UploadMachine {
-    try UploadMachine(.cancel(TargetURI(location), overridesMethod: false), terms())
+    try UploadMachine(.cancel(TargetURI(location), overridesMethod: false), policy())
   }
 
   static func delete(isRepeated: Bool = false) throws -> UploadMachine {
     try UploadMachine(
-      .delete(assetID: 9, deleteToken: "5ec2e7", from: TargetURI("https://hive/"), isRepeated: isRepeated), terms())
+      .delete(assetID: 9, deleteToken: "5ec2e7", from: TargetURI("https://hive/"), isRepeated: isRepeated), policy())
   }
 
-  static func terms(_ configure: (inout UploadTerms) -> Void = { _ in }) -> UploadTerms {
-    var terms = UploadTerms(retries: RetryPolicy(retries: 2, maximumDelayMilliseconds: 8000), seed: 7)
-    configure(&terms)
-    return terms
+  static func policy(_ configure: (inout UploadPolicy) -> Void = { _ in }) -> UploadPolicy {
+    var policy = UploadPolicy(retries: RetryPolicy(retries: 2, maximumDelayMilliseconds: 8000), seed: 7)
+    configure(&policy)
+    return policy
   }
 }
 
@@ -219,14 +219,14 @@ extension Destination {
   }
 }
 
-extension UploadPlan.Former {
+extension UploadPlan.PreviousState {
   /// An upload that an earlier process has begun.
   static func at(
     _ location: String = "https://hive/files/1", offset: Int64 = 0, isUploaded: Bool = false, isEnding: Bool = false
-  ) throws -> UploadPlan.Former {
-    var former = UploadPlan.Former()
-    former.location = try TargetURI(location)
-    (former.offset, former.isUploaded, former.isEnding) = (offset, isUploaded, isEnding)
-    return former
+  ) throws -> UploadPlan.PreviousState {
+    var previous = UploadPlan.PreviousState()
+    previous.location = try TargetURI(location)
+    (previous.offset, previous.isUploaded, previous.isEnding) = (offset, isUploaded, isEnding)
+    return previous
   }
 }

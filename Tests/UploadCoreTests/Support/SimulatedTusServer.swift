@@ -70,10 +70,10 @@ struct SimulatedTusServer {
   }
 
   /// A request whose head says too much is refused on the spot.
-  func refuses(_ request: Request) -> Bool { request.contentLength > contentLimit }
+  func refuses(_ request: HTTPRequest) -> Bool { request.contentLength > contentLimit }
 
   /// Takes a whole request.
-  mutating func take(_ request: Request) -> (status: Int, fields: [Field]) {
+  mutating func take(_ request: HTTPRequest) -> (status: Int, fields: [Field]) {
     if request.method != "OPTIONS", request.fields.first("Tus-Resumable") != "1.0.0" { return (412, []) }
     if refuses(request) { return (413, []) }
     switch request.method {
@@ -91,19 +91,19 @@ struct SimulatedTusServer {
     }
   }
 
-  private mutating func store(_ request: Request) -> (status: Int, fields: [Field]) {
+  private mutating func store(_ request: HTTPRequest) -> (status: Int, fields: [Field]) {
     guard accepts(request) else { return (409, []) }
     offset += request.contentLength
     return (204, [Field("Upload-Offset", String(offset))])
   }
 
   /// A request is cut behind so many bytes of its content.
-  mutating func lose(_ request: Request, after arrived: Int64) {
+  mutating func lose(_ request: HTTPRequest, after arrived: Int64) {
     guard kind == .streaming, !refuses(request), request.method == "PATCH", accepts(request) else { return }
     offset += arrived
   }
 
-  private mutating func accepts(_ request: Request) -> Bool {
+  private mutating func accepts(_ request: HTTPRequest) -> Bool {
     if request.fields.first("Upload-Offset") != String(request.fileOffset) || request.fileOffset != offset {
       violations.append("PATCH at \(request.fileOffset), the server is at \(offset)")
       return false
@@ -119,7 +119,7 @@ struct SimulatedTusServer {
 /// An upload to a simulated server: what the session does in the product, in virtual time.
 struct SimulatedUpload {
   private struct Flight {
-    let request: Request
+    let request: HTTPRequest
     let sentAt: Double
     let answerAt: Double
     let answer: (status: Int, fields: [Field])
@@ -213,7 +213,7 @@ struct SimulatedUpload {
     }
   }
 
-  private mutating func send(_ request: Request) {
+  private mutating func send(_ request: HTTPRequest) {
     let content = request.contentLength
     noteLength(of: request)
     let headLength: Int64 = 300
@@ -221,7 +221,7 @@ struct SimulatedUpload {
     if let left = bytesLeft, headLength + content > left {
       // Sometimes all of it arrives, and the answer is lost.
       let arrives = Int.random(in: 0..<4, using: &random) == 0 ? content : max(0, left - headLength)
-      return cut(request, after: arrives)
+      return interrupt(request, after: arrives)
     }
     if let left = bytesLeft { bytesLeft = left - headLength - content }
     let sentAt = link.send(headLength + content, at: milliseconds)
@@ -236,14 +236,14 @@ struct SimulatedUpload {
     receiveDue()
   }
 
-  private mutating func noteLength(of request: Request) {
+  private mutating func noteLength(of request: HTTPRequest) {
     guard request.method == "PATCH" else { return }
     patches += 1
     if !hasKeptPart { longestUnproved = max(longestUnproved, request.contentLength) }
   }
 
   /// The head alone is enough to be refused, and the connection ends.
-  private mutating func refuse(_ request: Request, _ headLength: Int64) {
+  private mutating func refuse(_ request: HTTPRequest, _ headLength: Int64) {
     milliseconds = link.send(headLength, at: milliseconds)
     receiveDue()
     milliseconds += link.roundTripMilliseconds
@@ -256,7 +256,7 @@ struct SimulatedUpload {
   }
 
   /// The connection breaks.
-  private mutating func cut(_ request: Request, after arrived: Int64) {
+  private mutating func interrupt(_ request: HTTPRequest, after arrived: Int64) {
     milliseconds = link.send(arrived, at: milliseconds)
     receiveDue()
     let isWhole = request.body != nil && arrived == request.contentLength

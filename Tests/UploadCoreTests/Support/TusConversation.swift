@@ -44,7 +44,7 @@ extension TusUpload {
   }
 
   /// Asks, and expects a request with this method.
-  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Request {
+  mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> HTTPRequest {
     let step = next()
     guard case .ask(let request) = step else {
       Issue.record("expected \(method), got \(step)", sourceLocation: sourceLocation)
@@ -67,9 +67,9 @@ extension TusUpload {
   mutating func patch(
     afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Range<Int64> {
-    let stretch = try ask("PATCH", sourceLocation: sourceLocation).stretch
-    try answer(204, ["Upload-Offset": String(stretch.upperBound)], afterMilliseconds: milliseconds)
-    return stretch
+    let range = try ask("PATCH", sourceLocation: sourceLocation).fileRange
+    try answer(204, ["Upload-Offset": String(range.upperBound)], afterMilliseconds: milliseconds)
+    return range
   }
 
   /// Asks how much the server has, and is told.
@@ -81,9 +81,9 @@ extension TusUpload {
 
 enum TusConversationError: Error { case noRequest }
 
-extension Request {
+extension HTTPRequest {
   /// What of the file goes with it.
-  var stretch: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
+  var fileRange: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
 
   func value(_ name: String) -> String? { fields.first(name) }
 }

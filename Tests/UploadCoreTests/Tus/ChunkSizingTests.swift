@@ -48,7 +48,7 @@ struct ChunkSizingTests {
     var sizing = ChunkSizing()
     sizing.interrupted(kept: 1, sent: 8 * mebibyte, requestLength: 8 * mebibyte)
     #expect(sizing.next(remaining: 3 * gibibyte) == 3 * gibibyte)
-    #expect(!sizing.overlaps)
+    #expect(!sizing.pipelines)
   }
 
   /// A whole request that is stored, with its answer lost, tells nothing, and neither does one of which little was sent.
@@ -117,7 +117,7 @@ struct ChunkSizingTests {
   @Test func aPinnedLengthStaysWhateverHappens() {
     var sizing = ChunkSizing(pinned: 1_000_000)
     sizing.answered(afterMilliseconds: 500)
-    #expect(!sizing.overlaps)
+    #expect(!sizing.pipelines)
     #expect(store(gibibyte, with: &sizing).allSatisfy { $0 == 1_000_000 })
     sizing.interrupted(kept: 5, sent: 500_000, requestLength: 1_000_000)
     #expect(sizing.next(remaining: plenty) == 1_000_000)
@@ -140,34 +140,34 @@ struct ChunkSizingTests {
 
   @Test func overADistanceTwoHalvesOverlap() {
     var sizing = ChunkSizing()
-    #expect(!sizing.overlaps)
+    #expect(!sizing.pipelines)
     sizing.answered(afterMilliseconds: 20)
-    #expect(sizing.overlaps && sizing.next(remaining: plenty) == 4 * mebibyte)
+    #expect(sizing.pipelines && sizing.next(remaining: plenty) == 4 * mebibyte)
     sizing.answered(afterMilliseconds: 19)
-    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
   @Test func longRequestsNeedNoOverlap() {
     var sizing = ChunkSizing()
     sizing.answered(afterMilliseconds: 100)
     _ = store(256 * mebibyte, with: &sizing)
-    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 16 * mebibyte)
+    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 16 * mebibyte)
   }
 
   @Test func anOverlapThatFailedTwiceIsNotTriedAgain() {
     var sizing = ChunkSizing()
     sizing.answered(afterMilliseconds: 100)
-    sizing.overlapFailed()
-    #expect(sizing.overlaps)
-    sizing.overlapFailed()
+    sizing.pipeliningFailed()
+    #expect(sizing.pipelines)
+    sizing.pipeliningFailed()
     sizing.answered(afterMilliseconds: 100)
-    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
   @Test func anOverlapCanBeForbidden() {
     var sizing = ChunkSizing()
     sizing.answered(afterMilliseconds: 100)
-    sizing.forbidOverlap()
-    #expect(!sizing.overlaps && sizing.next(remaining: plenty) == 8 * mebibyte)
+    sizing.forbidPipelining()
+    #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 }

@@ -14,7 +14,7 @@ struct TusSendingTests {
         Field("Tus-Resumable", "1.0.0"), Field("Content-Type", "application/offset+octet-stream"),
         Field("Upload-Offset", "0"),
       ])
-    #expect(request.stretch == 0..<8_388_608)
+    #expect(request.fileRange == 0..<8_388_608)
   }
 
   @Test func aFileIsSentInStretchesThatFollowEachOther() throws {
@@ -36,7 +36,7 @@ struct TusSendingTests {
     var upload = try TusUpload.created { $0.overridesMethod = true }
     let request = try upload.ask("POST")
     #expect(request.value("X-HTTP-Method-Override") == "PATCH")
-    #expect(request.target.text == sampleLocation && request.stretch == 0..<100)
+    #expect(request.target.text == sampleLocation && request.fileRange == 0..<100)
     upload.interrupted(arrived: 0)
     // HEAD is known to every proxy.
     #expect(try upload.ask("HEAD").value("X-HTTP-Method-Override") == nil)
@@ -73,7 +73,7 @@ struct TusSendingTests {
     upload.setChecksum("ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
     let request = try upload.ask("PATCH")
     #expect(request.value("Upload-Checksum") == "sha256 ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
-    #expect(request.stretch == 0..<8_388_608)
+    #expect(request.fileRange == 0..<8_388_608)
     try upload.answer(204, ["Upload-Offset": "8388608"])
     #expect(upload.next() == .checksum(.sha256, offset: 8_388_608, length: 8_388_608))
   }
@@ -99,7 +99,7 @@ struct TusSendingTests {
     upload.interrupted(arrived: 0)
     try upload.locate(1)
     guard case .checksum(_, 1, _) = upload.next() else {
-      Issue.record("the checksum of another stretch is used")
+      Issue.record("the checksum of another range is used")
       return
     }
   }
@@ -123,7 +123,7 @@ struct TusSendingTests {
     try upload.answer(409)
     #expect(upload.state == .locating)
     try upload.locate(40)
-    #expect(try upload.ask("PATCH").stretch == 40..<100)
+    #expect(try upload.ask("PATCH").fileRange == 40..<100)
   }
 
   @Test(arguments: [404, 410])
@@ -152,7 +152,7 @@ struct TusSendingTests {
     _ = try upload.ask("PATCH")
     try upload.answer(204, ["Upload-Offset": "60"])
     #expect(upload.acknowledged == 60)
-    #expect(try upload.ask("PATCH").stretch == 60..<100)
+    #expect(try upload.ask("PATCH").fileRange == 60..<100)
   }
 
   @Test(arguments: [200, 201, 202, 204])
@@ -178,7 +178,7 @@ struct TusSendingTests {
     #expect(throws: TusError.locked) { try upload.answer(423) }
     upload.interrupted(arrived: 100)
     try upload.locate(0)
-    #expect(try upload.ask("PATCH").stretch == 0..<100)
+    #expect(try upload.ask("PATCH").fileRange == 0..<100)
   }
 
   /// Where the server is at the offset that it refused, it was not the offset that it refused.
@@ -205,7 +205,7 @@ struct TusSendingTests {
     #expect(throws: TusError.refused(method: "PATCH", status: status)) { try upload.answer(status) }
     upload.interrupted(arrived: 100)
     try upload.locate(7)
-    #expect(try upload.ask("PATCH").stretch == 7..<100)
+    #expect(try upload.ask("PATCH").fileRange == 7..<100)
   }
 
   // MARK: Too large (413)
@@ -366,7 +366,7 @@ struct TusSendingTests {
     upload.interrupted(arrived: 0)
     try upload.locate(5 * mebibyte)
     // What the first interruption taught is not forgotten: this server keeps parts.
-    #expect(try upload.ask("PATCH").stretch == (5 * mebibyte)..<(3 * gibibyte))
+    #expect(try upload.ask("PATCH").fileRange == (5 * mebibyte)..<(3 * gibibyte))
   }
 
   @Test func aServerThatLostAPatchGetsShortOnes() throws {

@@ -158,7 +158,7 @@ struct TusUploadTests {
       $0.chunkLength = chunkLength
     }
     let request = try upload.ask("POST")
-    #expect(request.stretch == 0..<sent)
+    #expect(request.fileRange == 0..<sent)
     #expect(request.value("Content-Type") == "application/offset+octet-stream")
     #expect(request.value("Upload-Length") == String(length))
   }
@@ -176,7 +176,7 @@ struct TusUploadTests {
     var upload = try TusUpload.discovered(offer: TusUploadTests.withUpload)
     _ = try upload.ask("POST")
     try upload.answer(201, ["Location": sampleLocation])
-    #expect(try upload.ask("PATCH").stretch == 0..<100)
+    #expect(try upload.ask("PATCH").fileRange == 0..<100)
   }
 
   /// If the answer is lost, nobody knows the address: the server must not have a whole upload there.
@@ -274,7 +274,7 @@ struct TusUploadTests {
     _ = try upload.ask("HEAD")
     try upload.answer(200, ["Upload-Offset": "100", "Upload-Defer-Length": "1"])
     let last = try upload.ask("PATCH")
-    #expect(last.stretch == 100..<100 && last.value("Upload-Length") == "100")
+    #expect(last.fileRange == 100..<100 && last.value("Upload-Length") == "100")
     try upload.answer(204, ["Upload-Offset": "100"])
     #expect(upload.next() == .complete)
   }
@@ -313,7 +313,7 @@ struct TusUploadTests {
     #expect(request.fields == [Field("Tus-Resumable", "1.0.0")] && request.body == nil)
     try upload.answer(200, ["Upload-Offset": "42", "Upload-Length": "100"])
     #expect(upload.acknowledged == 42)
-    #expect(try upload.ask("PATCH").stretch == 42..<100)
+    #expect(try upload.ask("PATCH").fileRange == 42..<100)
   }
 
   @Test func anUploadThatIsWholeIsComplete() throws {
@@ -388,7 +388,7 @@ struct TusUploadTests {
     _ = try upload.ask("PATCH")
     try upload.answer(413)
     try upload.locate(0)
-    #expect(try upload.ask("PATCH").stretch == 0..<(4 * mebibyte))
+    #expect(try upload.ask("PATCH").fileRange == 0..<(4 * mebibyte))
     upload.interrupted(arrived: 0)
     try upload.locate(6 * mebibyte)
     #expect(try upload.ask("PATCH").fileOffset == 6 * mebibyte)

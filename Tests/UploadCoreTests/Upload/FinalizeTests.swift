@@ -14,13 +14,13 @@ struct FinalizeTests {
   private let finalize = "POST /api/uploads/finalize"
 
   private func machine(
-    former: UploadPlan.Former = UploadPlan.Former(), isGuest: Bool = false, acceptsTerms: Bool = true,
-    deliveryProtocol: DeliveryProtocol = .tus
+    previous: UploadPlan.PreviousState = UploadPlan.PreviousState(), isGuest: Bool = false, acceptsTerms: Bool = true,
+    uploadProtocol: UploadProtocol = .tus
   ) throws -> UploadMachine {
     try .upload(
-      to: .gigHive, former: former, isGuest: isGuest,
+      to: .gigHive, previous: previous, isGuest: isGuest,
       configure: {
-        $0.deliveryProtocol = deliveryProtocol
+        $0.uploadProtocol = uploadProtocol
         $0.tusThreshold = 10
         if isGuest, acceptsTerms { $0.extraFields = [FormField("tos_accepted", "true")] }
       })
@@ -39,20 +39,20 @@ struct FinalizeTests {
   @Test func anEarlierProcessesWholeUploadIsFinalized() throws {
     var server = ScriptedServer([offer, whole, confirmed])
     #expect(
-      server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered(resumedFrom: 100))
+      server.run(try machine(previous: .at(offset: 100, isUploaded: true))) == GigHive.delivered(resumedFrom: 100))
     #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save uploaded", "hash", finalize])
   }
 
   /// The last process ended between finalize and its answer: the same call again has the same result.
   @Test func aRecordingThatWasMadeOfTheUploadIsFound() throws {
     var server = ScriptedServer([offer, gone, confirmed])
-    #expect(server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
+    #expect(server.run(try machine(previous: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
     #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "hash", finalize])
   }
 
   @Test func anUploadThatNeitherServerKnowsBeginsAgain() throws {
     var server = ScriptedServer([offer, gone, unknown, created, whole, confirmed])
-    #expect(server.run(try machine(former: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
+    #expect(server.run(try machine(previous: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
     #expect(
       server.log == ["OPTIONS /files/", "HEAD /files/1", "hash", finalize, "save forgotten"] + upload[1...] + [
         "hash", finalize,
@@ -158,7 +158,7 @@ struct FinalizeTests {
   @Test(arguments: [200, 404, 405])
   func aServerThatSpeaksNoTusGetsAForm(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page), confirmed])
-    let machine = try machine(deliveryProtocol: .automatic)
+    let machine = try machine(uploadProtocol: .automatic)
     #expect(server.run(machine) == GigHive.delivered())
     #expect(server.log == ["OPTIONS /files/", "as a form", "POST /api/uploads.php?ui=json 0..<100", "hash"])
   }
@@ -172,7 +172,7 @@ struct FinalizeTests {
   @Test(arguments: [200, 404, 405])
   func anUploadThatHasBegunIsNotSentAsAForm(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page), whole, confirmed])
-    let machine = try machine(former: .at(offset: 7), deliveryProtocol: .automatic)
+    let machine = try machine(previous: .at(offset: 7), uploadProtocol: .automatic)
     #expect(server.run(machine) == GigHive.delivered(resumedFrom: 100))
   }
 }

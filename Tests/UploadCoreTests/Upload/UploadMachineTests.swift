@@ -11,13 +11,13 @@ struct UploadMachineTests {
     ("interrupted", .interrupted(Interruption(.uploadLost))),
     ("hashed", .hashed(.wholeFile(sha256: GigHive.sha256))),
     ("read again", .hashed(.wholeFileAgain(sent: "a", now: "a", isSteady: true))),
-    ("touched", .touched(.beforeEnd(isDigested: true))),
+    ("touched", .statusChanged(.beforeEnd(isDigested: true))),
     ("credentials", .credentials(areNew: true)),
     ("failed", .failed(.outOfResources("threads"))),
   ]
 
   private func machine(_ events: [UploadEvent]) throws -> UploadMachine {
-    var machine = try UploadMachine.upload(to: .gigHive, terms: { $0.canRenewCredentials = true })
+    var machine = try UploadMachine.upload(to: .gigHive, policy: { $0.canRenewCredentials = true })
     for event in events {
       _ = machine.next(nowMilliseconds: 0)
       machine.handle(event)
@@ -32,9 +32,9 @@ struct UploadMachineTests {
     let refused = UploadEvent.answered(Answer(status: 400))
     var underWay = try machine([])
     _ = underWay.next(nowMilliseconds: 0)
-    var doubting = underWay
-    doubting.handle(.touched(.beforeEnd(isDigested: true)))
-    var rereading = doubting
+    var holding = underWay
+    holding.handle(.statusChanged(.beforeEnd(isDigested: true)))
+    var rereading = holding
     _ = rereading.next(nowMilliseconds: 0)
     var hashing = try machine([pending])
     _ = hashing.next(nowMilliseconds: 0)
@@ -49,7 +49,7 @@ struct UploadMachineTests {
     return [
       ("deciding", try machine([]), ["failed"]),
       ("underWay", underWay, ["answered", "interrupted", "touched", "failed"]),
-      ("doubting", doubting, ["interrupted", "failed"]),
+      ("holding", holding, ["interrupted", "failed"]),
       ("rereading", rereading, ["interrupted", "read again", "failed"]),
       ("hashing", hashing, ["hashed", "failed"]),
       ("retrying", retrying, ["failed"]),

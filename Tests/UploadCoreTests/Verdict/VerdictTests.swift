@@ -149,13 +149,13 @@ struct VerdictTests {
   // MARK: What an answer asks of any client
 
   @Test func whatAnAnswerAsksOfAnyClient() {
-    func direction(_ status: Int, expectedContinue: Bool = false) -> Direction {
-      Answer(status: status, fields: [Field("Location", "/x")]).direction(expectedContinue: expectedContinue)
+    func disposition(_ status: Int, expectedContinue: Bool = false) -> Disposition {
+      Answer(status: status, fields: [Field("Location", "/x")]).disposition(expectedContinue: expectedContinue)
     }
-    #expect(direction(417, expectedContinue: true) == .withoutExpectation && direction(417) == .judge)
-    #expect(direction(401) == .authenticate && direction(403) == .judge && direction(407) == .judge)
-    for status in [307, 308] { #expect(direction(status) == .moved(to: "/x")) }
-    for status in [300, 301, 302, 303, 304] { #expect(direction(status) == .turned(to: "/x")) }
-    for status in [200, 204, 400, 500] { #expect(direction(status) == .judge) }
+    #expect(disposition(417, expectedContinue: true) == .repeatWithoutExpect && disposition(417) == .judge)
+    #expect(disposition(401) == .authenticate && disposition(403) == .judge && disposition(407) == .judge)
+    for status in [307, 308] { #expect(disposition(status) == .redirect(to: "/x")) }
+    for status in [300, 301, 302, 303, 304] { #expect(disposition(status) == .redirectAsGet(to: "/x")) }
+    for status in [200, 204, 400, 500] { #expect(disposition(status) == .judge) }
   }
 }

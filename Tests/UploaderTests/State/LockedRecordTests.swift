@@ -78,24 +78,24 @@ struct LockedRecordTests {
   // MARK: Finding
 
   @Test func anInterruptedUploadIsFoundByItsPath() throws {
-    let former = try leave { $0.message = "the connection was lost" }
+    let previous = try leave { $0.message = "the connection was lost" }
     let kept = try open(note: "second")
-    #expect(kept.record.id == former.id && kept.record.uploadURL == former.uploadURL && kept.record.offset == 1000)
-    #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == former.createdAt)
+    #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL && kept.record.offset == 1000)
+    #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
   }
 
   @Test func anInterruptedUploadIsFoundUnderAnotherName() throws {
-    let former = try leave()
+    let previous = try leave()
     rename(bench.directory.path(of: "set.wav"), bench.directory.path(of: "renamed.wav"))
     let kept = try open("renamed.wav")
-    #expect(kept.record.id == former.id && kept.record.uploadURL == former.uploadURL)
+    #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL)
     #expect(kept.record.path == Array(bench.directory.path(of: "renamed.wav").utf8))
   }
 
   @Test func anUploadThatFailedIsGoneOnWith() throws {
-    let former = try leave { $0.phase = .failed }
+    let previous = try leave { $0.phase = .failed }
     #expect(try open().record.phase == .pending)
-    #expect(try bench.open().records(.all).map { $0.id } == [former.id])
+    #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
   }
 
   @Test func anUploadThatIsWholeOnTheServerStaysSo() throws {
@@ -104,116 +104,116 @@ struct LockedRecordTests {
   }
 
   @Test func anUploadIsFoundByItsID() throws {
-    let former = try leave()
+    let previous = try leave()
     // Moved to another disk, as far as one can tell: another path and another inode.
     _ = bench.directory.file("moved.wav", content)
     let time = [
-      timespec(tv_sec: Int(former.identity.modifiedSeconds), tv_nsec: Int(former.identity.modifiedNanoseconds))
+      timespec(tv_sec: Int(previous.identity.modifiedSeconds), tv_nsec: Int(previous.identity.modifiedNanoseconds))
     ]
     utimensat(AT_FDCWD, bench.directory.path(of: "moved.wav"), time + time, 0)
-    #expect(try open("moved.wav").record.id != former.id)
-    #expect(try open("moved.wav", upload: former.id).record.id == former.id)
+    #expect(try open("moved.wav").record.id != previous.id)
+    #expect(try open("moved.wav", upload: previous.id).record.id == previous.id)
   }
 
   // MARK: Changes
 
   @Test func aFileThatHasGrownIsNotTheOneThatWasBegunWith() throws {
-    let former = try leave()
+    let previous = try leave()
     bench.directory.append(bytes("more"), to: "set.wav")
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .size(from: 200_000, to: 200_004), upload: former.id)) { try open() }
+    #expect(throws: UploadError.changed(path, .size(from: 200_000, to: 200_004), upload: previous.id)) { try open() }
     // The record stays as it was.
-    #expect(try bench.open().records(.all) == [former])
+    #expect(try bench.open().records(.all) == [previous])
   }
 
   @Test func otherContentIsNoticed() throws {
-    let former = try leave()
+    let previous = try leave()
     bench.directory.overwrite([content[199_999] ^ 1], in: "set.wav", at: 199_999)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .content, upload: former.id)) { try open() }
+    #expect(throws: UploadError.changed(path, .content, upload: previous.id)) { try open() }
   }
 
   /// In the middle, where the edges do not tell it.
   @Test func aChangeInTheMiddleIsNoticedByItsTime() throws {
-    let former = try leave()
+    let previous = try leave()
     bench.directory.overwrite([content[100_000] ^ 1], in: "set.wav", at: 100_000)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .modificationTime, upload: former.id)) { try open() }
+    #expect(throws: UploadError.changed(path, .modificationTime, upload: previous.id)) { try open() }
   }
 
   @Test func aChangeBeforeAnythingWasSentDoesNotMatter() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.uploadURL = nil
       $0.offset = 0
     }
     bench.directory.append(bytes("more"), to: "set.wav")
     let kept = try open()
-    #expect(kept.record.id == former.id && kept.record.identity.size == 200_004)
+    #expect(kept.record.id == previous.id && kept.record.identity.size == 200_004)
   }
 
   /// A record whose offset is behind the file's end could not be read again.
   @Test func aShorterFileLeavesARecordThatCanBeRead() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.uploadURL = nil
       $0.offset = 150_000
     }
     _ = bench.directory.file("set.wav", recording(100))
-    #expect(try open().record.id == former.id)
-    #expect(try bench.open().records(.all).map { $0.id } == [former.id] && bench.warnings.isEmpty)
+    #expect(try open().record.id == previous.id)
+    #expect(try bench.open().records(.all).map { $0.id } == [previous.id] && bench.warnings.isEmpty)
   }
 
   @Test func aServerThatWasToldAnotherNameGetsANewUpload() throws {
-    let former = try leave { $0.uploadedAs = "audio/wav a.wav" }
+    let previous = try leave { $0.uploadedAs = "audio/wav a.wav" }
     let kept = try open(uploadedAs: "audio/wav b.wav")
-    #expect(kept.record.id == former.id && kept.record.uploadURL == nil && kept.record.offset == 0)
+    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
     #expect(kept.record.uploadedAs == "audio/wav b.wav")
   }
 
   // MARK: Delivered
 
   @Test func aDeliveredUploadIsNotGoneOnWith() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.phase = .delivered
       $0.deleteToken = "5ec2e7"
     }
     let kept = try open()
-    #expect(kept.record.id != former.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
+    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
     let records = try bench.open().records(.all)
-    #expect(records.count == 2 && records.contains { $0.id == former.id && $0.deleteToken == "5ec2e7" })
+    #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.deleteToken == "5ec2e7" })
   }
 
   @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
-    let former = try leave { $0.phase = .delivered }
-    #expect(throws: UploadError.delivered(upload: former.id)) { try open(upload: former.id) }
-    #expect(Set(bench.names) == ["directory.lock", "index", former.id + ".delivered"])
+    let previous = try leave { $0.phase = .delivered }
+    #expect(throws: UploadError.delivered(upload: previous.id)) { try open(upload: previous.id) }
+    #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
   /// A power cut between the two steps of a delivery.
   @Test func whatAPowerCutLeftOfADeliveryIsNotGoneOnWith() throws {
-    let former = try leave()
-    let pending = try #require(bench.content(of: former.id + ".record"))
-    var delivered = former
+    let previous = try leave()
+    let pending = try #require(bench.content(of: previous.id + ".record"))
+    var delivered = previous
     delivered.phase = .delivered
     try bench.open().write(delivered)
-    bench.put(pending, at: former.id + ".record")
-    #expect(try open().record.id != former.id)
-    #expect(!bench.names.contains(former.id + ".record") && bench.names.contains(former.id + ".delivered"))
+    bench.put(pending, at: previous.id + ".record")
+    #expect(try open().record.id != previous.id)
+    #expect(!bench.names.contains(previous.id + ".record") && bench.names.contains(previous.id + ".delivered"))
   }
 
   /// As when it was cancelled in another process after all records were listed.
   @Test func anUploadWhoseRecordIsGoneIsNotTakenForDelivered() throws {
-    let former = try leave()
-    try bench.open().remove(former.id)
-    #expect(throws: UploadError.state(.noSuchRecord(former.id))) { try open(upload: former.id) }
-    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(former.id) })
+    let previous = try leave()
+    try bench.open().remove(previous.id)
+    #expect(throws: UploadError.state(.noSuchRecord(previous.id))) { try open(upload: previous.id) }
+    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
   @Test func whatWasUploadedIsStillUploadedAfterAFailure() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.phase = .failed
       $0.wasUploaded = true
     }
-    let again = try open(upload: former.id).record
+    let again = try open(upload: previous.id).record
     #expect(again.phase == .uploaded && !again.wasUploaded)
   }
 
@@ -228,9 +228,9 @@ struct LockedRecordTests {
   }
 
   @Test func anUploadThatHasEndedCanBeOpenedAgain() throws {
-    let former = try leave()
-    #expect(try open().record.id == former.id)
-    #expect(try open().record.id == former.id)
+    let previous = try leave()
+    #expect(try open().record.id == previous.id)
+    #expect(try open().record.id == previous.id)
   }
 
   /// Each finds the other's record, or makes one: never two of the same upload.
@@ -254,29 +254,29 @@ struct LockedRecordTests {
   }
 
   @Test func whileAnotherProcessLooksForARecordNoneIsOpened() throws {
-    let former = try leave()
+    let previous = try leave()
     let directory = try bench.open()
     let holder = try directory.lockForCreation()
     #expect(try openNow() == nil)
     withExtendedLifetime(holder) {}
     // Nothing has changed meanwhile.
-    #expect(try directory.records(.all) == [former])
+    #expect(try directory.records(.all) == [previous])
   }
 
   // MARK: What may be stored
 
   /// Only a person can have found out that it is not.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
       $0.isEnding = true
     }
-    #expect(former.phase == .failed && former.mayBeStored)
-    #expect(throws: UploadError.uncertain(upload: former.id)) { try open() }
-    #expect(try bench.open().records(.all) == [former])
-    let again = try open(upload: former.id).record
+    #expect(previous.phase == .failed && previous.mayBeStored)
+    #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
+    #expect(try bench.open().records(.all) == [previous])
+    let again = try open(upload: previous.id).record
     // Under the old address there may be what is stored.
-    #expect(again.id == former.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
+    #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
     #expect(again.phase == .pending && !again.mayBeStored && !again.isEnding && again.message == nil)
     #expect(try bench.open().records(.all) == [again])
   }
@@ -312,26 +312,26 @@ struct LockedRecordTests {
   }
 
   @Test func aDeliveryIsWrittenAndLeavesNoLockBehind() throws {
-    let former = try leave { $0.message = "the connection was lost" }
+    let previous = try leave { $0.message = "the connection was lost" }
     var receipt = Receipt()
     receipt.assetID = 7
     receipt.deleteToken = "5ec2e7"
     try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
     let record = try #require(try bench.open().records(.all).first)
-    #expect(record.id == former.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
+    #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
     #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
-    #expect(Set(bench.names) == ["directory.lock", "index", former.id + ".delivered"])
+    #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
   /// GigHive gives the token once, with the first delivery of a recording.
   @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.phase = .delivered
       $0.assetID = 7
       $0.deleteToken = "5ec2e7"
     }
     let kept = try open()
-    #expect(kept.record.id != former.id)
+    #expect(kept.record.id != previous.id)
     var receipt = Receipt()
     receipt.assetID = 7
     try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
@@ -342,13 +342,13 @@ struct LockedRecordTests {
   // MARK: Removal
 
   @Test func aRecordThatIsTakenIsLockedAndAsItIsNow() throws {
-    let former = try leave()
-    let taken = try #require(try LockedRecord.take(former.id, in: bench.open()))
-    #expect(taken.record == former)
-    #expect(try LockedRecord.take(former.id, in: bench.open()) == nil)
-    #expect(throws: UploadError.conflict(upload: former.id)) { try open() }
+    let previous = try leave()
+    let taken = try #require(try LockedRecord.take(previous.id, in: bench.open()))
+    #expect(taken.record == previous)
+    #expect(try LockedRecord.take(previous.id, in: bench.open()) == nil)
+    #expect(throws: UploadError.conflict(upload: previous.id)) { try open() }
     try taken.remove()
-    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(former.id) })
+    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
   @Test func aRecordThatIsNotThereCannotBeTaken() throws {
@@ -358,20 +358,20 @@ struct LockedRecordTests {
 
   /// Another process that wants to delete it too must not get in between.
   @Test func whoDeletesADeliveredRecordKeepsItsLock() throws {
-    let former = try leave {
+    let previous = try leave {
       $0.phase = .delivered
       $0.deleteToken = "5ec2e7"
     }
-    let taken = try #require(try LockedRecord.take(former.id, in: bench.open()))
+    let taken = try #require(try LockedRecord.take(previous.id, in: bench.open()))
     for isBeingDeleted in [true, false, true] {
       try taken.update { $0.isBeingDeleted = isBeingDeleted }
-      #expect(try LockedRecord.take(former.id, in: bench.open()) == nil)
-      #expect(try bench.open().lock(former.id) == nil)
-      #expect(try bench.open().current(former.id)?.isBeingDeleted == isBeingDeleted)
+      #expect(try LockedRecord.take(previous.id, in: bench.open()) == nil)
+      #expect(try bench.open().lock(previous.id) == nil)
+      #expect(try bench.open().current(previous.id)?.isBeingDeleted == isBeingDeleted)
     }
     try taken.remove()
     withExtendedLifetime(taken) {}
-    #expect(throws: StateError.noSuchRecord(former.id)) { try LockedRecord.take(former.id, in: bench.open()) }
-    #expect(bench.names.allSatisfy { !$0.hasPrefix(former.id) })
+    #expect(throws: StateError.noSuchRecord(previous.id)) { try LockedRecord.take(previous.id, in: bench.open()) }
+    #expect(bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 }

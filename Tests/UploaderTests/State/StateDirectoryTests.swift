@@ -98,10 +98,10 @@ struct StateDirectoryTests {
     let directory = try bench.open()
     var sample = record("5e1f0a77")
     try directory.write(sample)
-    let former = sample
+    let previous = sample
     sample.note = String(repeating: "x", count: Limits.recordLength)
     #expect(throws: StateError.self) { try directory.write(sample) }
-    #expect(try directory.records(.all) == [former] && bench.names == ["5e1f0a77.record"])
+    #expect(try directory.records(.all) == [previous] && bench.names == ["5e1f0a77.record"])
   }
 
   // MARK: What cannot be trusted
@@ -182,9 +182,9 @@ struct StateDirectoryTests {
   @Test func whereBothAreThereTheDeliveredOneCounts() throws {
     let directory = try bench.open()
     try directory.write(record("5e1f0a77"))
-    let former = try #require(bench.content(of: "5e1f0a77.record"))
+    let previous = try #require(bench.content(of: "5e1f0a77.record"))
     try directory.write(record("5e1f0a77", phase: .delivered))
-    bench.put(former, at: "5e1f0a77.record")
+    bench.put(previous, at: "5e1f0a77.record")
     #expect(try directory.records(.all).map { $0.phase } == [.delivered])
     #expect(try directory.current("5e1f0a77")?.phase == .delivered)
   }
@@ -221,14 +221,14 @@ struct StateDirectoryTests {
     let directory = try bench.open()
     var sample = record("5e1f0a77")
     try directory.write(sample)
-    try directory.keepRoom(for: sample)
+    try directory.reserveSpace(for: sample)
     let room = try #require(bench.content(of: "5e1f0a77.room"))
     #expect(room.count >= 8192 + sample.encoded(crc32: { _ in 0 }).count && bench.mode(of: "5e1f0a77.room") == 0o600)
     let inode = bench.inode(of: "5e1f0a77.room")
     sample.phase = .delivered
     sample.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
     #expect(sample.encoded(crc32: { _ in 0 }).count < room.count)
-    try directory.write(sample, intoRoom: true)
+    try directory.write(sample, intoReservedSpace: true)
     #expect(bench.names == ["5e1f0a77.delivered"] && bench.inode(of: "5e1f0a77.delivered") == inode)
     #expect(try bench.open().records(.all) == [sample])
   }
@@ -236,7 +236,7 @@ struct StateDirectoryTests {
   @Test func aRecordIsWrittenAlsoWhenItsRoomIsGone() throws {
     let directory = try bench.open()
     let sample = record("5e1f0a77", phase: .delivered)
-    try directory.write(sample, intoRoom: true)
+    try directory.write(sample, intoReservedSpace: true)
     #expect(try bench.open().records(.all) == [sample] && bench.names == ["5e1f0a77.delivered"])
   }
 
@@ -253,7 +253,7 @@ struct StateDirectoryTests {
       case "directory.lock": _ = try directory.lockForCreation()
       case "5e1f0a77.lock": _ = try directory.lock("5e1f0a77")
       case "5e1f0a77.new": try directory.write(record("5e1f0a77"))
-      default: try directory.keepRoom(for: record("5e1f0a77"))
+      default: try directory.reserveSpace(for: record("5e1f0a77"))
       }
     }
   }

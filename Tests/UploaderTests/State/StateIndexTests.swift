@@ -41,13 +41,13 @@ struct StateIndexTests {
   // MARK: Finding
 
   @Test func anUploadIsFoundAmongOthersWithoutReadingThem() throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     let directory = try bench.open()
     _ = try open("a.wav", in: directory)
     for name in ["b.wav", "c.wav"] { _ = try leave(name) }
     // Whoever reads them says that they are damaged.
-    for name in bench.names where name.hasSuffix(".record") && !name.hasPrefix(former.id) { bench.put([], at: name) }
-    #expect(try open("a.wav", in: directory).record.id == former.id && bench.warnings.isEmpty)
+    for name in bench.names where name.hasSuffix(".record") && !name.hasPrefix(previous.id) { bench.put([], at: name) }
+    #expect(try open("a.wav", in: directory).record.id == previous.id && bench.warnings.isEmpty)
   }
 
   @Test func theIndexIsForTheUserAloneWhateverTheUmask() throws {
@@ -58,9 +58,9 @@ struct StateIndexTests {
   }
 
   @Test func aFileThatWasRenamedIsFound() throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     rename(bench.directory.path(of: "a.wav"), bench.directory.path(of: "b.wav"))
-    #expect(try open("b.wav").record.id == former.id)
+    #expect(try open("b.wav").record.id == previous.id)
     // And from then on by its new name.
     place("b.wav", recording(999))
     #expect(throws: UploadError.self) { try open("b.wav") }
@@ -68,14 +68,14 @@ struct StateIndexTests {
 
   @Test func aMediumThatWasPutInElsewhereIsFound() throws {
     for name in ["usb0", "usb1"] { mkdir(bench.directory.path(of: name), 0o700) }
-    let former = try leave("usb0/a.wav")
+    let previous = try leave("usb0/a.wav")
     place("usb1/a.wav")
     copyTime(from: "usb0/a.wav", to: "usb1/a.wav")
     // As long as the first is there, it is a copy.
-    #expect(try open("usb1/a.wav").record.id != former.id)
+    #expect(try open("usb1/a.wav").record.id != previous.id)
     unlink(bench.directory.path(of: "usb0/a.wav"))
-    for id in try bench.open().records(.open).map({ $0.id }) where id != former.id { try bench.open().remove(id) }
-    #expect(try open("usb1/a.wav").record.id == former.id)
+    for id in try bench.open().records(.open).map({ $0.id }) where id != previous.id { try bench.open().remove(id) }
+    #expect(try open("usb1/a.wav").record.id == previous.id)
   }
 
   @Test func manyMoreRecordsThanTheIndexHasRoomForAreFound() throws {
@@ -104,21 +104,21 @@ struct StateIndexTests {
 
   @Test(arguments: damages.map { $0.0 })
   func aDamagedIndexIsBuiltAgain(name: String) throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     let damage = try #require(StateIndexTests.damages.first { $0.0 == name })
     bench.put(damage.1(try #require(bench.content(of: "index"))), at: "index")
-    #expect(try open("a.wav").record.id == former.id && bench.warnings.isEmpty)
+    #expect(try open("a.wav").record.id == previous.id && bench.warnings.isEmpty)
     _ = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index")))).verify()
   }
 
   @Test func aMissingIndexIsBuiltAgainAlsoUnderAProcessThatKnewIt() throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     let directory = try bench.open()
     _ = try open("a.wav", in: directory)
     unlink(bench.path + "/index")
-    #expect(try open("a.wav", in: directory).record.id == former.id)
+    #expect(try open("a.wav", in: directory).record.id == previous.id)
     unlink(bench.path + "/index")
-    #expect(try open("a.wav").record.id == former.id)
+    #expect(try open("a.wav").record.id == previous.id)
   }
 
   /// As an older version does, or a process that was killed in between.
@@ -139,18 +139,18 @@ struct StateIndexTests {
   }
 
   @Test func whatTheIndexSaysOfARecordThatIsGoneOrAnothersIsNotBelieved() throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     let index = try #require(bench.content(of: "index"))
-    try bench.open().remove(former.id)
+    try bench.open().remove(previous.id)
     let directory = try bench.open()
     bench.put(index, at: "index")
-    #expect(try open("a.wav", in: directory).record.id != former.id)
+    #expect(try open("a.wav", in: directory).record.id != previous.id)
     // Another file's record under the ID that the index has.
-    var liar = record(former.id)
+    var liar = record(previous.id)
     liar.endpoint = endpoint
     try directory.write(liar)
     bench.put(index, at: "index")
-    #expect(try open("a.wav").record.id != former.id)
+    #expect(try open("a.wav").record.id != previous.id)
   }
 
   /// Else those of one file would be in the way of the last.
@@ -165,32 +165,32 @@ struct StateIndexTests {
 
   @Test(arguments: ["a directory", "a FIFO", "a link"])
   func somethingElseInItsPlaceCostsTimeAlone(kind: String) throws {
-    let former = try leave("a.wav")
+    let previous = try leave("a.wav")
     unlink(bench.path + "/index")
     switch kind {
     case "a directory": mkdir(bench.path + "/index", 0o700)
     case "a FIFO": mkfifo(bench.path + "/index", 0o600)
     default: symlink(bench.directory.path(of: "a.wav"), bench.path + "/index")
     }
-    #expect(try open("a.wav").record.id == former.id)
+    #expect(try open("a.wav").record.id == previous.id)
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("index"))
     rmdir(bench.path + "/index")
     unlink(bench.path + "/index")
-    #expect(try open("a.wav").record.id == former.id)
+    #expect(try open("a.wav").record.id == previous.id)
   }
 
   @Test func anotherVersionsRecordIsToldByEveryProcessAndTakenOnceItCanBeRead() throws {
-    let former = try leave("a.wav")
-    let content = try #require(bench.content(of: former.id + ".record"))
-    bench.put(bytes("gighive-upload record 9 x"), at: former.id + ".record")
+    let previous = try leave("a.wav")
+    let content = try #require(bench.content(of: previous.id + ".record"))
+    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
     unlink(bench.path + "/index")
     for count in 1...3 {
       place("b.wav")
       _ = try open("b.wav")
       #expect(bench.warnings.count == count && bench.warnings.allSatisfy { $0.contains("another version") })
     }
-    bench.put(content, at: former.id + ".record")
-    #expect(try open("a.wav").record.id == former.id && bench.warnings.count == 3)
+    bench.put(content, at: previous.id + ".record")
+    #expect(try open("a.wav").record.id == previous.id && bench.warnings.count == 3)
   }
 
   @Test func whileAnotherProcessHasTheIndexNothingBegins() throws {
@@ -248,7 +248,7 @@ struct StateIndexTests {
     let lock = try #require(try directory.lock(file: LocalPath(bench.path + "/index")))
     let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
     #expect(index.mark != 0 && !directory.isMarked(index.mark, IndexFile(lock)))
-    // Somebody puts a file in and sets the former time.
+    // Somebody puts a file in and sets the previous time.
     directory.indexState.boot = nil
     #expect(directory.isMarked(index.mark, IndexFile(lock)))
     usleep(20_000)
@@ -299,11 +299,11 @@ struct StateIndexTests {
   }
 
   @Test func withoutAnIndexTheTokenIsFoundByReadingThem() throws {
-    let former = try deliver("a.wav", asset: 1, token: "token")
+    let previous = try deliver("a.wav", asset: 1, token: "token")
     unlink(bench.path + "/index")
     mkdir(bench.path + "/index", 0o700)
     #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
-    #expect(try bench.open().current(former.id) == nil)
+    #expect(try bench.open().current(previous.id) == nil)
   }
 
   /// Nothing has to be built again after deliveries and removals that went the ordinary way.

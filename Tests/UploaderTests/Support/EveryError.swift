@@ -10,7 +10,8 @@ enum EveryError {
   ]
 
   static let state: [StateError] = [
-    .unusable("/state", system), .notRegular("/state/directory.lock"), .foreign("/state/a.upload"), .noDirectory,
+    .unusable("/state", system), .notRegular("/state/directory.lock"), .unsupportedVersion("/state/a.upload"),
+    .noDirectory,
     .noSuchRecord("a"), .ambiguousID("a"),
   ]
 

@@ -13,7 +13,7 @@ final class LoopbackServer: @unchecked Sendable {
     /// Reads a request's head, then resets the connection.
     case reset
     /// Reads a request's head and so many bytes of its body, then resets the connection.
-    case cut(afterBody: Int)
+    case interrupt(afterBody: Int)
     /// Reads a whole request, waits, then sends this.
     case answerLate(String, milliseconds: UInt32)
   }
@@ -148,7 +148,7 @@ final class LoopbackServer: @unchecked Sendable {
       case .answerLate(let text, let milliseconds):
         usleep(milliseconds * 1000)
         reply(text, to: connection)
-      case .reset, .cut:
+      case .reset, .interrupt:
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
         return
@@ -178,7 +178,7 @@ final class LoopbackServer: @unchecked Sendable {
     let length: Int
     switch action {
     case .answer, .answerAndClose, .answerLate: length = Int(request.value("Content-Length") ?? "") ?? 0
-    case .cut(let wanted): length = wanted
+    case .interrupt(let wanted): length = wanted
     case .answerHead, .reset: return []
     }
     var body = [UInt8](repeating: 0, count: length)

@@ -64,7 +64,7 @@ final class ScriptedStream: ByteStream {
   }
 
   /// Scripts are about bytes that pass through the ring.
-  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(DirectError) -> Int? { nil }
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? { nil }
 
   func flush() throws(StreamError) -> Bool {
     if !holdsBack { holdsBytes = false }

@@ -7,9 +7,9 @@ import Testing
 final class TransferStory {
   var progress: [UploadProgress] = []
   /// What was told of changes of the file's status.
-  var touches: [Touch] = []
+  var statusChanges: [StatusChange] = []
   /// How many bytes had been written at the last of them.
-  var writtenAtTouch = 0
+  var writtenAtStatusChange = 0
   /// The answers to requests that others have followed, and how long each took from the request's last byte, in milliseconds.
   var earlier: [(response: Response, milliseconds: Int64)] = []
   /// The answer that the transfer ended with.
@@ -17,7 +17,7 @@ final class TransferStory {
   /// How it ended without an answer.
   var interruption: Interruption?
   /// Requests that follow as soon as they may.
-  var following: ArraySlice<OutgoingRequest> = []
+  var following: ArraySlice<WireRequest> = []
   /// How many requests are under way.
   var underWayCount = 1
 }
@@ -56,7 +56,7 @@ extension SteppedTransfer {
       case .wait(let wait): return wait
       case .sent:
         if let request = story.following.popFirst() {
-          transfer.follow(with: request)
+          transfer.append(request)
           story.underWayCount += 1
         }
       case .answered(let response, let sent, let milliseconds):
@@ -66,9 +66,9 @@ extension SteppedTransfer {
           return nil
         }
         story.earlier.append((response, milliseconds))
-      case .touched(let touch):
-        story.touches.append(touch)
-        story.writtenAtTouch = stream.written.count
+      case .statusChanged(let statusChange):
+        story.statusChanges.append(statusChange)
+        story.writtenAtStatusChange = stream.written.count
       case .interrupted(let interruption):
         story.interruption = interruption
         throw interruption.error

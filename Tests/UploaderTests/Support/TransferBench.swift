@@ -36,7 +36,7 @@ final class TransferBench: SteppedTransfer {
     timeouts.stallMilliseconds = stallMilliseconds
     timeouts.responseMilliseconds = responseMilliseconds
     transfer = Transfer(
-      OutgoingRequest(
+      WireRequest(
         head: bytes(TransferBench.head), body: body,
         exchange: Exchange(method: "POST", expectsContinue: expectsContinue)),
       of: TransferSource(file: file, digest: digest, clock: clock),

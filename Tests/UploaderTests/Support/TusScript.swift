@@ -99,7 +99,7 @@ final class TusStub: @unchecked Sendable {
     guard request.offset == offset else { return .answer(TusScript.refusal(409)) }
     if let cut = cuts.popFirst() {
       offset += cut.kept
-      return .cut(afterBody: cut.after)
+      return .interrupt(afterBody: cut.after)
     }
     offset += Int(request.value("Content-Length") ?? "") ?? 0
     return TusScript.took(offset)
@@ -137,7 +137,7 @@ final class UploadBench {
     form.label = "Set 1"
     form.eventDate = "2026-11-20"
     var request = UploadRequest(file: path, destination: .gigHive(try TargetURI(server.url), form))
-    request.deliveryProtocol = .tus
+    request.uploadProtocol = .tus
     return request
   }
 

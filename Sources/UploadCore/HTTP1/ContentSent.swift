@@ -1,0 +1,8 @@
+/// How much of a request's content may have reached the other side.
+package enum ContentSent: Equatable, Sendable {
+  /// Not a byte.
+  case none
+  /// A part, but not the last byte.
+  case begun
+  case whole
+}

@@ -1,0 +1,37 @@
+/// The bytes of an index as numbers of 64 bits.
+struct IndexWords {
+  static let headerLength = 64
+  static let slotLength = 16
+  static let used: UInt64 = 1
+  static let removed: UInt64 = 2
+
+  /// "gighidx3"
+  private static let magic: UInt64 = 0x3378_6469_6867_6967
+
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  subscript(index: Int) -> UInt64 {
+    UInt64(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self) })
+  }
+
+  var isHeader: Bool { self[0] == IndexWords.magic && self[7] == IndexWords.sum((0..<7).map { self[$0] }) }
+
+  /// - Parameter numbers: the six between the first and the last.
+  static func header(_ numbers: [UInt64]) -> [UInt8] {
+    let words = [magic] + numbers
+    return bytes(words + [sum(words)])
+  }
+
+  static func bytes(_ words: [UInt64]) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) } }
+  }
+
+  private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
+
+  /// What a slot adds to the sum of all.
+  static func slotValue(_ position: Int, _ key: UInt64, _ word: UInt64) -> UInt64 {
+    IndexKey.mixed(key &+ IndexKey.mixed(word &+ IndexKey.mixed(UInt64(position) &+ 1)))
+  }
+}

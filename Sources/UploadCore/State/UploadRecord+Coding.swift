@@ -1,0 +1,149 @@
+/// Why the bytes are not a record.
+package enum RecordError: Error, Equatable {
+  case damaged
+  /// Written by a version of the program that keeps something else in records.
+  case unsupportedVersion
+}
+
+/// A record in a file: a line with the length and the CRC-32 of the rest, and the rest in JSON.
+///
+///     gighive-upload record 2 0000000412 1c291ca3
+///     {"id":"5e1f0a77","phase":"pending", …}
+///
+/// Format 1 is that of version 0.1. It is read, and becomes format 2 when the record is written the next time. Members that
+/// this version does not know are kept. A version that adds one without which the record must not be touched, such as several
+/// addresses for one file, names it in the array `needs`: for a version that does not know it, the record is another version's.
+extension UploadRecord {
+  private static let magic = "gighive-upload record "
+  /// What of `needs` this version knows.
+  private static let known: [String] = []
+
+  /// The file's bytes.
+  /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
+  package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
+    let content = Array((json + "\n").utf8)
+    let length = String(content.count)
+    var head = Array(
+      (UploadRecord.magic + "2 " + String(repeating: "0", count: 10 - length.utf8.count) + length + " ").utf8)
+    UploadRecord.appendHex(crc32(content), to: &head)
+    head.append(ASCII.lineFeed)
+    return head + content
+  }
+
+  private var json: String {
+    var json = JSONWriter()
+    json.add("id", id)
+    json.add("phase", phase.rawValue)
+    json.add("created_at", createdAt)
+    json.add("updated_at", updatedAt)
+    json.add("file", Percent.encode(path))
+    json.add("device", String(identity.device))
+    json.add("inode", String(identity.inode))
+    json.add("size", identity.size)
+    json.add("modified_seconds", identity.modifiedSeconds)
+    json.add("modified_nanoseconds", identity.modifiedNanoseconds)
+    json.add("edges_sha256", identity.edges)
+    json.add("endpoint", endpoint)
+    json.add("offset", offset)
+    json.add("uploaded_as", uploadedAs)
+    for (name, value) in optionalTexts { if let value { json.add(name, value) } }
+    if let assetID { json.add("asset_id", assetID) }
+    if wasUploaded { json.add("was_uploaded", true) }
+    if isBeingDeleted { json.add("is_being_deleted", true) }
+    if isEnding { json.add("is_ending", true) }
+    if mayBeStored { json.add("may_be_stored", true) }
+    if let deliveredAt { json.add("delivered_at", deliveredAt) }
+    json.add("note", note)
+    for member in others { json.add(member.name, member.value) }
+    return json.finished()
+  }
+
+  private var optionalTexts: [(String, String?)] {
+    [
+      ("upload_url", uploadURL), ("expires", expires), ("message", message), ("checksum_sha256", sha256),
+      ("delete_token", deleteToken),
+    ]
+  }
+
+  /// Reads a whole file. What is torn, cut, longer than it says, or changed by a bit is not a record.
+  package init(decoding bytes: [UInt8], crc32: ([UInt8]) -> UInt32) throws(RecordError) {
+    let magic = UploadRecord.magic.utf8
+    guard bytes.starts(with: magic), bytes.count <= Limits.recordLength else { throw .damaged }
+    let isFirstFormat = bytes.dropFirst(magic.count).starts(with: "1 ".utf8)
+    guard isFirstFormat || bytes.dropFirst(magic.count).starts(with: "2 ".utf8) else { throw .unsupportedVersion }
+    let lengthStart = magic.count + 2
+    let sumStart = lengthStart + 11
+    let contentStart = sumStart + 9
+    guard bytes.count > contentStart, bytes[sumStart - 1] == ASCII.space, bytes[contentStart - 1] == ASCII.lineFeed,
+      let length = ASCII.decimal(bytes[lengthStart..<(sumStart - 1)]), length == Int64(bytes.count - contentStart)
+    else { throw .damaged }
+    let content = [UInt8](bytes[contentStart...])
+    var sum: [UInt8] = []
+    UploadRecord.appendHex(crc32(content), to: &sum)
+    guard bytes[sumStart..<(contentStart - 1)].elementsEqual(sum) else { throw .damaged }
+    guard let json = try? JSONReader.read(content), var record = UploadRecord(json) else { throw .unsupportedVersion }
+    if isFirstFormat { record.migrate() }
+    self = record
+  }
+
+  /// Makes of a record of format 1 what this version would have written.
+  private mutating func migrate() {
+    // The delivery was the last that was written down.
+    if phase == .delivered { deliveredAt = updatedAt }
+  }
+
+  private init?(_ json: JSONValue) {
+    guard json["needs"]?.elements.allSatisfy({ need in UploadRecord.known.contains { $0 == need.string } }) ?? true,
+      let id = json["id"]?.string, UploadRecord.isID(id),
+      let phase = json["phase"]?.string.flatMap({ Phase(rawValue: $0) }),
+      let path = json["file"]?.string.flatMap({ Percent.decode($0) }), !path.isEmpty, !path.contains(0),
+      let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
+      let offset = json["offset"]?.integer, offset >= 0, offset <= identity.size
+    else { return nil }
+    self.init(id: id, path: path, identity: identity, endpoint: endpoint)
+    self.phase = phase
+    self.offset = offset
+    createdAt = json["created_at"]?.integer ?? 0
+    updatedAt = json["updated_at"]?.integer ?? 0
+    uploadURL = json["upload_url"]?.string
+    uploadedAs = json["uploaded_as"]?.string ?? ""
+    expires = json["expires"]?.string
+    message = json["message"]?.string
+    assetID = json["asset_id"]?.integer
+    sha256 = json["checksum_sha256"]?.string
+    deleteToken = json["delete_token"]?.string
+    wasUploaded = json["was_uploaded"] == .bool(true)
+    isBeingDeleted = json["is_being_deleted"] == .bool(true)
+    isEnding = json["is_ending"] == .bool(true)
+    mayBeStored = json["may_be_stored"] == .bool(true)
+    deliveredAt = json["delivered_at"]?.integer
+    note = json["note"]?.string ?? ""
+    others = json.members.filter { !UploadRecord.isMember($0.name) }
+  }
+
+  private static func isMember(_ name: String) -> Bool {
+    switch name {
+    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "device", "inode", "size",
+      "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "offset", "uploaded_as", "upload_url",
+      "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded", "is_being_deleted",
+      "is_ending", "may_be_stored", "note":
+      true
+    default: false
+    }
+  }
+
+  private static func identity(_ json: JSONValue) -> FileIdentity? {
+    guard let device = json["device"]?.string.flatMap({ UInt64($0) }),
+      let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let size = json["size"]?.integer, size > 0,
+      let seconds = json["modified_seconds"]?.integer, let nanoseconds = json["modified_nanoseconds"]?.integer,
+      let edges = json["edges_sha256"]?.string
+    else { return nil }
+    return FileIdentity(
+      device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds,
+      edges: edges)
+  }
+
+  private static func appendHex(_ sum: UInt32, to output: inout [UInt8]) {
+    ASCII.appendHex([UInt8(sum >> 24), UInt8(sum >> 16 & 255), UInt8(sum >> 8 & 255), UInt8(sum & 255)], to: &output)
+  }
+}

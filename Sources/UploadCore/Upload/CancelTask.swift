@@ -1,0 +1,61 @@
+/// Ends an upload on a tus server (the termination extension).
+///
+/// An answer that does not prove to be the server's ends nothing: the upload's address is asked whether it is still there.
+struct CancelTask: Sendable {
+  private enum State: Sendable {
+    case terminating
+    /// Somebody said something. Is the upload there? `unsupported`: the answer was that uploads cannot be ended.
+    case locating(UploadError, unsupported: Bool)
+    case ended(isKept: Bool)
+  }
+
+  private let location: TargetURI
+  private let overridesMethod: Bool
+  private var state = State.terminating
+
+  init(_ location: TargetURI, overridesMethod: Bool) {
+    self.location = location
+    self.overridesMethod = overridesMethod
+  }
+
+  func next() -> TaskStep {
+    switch state {
+    case .terminating: .ask(TusUpload.termination(of: location, overridesMethod: overridesMethod))
+    case .locating: .ask(HTTPRequest(method: "HEAD", target: location, fields: [TusFields.resumable]))
+    case .ended(let isKept): .finished(.cancelled(isKept: isKept))
+    }
+  }
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    let verdict = Verdict.ofTus(status: answer.status, fields: answer.fields)
+    switch state {
+    case .terminating: try receiveTermination(answer, verdict)
+    case .locating(let error, let unsupported): try receiveLocation(answer, verdict, error, unsupported: unsupported)
+    case .ended: break
+    }
+  }
+
+  private mutating func receiveTermination(_ answer: Answer, _ verdict: Verdict) throws(UploadError) {
+    switch verdict {
+    case .tus(.success), .tus(.offset), .tus(.gone): state = .ended(isKept: false)
+    case .tus(.refused(status: 405)), .tus(.refused(status: 501)): state = .ended(isKept: true)
+    // A DELETE has no offset: 409 can only be a lock.
+    case .tus(.locked), .tus(.conflict): throw .tus(.locked)
+    case .somebodyElse(let status) where [404, 405, 410, 501].contains(status) || answer.isSuccess:
+      state = .locating(.notFromServer(status: status), unsupported: status == 405 || status == 501)
+    case .tus, .gigHive, .somebodyElse: throw answer.refusal
+    }
+  }
+
+  private mutating func receiveLocation(
+    _ answer: Answer, _ verdict: Verdict, _ error: UploadError, unsupported: Bool
+  ) throws(UploadError) {
+    switch verdict {
+    case .tus(.gone): state = .ended(isKept: false)
+    case .tus(.offset) where unsupported: state = .ended(isKept: true)
+    case .tus, .gigHive, .somebodyElse:
+      state = .terminating
+      throw error
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/// One recording as multipart/form-data: a POST, and on GigHive questions about a recording that it is still working on.
+///
+///     posting ──▶ verifying ──▶ stored
+///                   │   ▲
+///                   ▼   │
+///                 asking (what GigHive has under the asset's number)
+struct MultipartTask: Sendable {
+  private enum State: Sendable {
+    case posting
+    /// The answer is there; it is compared with the file's SHA-256.
+    case verifying(Answer)
+    /// GigHive has the recording and has not yet looked at it.
+    case asking(assetID: Int64, SentFile)
+    /// It is working on the recording, and did not say what to ask it for.
+    case unnumbered
+    case stored(Receipt, SentFile)
+  }
+
+  private let request: UploadRequest
+  private let size: Int64
+  private let boundary: Boundary
+  private var state = State.posting
+
+  init(_ request: UploadRequest, size: Int64, boundary: Boundary) {
+    self.request = request
+    self.size = size
+    self.boundary = boundary
+  }
+
+  /// Grows with everything that need not be done again after a failure.
+  var progress: Int64 {
+    switch state {
+    case .posting, .verifying: 0
+    case .asking, .unnumbered: 1
+    case .stored: 2
+    }
+  }
+
+  func next() throws(UploadError) -> TaskStep {
+    switch state {
+    case .posting, .unnumbered: return .ask(try post())
+    case .verifying: return .hash(.wholeFile)
+    case .asking(let assetID, _):
+      return .ask(HTTPRequest(method: "GET", target: request.base.appending(GigHiveAPI.recording(assetID))))
+    case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
+    }
+  }
+
+  private func post() throws(UploadError) -> HTTPRequest {
+    do throws(FormDataError) {
+      var post = HTTPRequest(
+        method: "POST", target: request.multipartTarget,
+        fields: [Field("Content-Type", FormData.contentType(boundary))],
+        body: try FormData.body(
+          fields: request.fields, file: request.filePart, fileLength: size, boundary: boundary))
+      post.mayExpectContinue = true
+      if !request.isForGigHive { post.reuse = .promised }
+      return post
+    } catch { throw .formData(error) }
+  }
+
+  // MARK: Answers
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    switch state {
+    case .posting:
+      // An answer to a part of the recording confirms nothing.
+      if request.computesSHA256, answer.sent == .whole {
+        state = .verifying(answer)
+      } else {
+        try judge(answer, sha256: nil)
+      }
+    case .asking(let assetID, let sent): try receiveRecording(answer, assetID, sent)
+    case .verifying, .unnumbered, .stored: break
+    }
+  }
+
+  mutating func hashed(sha256: String) throws(UploadError) {
+    if case .verifying(let answer) = state { try judge(answer, sha256: sha256) }
+  }
+
+  private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
+    state = .posting
+    let sent = SentFile(size: size, sha256: sha256)
+    do throws(ReplyFailure) {
+      let receipt =
+        request.isForGigHive
+        ? try ServerReply.fromGigHive(status: answer.status, content: answer.content, sent: sent)
+        : try ServerReply.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
+      state = .stored(receipt, sent)
+    } catch {
+      if case .pending(let assetID) = error {
+        state = assetID.map { .asking(assetID: $0, sent) } ?? .unnumbered
+      }
+      throw UploadError(error)
+    }
+  }
+
+  private mutating func receiveRecording(_ answer: Answer, _ assetID: Int64, _ sent: SentFile) throws(UploadError) {
+    guard case .gigHive(.recording(let checksum?, let size?)) = Verdict.ofRecording(answer) else {
+      guard answer.isSuccess || answer.status == 404 else { throw answer.refusal }
+      throw .stillProcessing
+    }
+    var receipt = Receipt()
+    receipt.assetID = assetID
+    do throws(ReplyFailure) { try ServerReply.compare(checksum: checksum, size: size, with: sent, &receipt) } catch {
+      throw UploadError(error)
+    }
+    state = .stored(receipt, sent)
+  }
+
+  /// GigHive knows a duplicate when it sees one. Another endpoint may not: once any of the recording may have reached it,
+  /// sending it again could store it twice.
+  mutating func interrupted(_ interruption: Interruption) -> Repetition {
+    if case .verifying = state { state = .posting }
+    // To ask by sending all of it again would be too dear.
+    if case .unnumbered = state { return .forbidden }
+    if request.isForGigHive { return .allowed }
+    switch interruption.sent {
+    case .none: return .allowed
+    case .begun: return .forbidden
+    case .whole: return interruption.error.leavesOutcomeOpen ? .couldStoreTwice : .forbidden
+    }
+  }
+
+  /// A 303 that follows an upload by S3's POST policy, and says so in its query, is a success.
+  func isConfirmed(by location: String, _ answer: Answer) -> Bool {
+    guard case .posting = state, answer.status == 303, answer.sent == .whole, !request.isForGigHive else {
+      return false
+    }
+    return ServerReply.isConfirmationByS3(location)
+  }
+
+  mutating func confirm(by answer: Answer) throws(UploadError) {
+    try receive(
+      Answer(
+        status: 200, sent: answer.sent, afterMilliseconds: answer.afterMilliseconds,
+        receivedAtSeconds: answer.receivedAtSeconds))
+  }
+}

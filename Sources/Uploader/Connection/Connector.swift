@@ -1,0 +1,153 @@
+import CShims
+import UploadCore
+
+/// Makes a connection: looks the name up, connects to whichever of its addresses answers first, lets a proxy connect
+/// further, does the TLS handshake.
+final class Connector: Machine {
+  private enum State {
+    case resolving(Lookup)
+    case racing(ConnectionRace)
+    case tunnelling(ProxyTunnel, ConnectionRace.Winner)
+    case handshaking(TLSStream, ConnectionRace.Winner)
+    case connected(Connection)
+  }
+
+  private let target: TargetURI
+  private let proxy: Proxy?
+  private let configuration: Configuration
+  private let tls: TLSContext?
+  private var state: State?
+  private var deadline: Int64 = 0
+
+  /// - Parameter tls: needed for https targets.
+  init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
+    self.target = target
+    self.configuration = configuration
+    self.tls = tls
+    proxy = configuration.proxies.proxy(for: target)
+  }
+
+  /// The result, once ``step(_:nowMilliseconds:)`` has returned nil.
+  var connection: Connection? {
+    if case .connected(let connection) = state { connection } else { nil }
+  }
+
+  private var timeouts: Timeouts { configuration.timeouts }
+  /// Whom the connection is made to: the proxy, or the server itself.
+  private var host: String { proxy?.lookupName ?? target.lookupName }
+  private var port: UInt16 { proxy?.port ?? target.port }
+
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    switch state {
+    case nil:
+      if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
+      deadline = now + timeouts.resolveMilliseconds
+      let lookup = try Lookup(host, port: port, configuration.addressFamily)
+      state = .resolving(lookup)
+      return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+    case .resolving(let lookup):
+      guard ready.contains(.readable) else {
+        return try wait(.resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
+      }
+      deadline = now + timeouts.connectMilliseconds
+      let race = ConnectionRace(
+        try lookup.addresses(), host: host, now: now, diagnostics: configuration.diagnostics)
+      state = .racing(race)
+      return try stepRace(race, now)
+    case .racing(let race):
+      return try stepRace(race, now)
+    case .tunnelling(let tunnel, let winner):
+      return try stepTunnel(tunnel, winner, now)
+    case .handshaking(let stream, let winner):
+      return try stepHandshake(stream, winner, now)
+    case .connected:
+      return nil
+    }
+  }
+
+  func excuse(_ milliseconds: Int64) { deadline += milliseconds }
+
+  private func wait(
+    _ phase: UploadPhase, _ limit: Int64, on descriptor: Int32, _ readiness: Readiness, _ now: Int64, peer: String
+  ) throws(UploadError) -> Wait {
+    guard now < deadline else { throw .timedOut(phase, peer: peer, limitMilliseconds: limit) }
+    return Wait(descriptor: descriptor, readiness: readiness, untilMilliseconds: deadline)
+  }
+
+  // MARK: TCP
+
+  private func stepRace(_ race: ConnectionRace, _ now: Int64) throws(UploadError) -> Wait? {
+    guard let winner = try race.step(now: now) else {
+      guard now < deadline else {
+        throw .timedOut(.connecting, peer: race.peer, limitMilliseconds: timeouts.connectMilliseconds)
+      }
+      return race.wait(until: deadline)
+    }
+    shim_set_unsent_low_water(winner.socket.descriptor, Limits.unsentLowWater)
+    shim_set_user_timeout(
+      winner.socket.descriptor, timeouts.stallMilliseconds + Limits.userTimeoutMarginMilliseconds)
+    guard target.scheme == .https else { return finish(winner.socket, winner) }
+    deadline = now + timeouts.handshakeMilliseconds
+    guard let proxy else { return try startHandshake(winner, now) }
+    let tunnel = try ProxyTunnel(
+      to: target, through: proxy, over: winner.socket, userAgent: configuration.userAgent)
+    state = .tunnelling(tunnel, winner)
+    return try stepTunnel(tunnel, winner, now)
+  }
+
+  // MARK: Proxy and TLS
+
+  private func stepTunnel(
+    _ tunnel: ProxyTunnel, _ winner: ConnectionRace.Winner, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    guard let readiness = try tunnel.step() else {
+      configuration.diagnostics?("* connected through the proxy " + tunnel.name)
+      return try startHandshake(winner, now)
+    }
+    return try wait(
+      .tunnelling, timeouts.handshakeMilliseconds, on: winner.socket.descriptor, readiness, now,
+      peer: winner.address)
+  }
+
+  private func startHandshake(_ winner: ConnectionRace.Winner, _ now: Int64) throws(UploadError) -> Wait? {
+    guard let tls else { preconditionFailure("an https target without a TLS context") }
+    deadline = now + timeouts.handshakeMilliseconds
+    let stream: TLSStream
+    do throws(TLSError) { stream = try TLSStream(over: winner.socket, context: tls, host: target.host) } catch {
+      throw .tls(error, host: target.host)
+    }
+    state = .handshaking(stream, winner)
+    return try stepHandshake(stream, winner, now)
+  }
+
+  private func stepHandshake(
+    _ stream: TLSStream, _ winner: ConnectionRace.Winner, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    let progress: TLSStream.Handshake
+    do throws(StreamError) {
+      progress = try stream.handshake()
+    } catch {
+      switch error {
+      case .tls(let error): throw .tls(error, host: target.host)
+      case .system(let error): throw .connectionLost(.handshaking, peer: winner.address, error)
+      }
+    }
+    switch progress {
+    case .wantsRead, .wantsWrite:
+      return try wait(
+        .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor,
+        progress == .wantsRead ? .readable : .writable, now, peer: winner.address)
+    case .done:
+      configuration.diagnostics?("* " + stream.summary)
+      return finish(stream, winner)
+    }
+  }
+
+  private func finish(_ stream: any ByteStream, _ winner: ConnectionRace.Winner) -> Wait? {
+    let peer = proxy.map { target.authority + " (through the proxy " + $0.text + ")" } ?? winner.address
+    state = .connected(
+      Connection(
+        stream: stream, peer: peer, roundTripMilliseconds: winner.roundTripMilliseconds, host: target.host))
+    return nil
+  }
+}

@@ -1,0 +1,172 @@
+import CShims
+import UploadCore
+
+/// TLS over a socket (OpenSSL's SSL), as a client.
+final class TLSStream: ByteStream {
+  enum Handshake: Equatable { case done, wantsRead, wantsWrite }
+
+  private let socket: Socket
+  private let context: TLSContext
+  private let ssl: OpaquePointer
+  private let bio: OpaquePointer
+
+  var descriptor: Int32 { socket.descriptor }
+  var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
+
+  /// Bytes in records that the socket has not taken.
+  private var heldLength = 0
+  var holdsBytes: Bool { heldLength > 0 }
+
+  /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
+  init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
+    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, context.recordBatchLength)
+    else {
+      throw .outOfMemory
+    }
+    self.socket = socket
+    self.context = context
+    self.ssl = ssl
+    self.bio = bio
+    SSL_set_bio(ssl, bio, bio)
+    SSL_set_connect_state(ssl)
+    SSL_set_options(ssl, shim_ssl_no_renegotiation())
+    // Every property is set, so that deinit frees the SSL when this throws.
+    guard TLSStream.expect(host, on: ssl) else { throw .outOfMemory }
+  }
+
+  /// Tells OpenSSL whom the certificate must be for.
+  /// - Returns: false if it could not take it, and would accept anybody's.
+  private static func expect(_ host: String, on ssl: OpaquePointer) -> Bool {
+    if shim_is_ip_address(host) != 0 { return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 }
+    // The dot that ends a name at the root is in no certificate, and not sent (RFC 6066, 3).
+    let host = host.hasSuffix(".") ? String(host.dropLast()) : host
+    SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
+    return SSL_set1_host(ssl, host) == 1 && shim_ssl_set_server_name(ssl, host) == 1
+  }
+
+  deinit { SSL_free(ssl) }
+
+  /// Goes on with the handshake. When it is done, the certificate and the pins have been checked; nothing of the request
+  /// is written before.
+  func handshake() throws(StreamError) -> Handshake {
+    ERR_clear_error()
+    let result = SSL_do_handshake(ssl)
+    let outcome = Int(shim_ssl_outcome(ssl, result))
+    switch outcome {
+    case SHIM_TLS_OK, SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+      let isFlushed = try flush()
+      try throwSocketError(shim_bio_read_error(bio))
+      guard isFlushed else { return .wantsWrite }
+      guard outcome == SHIM_TLS_OK else { return outcome == SHIM_TLS_WANTS_READ ? .wantsRead : .wantsWrite }
+      try checkKeyUsage()
+      try checkPins()
+      return .done
+    case SHIM_TLS_TRUNCATED, SHIM_TLS_CLOSED:
+      throw .tls(.closedDuringHandshake)
+    default:
+      let verification = SSL_get_verify_result(ssl)
+      if verification != 0, !context.isInsecure {
+        ERR_clear_error()
+        let reason = String(cString: X509_verify_cert_error_string(verification))
+        throw .tls(.certificate(code: Int(verification), reason: reason))
+      }
+      let alert = Int(shim_ssl_failure_alert())
+      let reason = TLSContext.failureText()
+      throw .tls(alert < 0 ? .handshake(reason: reason) : .alert(alert, words: reason))
+    }
+  }
+
+  /// OpenSSL takes a certificate whose key may only encipher; browsers do not.
+  private func checkKeyUsage() throws(StreamError) {
+    guard !context.isInsecure, shim_server_key_may_sign(ssl) == 0 else { return }
+    let code = Int(X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE)
+    throw .tls(.certificate(code: code, reason: "key usage does not include digital signature"))
+  }
+
+  private func checkPins() throws(StreamError) {
+    guard !context.pins.isEmpty else { return }
+    var digest = [UInt8](repeating: 0, count: 32)
+    guard shim_server_key_digest(ssl, &digest) != 0 else { throw .tls(.outOfMemory) }
+    let actual = "sha256//" + Base64.encode(digest)
+    guard context.pins.contains(actual) else { throw .tls(.pinMismatch(actual: actual)) }
+  }
+
+  /// The protocol and cipher suite that were agreed on, for people.
+  var summary: String {
+    String(cString: SSL_get_version(ssl)) + " " + String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+  }
+
+  func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
+    for _ in 0..<Limits.tlsMessageCount {
+      if let result = try readRecord(into: space) { return result }
+    }
+    return .notReady
+  }
+
+  /// - Returns: nil after a message that is OpenSSL's own, such as a session ticket, with perhaps an answer behind it.
+  private func readRecord(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead? {
+    ERR_clear_error()
+    let count = SSL_read(ssl, space.baseAddress, Int32(clamping: space.count))
+    switch Int(shim_ssl_outcome(ssl, count)) {
+    case SHIM_TLS_OK: return .bytes(Int(count))
+    case SHIM_TLS_CLOSED: return .end
+    case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+      try throwSocketError(shim_bio_read_error(bio))
+      // What was read can have been a question, such as for a certificate, and the answer to it stands behind what was written.
+      heldLength = shim_bio_flush(bio)
+      return shim_bio_is_drained(bio) != 0 ? .notReady : nil
+    case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
+    default: throw .tls(failure())
+    }
+  }
+
+  /// What went wrong behind the handshake. A server says there, too, that it does not accept this client (RFC 8446, 4.4.2.4 and
+  /// 6.2), since the handshake is done here before the server has seen the client's certificate.
+  private func failure() -> TLSError {
+    let alert = Int(shim_ssl_failure_alert())
+    let words = TLSContext.failureText()
+    if alert >= 0, TLSError.isRefusal(alert: alert) { return .alert(alert, words: words) }
+    return .broken(reason: alert < 0 ? words : "the server says: " + words)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(StreamError) -> Int {
+    guard try flush() else { return 0 }
+    ERR_clear_error()
+    var written = 0
+    while written < bytes.count {
+      // One record a call (16 KiB), as partial writes are allowed; and only where there is room for a whole one: were a record
+      // left half written, OpenSSL could not answer a question that it reads meanwhile (SSL_R_BAD_LENGTH).
+      if shim_bio_room(bio) < TLSStream.recordLength, try !flush() { return written }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(Limits.recordContentLength))
+      let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
+      switch Int(shim_ssl_outcome(ssl, count)) {
+      case SHIM_TLS_OK: written += Int(count)
+      case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
+        try throwSocketError(shim_bio_write_error(bio))
+        return written
+      default: throw .tls(failure())
+      }
+    }
+    _ = try flush()
+    return written
+  }
+
+  private static let recordLength = Limits.recordContentLength + Limits.recordOverhead
+
+  /// The bytes have to be encrypted, and this kernel's TLS is not used.
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? { nil }
+
+  func flush() throws(StreamError) -> Bool {
+    heldLength = shim_bio_flush(bio)
+    try throwSocketError(shim_bio_write_error(bio))
+    return heldLength == 0
+  }
+
+  /// close_notify (RFC 8446, 6.1).
+  func closeNotify() { _ = SSL_shutdown(ssl) }
+
+  /// - Parameter result: what the BIO kept: -errno, or 0.
+  private func throwSocketError(_ result: Int32) throws(StreamError) {
+    if result != 0 { throw .system(SystemError(result: result)) }
+  }
+}

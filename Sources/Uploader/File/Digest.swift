@@ -1,0 +1,42 @@
+import CShims
+import UploadCore
+
+/// A digest of a stream of bytes, by OpenSSL's EVP (which uses the processor's instructions for it where there are any).
+final class Digest {
+  enum Algorithm { case sha256, sha1 }
+
+  /// OpenSSL's EVP_MD_CTX.
+  let context: OpaquePointer
+  private let length: Int
+  private var hasFailed = false
+
+  init(_ algorithm: Algorithm) throws(UploadError) {
+    shim_openssl_initialize()
+    guard let context = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
+    self.context = context
+    length = algorithm == .sha256 ? 32 : 20
+    guard EVP_DigestInit_ex(context, algorithm == .sha256 ? EVP_sha256() : EVP_sha1(), nil) == 1 else {
+      throw .outOfResources("memory")
+    }
+  }
+
+  deinit { EVP_MD_CTX_free(context) }
+
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    if EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) != 1 { hasFailed = true }
+  }
+
+  /// The digest. Ends the computation.
+  func finish() throws(UploadError) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: length)
+    guard EVP_DigestFinal_ex(context, &digest, nil) == 1, !hasFailed else { throw .outOfResources("memory") }
+    return digest
+  }
+
+  /// The digest in lower-case hexadecimal digits. Ends the computation.
+  func finishInHex() throws(UploadError) -> String {
+    var hex: [UInt8] = []
+    ASCII.appendHex(try finish(), to: &hex)
+    return String(decoding: hex, as: UTF8.self)
+  }
+}

@@ -1,0 +1,82 @@
+import UploadCore
+
+/// Reads a part of a file to hash it, without sending it.
+final class FileHasher: Machine {
+  /// What it computes.
+  private enum Purpose {
+    case wholeFile(FileDigest)
+    case range(Digest)
+    /// Besides what the source's own digest lacks.
+    case wholeFileAgain(Digest, of: FileDigest)
+  }
+
+  private let source: TransferSource
+  private let purpose: Purpose
+  private let buffers: TransferBuffers
+  private var offset: Int64
+  private let end: Int64
+  /// Is the file that was read one that nobody has changed meanwhile?
+  private var isSteady = true
+  private var hasRead = false
+
+  init(_ source: TransferSource, _ range: HashRange, buffers: TransferBuffers) throws(UploadError) {
+    self.source = source
+    self.buffers = buffers
+    switch range {
+    case .wholeFile:
+      let digest: FileDigest
+      if let own = source.digest { digest = own } else { digest = try FileDigest() }
+      purpose = .wholeFile(digest)
+      // What was hashed while it was sent is not read again.
+      offset = digest.position
+      end = source.file.size
+    case .range(let algorithm, let start, let length):
+      purpose = .range(try Digest(algorithm == .sha256 ? .sha256 : .sha1))
+      offset = start
+      end = start + length
+    case .wholeFileAgain:
+      guard let own = source.digest else { preconditionFailure("nothing to compare with") }
+      purpose = .wholeFileAgain(try Digest(.sha256), of: own)
+      offset = 0
+      end = source.file.size
+      // The ring holds the end of the file back.
+      try source.beginReadingAgain()
+      return
+    }
+    buffers.clear()
+  }
+
+  /// Reads one run.
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    guard offset < end else {
+      if hasRead { try verify() }
+      return nil
+    }
+    let length = Int(min(end - offset, Int64(buffers.runLength)))
+    let run = UnsafeMutableRawBufferPointer(rebasing: buffers.ring.spareRun.prefix(length))
+    let count = try source.read(into: run, at: offset)
+    let bytes = UnsafeRawBufferPointer(rebasing: run[..<count])
+    switch purpose {
+    // Where it is not the source's own, which has the bytes already.
+    case .wholeFile(let digest): digest.update(bytes, at: offset)
+    case .range(let digest), .wholeFileAgain(let digest, _): digest.update(bytes)
+    }
+    hasRead = true
+    offset += Int64(count)
+    return Wait(untilMilliseconds: now)
+  }
+
+  private func verify() throws(UploadError) {
+    if case .wholeFileAgain = purpose { isSteady = try source.isSteady() } else { isSteady = try source.isUnchanged() }
+  }
+
+  /// What it came to, once ``step(_:nowMilliseconds:)`` has returned nil.
+  func hashed() throws(UploadError) -> HashResult {
+    switch purpose {
+    case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isSteady: isSteady)
+    case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()))
+    case .wholeFileAgain(let digest, let own):
+      .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isSteady: isSteady)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import CShims
+
+/// The one loop: waits for what its machines wait for, and steps those that can go on.
+final class EventLoop<Worker: Machine> {
+  private let cancellation: Cancellation
+  private let outlet: (any Outlet)?
+  private var machines: [Worker] = []
+  private var waits: [Wait] = []
+  private var ready: [Readiness] = []
+  /// The cancellation's in front, then those of each machine, and the outlet's.
+  private var entries: [shim_poll_entry] = []
+  /// When the outlet is asked again whether a further machine may begin; nil if it has not said no.
+  private var heldUntil: Int64?
+
+  /// - Parameter outlet: says when a further machine may begin, and is written to as soon as that is possible.
+  init(_ cancellation: Cancellation, outlet: (any Outlet)? = nil) {
+    precondition(Int(Limits.jobCount) * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
+    self.cancellation = cancellation
+    self.outlet = outlet
+  }
+
+  private static var standardStreamCount: Int { 3 }
+
+  /// Runs machines until there are no more.
+  /// - Parameters:
+  ///   - count: how many at a time.
+  ///   - hasNext: is there a further machine? Is asked only where there is an outlet.
+  ///   - next: hands out machines; nil when there are no more.
+  ///   - ended: is told how each machine ended.
+  func run(
+    _ count: Int, hasNext: () -> Bool = { true }, next: () -> Worker?, ended: (Worker, UploadError?) -> Void
+  ) {
+    while true {
+      begin(count, hasNext, next)
+      if machines.isEmpty, heldUntil == nil { return }
+      let failure = poll()
+      if machines.isEmpty, failure != nil { return }
+      outlet?.write()
+      for index in machines.indices.reversed() { step(index, failure, ended) }
+    }
+  }
+
+  /// Begins what may begin.
+  private func begin(_ count: Int, _ hasNext: () -> Bool, _ next: () -> Worker?) {
+    heldUntil = nil
+    while machines.count < count, !cancellation.isCancelled {
+      if let outlet, hasNext() {
+        switch outlet.admission(nowMilliseconds: shim_monotonic_milliseconds()) {
+        case .open: break
+        case .held(let until):
+          heldUntil = until
+          return
+        case .closed: return
+        }
+      }
+      guard let machine = next() else { return }
+      machines.append(machine)
+      waits.append(Wait(untilMilliseconds: 0))
+      ready.append([])
+    }
+  }
+
+  /// - Returns: why all machines have to end.
+  private func poll() -> UploadError? {
+    var until = heldUntil ?? Int64.max
+    entries.removeAll(keepingCapacity: true)
+    entries.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
+    for wait in waits {
+      until = min(until, wait.untilMilliseconds)
+      entries.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))
+      for descriptor in wait.others {
+        entries.append(shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0))
+      }
+    }
+    if let outlet {
+      for descriptor in outlet.blocked {
+        entries.append(shim_poll_entry(descriptor: descriptor, events: Readiness.writable.rawValue, ready: 0))
+      }
+    }
+    let milliseconds = max(0, until - shim_monotonic_milliseconds())
+    guard shim_poll(&entries, Int32(entries.count), milliseconds) == 0 else {
+      return .outOfResources("memory for poll")
+    }
+    var entry = 1
+    for (index, wait) in waits.enumerated() {
+      ready[index] = []
+      for _ in 0...wait.others.count {
+        ready[index].formUnion(Readiness(rawValue: entries[entry].ready))
+        entry += 1
+      }
+    }
+    return entries[0].ready != 0 ? .cancelled(hasSentAll: false) : nil
+  }
+
+  private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {
+    let machine = machines[index]
+    var error = failure
+    if error == nil {
+      let now = shim_monotonic_milliseconds()
+      if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
+      defer { excuseOthers(than: machine, since: now) }
+      do throws(UploadError) {
+        if let wait = try machine.step(ready[index], nowMilliseconds: now) {
+          waits[index] = wait
+          return
+        }
+      } catch let thrown { error = thrown }
+    }
+    machines.remove(at: index)
+    waits.remove(at: index)
+    ready.remove(at: index)
+    ended(machine, error)
+  }
+
+  private func excuseOthers(than machine: Worker, since began: Int64) {
+    guard machines.count > 1 else { return }
+    let milliseconds = shim_monotonic_milliseconds() - began
+    guard milliseconds >= Limits.longStepMilliseconds else { return }
+    for other in machines where other !== machine { other.excuse(milliseconds) }
+  }
+}

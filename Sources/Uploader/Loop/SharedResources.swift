@@ -1,0 +1,19 @@
+import CShims
+import UploadCore
+
+/// What all uploads of an ``Uploader`` share.
+struct SharedResources {
+  let configuration: Configuration
+  let tls: TLSSource
+  let state = StateSource()
+
+  /// What applies to an upload whatever its protocol is.
+  func policy() throws(UploadError) -> UploadPolicy {
+    var seed: UInt64 = 0
+    guard shim_random(&seed, 8) == 0 else { throw .outOfResources("randomness") }
+    var policy = UploadPolicy(retries: configuration.retryPolicy, seed: seed)
+    policy.totalMilliseconds = configuration.timeouts.totalMilliseconds
+    policy.canRenewCredentials = configuration.refreshCredentials != nil
+    return policy
+  }
+}

@@ -1,0 +1,285 @@
+import CShims
+import UploadCore
+
+/// Carries out what an ``UploadMachine`` decides: connects, sends, reads, hashes, waits, and tells the machine what happened.
+/// It decides nothing itself.
+final class UploadDriver: Machine {
+  private enum Activity {
+    case deciding
+    case connecting(Connector, HTTPRequest)
+    case transferring(Transferring)
+    case hashing(FileHasher)
+    /// The file is read again, while the transfer holds its end back.
+    case rereading(FileHasher, Transferring, sinceMilliseconds: Int64)
+    case waiting(untilMilliseconds: Int64)
+    case finished(Outcome)
+  }
+
+  private struct Transferring {
+    let transfer: Transfer
+    let connection: Connection
+    let target: TargetURI
+  }
+
+  private(set) var machine: UploadMachine
+  private var activity = Activity.deciding
+  private let shared: SharedResources
+  private let slot: UploadSlot
+  private let source: TransferSource?
+  private let hooks: DriverHooks
+  private var composer: RequestComposer
+  /// When the first step was made and when the last one was, on the monotonic clock.
+  private(set) var startedAt: Int64?
+  private(set) var now: Int64 = 0
+
+  /// - Parameters:
+  ///   - source: the file; nil where nothing is uploaded.
+  ///   - composer: knows who asks.
+  init(
+    _ machine: UploadMachine, of source: TransferSource? = nil, slot: UploadSlot, shared: SharedResources,
+    composer: RequestComposer, hooks: DriverHooks = DriverHooks()
+  ) {
+    self.machine = machine
+    self.source = source
+    self.slot = slot
+    self.shared = shared
+    self.composer = composer
+    self.hooks = hooks
+  }
+
+  /// What it came to, once ``step(_:nowMilliseconds:)`` has returned nil.
+  var outcome: Outcome? {
+    if case .finished(let outcome) = activity { outcome } else { nil }
+  }
+
+  /// Has the request at work gone out as a whole?
+  var hasSentAll: Bool {
+    switch activity {
+    case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
+    // The answer is there, and is compared with the file.
+    case .hashing: true
+    case .deciding, .connecting, .waiting, .finished: false
+    }
+  }
+
+  // MARK: The step
+
+  func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
+    now = nowMilliseconds
+    startedAt = startedAt ?? now
+    interruptAtDeadline()
+    var ready = ready
+    while true {
+      if var wait = try advance(ready) {
+        if let deadline = machine.deadlineMilliseconds {
+          wait.untilMilliseconds = min(wait.untilMilliseconds, deadline)
+        }
+        return wait
+      }
+      if case .finished = activity { return nil }
+      ready = []
+    }
+  }
+
+  /// The time for all of it is over: what that means depends on what was under way.
+  private func interruptAtDeadline() {
+    guard let deadline = machine.deadlineMilliseconds, now >= deadline else { return }
+    switch activity {
+    case .transferring(let transferring), .rereading(_, let transferring, _):
+      let limit = shared.configuration.timeouts.totalMilliseconds ?? 0
+      let error = UploadError.timedOut(.delivering, peer: transferring.target.origin, limitMilliseconds: limit)
+      machine.handle(.interrupted(transferring.transfer.interruption(error)))
+    case .deciding, .connecting, .hashing, .waiting, .finished: break
+    }
+    activity = .deciding
+  }
+
+  func excuse(_ milliseconds: Int64) {
+    switch activity {
+    case .connecting(let connector, _): connector.excuse(milliseconds)
+    case .transferring(let transferring): transferring.transfer.excuse(milliseconds)
+    // All of the reading is excused in the end.
+    case .rereading: break
+    case .deciding, .hashing, .waiting, .finished: break
+    }
+  }
+
+  /// - Returns: nil if the activity has changed.
+  private func advance(_ ready: Readiness) throws(UploadError) -> Wait? {
+    switch activity {
+    case .deciding: try act(machine.next(nowMilliseconds: now))
+    case .connecting(let connector, let request):
+      do throws(UploadError) {
+        if let wait = try connector.step(ready, nowMilliseconds: now) { return wait }
+        if let connection = connector.connection { try transfer(request, over: connection) }
+      } catch { end(.interrupted(Interruption(error))) }
+    case .transferring(let transferring):
+      return try advance(transferring, ready)
+    case .rereading(let reading, let transferring, let since):
+      do throws(UploadError) {
+        if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
+        machine.handle(.hashed(try reading.hashed()))
+        if case .underWay = machine.state { source?.settle() }
+        transferring.transfer.excuse(now - since)
+        resume(transferring)
+      } catch { end(.failed(error)) }
+    case .hashing(let reading):
+      do throws(UploadError) {
+        if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
+        end(.hashed(try reading.hashed()))
+      } catch { end(.failed(error)) }
+    case .waiting(let until):
+      if now < until { return Wait(untilMilliseconds: until) }
+      activity = .deciding
+    case .finished: break
+    }
+    return nil
+  }
+
+  /// Tells the machine what an activity came to.
+  private func end(_ event: UploadEvent) {
+    machine.handle(event)
+    activity = .deciding
+  }
+
+  private func act(_ action: UploadAction) throws(UploadError) {
+    switch action {
+    case .send(let request, let choice): try send(request, choice)
+    case .hash(let range): try hash(range)
+    case .save(let change): try save(change)
+    case .renewCredentials: renewCredentials()
+    case .tell(let retry):
+      let error = retry.error.redacted(composer.secrets)
+      hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
+    case .tellMultipartFallback: shared.configuration.diagnostics?("* the server speaks no tus; sending as multipart")
+    case .wait(let until): activity = .waiting(untilMilliseconds: until)
+    case .await: preconditionFailure("an answer is awaited, and no request is under way")
+    case .finished(let outcome): activity = .finished(outcome)
+    case .failed(let error): throw error.redacted(composer.secrets)
+    }
+  }
+
+  private func save(_ change: RecordChange) throws(UploadError) {
+    do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
+      machine.handle(.failed(error))
+    }
+  }
+
+  private func renewCredentials() {
+    let fresh = shared.configuration.refreshCredentials?()
+    let areNew = fresh.map { $0.fields != composer.credentials.fields } ?? false
+    if areNew, let fresh {
+      composer.use(fresh)
+      shared.configuration.diagnostics?(
+        "* the server refuses the credentials; trying again with those that are there now")
+    }
+    machine.handle(.credentials(areNew: areNew))
+  }
+
+  private func hash(_ range: HashRange) throws(UploadError) {
+    guard let source else { preconditionFailure("a hash of no file") }
+    do throws(UploadError) {
+      let reading = try FileHasher(source, range, buffers: slot.buffers)
+      if case .transferring(let transferring) = activity {
+        activity = .rereading(reading, transferring, sinceMilliseconds: now)
+      } else {
+        activity = .hashing(reading)
+      }
+    } catch { end(.failed(error)) }
+  }
+
+  /// The transfer continues, unless the machine has ended the upload.
+  private func resume(_ transferring: Transferring) {
+    if case .underWay = machine.state { activity = .transferring(transferring) } else { activity = .deciding }
+  }
+
+  // MARK: Requests
+
+  private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
+    do throws(UploadError) {
+      if let connection = slot.takeConnection(to: request.target, choice) {
+        return try transfer(request, over: connection)
+      }
+      let context = try shared.tls.context(for: request.target)
+      let connector = Connector(to: request.target, configuration: shared.configuration, tls: context)
+      activity = .connecting(connector, request)
+    } catch { end(.interrupted(Interruption(error))) }
+  }
+
+  private func transfer(_ request: HTTPRequest, over connection: Connection) throws(UploadError) {
+    let transfer = Transfer(
+      try compose(request), of: source, over: connection, buffers: slot.buffers,
+      timeouts: shared.configuration.timeouts, pace: slot.pace)
+    activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
+  }
+
+  private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
+    let (head, outgoing) = try composer.compose(request)
+    diagnostics.show(head)
+    return outgoing
+  }
+
+  private var diagnostics: Diagnostics {
+    Diagnostics(tell: shared.configuration.diagnostics, secrets: composer.secrets)
+  }
+
+  private func advance(_ transferring: Transferring, _ ready: Readiness) throws(UploadError) -> Wait? {
+    let transfer = transferring.transfer
+    let step: TransferStep
+    do throws(UploadError) { step = try transfer.step(ready, nowMilliseconds: now) } catch {
+      end(.failed(error))
+      return nil
+    }
+    if let progress = transfer.takeProgress() { hooks.onProgress(progress) }
+    switch step {
+    case .wait(let wait): return wait
+    case .sent: try sendNext(behind: transfer)
+    case .answered(let response, let sent, let milliseconds):
+      diagnostics.show(response)
+      machine.handle(event(response, sent, milliseconds))
+      // With no request on it that counts, the connection is free, or of no use.
+      guard machine.underWayCount == 0 else { return nil }
+      if transfer.canReuseConnection {
+        slot.keep(transferring.connection, to: transferring.target, isPromised: transfer.promisesReuse)
+      }
+      activity = .deciding
+    case .interrupted(let interruption): end(.interrupted(interruption))
+    case .statusChanged(let statusChange):
+      machine.handle(.statusChanged(statusChange))
+      resume(transferring)
+      if case .holding = machine.state {
+        activity = .transferring(transferring)
+        try act(machine.next(nowMilliseconds: now))
+      }
+    }
+    return nil
+  }
+
+  /// A request has gone out; another one may follow before it is answered.
+  private func sendNext(behind transfer: Transfer) throws(UploadError) {
+    switch machine.next(nowMilliseconds: now) {
+    case .send(let request, _):
+      do throws(UploadError) { transfer.append(try compose(request)) } catch { end(.failed(error)) }
+    case .save(let change):
+      try save(change)
+      try sendNext(behind: transfer)
+    case .await: break
+    case let action:
+      activity = .deciding
+      try act(action)
+    }
+  }
+
+  private func event(_ response: Response, _ sent: ContentSent, _ milliseconds: Int64) -> UploadEvent {
+    do throws(UploadError) {
+      // What cannot be read confirms nothing.
+      var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
+      // What is no JSON is there to be quoted. Its tags go before that, and can be a part of a secret.
+      if (try? JSONReader.read(content)) == nil { content = composer.secrets.redacted(content) }
+      return .answered(
+        Answer(
+          status: response.status, fields: response.head.fields, content: content, sent: sent,
+          afterMilliseconds: milliseconds, receivedAtSeconds: shim_unix_seconds()))
+    } catch { return .failed(error) }
+  }
+}

@@ -1,0 +1,190 @@
+import CShims
+import UploadCore
+
+/// One upload from its request to its outcome: opens the file and the record, runs the driver, and keeps the record true.
+final class UploadJob: Machine {
+  private enum State {
+    /// The file and its record are still to be opened, and all of it is tried again until then.
+    case opening(untilMilliseconds: Int64?)
+    case running(UploadDriver, SourceFile)
+    case delivered(Delivery)
+  }
+
+  private var state = State.opening(untilMilliseconds: nil)
+  private let request: UploadRequest
+  /// Which of the requests it is, for the caller.
+  let index: Int
+  let slot: UploadSlot
+  private let shared: SharedResources
+  private let hooks: DriverHooks
+  private let onRecord: (String) -> Void
+  private var record: LockedRecord?
+
+  init(
+    _ request: UploadRequest, index: Int, slot: UploadSlot, shared: SharedResources, hooks: DriverHooks,
+    onRecord: @escaping (String) -> Void
+  ) {
+    self.request = request
+    self.index = index
+    self.slot = slot
+    self.shared = shared
+    self.hooks = hooks
+    self.onRecord = onRecord
+  }
+
+  /// The confirmation, once the job has ended without an error.
+  var delivery: Delivery? {
+    if case .delivered(let delivery) = state { delivery } else { nil }
+  }
+
+  /// Did the server have a whole form when the job ended, so that it may have stored the recording?
+  var hasSentAll: Bool {
+    if case .running(let driver, _) = state { driver.machine.sendsForm && driver.hasSentAll } else { false }
+  }
+
+  // MARK: The step
+
+  func excuse(_ milliseconds: Int64) {
+    if case .running(let driver, _) = state { driver.excuse(milliseconds) }
+  }
+
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    switch state {
+    case .opening(let until):
+      guard let (driver, file) = try open(until, now) else {
+        return Wait(untilMilliseconds: now + Limits.stateLockPauseMilliseconds)
+      }
+      state = .running(driver, file)
+      return try run(driver, file, ready, now)
+    case .running(let driver, let file): return try run(driver, file, ready, now)
+    case .delivered: return nil
+    }
+  }
+
+  private func run(
+    _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
+    hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
+    state = .delivered(
+      Delivery(
+        receipt: receipt, file: sent, resumedFrom: resumedFrom,
+        durationMilliseconds: driver.now - (driver.startedAt ?? driver.now), upload: record?.record.id))
+    do throws(UploadError) { try record?.noteDelivery(receipt, sent) } catch {
+      shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
+    }
+    return nil
+  }
+
+  // MARK: Opening
+
+  /// - Parameter until: when to give up waiting for the state directory; nil at the first try.
+  /// - Returns: nil if another process has locked the state directory for now.
+  private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
+    var request = request
+    if case .gigHive(let base, let form) = request.destination {
+      do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
+      // Once, so that a repeated request after midnight is still for the same event.
+      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
+    }
+    let file: SourceFile
+    do throws(FileError) { file = try SourceFile.open(request.file, limit: request.sizeLimit) } catch {
+      throw .file(request.file, error)
+    }
+    switch try openRecord(request, for: file) {
+    case .none: break
+    case .busy(let path):
+      let until = until ?? now + Limits.stateLockMilliseconds
+      if now < until {
+        state = .opening(untilMilliseconds: until)
+        return nil
+      }
+      try goWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
+    case .open(let opened):
+      record = opened
+      onRecord(opened.record.id)
+    }
+    return (try driver(request, file), file)
+  }
+
+  private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
+    if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
+      try record?.update { $0.forgetUpload() }
+    }
+    var random = [UInt8](repeating: 0, count: 16)
+    guard shim_random(&random, random.count) == 0 else { throw .outOfResources("randomness") }
+    let isGuest = if case .uploadToken = shared.configuration.credentials { true } else { false }
+    let plan = UploadPlan(
+      request, size: file.size,
+      previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
+      isGuest: isGuest, boundary: Boundary(random: random))
+    var hooks = hooks
+    let record = record
+    hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }
+    return UploadDriver(
+      try UploadMachine(.upload(plan), try shared.policy()),
+      of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), slot: slot,
+      shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin), hooks: hooks)
+  }
+
+  private enum RecordAccess {
+    /// None is kept, or none can be.
+    case none
+    /// Another process has locked the directory.
+    case busy(LocalPath)
+    case open(LockedRecord)
+  }
+
+  private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> RecordAccess {
+    guard let path = shared.configuration.stateDirectory, request.isRecorded else { return .none }
+    let warnings = shared.configuration.warnings
+    do throws(UploadError) {
+      let directory: StateDirectory
+      do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
+        throw .state(error)
+      }
+      slot.buffers.clear()
+      let opened = try LockedRecord.open(
+        for: file, try file.identity(using: slot.buffers.ring.writableRun), endpoint: request.base.text,
+        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, in: directory)
+      return opened.map { .open($0) } ?? .busy(path)
+    } catch {
+      try goWithoutRecord(error, request, for: file)
+      return .none
+    }
+  }
+
+  /// Without a record, an interrupted upload by tus could not be resumed; a form goes all the same.
+  private func goWithoutRecord(
+    _ error: UploadError, _ request: UploadRequest, for file: SourceFile
+  ) throws(UploadError) {
+    guard case .state = error, !request.prefersTus(size: file.size) else { throw error }
+    let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
+    shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
+  }
+
+  // MARK: The end
+
+  /// Has the file's status changed, with no digest that would show a change of its content in the end? What the server has of it
+  /// may then be of another content, and the next process could not know.
+  private var isDoubtful: Bool {
+    guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
+    return (try? file.verifyUnchanged()) ?? false
+  }
+
+  /// Writes down what the job ended with.
+  func note(_ error: UploadError) {
+    guard let record else { return }
+    let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
+    let isCancelled = if case .cancelled = error { true } else { false }
+    let isDoubtful = isDoubtful
+    record.releaseSpace()
+    do throws(UploadError) {
+      try record.update {
+        $0.note(error, message: isCancelled ? nil : error.message, offset: offset)
+        if isDoubtful { $0.forgetUpload() }
+      }
+    } catch { shared.configuration.warnings?(error.message) }
+  }
+}

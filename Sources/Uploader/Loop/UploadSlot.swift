@@ -1,0 +1,59 @@
+import CShims
+import UploadCore
+
+/// Where one upload at a time is at work: its part of the memory, and the connection that the last request left.
+final class UploadSlot {
+  private struct IdleConnection {
+    var connection: Connection
+    let origin: String
+    /// Did the server promise to keep it open?
+    let isPromised: Bool
+  }
+
+  let buffers: TransferBuffers
+  /// Its part of the rate; nil if there is no limit.
+  let pace: PaceShare?
+  private var idle: IdleConnection?
+  /// Origins whose servers close connections without saying so.
+  private var avoided: [String] = []
+
+  /// - Parameter jobs: how many slots share the memory.
+  init(jobs: Int, pace: Pace? = nil) {
+    buffers = TransferBuffers(jobs: jobs)
+    self.pace = pace.map { PaceShare(of: $0) }
+  }
+
+  deinit { idle?.connection.stream.closeNotify() }
+
+  func keep(_ connection: Connection, to target: TargetURI, isPromised: Bool) {
+    guard !avoided.contains(target.origin) else { return connection.stream.closeNotify() }
+    idle = IdleConnection(connection: connection, origin: target.origin, isPromised: isPromised)
+  }
+
+  /// Hands over the connection that was kept, unless it goes elsewhere, is not good enough for the request, or the server has
+  /// said or closed something.
+  func takeConnection(to target: TargetURI, _ choice: ConnectionChoice) -> Connection? {
+    if choice == .fresh { avoid(target.origin) }
+    guard var idle else { return nil }
+    self.idle = nil
+    let isGood: Bool =
+      switch choice {
+      case .reused: true
+      case .reusedIfPromised: idle.isPromised
+      case .fresh: false
+      }
+    if isGood, idle.origin == target.origin, Readiness.of(idle.connection.stream.descriptor, .readable).isEmpty {
+      idle.connection.isReused = true
+      return idle.connection
+    }
+    idle.connection.stream.closeNotify()
+    return nil
+  }
+
+  private func avoid(_ origin: String) {
+    guard !avoided.contains(origin) else { return }
+    // The oldest is forgotten: a server that is met again shows itself again.
+    if avoided.count == Limits.avoidedOriginCount { avoided.removeFirst() }
+    avoided.append(origin)
+  }
+}

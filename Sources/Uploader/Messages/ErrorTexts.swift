@@ -1,0 +1,109 @@
+import UploadCore
+
+extension UploadPhase {
+  /// "while connecting"
+  var text: String {
+    switch self {
+    case .resolving: "while resolving the name"
+    case .connecting: "while connecting"
+    case .tunnelling: "while the proxy was connecting"
+    case .handshaking: "during the TLS handshake"
+    case .sending: "while sending"
+    case .awaitingResponse, .awaitingAnswer: "while waiting for the response"
+    case .delivering: "as a whole"
+    }
+  }
+}
+
+extension EventFormError {
+  package var message: String {
+    switch self {
+    case .missingLabel: "the recording needs a label."
+    case .invalidEventDate(let text):
+      "\"" + PrintableText.line(text) + "\" is not a date; use YYYY-MM-DD, such as 2026-11-20."
+    case .unknownEventType(let text):
+      "GigHive has no event type \"" + PrintableText.line(text) + "\"; use band or wedding."
+    }
+  }
+}
+
+extension FormDataError {
+  var message: String {
+    switch self {
+    case .fieldsTooLong(let limit): "the form's fields are too long in total; the limit is " + String(limit) + " bytes."
+    case .invalidMediaType(let text): "\"" + PrintableText.line(text) + "\" is not a media type."
+    }
+  }
+}
+
+extension RequestHeadError {
+  var message: String {
+    switch self {
+    case .invalidField(let name): "the header field " + name + " contains a line break or control character."
+    case .tooLong(let limit): "the request head is too long; the limit is " + String(limit) + " bytes."
+    }
+  }
+}
+
+extension FileError {
+  var message: String {
+    switch self {
+    case .missing: "no such file."
+    case .unreadable(let error): "cannot be read: " + error.text + "."
+    case .notRegular(let kind): "is " + kind + ", not a regular file."
+    case .empty: "is empty; there is nothing to send."
+    case .tooLarge(let size, let limit):
+      "has " + SizeText.exact(size) + ", more than the limit of " + SizeText.exact(limit) + "."
+    case .readFailed(let offset, let error): "could not be read at byte " + String(offset) + ": " + error.text + "."
+    case .shrank(let size, let offset):
+      "became shorter while it was being sent: it had " + SizeText.exact(size) + " and now ends at " + String(offset)
+        + ". Nothing was delivered; send it again when it is finished."
+    case .grew(let from, let to):
+      "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
+        + ". Nothing was delivered; send it again when it is finished."
+    case .rewritten: "was changed while it was being sent. Nothing was delivered; send it again when it is finished."
+    case .changedOnItsWay:
+      "was changed while its last bytes were in transit, so the server may have a mixture. Check the server, and send"
+        + " the file again when it is finished."
+    }
+  }
+}
+
+extension UploadError.RedirectionProblem {
+  var text: String {
+    switch self {
+    case .leavesTLS: "which is not encrypted. Nothing was sent there."
+    case .circle: "which sends it back here: the redirects form a loop."
+    case .tooMany(let limit): "and there were more than " + String(limit) + " redirects."
+    case .noAddress: "which is not a valid address."
+    }
+  }
+}
+
+extension FileChange {
+  var text: String {
+    switch self {
+    case .size(let from, let to): "it had " + SizeText.exact(from) + " and now has " + SizeText.exact(to)
+    case .content: "its first or last bytes have changed"
+    case .modificationTime: "it has been written to since (its modification time has changed)"
+    }
+  }
+}
+
+extension ResponseError {
+  var message: String {
+    switch self {
+    case .notHTTP: "it is not HTTP/1.1 (check the port, and whether the server expects http or https)"
+    case .headTooLong(let limit): "its head is longer than " + String(limit) + " bytes"
+    case .tooManyFields(let limit): "it has more than " + String(limit) + " header fields"
+    case .tooManyInterimResponses(let limit): "more than " + String(limit) + " interim responses came before it"
+    case .invalidField: "it has a malformed header field"
+    case .invalidContentLength: "its Content-Length is not a number or contradicts itself"
+    case .unsupportedTransferEncoding: "it uses a transfer coding other than chunked"
+    case .invalidChunk: "its chunked coding is malformed"
+    case .trailerTooLong(let limit): "its trailer is longer than " + String(limit) + " bytes"
+    case .unexpectedUpgrade: "it switches to another protocol, which was not requested"
+    case .incomplete: "the connection ended in the middle of it"
+    }
+  }
+}

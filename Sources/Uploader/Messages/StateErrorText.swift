@@ -1,0 +1,37 @@
+import UploadCore
+
+extension StateError {
+  /// The sentence without advice.
+  var problem: String {
+    switch self {
+    case .unusable(let path, let error):
+      "the state directory cannot be used: " + PrintableText.line(path.text) + ": " + error.text + "."
+    case .notRegular(let path):
+      "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
+    case .unsupportedVersion(let path):
+      PrintableText.line(path.text) + " " + reason + "; use that version, or remove the file."
+    case .noDirectory: "there is no home directory for the state of the upload."
+    case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
+    case .ambiguousID(let id):
+      "several uploads start with \"" + PrintableText.line(id) + "\"; give more of the ID."
+    }
+  }
+
+  /// What to do about it; nil if nothing helps.
+  var advice: String? {
+    switch self {
+    case .unusable: "Choose another one."
+    case .notRegular: "Remove it, or choose another directory."
+    case .noDirectory: "Choose a state directory."
+    case .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
+    }
+  }
+
+  /// Why a record is left alone, as text that follows its path.
+  var reason: String {
+    switch self {
+    case .unsupportedVersion: "was written by another version of this software"
+    case .unusable, .notRegular, .noDirectory, .noSuchRecord, .ambiguousID: "cannot be read"
+    }
+  }
+}

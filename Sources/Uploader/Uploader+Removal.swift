@@ -1,0 +1,53 @@
+import UploadCore
+
+extension Uploader {
+  /// Ends an upload that is under way on a tus server (the termination extension). One that the server says it does not know
+  /// has ended, too.
+  /// - Parameters:
+  ///   - location: the upload's own address.
+  ///   - endpoint: where it was created; credentials go to its origin only.
+  /// - Returns: true if the server ends no uploads, and keeps what it has until that expires.
+  package func cancel(
+    _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation
+  ) throws(RemovalError) -> Bool {
+    let outcome = try remove(
+      .cancel(location, overridesMethod: overridesMethod), origin: endpoint.origin, cancellation: cancellation)
+    return outcome == .cancelled(isKept: true)
+  }
+
+  /// Deletes a delivered recording from GigHive. One that GigHive says is not there any more is deleted.
+  /// - Parameters:
+  ///   - base: the server's base address.
+  ///   - isRepeated: may the server have carried out an earlier request? It then refuses a token that it has forgotten (403).
+  package func delete(
+    assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation
+  ) throws(RemovalError) {
+    _ = try remove(
+      .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
+      secret: deleteToken, cancellation: cancellation)
+  }
+
+  private func remove(
+    _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, cancellation: Cancellation
+  ) throws(RemovalError) -> Outcome {
+    if let problem { throw RemovalError(error: problem, mayBeDone: false) }
+    let driver: UploadDriver
+    do throws(UploadError) {
+      var composer = RequestComposer(shared.configuration, origin: origin)
+      if let secret { composer.hide(secret) }
+      driver = UploadDriver(
+        try UploadMachine(purpose, try shared.policy()), slot: slots[0], shared: shared, composer: composer)
+    } catch { throw RemovalError(error: error, mayBeDone: false) }
+    var waiting: UploadDriver? = driver
+    var failure: UploadError? = .cancelled(hasSentAll: false)
+    EventLoop<UploadDriver>(cancellation).run(1) {
+      defer { waiting = nil }
+      return waiting
+    } ended: { _, error in
+      failure = error
+    }
+    if failure == nil, let outcome = driver.outcome { return outcome }
+    throw RemovalError(
+      error: failure ?? .cancelled(hasSentAll: false), mayBeDone: driver.machine.mayBeDeleted || driver.hasSentAll)
+  }
+}

@@ -1,0 +1,20 @@
+/// The commands that have options.
+enum Command: String, CaseIterable {
+  case send, resume, list, cancel, delete
+
+  /// Whether the command accepts the option.
+  func takes(_ option: Option) -> Bool {
+    switch option {
+    case .help, .json, .stateDir: true
+    case .all: self == .resume
+    case .forget: self == .list
+    case _ where self == .list: false
+    case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: self == .send
+    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
+      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress:
+      self == .send || self == .resume
+    case .jobs: self == .send
+    default: true
+    }
+  }
+}

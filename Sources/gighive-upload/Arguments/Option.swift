@@ -1,0 +1,15 @@
+/// Every option of the program, in the order of the help.
+enum Option: Int32 {
+  // Above 255, so that they do not collide with the characters of short options.
+  case server = 256
+  case multipartURL, tusURL, protocolChoice, threshold
+  case eventDate, orgName, eventType, label, participants, keywords, location, rating, notes
+  case field, fileField, fileName, mime
+  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, sharedSecrets
+  case cacert, capath, cert, key, pin, insecure
+  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries, retryMaxDelay
+  case limitRate, proxy, proxyUser, proxyPasswordFile, chunkSize, methodOverride, deferLength
+  case jobs, stateDir, maxSize, maxMemory, digest, ipv4, ipv6
+  case all, forget
+  case progress, json, quiet, verbose, help
+}

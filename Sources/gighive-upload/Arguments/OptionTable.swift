@@ -1,0 +1,122 @@
+/// One option, as the parser and the help need it.
+struct OptionDescription {
+  let option: Option
+  let name: String
+  /// The name of its argument; nil if it takes none.
+  let argument: String?
+  let help: String
+
+  init(_ option: Option, _ name: String, _ argument: String?, _ help: String) {
+    self.option = option
+    self.name = name
+    self.argument = argument
+    self.help = help
+  }
+}
+
+/// The one table behind both the parser and the help.
+enum OptionTable {
+  static let groups: [(title: String, options: [OptionDescription])] = [
+    (
+      "Destination",
+      [
+        .init(.server, "server", "URL", "GigHive server, such as https://gighive"),
+        .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
+        .init(.tusURL, "tus-url", "URL", "any tus 1.0 server: the URL that creates uploads"),
+        .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
+        .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
+      ]
+    ),
+    (
+      "Form",
+      [
+        .init(.label, "label", "TEXT", "title of the recording (required by GigHive)"),
+        .init(.eventDate, "event-date", "DATE", "date of the event, YYYY-MM-DD (default: today)"),
+        .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
+        .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
+        .init(.participants, "participants", "LIST", "names, separated by commas"),
+        .init(.keywords, "keywords", "LIST", "keywords, separated by commas"),
+        .init(.location, "location", "TEXT", "place of the event"),
+        .init(.rating, "rating", "TEXT", "rating"),
+        .init(.notes, "notes", "TEXT", "notes"),
+        .init(.field, "field", "NAME=VALUE", "additional form field; can be repeated"),
+        .init(.fileField, "file-field", "NAME", "name of the form field that holds the file (default: file)"),
+        .init(.fileName, "file-name", "NAME", "name of the file on the server (default: its own name)"),
+        .init(.mime, "mime", "TYPE", "media type (default: guessed from the file name's extension)"),
+      ]
+    ),
+    (
+      "Credentials (no option takes a secret as its argument)",
+      [
+        .init(.user, "user", "NAME", "user name; the password comes from $GIGHIVE_PASSWORD or a file"),
+        .init(.passwordFile, "password-file", "FILE", "file with the password on its first line"),
+        .init(.netrc, "netrc", nil, "read user name and password from ~/.netrc"),
+        .init(.netrcFile, "netrc-file", "FILE", "read user name and password from this netrc file"),
+        .init(.bearerFile, "bearer-file", "FILE", "file with a bearer token on its first line"),
+        .init(.uploadTokenFile, "upload-token-file", "FILE", "file with a GigHive guest token on its first line"),
+        .init(.sharedSecrets, "shared-secrets", nil, "accept these files even if other users can read them"),
+      ]
+    ),
+    (
+      "TLS",
+      [
+        .init(.cacert, "cacert", "FILE", "trust these certificates (PEM) instead of the system's"),
+        .init(.capath, "capath", "DIR", "trust the certificates in this hashed directory"),
+        .init(.cert, "cert", "FILE", "client certificate (PEM)"),
+        .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
+        .init(.pin, "pin", "sha256//BASE64", "require this server key; can be repeated"),
+        .init(.insecure, "insecure", nil, "accept any certificate; anyone in between can read the traffic"),
+      ]
+    ),
+    (
+      "Transfer",
+      [
+        .init(.resolveTimeout, "resolve-timeout", "TIME", "time limit for the name lookup (default: 30s)"),
+        .init(.connectTimeout, "connect-timeout", "TIME", "time limit for connecting to any address (default: 30s)"),
+        .init(.handshakeTimeout, "handshake-timeout", "TIME", "time limit for TLS or the proxy (default: 30s)"),
+        .init(.stallTimeout, "stall-timeout", "TIME", "longest time without an acknowledged byte (default: 30s)"),
+        .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
+        .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
+        .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
+        .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
+        .init(.limitRate, "limit-rate", "SIZE", "send at most this many bytes per second"),
+        .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
+        .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),
+        .init(.proxyPasswordFile, "proxy-password-file", "FILE", "file with the proxy password on its first line"),
+        .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
+        .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
+        .init(.deferLength, "defer-length", nil, "tell a tus server the size only with the first bytes"),
+        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, in the same memory (-j; default: 1)"),
+        .init(.stateDir, "state-dir", "DIR", "state directory, where uploads are recorded so that they can resume"),
+        .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
+        .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),
+        .init(.digest, "digest", nil, "compute SHA-256 even if the server is not GigHive"),
+        .init(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
+        .init(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
+      ]
+    ),
+    (
+      "Selection",
+      [
+        .init(.all, "all", nil, "resume every upload that is not delivered"),
+        .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
+      ]
+    ),
+    (
+      "Output",
+      [
+        .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
+        .init(.json, "json", nil, "write one JSON event per line to standard output"),
+        .init(.quiet, "quiet", nil, "print errors only (-q)"),
+        .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
+        .init(.help, "help", nil, "show this help (-h)"),
+      ]
+    ),
+  ]
+
+  static var all: [OptionDescription] { groups.flatMap { $0.options } }
+}
+
+extension OptionTable {
+  static func name(of option: Option) -> String { all.first { $0.option == option }?.name ?? "" }
+}

@@ -1,0 +1,123 @@
+import CShims
+import Uploader
+
+/// `gighive-upload cancel ID...` and `gighive-upload delete ID...`: remove an upload or a recording from the server, and
+/// then its record.
+enum CancelDelete {
+  static func run(_ command: Command, _ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
+    var common = CommonArguments()
+    for given in options { _ = try common.apply(given) }
+    guard !operands.isEmpty else { throw UsageError("give upload IDs; gighive-upload list shows them.") }
+    let report = Report(common, progress: .none)
+    guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard let records = Records(common, report) else { return ExitCode.stateDirectory }
+    let chosen: [UploadRecord]
+    do throws(StateError) { chosen = try records.named(operands) } catch { return Records.fail(error, report) }
+    let cancellation = SignalCancellation.begin()
+    var exitCode = ExitCode.delivered
+    for record in chosen {
+      Console.awaitAdmission(cancellation)
+      let code: Int32
+      do throws(StateError) {
+        code = try take(record.id, command, options, records, report, cancellation)
+      } catch { code = Records.fail(error, report) }
+      if exitCode == ExitCode.delivered { exitCode = code }
+    }
+    return exitCode
+  }
+
+  private static func take(
+    _ id: String, _ command: Command, _ options: [GivenOption], _ records: Records, _ report: Report,
+    _ cancellation: Cancellation
+  ) throws(StateError) -> Int32 {
+    guard let lock = try records.directory.lock(id) else {
+      report.failed(UploadError.conflict(upload: id), exitCode: ExitCode.conflict)
+      return ExitCode.conflict
+    }
+    defer { withExtendedLifetime(lock) {} }
+    // Read again under the lock: another process may have delivered it.
+    guard let record = try records.directory.current(id) else { throw .noSuchRecord(id) }
+    let isDelivered = record.phase == .delivered
+    guard isDelivered == (command == .delete) else {
+      let advice =
+        isDelivered
+        ? " is delivered; gighive-upload delete removes it from the server."
+        : " is not delivered; gighive-upload cancel ends it."
+      report.failed(id + advice, exitCode: ExitCode.usage)
+      return ExitCode.usage
+    }
+    var marked = record
+    marked.isBeingDeleted = isDelivered
+    if isDelivered { try records.directory.write(marked) }
+    switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
+    case .ended: break
+    case .unchanged(let code):
+      if isDelivered {
+        try records.directory.write(record)
+        records.directory.removeLock(id)
+      }
+      return code
+    case .unknown(let code):
+      if isDelivered { records.directory.removeLock(id) }
+      return code
+    }
+    try records.directory.remove(id)
+    if isDelivered {
+      report.reportRemoval(id, "deleted", "deleted from the server.")
+    } else {
+      report.reportRemoval(id, "cancelled", "cancelled.")
+    }
+    return ExitCode.delivered
+  }
+
+  /// The outcome on the server.
+  private enum Outcome {
+    /// The server has nothing left of it, or does not support cancelling.
+    case ended
+    /// The server was not asked, or refused. With an exit code.
+    case unchanged(Int32)
+    /// The server may or may not have done it. With an exit code.
+    case unknown(Int32)
+  }
+
+  private static func end(
+    _ record: UploadRecord, _ options: [GivenOption], _ report: Report, _ cancellation: Cancellation
+  ) -> Outcome {
+    guard let endpoint = try? TargetURI(record.endpoint) else { return .ended }
+    let uploader: Uploader
+    do throws(UsageError) {
+      var common = CommonArguments()
+      for given in options { _ = try common.apply(given) }
+      uploader = Uploader(try common.configuration(for: endpoint.host, report))
+    } catch {
+      report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
+      return .unchanged(ExitCode.usage)
+    }
+    do throws(RemovalError) {
+      if record.phase == .delivered {
+        guard let assetID = record.assetID, let token = record.deleteToken else {
+          report.failed(
+            record.id + ": the server gave no delete token for it; delete it on the server.",
+            exitCode: ExitCode.refused)
+          return .unchanged(ExitCode.refused)
+        }
+        try uploader.delete(
+          assetID: assetID, deleteToken: token, from: endpoint, isRepeated: record.isBeingDeleted,
+          cancellation: cancellation)
+      } else if let location = record.uploadURL.flatMap({ try? TargetURI($0) }) {
+        let overrides = options.contains { $0.option == .methodOverride }
+        let isKept = try uploader.cancel(
+          location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation)
+        if isKept {
+          report.warn(record.id + ": the server cannot cancel uploads; it keeps its part until that expires.")
+        }
+      }
+      return .ended
+    } catch {
+      let (error, mayBeDone) = (error.error, error.mayBeDone)
+      let code = ExitCode.of(error, signal: shim_signal_received())
+      report.failed(record.id + ": " + error.explanation, exitCode: code)
+      return mayBeDone ? .unknown(code) : .unchanged(code)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import CShims
+import Uploader
+
+/// The standard streams. `print` would buffer, mix with what is written here, and wait for a reader for ever.
+///
+/// What a stream does not take at once waits in its ``OutputQueue``. A command that only prints (`list`, help) waits for its
+/// reader as long as it takes; one that works on uploads waits five seconds in all, and only when there is nothing else to
+/// do.
+enum Console {
+  static let isErrorTerminal = shim_is_terminal(2) != 0
+
+  // Used on the main thread only.
+  nonisolated(unsafe) private static let output = OutputStream(1)
+  nonisolated(unsafe) private static let errors = OutputStream(2)
+  private enum Patience {
+    case endless
+    /// Five seconds that have not begun.
+    case brief
+    /// Five seconds that end then (monotonic clock).
+    case until(Int64)
+  }
+  nonisolated(unsafe) private static var patience = Patience.endless
+  /// Does what becomes of a file go to the standard error at all, or to the standard output alone?
+  nonisolated(unsafe) private static var hasOutcomesInErrors = true
+
+  /// Makes the streams ready: later there may be no memory for it.
+  static func open() { _ = (output, errors) }
+
+  static func out(_ line: String, _ kind: OutputQueue.Kind = .result) { say(line + "\n", kind, to: output) }
+
+  static func error(_ text: String, _ kind: OutputQueue.Kind = .message) { say(text, kind, to: errors) }
+
+  /// From here on nobody who does not read can hold up the program.
+  static func waitBriefly() { patience = .brief }
+
+  /// From here on all outcomes are events on the standard output: who does not read the sentences that go with them on the standard
+  /// error keeps no further work from beginning.
+  static func putOutcomesOut() { hasOutcomesInErrors = false }
+
+  private static func say(_ text: String, _ kind: OutputQueue.Kind, to stream: OutputStream) {
+    if stream.failure == nil, !stream.queue.hasRoom(for: text.utf8.count, kind), kind == .result || kind == .message {
+      wait { stream.failure != nil || stream.queue.hasRoom(for: text.utf8.count, kind) }
+    }
+    stream.add(text, kind)
+    write()
+  }
+
+  /// Writes what is taken at once. The errors first: they end the line that results would be written into.
+  static func write() {
+    _ = errors.write()
+    if !output.write(), let failure = output.failure {
+      error("gighive-upload: writing to standard output failed: " + failure.text + ".\n")
+    }
+  }
+
+  /// The same where nothing can be allocated any more.
+  static func writeLast() {
+    _ = output.write()
+    _ = errors.write()
+  }
+
+  /// Waits until nothing holds up further work, or that has been cancelled.
+  static func awaitAdmission(_ cancellation: Cancellation) {
+    while !admitsWork, poll(cancellation, until: .max) { write() }
+  }
+
+  /// Waits for what was said to be taken.
+  /// - Returns: the exit code, which says it if a result was lost and all else has succeeded.
+  static func finish(_ exitCode: Int32) -> Int32 {
+    wait { output.queue.isEmpty }
+    let isUnread = output.isBlocked
+    output.queue.abandon()
+    let lost = output.queue.lostResultCount
+    if lost > 0 {
+      let reason = isUnread ? "standard output was not read; " : ""
+      error("gighive-upload: " + reason + String(lost) + (lost == 1 ? " result was" : " results were") + " lost.\n")
+    }
+    if case .endless = patience { patience = .brief }
+    wait { errors.queue.isEmpty }
+    let hasFailed = output.failure != nil || lost > 0
+    return hasFailed && exitCode == ExitCode.delivered ? ExitCode.outputFailed : exitCode
+  }
+
+  // MARK: Waiting
+
+  private static func wait(until isEnough: () -> Bool) {
+    while true {
+      write()
+      if isEnough() || !poll(nil, until: limit()) { return }
+    }
+  }
+
+  /// How long may be waited for a reader?
+  private static func limit() -> Int64 {
+    switch patience {
+    case .endless: return .max
+    case .until(let time): return time
+    case .brief:
+      let time = shim_monotonic_milliseconds() + Limits.outputWaitMilliseconds
+      patience = .until(time)
+      return time
+    }
+  }
+
+  /// - Returns: false if there is nothing to wait for, the time is over, or the work has been cancelled.
+  private static func poll(_ cancellation: Cancellation?, until: Int64) -> Bool {
+    let now = shim_monotonic_milliseconds()
+    var entries = blocked.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_WRITABLE), ready: 0) }
+    guard now < until, !entries.isEmpty else { return false }
+    let last = entries.count
+    entries.append(
+      shim_poll_entry(descriptor: cancellation?.descriptor ?? -1, events: Int32(SHIM_POLL_READABLE), ready: 0))
+    guard shim_poll(&entries, Int32(entries.count), until == .max ? -1 : until - now) == 0 else { return false }
+    return entries[last].ready == 0
+  }
+
+  // MARK: Beside the uploads
+
+  static var blocked: [Int32] { [output, errors].filter { $0.isBlocked }.map { $0.descriptor } }
+  static var admitsWork: Bool {
+    output.queue.admitsWork && (errors.queue.admitsWork || !hasOutcomesInErrors)
+  }
+}

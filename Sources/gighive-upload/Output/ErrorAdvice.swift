@@ -1,0 +1,136 @@
+import CShims
+import Uploader
+
+/// Advice that only the command line can give: the options and commands that help.
+extension UploadError {
+  /// What failed and what to do about it at the command line.
+  var explanation: String { (commandAdvice ?? advice).map { problem + " " + $0 } ?? problem }
+
+  /// Whether the explanation starts with the file's name.
+  var namesFile: Bool {
+    switch self {
+    case .file, .changed: true
+    case .invalidConfiguration, .form, .formData, .requestHead, .state, .conflict, .delivered, .noSuchName, .noResolver,
+      .notConnected,
+      .timedOut, .connectionLost, .tls, .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused,
+      .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
+      .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources,
+      .proxyUnusable:
+      false
+    }
+  }
+
+  /// Advice with options and commands; nil if none helps.
+  private var commandAdvice: String? {
+    switch self {
+    case .form(let error): error.commandAdvice
+    case .file(_, let error): error.commandAdvice
+    case .changed(_, _, let id): "End that upload with gighive-upload cancel " + id + ", then send the file again."
+    case .state(let error): error.commandAdvice
+    case .noSuchName(let host):
+      host.hasSuffix(".local") ? "Static binaries do not use mDNS; use the address, or add a line to /etc/hosts." : nil
+    case .timedOut(.delivering, _, _): "--max-time sets that limit."
+    case .tls(let error, _): error.commandAdvice
+    case .tus(let error): error.commandAdvice
+    case .proxyRefused(let status, _): status == 407 ? nil : "Check --proxy and NO_PROXY."
+    case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
+    case .uncertain(let id):
+      "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
+        + "; if it is there, drop the record with gighive-upload list --forget " + id + "."
+    case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
+    case .notFromServer: "If the server has certainly lost it, drop its record with gighive-upload list --forget."
+    case .refused(let status, _): status == 413 ? "A wrong --file-field has the same effect." : nil
+    case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noResolver, .notConnected, .timedOut,
+      .connectionLost,
+      .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed,
+      .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled, .outOfResources:
+      nil
+    }
+  }
+}
+
+extension EventFormError {
+  /// What is wrong with the form, and which option helps.
+  var explanation: String { UploadError.form(self).explanation }
+
+  fileprivate var commandAdvice: String? {
+    switch self {
+    case .missingLabel: "Set one with --label."
+    case .invalidEventDate, .unknownEventType: nil
+    }
+  }
+}
+
+extension FileError {
+  fileprivate var commandAdvice: String? {
+    switch self {
+    case .tooLarge: "--max-size sets that limit."
+    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedOnItsWay: nil
+    }
+  }
+}
+
+extension StateError {
+  fileprivate var commandAdvice: String? {
+    switch self {
+    case .unusable: "Choose another one with --state-dir."
+    case .notRegular: "Remove it, or choose another directory with --state-dir."
+    case .noDirectory: "Choose a directory with --state-dir."
+    case .noSuchRecord: "gighive-upload list shows all uploads."
+    case .unsupportedVersion, .ambiguousID: nil
+    }
+  }
+}
+
+extension TusError {
+  fileprivate var commandAdvice: String? {
+    switch self {
+    case .notSpoken: "--protocol multipart may work."
+    case .refused: "Try --method-override."
+    case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
+      .noOffset, .checksumMismatch, .locked, .unproved:
+      nil
+    }
+  }
+}
+
+extension TLSError {
+  fileprivate var commandAdvice: String? {
+    switch self {
+    case .certificate(let code, _): TLSError.advice(code)
+    case .pinMismatch:
+      "If the server has a new key, verify it there and set it with --pin. Otherwise someone may be intercepting the"
+        + " connection."
+    case .handshake(let reason): reason == "no shared cipher" ? TLSError.advice(alert: 40) : nil
+    case .alert(let number, _): TLSError.advice(alert: number)
+    case .closedDuringHandshake, .broken, .truncated, .unusableFile, .unusablePin, .outOfMemory: nil
+    }
+  }
+
+  private static func advice(alert: Int) -> String? {
+    switch alert {
+    case 40, 71:
+      "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
+        + " certificate (--cert)."
+    case 42...46, 48, 49, 51, 116: "It requires a client certificate that it accepts; use --cert and --key."
+    default: nil
+    }
+  }
+
+  /// - Parameter code: X509_V_ERR_… of OpenSSL.
+  private static func advice(_ code: Int) -> String? {
+    switch Int32(truncatingIfNeeded: code) {
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+      "It is self-signed. If the server is yours, copy its certificate to this machine and use --cacert."
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      "If its certificate authority is yours, use that authority's certificate with --cacert."
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+      X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      "If the server uses a private certificate authority, use that authority's certificate with --cacert. Otherwise"
+        + " the server must send its intermediate certificates, and this machine needs the package ca-certificates."
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+      "It was issued by another authority of the same name. Use the authority's current certificate with --cacert."
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import CShims
+import Uploader
+
+/// An environment variable; nil if it is unset or empty.
+func environment(_ name: String) -> String? { environmentBytes(name).map { String(decoding: $0, as: UTF8.self) } }
+
+/// The same as bytes, because a password need not be UTF-8.
+func environmentBytes(_ name: String) -> [UInt8]? {
+  guard let value = shim_environment(name), value[0] != 0 else { return nil }
+  var bytes: [UInt8] = []
+  var index = 0
+  while value[index] != 0 {
+    bytes.append(UInt8(bitPattern: value[index]))
+    index += 1
+  }
+  return bytes
+}
+
+/// An environment variable that holds a path; nil if it is unset or empty.
+func environmentPath(_ name: String) -> LocalPath? {
+  guard let value = shim_environment(name), value.pointee != 0 else { return nil }
+  return LocalPath(cString: value)
+}
+
+extension LocalPath {
+  /// The path followed by the text.
+  func appending(_ text: String) -> LocalPath { LocalPath(bytes: bytes + Array(text.utf8)) }
+}

@@ -1,0 +1,17 @@
+import Testing
+import UploadCore
+
+/// Who is blamed where a file could not be passed on to a connection.
+struct SendfileFailureTests {
+  private let problem = FileError.readFailed(offset: 3, SystemError(code: 107))
+
+  @Test(arguments: [false, true])
+  func aFileThatCannotBeReadIsToBlame(isConnected: Bool) {
+    #expect(SendfileFailure(file: problem, isConnected: isConnected) == .file(problem))
+  }
+
+  @Test func aConnectionIsToBlameOnlyIfItTakesNothingMore() {
+    #expect(SendfileFailure(file: nil, isConnected: false) == .connection)
+    #expect(SendfileFailure(file: nil, isConnected: true) == .direct)
+  }
+}

@@ -1,0 +1,197 @@
+import Testing
+import UploadCore
+
+/// A recording as one form.
+struct MultipartTaskTests {
+  private let post = "POST /api/uploads.php?ui=json 0..<100"
+  private let plainPost = "POST /upload 0..<100"
+
+  // MARK: GigHive
+
+  @Test func aConfirmedRecordingIsDelivered() throws {
+    var server = ScriptedServer([.status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.log == [post, "hash"])
+  }
+
+  @Test func aRecordingThatGigHiveHasAlreadyIsDelivered() throws {
+    let text = #"{"error":"Duplicate","message":"x","existing_asset_id":4,"checksum_sha256":"\#(GigHive.sha256)"}"#
+    var server = ScriptedServer([.status(409, content: text)])
+    guard case .finished(.delivered(let receipt, _, _)) = server.run(try .upload(to: .gigHive)) else {
+      Issue.record("not delivered")
+      return
+    }
+    #expect(receipt.wasAlreadyThere && receipt.assetID == 4)
+  }
+
+  @Test func aRefusalIsToldInTheServersWords() throws {
+    var server = ScriptedServer([.status(400, content: #"{"error":"Bad Request","message":"Label is required"}"#)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: 400, message: "Label is required")))
+  }
+
+  @Test func anotherChecksumIsNoDelivery() throws {
+    let other = String(repeating: "cd", count: 32)
+    var server = ScriptedServer([.status(201, content: GigHive.created(checksum: other, size: 100))])
+    #expect(
+      server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
+  }
+
+  /// A portal's page, with a status that says yes.
+  @Test func aSuccessThatIsNotGigHivesIsNoDelivery() throws {
+    var server = ScriptedServer([.status(200, content: GigHive.page)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.unconfirmed(status: 200)))
+  }
+
+  @Test func aSuccessBeforeTheWholeFileWasSentIsNoDelivery() throws {
+    var server = ScriptedServer([.status(201, content: GigHive.created, sent: .begun)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.prematureSuccess(status: 201)))
+    #expect(server.log == [post])
+  }
+
+  /// GigHive knows a duplicate when it sees one.
+  @Test func aLostAnswerOfGigHiveIsAskedForAgain() throws {
+    var server = ScriptedServer([.lost(), .status(504), .status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.log == [post, "wait", post, "hash", "wait", post, "hash"])
+  }
+
+  @Test func aPendingRecordingIsAskedAboutAndNotSentAgain() throws {
+    var server = ScriptedServer([
+      .status(202, content: #"{"status":"pending","asset_id":9}"#), .lost(), .status(404, content: #"{"error":"x"}"#),
+      .status(200, content: GigHive.created),
+    ])
+    var receipt = Receipt()
+    (receipt.assetID, receipt.isChecksumVerified) = (9, true)
+    let sent = SentFile(size: 100, sha256: GigHive.sha256)
+    let machine = try UploadMachine.upload(
+      to: .gigHive, policy: { $0.retries = RetryPolicy(retries: 5, maximumDelayMilliseconds: 8000) })
+    #expect(server.run(machine) == .finished(.delivered(receipt, sent, resumedFrom: 0)))
+    let question = "GET /api/uploads/9"
+    #expect(server.log == [post, "hash", "wait", question, "wait", question, "wait", question])
+  }
+
+  @Test func aPendingRecordingThatNeverBecomesOneIsGivenUp() throws {
+    var server = ScriptedServer { request in
+      request.method == "POST"
+        ? .status(202, content: #"{"status":"pending","asset_id":9}"#) : .status(404, content: #"{"error":"x"}"#)
+    }
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.stillProcessing))
+    #expect(server.requests.filter { $0.method == "POST" }.count == 1)
+  }
+
+  @Test func aPendingRecordingOfAnotherChecksumIsNoDelivery() throws {
+    let other = String(repeating: "cd", count: 32)
+    var server = ScriptedServer([
+      .status(202, content: #"{"status":"pending","asset_id":9}"#),
+      .status(200, content: GigHive.created(checksum: other, size: 100)),
+    ])
+    #expect(
+      server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
+  }
+
+  /// To ask would mean to send all of it again.
+  @Test func aPendingRecordingWithoutANumberIsNotAskedAbout() throws {
+    var server = ScriptedServer([.status(202, content: #"{"status":"pending"}"#)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.stillProcessing))
+  }
+
+  // MARK: Plain endpoints
+
+  @Test(arguments: [200, 201, 204])
+  func anySuccessOfAPlainEndpointIsADelivery(status: Int) throws {
+    var server = ScriptedServer([.status(status, content: GigHive.page)])
+    #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
+    #expect(server.log == [plainPost] && server.choices == [.reusedIfPromised])
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 409, 413, 511])
+  func aRefusalOfAPlainEndpointIsFinal(status: Int) throws {
+    var server = ScriptedServer([.status(status)])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.refused(status: status, message: "")))
+  }
+
+  @Test(arguments: [500, 502, 503, 504])
+  func aFailureBehindTheLastByteMayHaveAServerThatHasStored(status: Int) throws {
+    var server = ScriptedServer([.status(status)])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(.refused(status: status, message: ""))))
+  }
+
+  @Test func aLostAnswerMayMeanThatItIsStored() throws {
+    let malformed = UploadError.invalidResponse(.notHTTP, peer: "hive")
+    for error in [malformed, .connectionLost(.awaitingResponse, peer: "hive", nil)] {
+      var server = ScriptedServer([.interruption(Interruption(error, sent: .whole))])
+      #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(error)))
+    }
+  }
+
+  /// A part of a form is nothing that a server could store; but once content has gone out, nobody knows what becomes of a
+  /// second one.
+  @Test func onceContentHasGoneOutAPlainRequestIsNotRepeated() throws {
+    var begun = ScriptedServer([.lost(.begun)])
+    #expect(
+      begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingResponse, peer: "hive", nil)))
+    var untouched = ScriptedServer([.lost(.none), .status(200)])
+    #expect(untouched.run(try .upload(to: .plain)) == deliveredPlainly())
+    #expect(untouched.log == [plainPost, "wait", plainPost])
+  }
+
+  @Test func aDeadlineBehindTheLastByteMayMeanThatItIsStored() throws {
+    let error = UploadError.timedOut(.delivering, peer: "https://hive", limitMilliseconds: 10)
+    var machine = try UploadMachine.upload(to: .plain, policy: { $0.totalMilliseconds = 10 })
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.interrupted(Interruption(error, sent: .whole)))
+    #expect(machine.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
+    // The same while the answer is being compared with the file.
+    var hashing = try UploadMachine.upload(
+      to: .plain, policy: { $0.totalMilliseconds = 10 }, configure: { $0.computesDigest = true })
+    _ = hashing.next(nowMilliseconds: 0)
+    hashing.handle(.answered(Answer(status: 200)))
+    #expect(hashing.next(nowMilliseconds: 9) == .hash(.wholeFile))
+    #expect(hashing.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
+  }
+
+  /// RFC 8446, 6.2: what is about the client's certificate says that the request was not looked at.
+  @Test func aRefusedClientCertificateStoresNothing() throws {
+    for alert in 0...255 {
+      let error = UploadError.tls(.alert(alert, words: "no"), host: "hive")
+      var server = ScriptedServer([.interruption(Interruption(error, sent: .whole))])
+      let isAboutIt = [42, 43, 44, 45, 46, 48, 49, 51, 116].contains(alert)
+      #expect(server.run(try .upload(to: .plain)) == .failed(isAboutIt ? error : .mayBeStored(error)), "\(alert)")
+      #expect(server.retries.isEmpty)
+      #expect(TLSError.isRefusal(alert: alert) == (isAboutIt || [40, 70, 71, 112].contains(alert)))
+    }
+  }
+
+  // MARK: S3
+
+  private let confirmation = "https://elsewhere/done?bucket=b&key=set.wav&etag=%22ab%22"
+
+  @Test func aRedirectByS3ThatNamesWhatWasStoredIsADelivery() throws {
+    var server = ScriptedServer([.status(303, ["Location": confirmation])])
+    #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
+    #expect(server.log == [plainPost])
+  }
+
+  @Test(arguments: [
+    "https://elsewhere/done", "https://elsewhere/?bucket=b&key=k", "/?bucket=b&key=k&etag=", "/bucket=b&key=k&etag=e",
+    "/login?next=bucket=b&key=k&etag=e",
+  ])
+  func anyOtherSeeOtherMayMeanThatItIsStored(location: String) throws {
+    var server = ScriptedServer([.status(303, ["Location": location])])
+    let error = UploadError.redirected(status: 303, location: location)
+    #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(error)))
+  }
+
+  @Test func aRedirectBeforeTheLastByteConfirmsNothing() throws {
+    var server = ScriptedServer([.status(303, ["Location": confirmation], sent: .begun)])
+    #expect(
+      server.run(try .upload(to: .plain)) == .failed(.redirected(status: 303, location: confirmation)))
+  }
+
+  @Test(arguments: [301, 302])
+  func aRedirectThatTurnsAPostIntoAGetIsNotFollowed(status: Int) throws {
+    var server = ScriptedServer([.status(status, ["Location": confirmation])])
+    #expect(
+      server.run(try .upload(to: .plain)) == .failed(.redirected(status: status, location: confirmation)))
+  }
+}

@@ -1,0 +1,249 @@
+import Testing
+import UploadCore
+
+/// What any client does, whatever it uploads: expectations, redirects, credentials, retries and stale connections.
+struct ServerTraitsTests {
+  private let post = "POST /upload 0..<100"
+  private let lost = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
+
+  // MARK: Expect (RFC 9110, 10.1.1)
+
+  @Test func aRefusedExpectationIsNotRepeated() throws {
+    var server = ScriptedServer([.status(417, sent: .none), .status(200)])
+    let size: Int64 = 2 << 20
+    #expect(server.run(try .upload(to: .plain, size: size)) == deliveredPlainly(size: size))
+    #expect(server.requests.map(\.mayExpectContinue) == [true, false])
+    #expect(server.retries.isEmpty)
+  }
+
+  @Test func a417ToARequestWithoutExpectationIsARefusal() throws {
+    var server = ScriptedServer([.status(417)])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.refused(status: 417, message: "")))
+  }
+
+  // MARK: Redirects (RFC 9110, 15.4)
+
+  @Test(arguments: [307, 308])
+  func aRedirectIsFollowedWithTheSameRequest(status: Int) throws {
+    var server = ScriptedServer([.status(status, ["Location": "/new"]), .status(200)])
+    #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
+    #expect(server.log == [post, "POST /new 0..<100"])
+    #expect(server.requests[0].body == server.requests[1].body && server.retries.isEmpty)
+  }
+
+  @Test func redirectsThatLeadInACircleAreNotFollowed() throws {
+    var server = ScriptedServer([.status(307, ["Location": "/new"]), .status(307, ["Location": "/upload"])])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "/upload", .circle)))
+  }
+
+  @Test func redirectsWithoutEndAreNotFollowed() throws {
+    var count = 0
+    var server = ScriptedServer { _ in
+      count += 1
+      return .status(307, ["Location": "/\(count)"])
+    }
+    #expect(server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "/6", .tooMany(limit: 5))))
+  }
+
+  @Test func redirectsFromTLSToNoneAreNotFollowed() throws {
+    var server = ScriptedServer([.status(308, ["Location": "http://hive/upload"])])
+    #expect(
+      server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "http://hive/upload", .leavesTLS)))
+  }
+
+  @Test func aRequestWithASecretInItsContentIsNotSentToAnotherOrigin() throws {
+    var elsewhere = ScriptedServer([.status(307, ["Location": "https://other/delete"])])
+    #expect(
+      elsewhere.run(try .delete()) == .failed(.redirected(status: 307, location: "https://other/delete")))
+    var here = ScriptedServer([.status(307, ["Location": "/delete"]), .status(200, content: #"{"success":true}"#)])
+    #expect(here.run(try .delete()) == .finished(.deleted))
+  }
+
+  /// Each answer in between would let the count begin again, and nothing is ever stored.
+  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForEver() throws {
+    var count = 0
+    var server = ScriptedServer { request in
+      if request.method == "HEAD" { return .status(200, ["Upload-Offset": "0"]) }
+      if request.method != "PATCH" { return .status(204, ["Tus-Version": "1.0.0"]) }
+      count += 1
+      return .status(307, ["Location": "/\(count)"])
+    }
+    let end = server.run(try .upload(to: .tusServer, previous: .at()))
+    #expect(end == .failed(.redirectionRefused(location: "/51", .tooMany(limit: 50))))
+  }
+
+  // MARK: Credentials
+
+  private func renewing(_ policy: inout UploadPolicy) { policy.canRenewCredentials = true }
+
+  /// Before anything is accepted, nothing says that the credentials were ever good.
+  @Test func credentialsThatWereNeverGoodAreNotRenewed() throws {
+    var server = ScriptedServer([.status(401)])
+    server.hasNewCredentials = true
+    #expect(
+      server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 401, message: "")))
+  }
+
+  @Test func credentialsThatExpireAreRenewedOnce() throws {
+    var server = ScriptedServer([
+      .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), .status(401),
+      .status(200, ["Upload-Offset": "0"]), .status(401),
+    ])
+    server.hasNewCredentials = true
+    #expect(
+      server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 401, message: "")))
+    #expect(
+      server.log.filter { !$0.hasPrefix("save") } == [
+        "OPTIONS /files/", "POST /files/", "PATCH /files/1 0..<100", "renew credentials", "HEAD /files/1",
+        "PATCH /files/1 0..<100",
+      ])
+    #expect(server.retries.isEmpty)
+  }
+
+  @Test func whereThereAreNoOtherCredentialsTheRefusalStands() throws {
+    var server = ScriptedServer([.status(204, ["Tus-Version": "1.0.0"]), .status(401)])
+    #expect(
+      server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 401, message: "")))
+    #expect(server.log.last == "renew credentials")
+  }
+
+  /// GigHive stores nothing of a form that it refuses; nobody knows that of another endpoint.
+  @Test func aFormIsSentAgainWithOtherCredentialsOnlyWhereNothingIsStored() throws {
+    var server = ScriptedServer([.status(401)])
+    server.hasNewCredentials = true
+    #expect(
+      server.run(try .upload(to: .plain, policy: renewing)) == .failed(.refused(status: 401, message: "")))
+    #expect(server.log == [post])
+  }
+
+  // MARK: Retries
+
+  @Test func triesAreCountedAndPausesGrow() throws {
+    var server = ScriptedServer([.status(503), .lost(), .status(500)])
+    let machine = try UploadMachine.upload(to: .gigHive)
+    #expect(server.run(machine) == .failed(.refused(status: 500, message: "")))
+    #expect(server.retries.map(\.failures) == [1, 2])
+    #expect(server.retries.map(\.error) == [.refused(status: 503, message: ""), lost])
+    #expect(server.retries[0].delayMilliseconds <= 1000 && server.retries[1].delayMilliseconds <= 2000)
+    #expect(server.milliseconds == server.retries.reduce(0) { $0 + $1.delayMilliseconds })
+  }
+
+  @Test func theServersWishForAPauseIsGranted() throws {
+    var server = ScriptedServer([.status(503, ["Retry-After": "30"]), .status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect((30_000...31_000).contains(server.retries[0].delayMilliseconds))
+  }
+
+  @Test(arguments: [400, 403, 404, 413, 501])
+  func aRefusalThatStaysIsNotTriedAgain(status: Int) throws {
+    var server = ScriptedServer([.status(status)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))
+  }
+
+  @Test func progressLetsTheTriesBeginAgain() throws {
+    var offset: Int64 = 0
+    var server = ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": return .status(204, ["Tus-Version": "1.0.0"])
+      case "POST": return .status(201, ["Location": "1"])
+      case "HEAD": return .status(200, ["Upload-Offset": String(offset)])
+      default:
+        offset += 10
+        return offset < 100 ? .lost(.begun, arrived: 10) : .status(204, ["Upload-Offset": "100"])
+      }
+    }
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.retries.count == 9 && server.retries.allSatisfy { $0.failures == 1 })
+  }
+
+  @Test func theTimeForAllOfItEndsAnUpload() throws {
+    var server = ScriptedServer { _ in .status(503, ["Retry-After": "3"]) }
+    let machine = try UploadMachine.upload(
+      to: .gigHive,
+      policy: {
+        $0.totalMilliseconds = 10_000
+        $0.retries = RetryPolicy(retries: 1000, maximumDelayMilliseconds: 1000)
+      })
+    #expect(
+      server.run(machine)
+        == .failed(.timedOut(.delivering, peer: "https://hive", limitMilliseconds: 10_000)))
+    #expect(server.requests.count == 4 || server.requests.count == 3)
+  }
+
+  // MARK: Stale connections
+
+  private func stale(hasSentLittle: Bool = true) -> ScriptedServer.Reply {
+    .lost(hasSentLittle ? .none : .begun, connection: .used(hasSentLittle: hasSentLittle))
+  }
+
+  /// The server may close a connection that it has kept at the moment when a request is on its way.
+  @Test func aStaleConnectionIsNoFailureAndAFreshOneFollows() throws {
+    var server = ScriptedServer([stale(), .status(200)])
+    #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
+    #expect(server.choices == [.reusedIfPromised, .fresh] && server.retries.isEmpty)
+  }
+
+  @Test func fromThenOnEveryRequestHasAFreshConnection() throws {
+    var server = ScriptedServer([
+      .status(204, ["Tus-Version": "1.0.0"]), stale(), .status(201, ["Location": "1"]),
+      .status(204, ["Upload-Offset": "100"]),
+    ])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.choices == [.reused, .reused, .fresh, .fresh] && server.retries.isEmpty)
+  }
+
+  @Test func thatIsExcusedOnce() throws {
+    var server = ScriptedServer([stale(), stale(), .status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.retries.count == 1 && server.choices == [.reused, .fresh, .fresh])
+  }
+
+  /// Much had gone out: it may be the network that broke, or a server that closes at its leisure.
+  @Test func aConnectionThatIsLostUnderMuchContentIsOnlyDoubted() throws {
+    var server = ScriptedServer([
+      stale(hasSentLittle: false), stale(hasSentLittle: false), .status(201, content: GigHive.created),
+    ])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.retries.count == 1 && server.choices == [.reused, .reused, .fresh])
+  }
+
+  /// The answer to HEAD that comes between brings the upload no further.
+  @Test func aSecondLossWithoutProgressEndsTheUseOfKeptConnections() throws {
+    var server = ScriptedServer([
+      .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), stale(hasSentLittle: false),
+      .status(200, ["Upload-Offset": "0"]), stale(hasSentLittle: false), .status(200, ["Upload-Offset": "0"]),
+      .status(204, ["Upload-Offset": "100"]),
+    ])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(
+      server.retries.count == 1 && server.choices == [.reused, .reused, .reused, .reused, .reused, .fresh, .fresh])
+  }
+
+  @Test func progressEndsTheDoubt() throws {
+    var server = ScriptedServer([
+      .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), stale(hasSentLittle: false),
+      .status(200, ["Upload-Offset": "10"]), stale(hasSentLittle: false), .status(200, ["Upload-Offset": "20"]),
+      .status(204, ["Upload-Offset": "100"]),
+    ])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.retries.count == 2 && server.choices.allSatisfy { $0 == .reused })
+  }
+
+  /// The server has said that it closes the connection, and a request had followed before that was read.
+  @Test func anAnnouncedEndIsNoFailureAndNoReasonToAvoidKeptConnections() throws {
+    let announced = ScriptedServer.Reply.lost(.none, connection: .announced)
+    var server = ScriptedServer([announced, announced, .status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.retries.isEmpty && server.choices == [.reused, .reused, .reused])
+  }
+
+  @Test func aTimeOutIsNoStaleConnection() throws {
+    let error = UploadError.timedOut(.awaitingAnswer, peer: "hive", limitMilliseconds: 1)
+    var server = ScriptedServer([
+      .interruption(Interruption(error, connection: .used(hasSentLittle: true))),
+      .status(201, content: GigHive.created),
+    ])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect(server.retries.count == 1 && server.choices == [.reused, .reused])
+  }
+}

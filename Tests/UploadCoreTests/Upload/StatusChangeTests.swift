@@ -1,0 +1,127 @@
+import Testing
+import UploadCore
+
+/// A file whose status changes while it is sent (ctime), and neither its size nor its modification time.
+struct StatusChangeTests {
+  private let atEnd = UploadEvent.statusChanged(.beforeEnd(isDigested: true))
+  private let same = UploadEvent.hashed(.wholeFileAgain(sent: "ab", now: "ab", isSteady: true))
+
+  /// A machine whose first request is under way.
+  private func machine(
+    to destination: Destination? = nil, configure: (inout UploadRequest) -> Void = { _ in }
+  ) throws -> UploadMachine {
+    var machine = try UploadMachine.upload(to: destination ?? .gigHive, configure: configure)
+    guard case .send = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
+    return machine
+  }
+
+  private struct Unexpected: Error {}
+
+  private func error(of machine: UploadMachine) -> FileError? {
+    if case .failed(.file(_, let error)) = machine.state { error } else { nil }
+  }
+
+  // MARK: Without a digest
+
+  @Test(arguments: [StatusChange.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false)])
+  func withoutADigestNothingTellsAChangeOfItsNameFromOneOfItsContent(statusChange: StatusChange) throws {
+    var machine = try machine(to: .plain)
+    machine.handle(.statusChanged(statusChange))
+    #expect(error(of: machine) == .rewritten)
+  }
+
+  @Test func theServerMayHaveAMixtureOfWhatChangedOnItsWay() throws {
+    for destination in [try Destination.plain, try .gigHive] {
+      var machine = try machine(to: destination)
+      machine.handle(.statusChanged(.behindEnd))
+      #expect(error(of: machine) == .changedOnItsWay)
+    }
+  }
+
+  // MARK: With a digest
+
+  @Test(arguments: [false, true])
+  func withADigestTheFileIsReadAgainBeforeItsEndGoesOut(isForGigHive: Bool) throws {
+    var machine = try machine(to: isForGigHive ? .gigHive : .plain) { $0.computesDigest = true }
+    machine.handle(.statusChanged(.underWay))
+    #expect(machine.next(nowMilliseconds: 0) == .await)
+    machine.handle(atEnd)
+    #expect(machine.underWayCount == 1)
+    #expect(machine.next(nowMilliseconds: 0) == .hash(.wholeFileAgain))
+    #expect(machine.next(nowMilliseconds: 0) == .await)
+    machine.handle(same)
+    #expect(machine.underWayCount == 1 && machine.next(nowMilliseconds: 0) == .await)
+  }
+
+  @Test func whatIsReadAgainAndFoundTheSameIsDelivered() throws {
+    var machine = try machine()
+    for event in [atEnd, same, .answered(Answer(status: 201, content: bytes(GigHive.created)))] {
+      machine.handle(event)
+      _ = machine.next(nowMilliseconds: 0)
+    }
+    machine.handle(.hashed(.wholeFile(sha256: GigHive.sha256)))
+    guard case .finished(.delivered) = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
+  }
+
+  @Test(arguments: [("cd", true), ("ab", false)])
+  func anotherContentOrAChangeMeanwhileEndsTheUpload(now: String, isSteady: Bool) throws {
+    var machine = try machine()
+    machine.handle(atEnd)
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.hashed(.wholeFileAgain(sent: "ab", now: now, isSteady: isSteady)))
+    #expect(error(of: machine) == .rewritten)
+  }
+
+  @Test(arguments: [StatusChange.underWay, .beforeEnd(isDigested: true)])
+  func itIsReadAgainOnce(statusChange: StatusChange) throws {
+    var machine = try machine()
+    machine.handle(atEnd)
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(same)
+    machine.handle(.statusChanged(statusChange))
+    #expect(error(of: machine) == .rewritten)
+  }
+
+  /// As after a resume, or when a part is sent a second time: the digest does not know what went out, and the server does.
+  @Test func whatTheDigestDoesNotKnowIsTheServersToConfirm() throws {
+    var gigHive = try machine()
+    gigHive.handle(.statusChanged(.beforeEnd(isDigested: false)))
+    #expect(gigHive.next(nowMilliseconds: 0) == .hash(.wholeFileAgain))
+    var plain = try machine(to: .plain) { $0.computesDigest = true }
+    plain.handle(.statusChanged(.beforeEnd(isDigested: false)))
+    #expect(error(of: plain) == .rewritten)
+  }
+
+  /// The server read something else than the checksum is of: with a change of the status, that is the file's doing.
+  @Test func aChecksumThatDoesNotMatchIsTheFilesFaultIfItsStatusHasChanged() throws {
+    for hasStatusChanged in [false, true] {
+      var machine = try machine { $0.computesDigest = true }
+      if hasStatusChanged { machine.handle(.statusChanged(.underWay)) }
+      machine.handle(.interrupted(Interruption(.tus(.checksumMismatch(offset: 0)), sent: .whole)))
+      #expect(error(of: machine) == (hasStatusChanged ? .rewritten : nil))
+    }
+    var settled = try machine()
+    settled.handle(atEnd)
+    _ = settled.next(nowMilliseconds: 0)
+    settled.handle(same)
+    settled.handle(.interrupted(Interruption(.tus(.checksumMismatch(offset: 0)), sent: .whole)))
+    #expect(error(of: settled) == nil)
+  }
+
+  @Test func aConnectionThatIsLostMeanwhileIsTriedAgain() throws {
+    var machine = try machine()
+    machine.handle(atEnd)
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .begun)))
+    guard case .tell = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
+  }
+
+  /// A plain server confirms no digest: one of a file that has changed meanwhile would be claimed.
+  @Test func aDigestOfWhatHasChangedIsNotClaimed() throws {
+    var machine = try machine(to: .plain) { $0.computesDigest = true }
+    machine.handle(.answered(Answer(status: 200)))
+    #expect(machine.next(nowMilliseconds: 0) == .hash(.wholeFile))
+    machine.handle(.hashed(.wholeFile(sha256: "ab", isSteady: false)))
+    #expect(error(of: machine) == .changedOnItsWay)
+  }
+}

@@ -1,0 +1,279 @@
+import Testing
+import UploadCore
+
+private let offer = ScriptedServer.Reply.status(
+  204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
+private let created = ScriptedServer.Reply.status(201, ["Tus-Resumable": "1.0.0", "Location": "1"])
+private let gone = ScriptedServer.Reply.status(404, ["Tus-Resumable": "1.0.0"])
+
+/// A recording by tus to a plain server: creating, sending, resuming, locks, doubts, and what may be stored.
+struct TusTaskTests {
+  private let begin = ["OPTIONS /files/", "POST /files/", "save created"]
+
+  private func has(_ offset: Int64, afterMilliseconds: Int64 = 0) -> ScriptedServer.Reply {
+    .status(
+      204, ["Tus-Resumable": "1.0.0", "Upload-Offset": String(offset)], afterMilliseconds: afterMilliseconds)
+  }
+
+  private func patient(_ policy: inout UploadPolicy) {
+    policy.retries = RetryPolicy(retries: 30, maximumDelayMilliseconds: 1)
+  }
+
+  // MARK: Sending
+
+  @Test func anUploadIsCreatedSentAndItsAddressSavedBeforeTheFirstByte() throws {
+    var server = ScriptedServer([offer, created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log == begin + ["save ending", "PATCH /files/1 0..<100"])
+    #expect(server.record.uploadURL == "https://hive/files/1" && server.record.isEnding)
+  }
+
+  @Test func overADistanceASecondPatchFollowsBeforeTheFirstIsAnswered() throws {
+    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
+    let mebibytes = mebibyte
+    var server = ScriptedServer([offer, created, has(4 * mebibytes), has(8 * mebibytes), has(10 * mebibytes)])
+    #expect(server.run(try .upload(to: .tusServer, size: 10 * mebibytes)) == deliveredPlainly(size: 10 * mebibytes))
+    #expect(
+      server.log == begin + [
+        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "save ending",
+        "+PATCH /files/1 8388608..<10485760",
+      ])
+  }
+
+  /// It may say so before it has all of the request.
+  @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
+    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .begun)
+    var server = ScriptedServer([offer, created, early, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log == begin + ["save ending", "PATCH /files/1 0..<100", "PATCH /files/1 42..<100"])
+  }
+
+  @Test func aServerThatClaimsMoreThanItCanHaveIsNotBelieved() throws {
+    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"], sent: .begun)
+    var server = ScriptedServer([offer, created, early])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.prematureSuccess(status: 204)))
+  }
+
+  @Test func anInterruptedUploadContinuesFromTheServersOffset() throws {
+    var server = ScriptedServer([offer, created, .lost(.begun, arrived: 60), has(42), has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(
+      server.log == begin + [
+        "save ending", "PATCH /files/1 0..<100", "wait", "HEAD /files/1", "PATCH /files/1 42..<100",
+      ])
+  }
+
+  @Test func anUploadOfAnEarlierProcessIsResumed() throws {
+    var server = ScriptedServer([offer, has(42), has(100)])
+    #expect(server.run(try .upload(to: .tusServer, previous: .at(offset: 7))) == deliveredPlainly(resumedFrom: 42))
+    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save ending", "PATCH /files/1 42..<100"])
+  }
+
+  /// tus.io: "The Server MUST ... return 204"; some return others.
+  @Test(arguments: [200, 201, 202, 204])
+  func aSmallerHonestOffsetIsWhereTheUploadContinues(status: Int) throws {
+    var server = ScriptedServer([offer, created, .status(status, ["Upload-Offset": "42"]), has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log.last == "PATCH /files/1 42..<100" && server.retries.isEmpty)
+  }
+
+  /// 307 to a request with another one behind it: both are void, and the server says what it has.
+  @Test func aRedirectOfAPatchWithAnotherBehindItLosesNothing() throws {
+    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
+    var server = ScriptedServer([
+      offer, created, .status(307, ["Location": "/moved"]), has(0), has(8 * mebibyte), has(9 * mebibyte),
+    ])
+    #expect(server.run(try .upload(to: .tusServer, size: 9 * mebibyte)) == deliveredPlainly(size: 9 * mebibyte))
+    #expect(server.retries.isEmpty)
+    #expect(server.log[3...5] == ["PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "HEAD /moved"])
+  }
+
+  @Test func aChecksumGoesWithEachPatch() throws {
+    let offer = ScriptedServer.Reply.status(204, ["Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum"])
+    var server = ScriptedServer([offer, created, .status(460), has(0), has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.log.filter { $0 == "sha1 0..<100" }.count == 2)
+    #expect(server.requests.last?.fields.first("Upload-Checksum") == "sha1 3q2+7w==")
+  }
+
+  // MARK: Locks
+
+  /// 409 about the server's own offset, and 423: another request holds the upload.
+  @Test(arguments: [409, 423])
+  func aLockIsWaitedForWithSmallRequests(status: Int) throws {
+    var count = 0
+    let size = 40 * mebibyte
+    var server = ScriptedServer { request in
+      if request.method == "OPTIONS" { return offer }
+      if request.method == "HEAD" { return has(0) }
+      count += 1
+      return count <= 20 ? .status(status, sent: .begun) : has(request.fileOffset + request.contentLength)
+    }
+    #expect(
+      server.run(try .upload(to: .tusServer, size: size, previous: .at(), policy: patient))
+        == deliveredPlainly(size: size)
+    )
+    #expect(server.retries.count == 20 && server.retries.allSatisfy { $0.error == .tus(.locked) })
+    let inVain = server.requests.filter { $0.method == "PATCH" }.prefix(20).dropFirst()
+    #expect(inVain.allSatisfy { $0.contentLength == 65_536 })
+  }
+
+  @Test func aLockThatStaysEndsAsOne() throws {
+    var server = ScriptedServer { request in
+      request.method == "OPTIONS" ? offer : request.method == "HEAD" ? has(0) : .status(409)
+    }
+    #expect(server.run(try .upload(to: .tusServer, previous: .at())) == .failed(.tus(.locked)))
+  }
+
+  // MARK: Gone?
+
+  @Test func anUploadThatTheServerSaysIsGoneBeginsAgain() throws {
+    var server = ScriptedServer([offer, gone, created, has(100)])
+    #expect(
+      server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
+    #expect(
+      server.log == [
+        "OPTIONS /files/", "HEAD /files/0", "save forgotten", "POST /files/", "save created", "save ending",
+        "PATCH /files/1 0..<100",
+      ])
+  }
+
+  @Test func aServerThatForgetsEachUploadIsGivenUp() throws {
+    var server = ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": offer
+      case "POST": created
+      default: gone
+      }
+    }
+    let machine = try UploadMachine.upload(to: .tusServer, size: 100 * mebibyte)
+    #expect(server.run(machine) == .failed(.uploadLost))
+    #expect(server.retries.count == 2)
+  }
+
+  /// A firewall's 404, again and again: the upload fails for now, and its address is kept.
+  @Test(arguments: [404, 410])
+  func aStrangersNotFoundNeverLosesAnUpload(status: Int) throws {
+    var server = ScriptedServer { _ in .status(status, content: GigHive.page) }
+    let end = server.run(try .upload(to: .tusServer, previous: .at()))
+    #expect(end == .failed(.notFromServer(status: 404)))
+    #expect(!server.log.contains { $0.hasPrefix("save") })
+    #expect(UploadError.notFromServer(status: 404).leavesPending)
+  }
+
+  @Test func whereTheServerProvesItselfAndTheOldAddressStaysUnknownTheNewUploadIsUsed() throws {
+    var server = ScriptedServer([offer, .status(404), created, has(0), .status(404), has(100)])
+    #expect(
+      server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
+    #expect(
+      server.log == [
+        "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "save created",
+        "save ending", "PATCH /files/1 0..<100",
+      ])
+    #expect(server.record.uploadURL == "https://hive/files/1")
+  }
+
+  /// A server that moves every address, and whose errors prove nothing: a redirect must not let all of it begin again.
+  @Test func oneNewUploadIsEnoughToLearnWhoAnswersAlsoWhereEachRequestIsRedirected() throws {
+    var server = ScriptedServer { request in
+      let path = request.target.text.dropFirst("https://hive".count)
+      if !path.hasPrefix("/moved") { return .status(307, ["Location": "/moved" + path]) }
+      switch request.method {
+      case "OPTIONS": return offer
+      case "POST": return .status(201, ["Tus-Resumable": "1.0.0", "Location": "/files/1"])
+      case "HEAD": return path.hasSuffix("/0") ? .status(404) : has(0)
+      default: return has(100)
+      }
+    }
+    #expect(
+      server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
+    #expect(server.log.filter { $0.hasPrefix("POST /moved") }.count == 1 && server.retries.isEmpty)
+  }
+
+  @Test func whereTheOldAddressAnswersAgainItIsResumedAndTheNewUploadRemoved() throws {
+    var server = ScriptedServer([offer, .status(404), created, has(0), has(42), .status(204), has(100)])
+    let end = server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7)))
+    #expect(end == deliveredPlainly(resumedFrom: 42))
+    #expect(
+      server.log == [
+        "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "DELETE /files/1",
+        "save ending", "PATCH /files/0 42..<100",
+      ])
+  }
+
+  // MARK: What may be stored
+
+  /// Some servers remove an upload that is whole. Its address then says 404, as if it had never been.
+  @Test func anUploadThatIsGoneAfterItsLastByteMayBeStored() throws {
+    var server = ScriptedServer([offer, created, .lost(), gone])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
+    #expect(server.log.last == "HEAD /files/1" && server.record.isEnding)
+  }
+
+  /// The first answer says nothing of the request behind it.
+  @Test func thatHoldsAlsoWhereTheLastByteWentOutBehindAnotherRequest() throws {
+    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
+    var server = ScriptedServer([offer, created, has(4 * mebibyte), .lost(), gone])
+    let end = server.run(try .upload(to: .tusServer, size: 6 * mebibyte))
+    #expect(end == .failed(.mayBeStored(.uploadLost)))
+    #expect(server.log.filter { $0.hasPrefix("POST") }.count == 1)
+  }
+
+  /// A proxy may refuse what has reached the server, and has been stored and removed by then.
+  @Test(arguments: [408, 423, 425, 429])
+  func thatHoldsAlsoWhereSomebodyElseRefusedTheLastRequest(status: Int) throws {
+    var server = ScriptedServer([offer, created, .status(status), gone])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
+  }
+
+  /// The server itself says that it has not taken it, or the last byte had not gone out.
+  @Test(arguments: [(true, ContentSent.whole), (false, .begun)])
+  func whatTheServerRefusesIsNotStored(isProved: Bool, sent: ContentSent) throws {
+    let refusal = ScriptedServer.Reply.status(425, isProved ? ["Tus-Resumable": "1.0.0"] : [:], sent: sent)
+    var server = ScriptedServer([offer, created, refusal, gone, created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+  }
+
+  /// It was cut: the last byte has not gone out.
+  @Test(arguments: [ContentSent.none, .begun])
+  func beforeTheLastRequestWentOutAsAWholeNothingIsStored(sent: ContentSent) throws {
+    var server = ScriptedServer([offer, created, .lost(sent), gone, created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.retries.map(\.error).last == .uploadLost)
+  }
+
+  @Test func thatHoldsAlsoForAnEarlierProcess() throws {
+    var server = ScriptedServer([offer, gone])
+    let end = server.run(try .upload(to: .tusServer, previous: .at(offset: 7, isEnding: true)))
+    #expect(end == .failed(.mayBeStored(.uploadLost)))
+  }
+
+  @Test func beforeTheLastByteWentOutALostUploadIsNotStored() throws {
+    var server = ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": offer
+      case "POST": .status(201, ["Tus-Resumable": "1.0.0", "Location": "2"])
+      case "HEAD": gone
+      default: has(request.fileOffset + request.contentLength)
+      }
+    }
+    let size = 20 * mebibyte
+    #expect(
+      server.run(try .upload(to: .tusServer, size: size, previous: .at(offset: 7))) == deliveredPlainly(size: size))
+  }
+
+  // MARK: Servers that are none
+
+  /// Some servers, and firewalls in front of them, answer no OPTIONS and take uploads all the same.
+  @Test(arguments: [403, 404, 501])
+  func aServerThatAnswersNoOptionsIsTriedAllTheSame(status: Int) throws {
+    var server = ScriptedServer([.status(status), created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+  }
+
+  @Test func whoClaimsMoreThanWasSentHasAnotherFile() throws {
+    var server = ScriptedServer([offer, created, has(101)])
+    #expect(
+      server.run(try .upload(to: .tusServer)) == .failed(.tus(.offsetBeyond(sent: 100, acknowledged: 101))))
+  }
+}

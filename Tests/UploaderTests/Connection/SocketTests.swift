@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Uploader
+
+struct SocketTests {
+  private let directory = TemporaryDirectory()
+
+  /// A file of ten bytes, and a connection to send it over, whose other end is `peer`.
+  private func ends() throws -> (socket: Socket, file: SourceFile, peer: Int32) {
+    var pair: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0 else { fatalError("socketpair failed") }
+    let file = try SourceFile.open(directory.file("set.wav", bytes("0123456789")), limit: .max)
+    return (Socket(descriptor: pair[0]), file, pair[1])
+  }
+
+  /// As a stale mount, or a FUSE whose process has died, does: sendfile(2) has one error number for both ends.
+  @Test func anErrorOfSendfileIsTheFilesIfTheFileCannotBeRead() throws {
+    let (socket, file, peer) = try ends()
+    defer { close(peer) }
+    let unreadable = open(directory.path(of: "set.wav"), O_WRONLY)
+    guard unreadable >= 0, dup2(unreadable, file.descriptor) == file.descriptor else { fatalError("dup2 failed") }
+    close(unreadable)
+    #expect(throws: SendfileError.file(.readFailed(offset: 3, SystemError(code: EBADF)))) {
+      try socket.send(file, at: 3, count: 7)
+    }
+  }
+
+  @Test func anErrorOfSendfileIsTheConnectionsIfTheFileCanBeRead() throws {
+    let (socket, file, peer) = try ends()
+    close(peer)
+    #expect(throws: SendfileError.stream(.system(SystemError(code: EPIPE)))) { try socket.send(file, at: 3, count: 7) }
+  }
+
+  @Test func aFileThatEndsTooEarlyIsOneOnlyIfItCannotBeReadThere() throws {
+    let (socket, file, peer) = try ends()
+    defer { close(peer) }
+    directory.truncate("set.wav", to: 3)
+    #expect(throws: SendfileError.file(.shrank(size: 10, offset: 3))) { try socket.send(file, at: 3, count: 7) }
+  }
+
+  /// A server may say goodbye and then reset the connection, as it does when it closes one with unread content. The kernel
+  /// raises SIGPIPE then, also when it has passed on a part of what it was to send.
+  @Test func aConnectionThatBreaksInTheMiddleOfAFileIsAnErrorAndNoSignal() async {
+    await #expect(processExitsWith: .success) {
+      let directory = TemporaryDirectory()
+      let path = directory.file("set.wav", [0])
+      directory.truncate("set.wav", to: 32 << 20)
+      let file = try SourceFile.open(path, limit: .max)
+      for round in 0..<100 { _ = BreakingServer(afterBytes: 65_536 + round * 40_009).send(file) }
+      exit(EXIT_SUCCESS)
+    }
+  }
+}
+
+/// A connection whose other end reads so much, says goodbye and resets.
+private struct BreakingServer {
+  let afterBytes: Int
+
+  /// Sends until the connection takes no more.
+  func send(_ file: SourceFile) -> Int {
+    let (socket, reader) = connect()
+    var sent = 0
+    while sent < Int(file.size) {
+      guard let count = try? socket.send(file, at: Int64(sent), count: 4 << 20) else { break }
+      if count == 0 {
+        var entry = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&entry, 1, 1000)
+      }
+      sent += count
+    }
+    reader.wait()
+    return sent
+  }
+
+  private func connect() -> (Socket, DispatchSemaphore) {
+    let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let client = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let connected = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
+          && Glibc.connect(client, $0, length) == 0
+      }
+    }
+    guard connected, fcntl(client, F_SETFL, O_NONBLOCK) == 0 else { fatalError("no loopback connection") }
+    let server = accept(listener, nil, nil)
+    close(listener)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread { [afterBytes] in
+      var space = [UInt8](repeating: 0, count: 65_536)
+      var count = 0
+      while count < afterBytes {
+        let got = recv(server, &space, space.count, 0)
+        guard got > 0 else { break }
+        count += got
+      }
+      shutdown(server, Int32(SHUT_WR))
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(server, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+      close(server)
+      done.signal()
+    }
+    return (Socket(descriptor: client), done)
+  }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import Uploader
+
+/// The digest of a file of which an earlier process, or an earlier connection, has sent a part.
+struct TransferDigestTests {
+  private let length = 3_000_000
+
+  /// A transfer of the end of a file, with a connection that is not always ready.
+  private func resume(at offset: Int, digest: FileDigest, jobs: Int = 1, readyOnceIn turns: Int) throws -> PatchBench {
+    let bench = try PatchBench(fileLength: length, ranges: [offset..<length], digest: digest, jobs: jobs)
+    var turn = 0
+    bench.stream.nextTake = {
+      turn += 1
+      return turn % turns == 0 ? .upTo(100_000) : .notReady
+    }
+    bench.stream.thenAnswer(stored(length), afterWritten: bench.wire(offset..<length).count)
+    return bench
+  }
+
+  /// Reads what the digest has not seen.
+  private func readRest(of bench: PatchBench, jobs: Int = 1) throws {
+    let digest = try #require(bench.digest)
+    let reading = try FileHasher(
+      TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: TransferBuffers(jobs: jobs))
+    while try reading.step([], nowMilliseconds: 0) != nil {}
+    #expect(try reading.hashed() == .wholeFile(sha256: sha256(bench.content)))
+  }
+
+  @Test(arguments: [1, 524_287, 524_288, 524_289, 1_500_000, 2_999_999], [1, 16])
+  func afterAResumeTheDigestIsThatOfTheWholeFile(offset: Int, jobs: Int) throws {
+    let bench = try resume(at: offset, digest: try FileDigest(), jobs: jobs, readyOnceIn: 3)
+    try bench.run()
+    #expect(bench.stream.written == bench.wire(offset..<length))
+    try readRest(of: bench, jobs: jobs)
+    #expect(bench.digest?.position == Int64(length))
+    #expect(try bench.digest?.finish() == sha256(bench.content))
+  }
+
+  @Test func whileTheConnectionTakesNothingTheDigestCatchesUp() throws {
+    let digest = try FileDigest()
+    let bench = try resume(at: 2_000_000, digest: digest, readyOnceIn: .max)
+    for _ in 0..<10 { try bench.step(.writable) }
+    // Up to what is in the ring, and no byte of the ring is touched.
+    #expect(digest.position >= 2_000_000)
+    #expect(bench.stream.written.isEmpty)
+    bench.stream.nextTake = { .upTo(.max) }
+    try bench.run()
+    #expect(bench.stream.written == bench.wire(2_000_000..<length))
+  }
+
+  @Test func whileThereIsMoreToCatchUpTheLoopDoesNotSleep() throws {
+    let digest = try FileDigest()
+    let bench = try resume(at: 2_000_000, digest: digest, readyOnceIn: .max)
+    let wait = try #require(try bench.step(.writable, at: 5000))
+    #expect(wait.untilMilliseconds <= 5000 && digest.position == 524_288)
+    for _ in 0..<10 { try bench.step(.writable, at: 5000) }
+    let idle = try #require(try bench.step(.writable, at: 5000))
+    #expect(idle.untilMilliseconds > 5000)
+  }
+
+  @Test func whatGoesOutInOrderNeedsNoSecondReading() throws {
+    let digest = try FileDigest()
+    let bench = try resume(at: 0, digest: digest, readyOnceIn: 2)
+    try bench.run()
+    #expect(digest.position == Int64(length))
+    #expect(try digest.finish() == sha256(bench.content))
+  }
+
+  /// After an interruption bytes go out a second time.
+  @Test func bytesThatGoOutTwiceCountOnce() throws {
+    let digest = try FileDigest()
+    try resume(at: 0, digest: digest, readyOnceIn: 2).run()
+    let bench = try resume(at: 700_000, digest: digest, readyOnceIn: 2)
+    try bench.run()
+    #expect(try digest.finish() == sha256(bench.content))
+  }
+
+  @Test func aFileThatShrinksWhileTheDigestCatchesUpIsAnError() throws {
+    let bench = try resume(at: 2_000_000, digest: try FileDigest(), readyOnceIn: .max)
+    try bench.step(.writable)
+    bench.directory.truncate("set.wav", to: 10)
+    #expect {
+      for _ in 0..<10 { try bench.step(.writable) }
+    } throws: { error in
+      guard case UploadError.file(bench.file.path, .shrank) = error else { return false }
+      return true
+    }
+  }
+}
+
+struct FileReadingTests {
+  private let directory = TemporaryDirectory()
+  private let content = recording(1_300_000)
+
+  private func file() throws -> SourceFile {
+    try SourceFile.open(directory.file("set.wav", content), limit: .max)
+  }
+
+  private func run(_ reading: FileHasher) throws(UploadError) -> Int {
+    for steps in 0..<1000 where try reading.step([], nowMilliseconds: 7) == nil { return steps }
+    return 1000
+  }
+
+  @Test(arguments: [1, 16])
+  func aFileIsReadRunByRun(jobs: Int) throws {
+    let buffers = TransferBuffers(jobs: jobs)
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let reading = try FileHasher(source, .wholeFile, buffers: buffers)
+    let wait = try #require(try reading.step([], nowMilliseconds: 7))
+    #expect(wait.descriptor == -1 && wait.untilMilliseconds <= 7)
+    // 512 KiB at a time, or a part of that. The first run is read.
+    let runs = (1_300_000 + buffers.runLength - 1) / buffers.runLength
+    #expect(try run(reading) == runs - 1 && (jobs > 1 || runs == 3))
+    #expect(try reading.hashed() == .wholeFile(sha256: sha256(content)))
+  }
+
+  @Test func aChecksumIsOfItsRangeAlone() throws {
+    let digest = try FileDigest()
+    let reading = try FileHasher(
+      TransferSource(file: try file(), digest: digest), .range(.sha256, offset: 100_000, length: 800_000),
+      buffers: TransferBuffers())
+    _ = try run(reading)
+    #expect(
+      try reading.hashed() == .range(checksum: Base64.encode(hex(sha256(Array(content[100_000..<900_000]))))))
+    // The file's own digest has a gap before it.
+    #expect(digest.position == 0)
+  }
+
+  @Test func aChecksumCanBeOfTheKindThatEachServerHas() throws {
+    let reading = try FileHasher(
+      TransferSource(file: try file(), digest: nil), .range(.sha1, offset: 5, length: 9), buffers: TransferBuffers())
+    _ = try run(reading)
+    let digest = try Digest(.sha1)
+    content[5..<14].withUnsafeBytes { digest.update($0) }
+    #expect(try reading.hashed() == .range(checksum: Base64.encode(try digest.finish())))
+  }
+
+  /// What was hashed on its way out is not read a second time.
+  @Test func aRangeThatComesNextIsAPartOfTheFilesDigest() throws {
+    let digest = try FileDigest()
+    let source = TransferSource(file: try file(), digest: digest)
+    _ = try run(FileHasher(source, .range(.sha256, offset: 0, length: 1_000_000), buffers: TransferBuffers()))
+    #expect(digest.position == 1_000_000)
+    let rest = try FileHasher(source, .wholeFile, buffers: TransferBuffers())
+    #expect(try run(rest) == 1)
+    #expect(try rest.hashed() == .wholeFile(sha256: sha256(content)))
+  }
+
+  @Test func anEmptyRangeNeedsNoStep() throws {
+    let reading = try FileHasher(
+      TransferSource(file: try file(), digest: nil), .range(.sha256, offset: 5, length: 0), buffers: TransferBuffers())
+    #expect(try reading.step([], nowMilliseconds: 0) == nil)
+  }
+
+  @Test func aFileThatShrankIsAnError() throws {
+    let file = try file()
+    directory.truncate("set.wav", to: 600_000)
+    let reading = try FileHasher(
+      TransferSource(file: file, digest: try FileDigest()), .wholeFile, buffers: TransferBuffers())
+    #expect(throws: UploadError.file(file.path, .shrank(size: 1_300_000, offset: 600_000))) { try run(reading) }
+  }
+}

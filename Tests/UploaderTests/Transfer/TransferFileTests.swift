@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+
+@testable import Uploader
+
+/// Files that change while they are sent: the end of the body, which would make them look whole, never goes out.
+struct TransferFileTests {
+  private let fileLength = 2 << 20
+
+  /// A transfer during which `change` happens to the file once the first bytes are out.
+  private func bench(change: @escaping (TemporaryDirectory) -> Void) throws -> TransferBench {
+    let bench = try TransferBench(fileLength: fileLength)
+    var hasChanged = false
+    bench.stream.nextTake = { .upTo(100_000) }
+    bench.stream.onWrite = { [directory = bench.directory] _ in
+      if !hasChanged { change(directory) }
+      hasChanged = true
+    }
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
+    return bench
+  }
+
+  private func expect(_ error: FileError, from bench: TransferBench) {
+    #expect(throws: UploadError.file(bench.path, error)) { try bench.run() }
+    #expect(!bench.hasWrittenClosing)
+    #expect(bench.response == nil && !bench.transfer.hasSentAll)
+  }
+
+  @Test func aFileThatShrinksIsAnError() throws {
+    let bench = try bench { $0.truncate("set.wav", to: 1_500_000) }
+    expect(.shrank(size: 2 << 20, offset: 1_500_000), from: bench)
+    #expect(bench.stream.written == Array(bench.wire.prefix(bench.stream.written.count)))
+  }
+
+  @Test func aFileThatShrinksBelowWhatWasReadIsAnError() throws {
+    let bench = try bench { $0.truncate("set.wav", to: 1) }
+    #expect { try bench.run() } throws: { error in
+      guard case UploadError.file(bench.path, .shrank(size: 2_097_152, _)) = error else { return false }
+      return true
+    }
+    #expect(!bench.hasWrittenClosing)
+  }
+
+  @Test func aFileThatGrowsIsAnError() throws {
+    expect(.grew(from: 2 << 20, to: (2 << 20) + 5), from: try bench { $0.append(bytes("12345"), to: "set.wav") })
+  }
+
+  @Test func aFileThatIsRewrittenIsAnError() throws {
+    expect(.rewritten, from: try bench { $0.overwrite([0], in: "set.wav", at: 2_000_000) })
+    expect(.rewritten, from: try bench { $0.overwrite([0], in: "set.wav", at: 0) })
+  }
+
+  @Test(arguments: [false, true])
+  func aChangeOfTheStatusIsToldOnceAndAgainBeforeTheEndGoesOut(hasThread: Bool) throws {
+    // However the runs lie in the ring, the last one has more than 100,000 bytes.
+    let bench = try TransferBench(fileLength: (3 << 20) + 100_000, processors: hasThread ? 2 : 1)
+    bench.stream.nextTake = { .upTo(100_000) }
+    bench.stream.onWrite = { [directory = bench.directory] in if $0 == 100_000 { directory.touch("set.wav") } }
+    while bench.story.statusChanges.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
+    #expect(bench.story.statusChanges == [.underWay, .beforeEnd(isDigested: true)])
+    #expect(bench.story.writtenAtStatusChange < bench.wire.count - 100_000)
+    // Whoever has been told has it go on, or not.
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
+    try bench.run()
+    #expect(bench.stream.written == bench.wire)
+  }
+
+  /// The head, the form and all of the file fit into the ring: nothing has gone out when the end is held back.
+  @Test func theEndOfASmallFileIsHeldBackAsWell() throws {
+    let bench = try TransferBench(fileLength: 1000)
+    bench.directory.rewrite([0], in: "set.wav", at: 10)
+    try bench.step()
+    #expect(bench.story.statusChanges == [.beforeEnd(isDigested: true)] && bench.story.writtenAtStatusChange == 0)
+  }
+}
