@@ -1,8 +1,8 @@
-/// Why TLS was refused or broke off.
+/// Why TLS failed.
 public enum TLSError: Error, Equatable, Sendable {
-  /// The server's certificate was not accepted; `code` is OpenSSL's X509_V_ERR_…, `reason` its words.
+  /// The server's certificate was rejected; `code` is OpenSSL's X509_V_ERR_…, `reason` its text.
   case certificate(code: Int, reason: String)
-  /// The server's key is not one of those that were pinned; `actual` is it, in the same form.
+  /// The server's key is not pinned; `actual` is its pin.
   case pinMismatch(actual: String)
   /// The handshake failed for another reason, in OpenSSL's words.
   case handshake(reason: String)
@@ -21,7 +21,7 @@ public enum TLSError: Error, Equatable, Sendable {
 }
 
 extension TLSError {
-  /// Is another try worth while?
+  /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
     case .broken, .truncated, .closedDuringHandshake: true

@@ -1,8 +1,8 @@
-/// A request's line and fields (RFC 9112, 2.1).
+/// A request line with its fields (RFC 9112, 2.1).
 package struct RequestHead: Equatable, Sendable {
   package var method: String
   package var target: TargetURI
-  /// All fields but Host, which ``encoded()`` writes first (RFC 9110, 7.2).
+  /// All fields except Host, which ``encoded()`` writes first (RFC 9110, 7.2).
   package var fields: [Field]
 
   package init(method: String, target: TargetURI, fields: [Field]) {
@@ -11,7 +11,7 @@ package struct RequestHead: Equatable, Sendable {
     self.fields = fields
   }
 
-  /// How the target is written into the request line (RFC 9112, 3.2).
+  /// The form of the target in the request line (RFC 9112, 3.2).
   package enum TargetForm: Sendable {
     /// The path: to a server.
     case origin
@@ -21,7 +21,7 @@ package struct RequestHead: Equatable, Sendable {
     case authority
   }
 
-  /// The head as it goes on the wire, with its closing empty line.
+  /// The head as sent, including its empty line.
   package func encoded(_ form: TargetForm = .origin) throws(RequestHeadError) -> [UInt8] {
     let text =
       switch form {
@@ -30,7 +30,7 @@ package struct RequestHead: Equatable, Sendable {
       case .authority: target.authorityWithPort
       }
     let host = form == .authority ? target.authorityWithPort : target.authority
-    // One array for all of it: strings that are put together would be allocated for each field of each request.
+    // A single array, because concatenated strings would be allocated for each field of each request.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(1024)
     func append(_ text: String) { bytes.append(contentsOf: text.utf8) }

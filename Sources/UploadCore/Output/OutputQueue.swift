@@ -32,7 +32,7 @@ package final class OutputQueue {
   package private(set) var waitingResultCount = 0
   package private(set) var lostResultCount = 0
 
-  /// - Parameter capacity: bytes, above zero. Pages become resident when they are first written.
+  /// - Parameter capacity: in bytes, greater than zero. Pages become resident when they are first written.
   package init(capacity: Int) {
     precondition(capacity > 0 && capacity < Int(Int32.max))
     storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)

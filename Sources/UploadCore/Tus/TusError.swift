@@ -27,7 +27,7 @@ public enum TusError: Error, Equatable, Sendable {
 }
 
 extension TusError {
-  /// Is another try worth while?
+  /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
     case .locked, .checksumMismatch, .noOffset, .unproved: true
