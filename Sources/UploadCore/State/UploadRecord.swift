@@ -34,7 +34,7 @@ package struct UploadRecord: Equatable, Sendable {
   package var uploadedAs = ""
   /// The server's Upload-Expires.
   package var expires: String?
-  /// What the last try ended with.
+  /// The error of the last attempt.
   package var message: String?
   package var assetID: Int64?
   package var sha256: String?

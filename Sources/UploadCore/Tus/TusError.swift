@@ -37,7 +37,7 @@ extension TusError {
     }
   }
 
-  /// Has the server something else than the file?
+  /// Whether the server has something other than the file.
   var isIntegrityFailure: Bool {
     switch self {
     case .offsetBeyond: true
@@ -47,7 +47,7 @@ extension TusError {
     }
   }
 
-  /// The error as it may be shown: texts from outside printable, and without secrets that the server has repeated.
+  /// The error with text from outside made printable, and secrets that the server repeated redacted.
   func redacted(_ secrets: Secrets) -> TusError {
     switch self {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
