@@ -4,7 +4,7 @@ import UploadCore
 final class Pace {
   fileprivate var rate: SharedRate
 
-  /// - Parameter bytesPerSecond: above zero, and at most `Limits.rate`.
+  /// - Parameter bytesPerSecond: greater than zero, and at most `Limits.rate`.
   init(bytesPerSecond: Int64) { rate = SharedRate(bytesPerSecond: bytesPerSecond) }
 }
 
