@@ -96,7 +96,7 @@ struct TusTask: Sendable {
 
   mutating func forbidPipelining() { upload.forbidPipelining() }
 
-  // MARK: Asking
+  // MARK: Requests
 
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
