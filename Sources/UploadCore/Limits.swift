@@ -183,8 +183,8 @@ package enum Limits {
   /// Addresses of one host that are tried.
   package static let addressCount = 16
 
-  /// The descriptors needed by the program, and by each upload: its file, its record, a name lookup or a connection, and some of
-  /// the system's.
+  /// The descriptors needed by the program, and by each upload: its file, its record, a name lookup or connection, and some
+  /// of the system's.
   package static let descriptorCount = 5
   package static let jobDescriptorCount = 5
 

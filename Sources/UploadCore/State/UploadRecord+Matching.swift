@@ -13,7 +13,8 @@ extension UploadRecord {
   package enum Match: Equatable {
     /// The same path, or the same file on the disk and unchanged.
     case same
-    /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is gone.
+    /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
+    /// gone.
     case moved
   }
 

@@ -57,7 +57,7 @@ package struct TusUpload: Sendable {
     package var defersLength = false
     /// Send PATCH as POST with `X-HTTP-Method-Override`, for proxies that block PATCH.
     package var overridesMethod = false
-    /// The length of all PATCH requests, in bytes; nil lets it adapt.
+    /// The length of all PATCH requests, in bytes; nil to adapt.
     package var chunkLength: Int64?
 
     package init() {}

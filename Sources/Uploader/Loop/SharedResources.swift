@@ -7,7 +7,7 @@ struct SharedResources {
   let tls: TLSSource
   let state = StateSource()
 
-  /// What applies to an upload whatever its protocol is.
+  /// Settings that apply to uploads of all protocols.
   func policy() throws(UploadError) -> UploadPolicy {
     var seed: UInt64 = 0
     guard shim_random(&seed, 8) == 0 else { throw .outOfResources("randomness") }

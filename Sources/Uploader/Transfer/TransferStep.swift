@@ -8,7 +8,7 @@ enum TransferStep {
   case sent
   /// The oldest request was answered, which took so long from its last byte. If another one has followed, the transfer goes on.
   case answered(Response, sent: ContentSent, afterMilliseconds: Int64)
-  /// No answer will come to the requests under way. The transfer has ended.
+  /// The requests in flight will get no response. The transfer has ended.
   case interrupted(Interruption)
   /// The file's status has changed. Nothing further is sent before the next step.
   case statusChanged(StatusChange)
