@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// What all uploads of an ``Uploader`` share.
+/// The resources shared by all uploads of an ``Uploader``.
 struct SharedResources {
   let configuration: Configuration
   let tls: TLSSource
