@@ -1,7 +1,7 @@
 import UploadCore
 
 extension StateError {
-  /// The sentence without advice.
+  /// The message without advice.
   var problem: String {
     switch self {
     case .unusable(let path, let error):

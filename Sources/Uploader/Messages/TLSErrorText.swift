@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 extension TLSError {
-  /// The sentences without advice.
+  /// The message without advice.
   func problem(host: String) -> String {
     switch self {
     case .certificate(_, let reason): "the certificate of " + host + " was rejected: " + reason + "."
@@ -34,7 +34,7 @@ extension TLSError {
   }
 
   /// What to do about a handshake that failed on this side.
-  /// - Parameter reason: OpenSSL's words.
+  /// - Parameter reason: OpenSSL's text.
   private static func advice(_ reason: String) -> String? {
     switch reason {
     case "wrong version number", "http request", "packet length too long":

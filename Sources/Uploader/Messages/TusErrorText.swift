@@ -1,7 +1,7 @@
 import UploadCore
 
 extension TusError {
-  /// The sentences without advice.
+  /// The message without advice.
   var problem: String {
     switch self {
     case .notSpoken(let status):

@@ -1,34 +1,34 @@
 import CShims
 import UploadCore
 
-/// The bytes of requests, and of the file in them, on their way through one connection:
+/// Moves the bytes of requests, including the file, through one connection:
 ///
 ///     file ──read──▶ ring ──write──▶ connection
 ///                                        │
 ///     responses ◀─── pipeline ◀──read────┘   (also while sending)
 ///
-/// Each step reads what has arrived and writes one run; then it says what it waits for.
+/// Each step reads what has arrived and writes one run. Then it returns what it waits for.
 final class Transfer {
-  /// How far the bytes have come, since the transfer began.
+  /// Byte counts since the start of the transfer.
   private struct ByteCounts {
-    /// Taken by the connection: bytes of heads and bodies.
+    /// Bytes of heads and bodies accepted by the connection.
     var written: Int64 = 0
-    /// Given to the connection, which may have passed on all or a part of them.
+    /// Bytes passed to the connection, which may have sent some or all of them.
     var offered: Int64 = 0
-    /// Acknowledged by the peer, when last looked at.
+    /// Bytes acknowledged by the peer, when last checked.
     var acknowledged: Int64 = 0
   }
 
-  /// When things happened, on the monotonic clock.
+  /// Times on the monotonic clock.
   private struct Times {
     var now: Int64 = 0
     var lastAdvance: Int64?
     var nextReport: Int64 = 0
-    /// Is it the rate limit that nothing is sent for now?
+    /// Whether the rate limit stops sending for now.
     var isPaced = false
-    /// Is it the digest, which still needs all that the ring holds?
+    /// Whether sending waits for the digest, which still needs the whole ring.
     var isBehindDigest = false
-    /// Has ``TransferStep/sent`` been told of the current request?
+    /// Whether ``TransferStep/sent`` was reported for the current request.
     var hasToldSent = false
     var progress: UploadProgress?
   }
@@ -42,7 +42,7 @@ final class Transfer {
   private var counts = ByteCounts()
   private var times = Times()
 
-  /// - Parameter source: the file that request bodies are ranges of; nil if they have none.
+  /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
   init(
     _ request: WireRequest, of source: TransferSource?, over connection: Connection,
     buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
@@ -60,29 +60,29 @@ final class Transfer {
 
   private var source: TransferSource? { watch.source }
 
-  /// Can the next request use the same connection?
+  /// Whether the next request can use the same connection.
   var canReuseConnection: Bool { pipeline.canReuseConnection && buffers.unread.isEmpty }
 
-  /// Does the server promise that?
+  /// Whether the server promises to keep it open.
   var promisesReuse: Bool { pipeline.promisesReuse }
 
-  /// Has the current request gone out as a whole?
+  /// Whether the current request was sent completely.
   var hasSentAll: Bool { pipeline.current.exchange.sending == .finished }
 
-  /// Another request follows the current one, after ``TransferStep/sent``.
+  /// Pipelines another request, after ``TransferStep/sent``.
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
     times.hasToldSent = false
   }
 
-  /// How far the upload is, if that has been looked at since the last call.
+  /// The progress of the upload, if it was updated since the last call.
   func takeProgress() -> UploadProgress? {
     defer { times.progress = nil }
     return times.progress
   }
 
-  /// What an end at this moment would be for the requests under way.
-  /// - Parameter isOrderly: did the server close the connection without an error?
+  /// The interruption of the requests in flight, if the transfer ended now.
+  /// - Parameter isOrderly: whether the server closed the connection without an error.
   func interruption(_ error: UploadError, isOrderly: Bool = false) -> Interruption {
     Interruption(
       error, sent: pipeline.sent(offered: counts.offered),
@@ -101,15 +101,15 @@ final class Transfer {
 
   // MARK: The step
 
-  /// - Throws: what is wrong with the file. The transfer has then ended.
+  /// - Throws: an error of the file. The transfer has then ended.
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> TransferStep {
     times.now = now
     times.lastAdvance = times.lastAdvance ?? now
     _ = source?.takeReadingMilliseconds()
-    // What follows an answer that ends the connection is nobody's, and nothing more is sent.
+    // Bytes after a response that ends the connection are ignored, and nothing more is sent.
     if pipeline.hasEnded { return .interrupted(interruption(lost(nil), isOrderly: true)) }
     pipeline.current.exchange.tick(nowMilliseconds: now)
-    // Behind an answer another request may follow at once, before what came behind that answer is read.
+    // After a response another request may follow at once, before bytes after that response are read.
     if let step = tellSent() ?? receive(ready) { return try verifyPages(behind: step) }
     let sending = try send()
     if case .ended(let step) = sending { return step }
@@ -133,7 +133,7 @@ final class Transfer {
   private enum Sending {
     /// More can be written at once.
     case ready
-    /// The connection takes no more for now.
+    /// The connection accepts no more for now.
     case blocked
     case ended(TransferStep)
   }
@@ -149,7 +149,7 @@ final class Transfer {
     let allowance = pace?.allowance(nowMilliseconds: times.now) ?? Int.max
     times.isPaced = allowance == 0
     if times.isPaced { return .blocked }
-    // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
+    // Refill only when empty: the ring then starts at its first byte, and the kernel's queues bridge the read.
     if buffers.ring.isEmpty {
       if let sending = try sendDirectly(allowance) { return sending }
       times.isBehindDigest = !buffers.makeRoom()
@@ -169,7 +169,7 @@ final class Transfer {
     } catch { return .ended(receiveRest(after: error)) }
   }
 
-  /// Passes on what the stream itself has to say, such as a client certificate that was asked for late.
+  /// Sends pending bytes of the stream itself, such as a client certificate that was requested late.
   private func flushHeld() -> Sending {
     guard connection.stream.holdsBytes else { return .ready }
     do throws(StreamError) { return try connection.stream.flush() ? .ready : .blocked } catch {
@@ -177,9 +177,8 @@ final class Transfer {
     }
   }
 
-  /// Lets the kernel pass the file from its page cache to the connection, where nobody needs to see the bytes: no TLS to
-  /// encrypt them and no digest to compute.
-  /// - Returns: nil if the ring has to do it.
+  /// Lets the kernel send the file from its page cache, if there is no TLS to encrypt the bytes and no digest to compute.
+  /// - Returns: nil if the ring must be used.
   private func sendDirectly(_ allowance: Int) throws(UploadError) -> Sending? {
     let body = pipeline.current.body
     guard goesDirectly, pipeline.current.exchange.sending == .body, case .file(let sent) = body.phase, let source
@@ -210,7 +209,7 @@ final class Transfer {
       return nil
     }
     noteWritten(count)
-    // sendfile(2) either tells how much it has passed on, or has passed on nothing.
+    // sendfile(2) either reports how much it has sent, or has sent nothing.
     counts.offered = max(counts.offered, counts.written)
     if count > 0 {
       watch.notePagesSent()
@@ -223,13 +222,13 @@ final class Transfer {
     return count < length ? .blocked : .ready
   }
 
-  /// Can the file go past the ring? What fits into one run goes out in one write, with its framing.
+  /// Whether the file can bypass the ring. A file that fits into one run is sent in one write with its framing.
   private var goesDirectly: Bool {
     guard let source, !source.mustBeRead, source.digest == nil else { return false }
     return pipeline.current.body.fileLength > Int64(buffers.runLength)
   }
 
-  /// What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
+  /// A response that the server sent before it closed the connection takes precedence over the error (RFC 9112, 9.6).
   private func receiveRest(after error: StreamError) -> TransferStep {
     receive(.readable) ?? endReceiving(error)
   }
@@ -248,16 +247,16 @@ final class Transfer {
     if hasSentAll, pipeline.current.sentAtMilliseconds == nil { pipeline.current.sentAtMilliseconds = times.now }
   }
 
-  /// Some round trips, within bounds: a server that means to answer does so by then, and one that ignores the
-  /// expectation costs little.
+  /// A few round trips, within limits. A server that supports the expectation answers by then, and one that ignores it costs
+  /// little.
   private var continueWait: Int64 {
     let roundTrips = connection.roundTripMilliseconds * Limits.continueWaitRoundTrips
     return min(max(roundTrips, Limits.continueWaitMinimumMilliseconds), Limits.continueWaitMaximumMilliseconds)
   }
 
-  /// Puts the next run into the ring: what is left of the head, framing, and one read of the file.
+  /// Puts the next run into the ring: the rest of the head, framing, and one read of the file.
   private func fill() throws(UploadError) {
-    // Where the ring wraps, the head comes in two parts.
+    // If the ring wraps, the head is copied in two parts.
     while !pipeline.current.hasTakenHead, !buffers.ring.isFull {
       buffers.ring.commit(pipeline.current.writeHead(into: buffers.ring.writableRun))
     }
@@ -268,7 +267,7 @@ final class Transfer {
       case .header, .footer:
         buffers.ring.commit(pipeline.current.body.writeFraming(into: buffers.ring.writableRun))
       case .file(let sent):
-        // The framing before the file goes out first, and the file behind it past the ring.
+        // The framing is sent first; then the file bypasses the ring.
         if goesDirectly, !buffers.ring.isEmpty { return }
         try fillFromFile(sent)
         if watch.statusChange != nil { return }
@@ -280,7 +279,7 @@ final class Transfer {
   }
 
   private func fillFromFile(_ sent: Int64) throws(UploadError) {
-    guard let source else { preconditionFailure("a body with a range of no file") }
+    guard let source else { preconditionFailure("a body with a range but no file") }
     let body = pipeline.current.body
     let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
     let offset = body.fileOffset + sent
@@ -292,14 +291,14 @@ final class Transfer {
     excuseReading()
   }
 
-  /// While the connection takes nothing: gives the digest one run of what was sent without it, as after a resume.
-  /// - Returns: true if there is more.
+  /// While the connection is blocked: digests one run of the bytes that were sent earlier, as after a resume.
+  /// - Returns: true if there are more.
   private func catchUp() throws(UploadError) -> Bool {
     guard let source, let digest = source.digest, case .file(let sent) = pipeline.current.body.phase else {
       return false
     }
     let lag = pipeline.current.body.fileOffset + sent - digest.position
-    // Behind what the ring holds, none of its bytes are in the way.
+    // Uses the free part of the ring.
     let space = buffers.ring.writableRun
     guard lag > 0, !space.isEmpty else { return false }
     let run = UnsafeMutableRawBufferPointer(rebasing: space.prefix(min(Int(clamping: lag), buffers.runLength)))
@@ -312,7 +311,7 @@ final class Transfer {
 
   private func tellStatusChange() -> TransferStep? { watch.takeStatusChange().map { .statusChanged($0) } }
 
-  /// Nobody may say that a recording has arrived whose pages could change until now.
+  /// Checks the file before a response is reported, because its pages could change until now.
   private func verifyPages(behind step: TransferStep) throws(UploadError) -> TransferStep {
     guard watch.hasPagesUnderWay, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
       return step
@@ -322,21 +321,21 @@ final class Transfer {
     return tellStatusChange() ?? step
   }
 
-  /// While the disk was waited for, the network could do nothing.
+  /// Excludes the time spent waiting for the disk from network time limits.
   private func excuseReading() {
     let milliseconds = source?.takeReadingMilliseconds() ?? 0
     times.now += milliseconds
     excuse(milliseconds)
   }
 
-  /// Time that no limit of the network's counts has passed.
+  /// Excludes this time from network time limits.
   func excuse(_ milliseconds: Int64) {
     times.lastAdvance = times.lastAdvance.map { $0 + milliseconds }
   }
 
   // MARK: Receiving
 
-  /// Reads until there is nothing more for now, or a response is whole.
+  /// Reads until there is no more data for now, or a response is complete.
   private func receive(_ ready: Readiness) -> TransferStep? {
     if !buffers.unread.isEmpty, let step = take(buffers.unread) { return step }
     guard ready.contains(.readable) else { return nil }
@@ -369,7 +368,7 @@ final class Transfer {
     } catch {
       noteStopped()
       if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
-      // Stray bytes behind the answer to the request before: what follows them on this connection cannot be told apart.
+      // Stray bytes after the previous response: later bytes on this connection cannot be interpreted.
       if pipeline.hasAnsweredEarlier, error == .notHTTP {
         return .interrupted(interruption(lost(nil), isOrderly: true))
       }
@@ -393,14 +392,14 @@ final class Transfer {
 
   /// The connection has ended, with or without an error.
   private func endReceiving(_ error: StreamError?) -> TransferStep {
-    // A refusal counts as soon as its head is there.
+    // A refusal counts as soon as its head has arrived.
     if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
     switch error {
     case .system(let error): return .interrupted(interruption(lost(error)))
     case .tls(.truncated) where pipeline.awaitsHead, nil where pipeline.awaitsHead || !pipeline.awaitsCurrent:
       return .interrupted(interruption(lost(nil), isOrderly: true))
     case .tls(let error):
-      // A refusal is about the server, however late it comes; all else is about this connection to it.
+      // A refusal comes from the server, however late it is. Other errors concern only this connection.
       let isRefusal = if case .alert = error { true } else { false }
       let host = isRefusal ? connection.host ?? connection.peer : connection.peer
       return .interrupted(interruption(.tls(error, host: host)))
@@ -418,7 +417,7 @@ final class Transfer {
 
   // MARK: Progress and time
 
-  /// Looks now and then how much of what was written has arrived, and whether the file is still what it was.
+  /// Checks at intervals how many of the written bytes have arrived, and whether the file has changed.
   private func reportProgress() throws(UploadError) {
     guard times.now >= times.nextReport || times.now >= deadline else { return }
     times.nextReport = times.now + Limits.progressIntervalMilliseconds
@@ -426,7 +425,7 @@ final class Transfer {
     try watch.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
     excuseReading()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
-    // While the rate limit forbids sending, nobody can be late.
+    // While the rate limit stops sending, there is no stall.
     if arrived > counts.acknowledged || (times.isPaced && arrived == counts.written) {
       counts.acknowledged = arrived
       times.lastAdvance = times.now
@@ -435,15 +434,15 @@ final class Transfer {
     times.progress = UploadProgress(deliveredBytes: min(max(0, arrivedInFile), file.size), totalBytes: file.size)
   }
 
-  /// How far the acknowledged bytes reach into the file.
+  /// The end of the acknowledged bytes, as an offset in the file.
   private var arrivedInFile: Int64 {
     let ofRequest = counts.acknowledged - pipeline.start
-    // What is missing of the request before lies directly in front of this one's range.
+    // The missing bytes of the previous request are directly before this one's range.
     let inRange = ofRequest < 0 ? ofRequest : max(0, ofRequest - pipeline.current.framingLength)
     return pipeline.current.body.fileOffset + min(inRange, pipeline.current.body.fileLength)
   }
 
-  /// The answer is waited for from the moment that the last byte has arrived, or that the answer has begun.
+  /// Whether the response time limit applies: the last byte has arrived at the peer, or the response has started.
   private var isAwaitingResponse: Bool {
     if pipeline.awaitsCurrent, !pipeline.awaitsHead { return true }
     return hasSentAll && counts.acknowledged >= counts.written
@@ -480,7 +479,7 @@ final class Transfer {
         if others.isEmpty { until = times.now }
       } else {
         readiness.insert(.writable)
-        // More can be written at once: poll only to see whether an answer is there.
+        // More can be written at once. Poll only to see whether a response has arrived.
         if !isBlocked { until = times.now }
       }
     case .finished, .stopped: pace?.rest()

@@ -39,7 +39,7 @@ enum CommandLineArguments {
     case Int(UInt8(ascii: "q")): return .quiet
     case Int(UInt8(ascii: "v")): return .verbose
     default:
-      guard let option = Option(rawValue: value) else { preconditionFailure("an option that is not in the table") }
+      guard let option = Option(rawValue: value) else { preconditionFailure("an option missing from the table") }
       return option
     }
   }

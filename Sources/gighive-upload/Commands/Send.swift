@@ -3,7 +3,7 @@ import Uploader
 
 /// `gighive-upload send FILE... [options]`
 enum Send {
-  /// Delivers the files.
+  /// Uploads the files.
   /// - Returns: the exit code of the first failure, or 0.
   static func run(_ arguments: SendArguments) throws(UsageError) -> Int32 {
     if let ceiling = arguments.memoryCeiling {
@@ -21,7 +21,7 @@ enum Send {
     return exitCode
   }
 
-  /// Delivers the files of one command line.
+  /// Uploads the files of one command line.
   static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {

@@ -11,7 +11,7 @@ struct ProxySources {
     settings.exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
     guard let url else {
       guard user == nil, passwordFile == nil else { throw UsageError("--proxy-user needs --proxy.") }
-      // HTTP_PROXY in capitals is what a web server makes of a request's "Proxy" field for the programs it runs.
+      // HTTP_PROXY in upper case is ignored: web servers set it from a request's "Proxy" field for CGI programs.
       (settings.http, settings.unusableHTTP) = fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
       (settings.https, settings.unusableHTTPS) = fromEnvironment(
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
