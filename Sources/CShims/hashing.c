@@ -120,7 +120,7 @@ int64_t shim_hasher_oldest(shim_hasher *hasher) {
     hasher->is_awaited = hasher->is_raised = 0;
     pthread_mutex_unlock(&hasher->lock);
     uint64_t value;
-    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* somebody else has lowered it */ }
+    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* already read */ }
     return mark;
 }
 

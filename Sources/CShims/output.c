@@ -168,7 +168,7 @@ static void on_trap(int number) {
     (void)number;
     static volatile sig_atomic_t has_trapped;
     limit_last_words(1);
-    // If writing the pending output traps, go on without it.
+    // If writing the pending output traps, continue without it.
     if (has_trapped++ == 0 && last.write_waiting) last.write_waiting();
     if (has_trapped <= 2) tell("internal error. Please report what you did.", 1);
     _exit(1);

@@ -126,7 +126,7 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert result.code == 0, result
     assert is_delivered(hive, file) and hive.recordings[0].via == "multipart"
     assert kinds(hive) == ["options", "multipart"]
-    assert "speaks no tus" in result.err
+    assert "no tus on this server" in result.err
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 406, 410])

@@ -24,5 +24,5 @@ extension Answer {
     }
   }
 
-  private var location: String { fields.first("Location") ?? "an address it does not name" }
+  private var location: String { fields.first("Location") ?? "an unspecified address" }
 }

@@ -52,7 +52,7 @@ final class TLSContext {
     if let directory = options.trustedCertificatesDirectory {
       guard let name = directory.cString, shim_has_hashed_certificates(name) != 0 else {
         throw .unusableFile(
-          path: directory.text, reason: "it is no directory with hashed certificates (openssl rehash)")
+          path: directory.text, reason: "it is not a directory of hashed certificates (openssl rehash)")
       }
       _ = SSL_CTX_load_verify_dir(pointer, name)
     }

@@ -151,7 +151,7 @@ final class UploadDriver: Machine {
     case .tell(let retry):
       let error = retry.error.redacted(composer.secrets)
       hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
-    case .tellMultipartFallback: shared.configuration.diagnostics?("* the server speaks no tus; sending as multipart")
+    case .tellMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
     case .await: preconditionFailure("nothing is in flight to wait for")
     case .finished(let outcome): activity = .finished(outcome)
@@ -171,7 +171,7 @@ final class UploadDriver: Machine {
     if areNew, let fresh {
       composer.use(fresh)
       shared.configuration.diagnostics?(
-        "* the server refuses the credentials; trying again with those that are there now")
+        "* the server refuses the credentials; retrying with those read again")
     }
     machine.handle(.credentials(areNew: areNew))
   }

@@ -88,9 +88,9 @@ package final class StateDirectory {
     warn(
       PrintableText.line(path.text) + " is damaged and "
         + (result == 0
-          ? "was set aside as " + PrintableText.line(other.lastComponent)
-          : "could not be set aside (" + SystemError(result: result).text + ")")
-        + "; its upload begins anew.")
+          ? "was renamed to " + PrintableText.line(other.lastComponent)
+          : "could not be renamed (" + SystemError(result: result).text + ")")
+        + "; its upload starts over.")
   }
 
   // MARK: Writing
