@@ -76,7 +76,7 @@ def test_a_missing_value_is_named(wrong, option):
 @pytest.mark.parametrize("form", ["--{} hunter2", "--{}=hunter2"])
 def test_an_abbreviation_does_not_take_a_secret_as_an_argument(wrong, option, form):
     message = wrong(*form.format(option).split())
-    assert f"there is no option --{option}. Did you mean --{option.removesuffix('-fil')}-file?" in message
+    assert f"unknown option --{option}. Did you mean --{option.removesuffix('-fil')}-file?" in message
     assert "hunter2" not in message
 
 
