@@ -10,7 +10,7 @@
 //
 // POST /api/uploads.php is answered as GigHive does it, with the SHA-256 of a file that the bench knows.
 //
-// It also speaks tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
+// It also supports tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
 // TLS that takes "decrypt", because records after a skipped one cannot be decrypted. A
 // PATCH to any other path is a separate upload.
 //

@@ -23,7 +23,7 @@ RETRYING = ("send", "resume", "cancel", "delete")
 
 @dataclass
 class Outcome:
-    """What a run came to. `out` and `err` are decoded; bytes that are no UTF-8 fail the test."""
+    """The result of a run. `out` and `err` are decoded; bytes that are no UTF-8 fail the test."""
 
     code: int
     out: str
@@ -45,7 +45,7 @@ class Outcome:
 
 
 class Running:
-    """A run under way."""
+    """A run in progress."""
 
     def __init__(self, command: list, measure: bool = False, **options):
         self.began = time.monotonic()
@@ -91,7 +91,7 @@ class Running:
 
 
 class Program:
-    """The program, with a clean environment, a directory of its own and a place of its own for its records.
+    """The program, with a clean environment, its own directory and a place of its own for its records.
 
     Unless a test says otherwise it does not try again after a failure: most are about what one failure comes to.
     """

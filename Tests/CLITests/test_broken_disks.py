@@ -1,6 +1,6 @@
 """A file on a file system that fails, is slow, or is not what it seems: on FUSE, mounted for the test.
 
-What is the file's fault ends with exit code 3, names the file, and is not tried again. Whatever happens, nothing but the file counts
+What is the file's fault ends with exit code 3, names the file, and is not retried. Whatever happens, nothing but the file counts
 as delivered.
 """
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file syste
 
 SIZE = 12_000_000
 MIDDLE = 7_000_000
-"""Behind the first requests by tus, and not where a read of the kernel's begins."""
+"""Behind the first requests over tus, and not where a read of the kernel's begins."""
 
 WAYS = ["form", "form --digest", "form https", "tus", "tus --digest", "tus https", "gighive", "gighive https", "gighive tus"]
 every_way = pytest.mark.parametrize("way", WAYS)

@@ -13,7 +13,7 @@ GUEST = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
 
 @pytest.fixture
 def guest(program, tmp_path):
-    """`send` by tus as a guest with a token."""
+    """`send` over tus as a guest with a token."""
 
     def guest(hive, file, *options, token="guest-token", **more):
         secret = private(tmp_path / "token", token + "\n")

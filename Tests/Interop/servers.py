@@ -56,7 +56,7 @@ OPEN_MODSECURITY = "SecRequestBodyLimit 6442450944"
 # where rules want to read bodies of any type, as the OWASP core rule set does with this action (its rule 901340).
 ALL_BODIES = 'SecAction "id:901340,phase:1,pass,nolog,ctl:forceRequestBodyVariable=On"'
 # For one address only: under TLS 1.3 Apache asks for the certificate when it has read the request, of which it keeps so much
-# meanwhile (post-handshake authentication, RFC 8446, 4.6.2).
+# in the meantime (post-handshake authentication, RFC 8446, 4.6.2).
 CLIENT_CERTIFICATE = """LimitRequestBody 0
     SSLCACertificateFile "@root@/tls/ca.pem"
     <Location "/api/">

@@ -64,7 +64,7 @@ class Client:
 
 
 class Run:
-    """A start under way."""
+    """A start in progress."""
 
     def __init__(self, command: list[str], folder: Path):
         self._began = time.monotonic()

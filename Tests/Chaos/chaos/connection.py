@@ -85,7 +85,7 @@ class Connection:
         """Bytes of the client that were taken and thrown away."""
         self._blocked_since = time.monotonic()
         self._idle_cut: Interruption | None = None
-        """The trouble that struck, if no request was under way."""
+        """The trouble that struck, if no request was in progress."""
         self._due = 0.0
         """When the rate allows the next block."""
 

@@ -22,7 +22,7 @@ REQUESTS_UNDER_WAY = 2
 """How many requests a client may send before the first one's answer: together they are one chunk."""
 
 NETWORK_CODES = {4: "no connection", 9: "server failure", 11: "conflict"}
-"""How a start may end while the network is at its worst. The next one has to go on."""
+"""How a start may end while the network is at its worst. The next one has to continue."""
 
 KILLED = -9
 TRANSIENT = (408, 409, 423, 429, 500, 502, 503, 504, 400, 404, 410)
@@ -234,7 +234,7 @@ def _judge_bytes(seen: Observation) -> list[Finding]:
 
 
 def _was_refused(seen: Observation, exchange: Exchange) -> bool:
-    """Was the request before this one refused, or the one that it had been sent right behind?"""
+    """Was the request before this one refused, or the one that it had been sent right after?"""
     carriers = _carriers(seen)
     position = next(number for number, other in enumerate(carriers) if other is exchange)
     before = carriers[max(0, position - REQUESTS_UNDER_WAY) : position]

@@ -52,7 +52,7 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """The position in the file behind the last byte that passed."""
+        """The position in the file after the last byte that passed."""
         return (self.offset or 0) + self.body_bytes
 
     def __str__(self) -> str:

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Whole responses, each in every way that a network can cut it.
+/// Complete responses, each split in every way.
 struct ExchangeReceivingTests {
   @Test func aResponseWithContentLengthEndsAfterThatManyBytes() {
     let sample = bytes("HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The order in which an exchange lets things happen.
+/// The order of events in an exchange.
 struct ExchangeTests {
   private let created = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"
 

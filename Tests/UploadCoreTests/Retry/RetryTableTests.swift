@@ -2,9 +2,9 @@ import Glibc
 import Testing
 import UploadCore
 
-/// The table that people read is the one that the program goes by.
+/// The documented table is the one that the program follows.
 struct RetryTableTests {
-  /// The rows about statuses, in docs/networks.md: the numbers in them, and what is said of them.
+  /// The rows about statuses in docs/networks.md: the numbers, and whether they are retried.
   private func rows() throws -> [(numbers: [Int], isTriedAgain: Bool)] {
     let path = #filePath.replacing("Tests/UploadCoreTests/Retry/RetryTableTests.swift", with: "docs/networks.md")
     let file = try #require(fopen(path, "r"))

@@ -10,7 +10,7 @@ struct UploadRecordTests {
     UploadRecord(id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/")
   }
 
-  /// Everything that can be set is.
+  /// A record with every property set.
   private var full: UploadRecord {
     var record = plain
     record.phase = .uploaded
@@ -95,7 +95,7 @@ struct UploadRecordTests {
     #expect(try decode(encoded(full)) == full)
   }
 
-  /// Records of earlier versions do not have them; what is not so is not written.
+  /// Records of earlier versions do not have them, and false values are not written.
   @Test func whatIsTrueOfFewUploadsIsWrittenOnlyForThose() throws {
     for name in ["was_uploaded", "is_being_deleted", "is_ending", "may_be_stored"] {
       let isWritten = { (record: UploadRecord) in
@@ -139,7 +139,7 @@ struct UploadRecordTests {
     var record = plain
     record.note(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
     #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
-    // Somebody else's answer leaves it to be resumed.
+    // After a response without proof, it can be resumed.
     var doubted = full
     doubted.note(.notFromServer(status: 404), message: nil, offset: 7)
     #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
@@ -178,7 +178,7 @@ struct UploadRecordTests {
     (record.expires, record.sha256, record.deleteToken, record.uploadedAs) = (text, text, text, text)
     let back = try decode(encoded(record))
     #expect(back == record)
-    // Equal as Swift compares is not yet the same to a server.
+    // Strings that are equal in Swift can differ for a server.
     #expect(Array(back.note.utf8) == Array(text.utf8))
   }
 
@@ -191,7 +191,7 @@ struct UploadRecordTests {
     #expect(throws: RecordError.damaged) { try decode(encoded(record)) }
   }
 
-  // MARK: What is not trusted
+  // MARK: Invalid records
 
   @Test func aTornRecordIsNone() {
     let sample = encoded(full)
@@ -288,7 +288,7 @@ struct UploadRecordTests {
     #expect(try decode(file(smallest, version: "1")).deliveredAt == nil)
   }
 
-  /// Its checksum is right, so somebody meant it: another version, not a damage.
+  /// Its checksum is correct, so it is from another version, not damaged.
   @Test(arguments: [
     ("", ""), ("{", "["), ("}", "},"), ("\"id\":\"5e1f0a77\",", ""), ("5e1f0a77", "5e1f0a7"), ("5e1f0a77", "5E1F0A77"),
     ("5e1f0a77", "../../x1"), ("pending", "paused"), ("\"phase\":\"pending\",", ""), ("/set.wav", ""),
@@ -313,7 +313,7 @@ struct UploadRecordTests {
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(text)) }
   }
 
-  /// Anything at all behind a sound head, with a checksum that fits: never a crash.
+  /// Arbitrary bytes after a valid first line with a correct checksum never crash.
   @Test func noContentWhateverCrashesTheReader() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<3000 {

@@ -36,7 +36,7 @@ struct MultipartTaskTests {
       server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
   }
 
-  /// A portal's page, with a status that says yes.
+  /// A portal's page with a success status.
   @Test func aSuccessThatIsNotGigHivesIsNoDelivery() throws {
     var server = ScriptedServer([.status(200, content: GigHive.page)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.unconfirmed(status: 200)))
@@ -48,7 +48,7 @@ struct MultipartTaskTests {
     #expect(server.log == [post])
   }
 
-  /// GigHive knows a duplicate when it sees one.
+  /// GigHive detects duplicates.
   @Test func aLostAnswerOfGigHiveIsAskedForAgain() throws {
     var server = ScriptedServer([.lost(), .status(504), .status(201, content: GigHive.created)])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
@@ -89,7 +89,7 @@ struct MultipartTaskTests {
       server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
   }
 
-  /// To ask would mean to send all of it again.
+  /// Asking would mean sending everything again.
   @Test func aPendingRecordingWithoutANumberIsNotAskedAbout() throws {
     var server = ScriptedServer([.status(202, content: #"{"status":"pending"}"#)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.stillProcessing))
@@ -124,8 +124,7 @@ struct MultipartTaskTests {
     }
   }
 
-  /// A part of a form is nothing that a server could store; but once content has gone out, nobody knows what becomes of a
-  /// second one.
+  /// A server cannot store a part of a form, but once content was sent, the effect of a second one is unknown.
   @Test func onceContentHasGoneOutAPlainRequestIsNotRepeated() throws {
     var begun = ScriptedServer([.lost(.begun)])
     #expect(
@@ -150,7 +149,7 @@ struct MultipartTaskTests {
     #expect(hashing.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
   }
 
-  /// RFC 8446, 6.2: what is about the client's certificate says that the request was not looked at.
+  /// RFC 8446, 6.2: an alert about the client's certificate means that the request was not processed.
   @Test func aRefusedClientCertificateStoresNothing() throws {
     for alert in 0...255 {
       let error = UploadError.tls(.alert(alert, words: "no"), host: "hive")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// An outlet that admits what a test says.
+/// An outlet controlled by the test.
 private final class ScriptedOutlet: Outlet {
   var blocked: [Int32] = []
   private(set) var writes = 0
