@@ -23,7 +23,7 @@ RETRYING = ("send", "resume", "cancel", "delete")
 
 @dataclass
 class Outcome:
-    """The result of a run. `out` and `err` are decoded; bytes that are no UTF-8 fail the test."""
+    """The result of a run. `out` and `err` are decoded; bytes that are not UTF-8 fail the test."""
 
     code: int
     out: str
@@ -91,7 +91,7 @@ class Running:
 
 
 class Program:
-    """The program, with a clean environment, its own directory and a place of its own for its records.
+    """The program with a clean environment, its own directory and its own state directory.
 
     Unless a test says otherwise it does not try again after a failure: most are about what one failure comes to.
     """
@@ -154,7 +154,7 @@ class Program:
 
     @property
     def keeps_the_promise(self) -> bool:
-        """Is its memory that of the static binary alone, without shared libraries or an emulator?"""
+        """Whether it runs without shared libraries and without an emulator, so that its memory can be measured."""
         return not self.emulator and self.is_static
 
     @functools.cached_property
@@ -167,7 +167,7 @@ class Program:
 
 
 def private(path: Path, content) -> Path:
-    """Writes a file that nobody else can read, as the program wants those with secrets to be."""
+    """Writes a file that only its owner can read, as the program requires for secrets."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     path.chmod(0o600)
     return path

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file syste
 
 SIZE = 12_000_000
 MIDDLE = 7_000_000
-"""Behind the first requests over tus, and not where a read of the kernel's begins."""
+"""After the first tus requests, and not where a read of the kernel starts."""
 
 WAYS = ["form", "form --digest", "form https", "tus", "tus --digest", "tus https", "gighive", "gighive https", "gighive tus"]
 every_way = pytest.mark.parametrize("way", WAYS)
@@ -114,7 +114,7 @@ def test_a_read_that_fails_for_good_is_the_files_fault(deliver, way, error, dire
 @every_cache
 @every_failure
 def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way, error, direct):
-    """The kernel may have asked again, or may have been asked again; nobody else may be blamed."""
+    """The kernel may have retried, or may have been asked again. The error must not blame anything else."""
     result, stub = deliver(way, error=error, at=MIDDLE, times=1, direct=direct)
     if result.code == 0:
         delivered(result, stub)

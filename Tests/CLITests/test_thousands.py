@@ -12,7 +12,7 @@ MORE_KIB = 512
 along, which ones depends on what the page cache holds: some 64 KiB, different from run to run."""
 
 NOBODY = "http://127.0.0.1:9"
-"""Where nobody answers."""
+"""An address where nothing answers."""
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ class Interruption:
     what: str
     connection: int | None = None
     is_open: bool = True
-    """Was a request in flight? Without one there is nothing to send again."""
+    """Whether a request was in flight. Without one there is nothing to send again."""
 
 
 def place_of(point: Point, segments: list[Segment], before: int) -> int | None:

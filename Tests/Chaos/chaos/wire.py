@@ -100,7 +100,7 @@ class Requests:
 
     @property
     def is_in_head(self) -> bool:
-        """Has a head begun that is not whole yet?"""
+        """Whether a head has started that is not complete yet."""
         return bool(self._head)
 
     def feed(self, block: bytes) -> list[Segment]:

@@ -70,7 +70,7 @@ class Request:
     continue_sent: bool = False
     body_bytes: int = 0
     drained_bytes: int = 0
-    """What the client sent on after an answer that ended the connection; known once it has ended."""
+    """What the client sent after a response that ended the connection; known once it has ended."""
     complete: bool = False
     """All bytes that Content-Length announced have arrived."""
     body: bytes | None = None
