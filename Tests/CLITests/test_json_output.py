@@ -13,7 +13,7 @@ DOCUMENTED = set(re.findall(r"`([a-z0-9_]+)`", (Path(__file__).parents[2] / "doc
 
 
 def check(result):
-    """What holds for every run."""
+    """Checks that apply to every run."""
     for event in result.events:
         assert event["event"] in KINDS
         assert isinstance(event["file"], str)
@@ -22,7 +22,7 @@ def check(result):
     return result.events
 
 
-def test_a_delivery_is_told_with_all_its_figures(any_hive, program, recording):
+def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recording):
     file = recording()
     result = program.send(any_hive(), file, "--json")
     assert result.code == 0, result
@@ -43,7 +43,7 @@ def test_a_delivery_is_told_with_all_its_figures(any_hive, program, recording):
     }
 
 
-def test_a_failure_is_told_with_exit_code_and_message(hive, send, recording):
+def test_a_failure_is_reported_with_exit_code_and_message(hive, send, recording):
     file = recording()
     result = send(hive("early-status=413"), file, "--json")
     failed = check(result)[-1]
@@ -108,7 +108,7 @@ def test_each_of_several_files_has_one_outcome(hive, send, recording):
     assert sum(event["event"] == "start" for event in events) == 4
 
 
-def test_errors_are_told_on_stderr_too_unless_it_is_quiet(hive, send, recording):
+def test_errors_are_reported_on_stderr_too_unless_it_is_quiet(hive, send, recording):
     stub = hive("early-status=413")
     assert "413" in send(stub, recording(), "--json").err
     quiet = send(stub, recording(), "--json", "--quiet")
@@ -118,9 +118,3 @@ def test_errors_are_told_on_stderr_too_unless_it_is_quiet(hive, send, recording)
 def test_a_usage_error_prints_no_event(hive, send, recording):
     result = send(hive(), recording(), "--json", "--event-type", "x")
     assert (result.code, result.out) == (2, "")
-
-
-def test_without_a_digest_there_is_none_in_the_event(hive, post, recording):
-    event = post(hive(), recording(), "--json").outcome
-    assert "checksum_sha256" not in event and "asset_id" not in event
-    assert event["checksum_verified"] is False

@@ -35,20 +35,6 @@ def test_5_gigabytes_are_sent_in_6_megabytes_of_memory(hive, program, post, spar
     check_memory(program, result, PEAK_KIB_HTTP)
 
 
-@pytest.mark.parametrize("way", ["multipart", "tus"])
-def test_50_megabytes_to_gighive_take_the_same_memory(hive, program, send, recording, way):
-    result = send(hive(), recording(50_000_000), "--protocol", way, measure=True)
-    assert result.code == 0, result
-    check_memory(program, result, PEAK_KIB_HTTP)
-
-
-@pytest.mark.parametrize("way", ["multipart", "tus"])
-def test_https_takes_at_most_9_and_a_half_megabytes(hive, program, send, recording, certificates, way):
-    result = send(hive(tls=certificates), recording(200_000_000), "--protocol", way, measure=True)
-    assert result.code == 0, result
-    check_memory(program, result, PEAK_KIB_HTTPS)
-
-
 def test_an_announced_length_beyond_4_gigabytes_is_exact(hive, post, sparse):
     """The server refuses from the headers, so that no byte of the file is read."""
     stub = hive("early-status=413")
@@ -61,7 +47,7 @@ def test_an_announced_length_beyond_4_gigabytes_is_exact(hive, post, sparse):
 
 @pytest.mark.parametrize("kind", ["send", "post"])
 def test_a_slow_server_does_not_make_the_program_keep_more(any_hive, program, recording, kind):
-    """Everything between disk and socket fills up then. GigHive's answer is held against a digest."""
+    """Everything between disk and socket fills up then. GigHive's answer is compared with a digest."""
     hive = any_hive("slow-read=30e6")
     result = getattr(program, kind)(hive, recording(24_000_000), measure=True)
     assert result.code == 0, result

@@ -6,15 +6,11 @@ Bunny Stream answers so, and Supabase documents it: after a PATCH that was cut, 
 import pytest
 from program import trust
 from records import only_record
-from uploads import CHUNK, CREATION, PASSWORD, TUS, is_delivered, of_kind, sent
+from uploads import CHUNK, CREATION, PASSWORD, is_delivered, of_kind, sent
 
 SIZE = 12_000_000
 CUT = 2_000_000
 AT = CREATION + CUT
-
-@pytest.fixture
-def upload(program):
-    return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
 
 
 def seen(hive) -> int:
@@ -61,7 +57,7 @@ def test_a_lock_that_never_goes_is_a_conflict_and_the_upload_stays(hive, program
     assert seen(stub) < 2 * SIZE
 
 
-def test_an_upload_that_was_locked_goes_on_when_the_lock_is_gone(hive, program, upload, recording):
+def test_an_upload_that_was_locked_continues_when_the_lock_is_gone(hive, program, upload, recording):
     stub, file = hive(f"PATCH/close-after={CUT}@1", "lock=3600:409:patch@1"), recording(SIZE)
     assert upload(stub, file, "--retry-max-delay", "10ms", retries=2, seconds=30).code == 11
     stub.uploads[0].lock.linger(0, None)

@@ -3,6 +3,8 @@
 import socket
 
 import pytest
+from certificates_forge import leaf
+from hivestub import Certificates
 from namespaces import alone, command, hosts
 from program import wait_until
 
@@ -92,7 +94,7 @@ def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, r
 
 
 def is_reachable() -> bool:
-    """The kernel gets a new address ready behind the scenes."""
+    """The kernel sets up a new address in the background."""
     with socket.create_server(("::", 0), family=socket.AF_INET6) as server, socket.socket(socket.AF_INET6) as client:
         return client.connect_ex(("fe80::1", server.getsockname()[1], 0, socket.if_nametoindex("lo"))) == 0
 
@@ -121,7 +123,7 @@ def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording
     alone(test)
 
 
-def test_an_upload_by_tus_goes_on_in_its_zone(run, program, link_local, recording):
+def test_an_upload_by_tus_continues_in_its_zone(run, program, link_local, recording):
     """The server's Location has none."""
 
     def test():
@@ -137,12 +139,8 @@ def test_an_upload_by_tus_goes_on_in_its_zone(run, program, link_local, recordin
     alone(test)
 
 
-def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, tmp_path):
-    from certificates_matrix import Forge, leaf
-    from hivestub.certificates import Certificates
-
-    (tmp_path / "forge").mkdir()
-    shown = leaf(Forge(tmp_path / "forge"), names=("IP:fe80::1",))
+def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, recording, forge):
+    shown = leaf(forge, names=("IP:fe80::1",))
     pair = Certificates(shown.leaf.path, shown.leaf.key, shown.cacert, "", "", "")
 
     def test():
@@ -171,7 +169,7 @@ def test_a_zone_that_is_none_is_a_usage_error(run, recording, zone):
 
 @pytest.fixture
 def through(run, hive, recording):
-    """Sends with variables of the environment; does it go to the stub directly?"""
+    """Sends with environment variables. Returns whether it reached the stub directly."""
 
     def through(environment: dict, scheme="http", url=None):
         stub = hive(user=None)

@@ -9,7 +9,6 @@ import select
 import signal
 import socket
 import subprocess
-import threading
 import time
 
 import pytest
@@ -22,7 +21,7 @@ SOON_SECONDS = 20
 
 
 class FullPipe:
-    """A pipe of one page that is full, until somebody reads it."""
+    """A pipe of one page that is full until it is read."""
 
     def __init__(self, filling=4096):
         self.reading, self.writing = os.pipe()
@@ -65,7 +64,7 @@ STYLES = [["--json"], []]
 
 
 @pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
-def test_what_nobody_reads_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe, style):
+def test_what_is_not_read_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe, style):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, recording(), *style, stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
@@ -86,7 +85,7 @@ def test_a_reader_who_comes_late_gets_every_result(hive, program, recording, ful
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_although_nobody_reads(hive, program, recording, full_pipe, number, code):
+def test_a_signal_ends_it_with_an_unread_output(hive, program, recording, full_pipe, number, code):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(stub, recording(8_000_000), "--json", stdout=pipe.writing)
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
@@ -96,7 +95,7 @@ def test_a_signal_ends_it_although_nobody_reads(hive, program, recording, full_p
     assert "interrupted" in result.err and "1 result was lost" in result.err
 
 
-def test_a_deadline_ends_it_although_nobody_reads(hive, program, recording, full_pipe):
+def test_a_deadline_ends_it_with_an_unread_output(hive, program, recording, full_pipe):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(stub, recording(8_000_000), "--json", "--max-time", "1s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
@@ -105,7 +104,7 @@ def test_a_deadline_ends_it_although_nobody_reads(hive, program, recording, full
 
 
 @pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
-def test_standard_error_that_nobody_reads_holds_nothing_up(hive, program, recording, full_pipe, style):
+def test_standard_error_that_is_not_read_delays_nothing(hive, program, recording, full_pipe, style):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(
         stub, recording(8_000_000), *style, "--progress=plain", "--verbose", stderr=pipe.writing)
@@ -131,7 +130,7 @@ def long_named(recording, tmp_path):
     return long_named
 
 
-def test_no_further_file_begins_while_nobody_reads_and_all_go_on_afterwards(
+def test_no_further_file_begins_while_the_output_is_unread_and_all_continue_afterwards(
     hive, program, long_named, full_pipe
 ):
     stub, pipe, files = hive(), full_pipe(), long_named(20)
@@ -151,7 +150,7 @@ def test_no_further_file_begins_while_nobody_reads_and_all_go_on_afterwards(
     assert len(stub.recordings) == 20
 
 
-def test_a_signal_ends_many_files_although_nobody_reads(hive, program, long_named, full_pipe):
+def test_a_signal_ends_many_files_with_an_unread_output(hive, program, long_named, full_pipe):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, *long_named(20), "--json", stdout=pipe.writing)
     wait_until(lambda: stub.recordings)
@@ -172,7 +171,7 @@ def test_max_time_counts_for_files_that_wait_for_a_reader(hive, program, long_na
 
 
 def test_max_time_counts_once_for_all_uploads_that_wait_to_be_resumed(program, long_named, full_pipe):
-    """Each of them is an upload with a limit of its own, but they wait for one reader."""
+    """Each is an upload with its own limit, but they wait for the same reader."""
     assert program.run("send", *long_named(40), "--tus-url", "http://127.0.0.1:1/").code == 4
     pipe = full_pipe()
     running = program.start("resume", "--all", "--json", "--max-time", "2s", stdout=pipe.writing)
@@ -250,7 +249,7 @@ def test_the_settings_of_a_shared_stream_stay_as_they_are(hive, program, recordi
     os.close(reading), os.close(writing)
 
 
-def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
+def test_a_pipe_that_others_write_to_delays_nothing(hive, program, recording):
     """Another process fills the pipe as fast as it is read, so that it can be full right after poll(2)."""
     stub = hive()
     reading, writing = os.pipe()
@@ -261,7 +260,7 @@ def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
     stopping = time.monotonic() + 2
     while time.monotonic() < stopping:
         os.read(reading, 4096)
-    # And now nobody reads any more.
+    # And now nothing reads any more.
     assert running.wait(SOON_SECONDS).code in (0, OUTPUT_FAILED)
     other.kill()
     other.wait()
@@ -269,7 +268,7 @@ def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
     assert sent(stub) == [40_000_000]
 
 
-def test_a_socket_that_nobody_reads_holds_nothing_up(hive, program, recording):
+def test_a_socket_that_is_not_read_delays_nothing(hive, program, recording):
     stub = hive()
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -283,7 +282,7 @@ def test_a_socket_that_nobody_reads_holds_nothing_up(hive, program, recording):
     assert result.code == OUTPUT_FAILED and "1 result was lost" in result.err and len(stub.recordings) == 1
 
 
-def test_a_terminal_that_is_stopped_holds_nothing_up(hive, program, recording):
+def test_a_terminal_that_is_stopped_delays_nothing(hive, program, recording):
     """Ctrl-S, or a terminal window whose program hangs."""
     stub = hive()
     master, slave = os.openpty()

@@ -48,7 +48,8 @@ def test_a_recording_that_stays_pending_is_a_failure_and_is_not_sent_again(hive,
     assert only_record(program).phase != "delivered"
 
 
-@pytest.mark.parametrize("document", ['{"status":"pending"}', '{"status":"pending","upload_id":"x"}', '{"status":"pending","asset_id":"x"}'])
+@pytest.mark.parametrize("document", [
+    '{"status":"pending"}', '{"status":"pending","upload_id":"x"}', '{"status":"pending","asset_id":"x"}'])
 def test_a_pending_answer_that_does_not_say_which_recording_costs_no_second_file(hive, send, recording, tmp_path, document):
     (tmp_path / "answer").write_text(f"HTTP/1.1 201 Created\r\nContent-Length: {len(document)}\r\n\r\n{document}")
     stub = hive(f"multipart/raw-answer={tmp_path}/answer")

@@ -1,130 +1,22 @@
 """Every kind of secret at once, planted in each run, and looked for in all that the program emits, however it ends."""
 
-import base64
-import contextlib
 import hashlib
-import html
 import json
 import os
-import re
 import resource
 import signal
-import socket
 import subprocess
-import threading
-import urllib.parse
 from pathlib import Path
 
 import pytest
 from program import private, wait_until
-
-PASSWORD = "Pa55word-planted-0001"
-BEARER = "B3arer.token-planted-0002"
-UPLOAD_TOKEN = "Gu3st-token-planted-0003"
-PROXY_PASSWORD = "Pr0xy-planted-0004"
-QUERY_TOKEN = "Qu3ry-token-planted-0005"
-ANSWER_TOKEN = "L0cation-token-planted-0006"
-DELETE_TOKEN = "d3" * 32
-PLAIN = (PASSWORD, BEARER, UPLOAD_TOKEN, PROXY_PASSWORD, QUERY_TOKEN, ANSWER_TOKEN, DELETE_TOKEN)
-
-RECORDS = (".record", ".delivered")
-
-CREDENTIALS = {
-    "password file": ["--user", "uploader", "--password-file", "password"],
-    "environment": ["--user", "uploader"],
-    "netrc": ["--netrc-file", "netrc"],
-    "bearer": ["--bearer-file", "bearer"],
-    "upload token": ["--upload-token-file", "token"],
-}
-OUTPUTS = [["--verbose"], ["--verbose", "--json"], ["--progress", "plain"], ["--quiet"]]
+from secrets_bench import (
+    ANSWER_TOKEN, BEARER, CREDENTIALS, DELETE_TOKEN, PASSWORD, PROXY_PASSWORD, QUERY_TOKEN, UPLOAD_TOKEN, Proxy, basic,
+    check_files, records,
+)
 
 
-def basic(user: str, password: str) -> str:
-    return base64.b64encode(f"{user}:{password}".encode()).decode()
-
-
-class Secrets:
-    """What may not be shown, in every spelling that a program could give it."""
-
-    def __init__(self, *files):
-        self._spellings = {}
-        for text in (*PLAIN, basic("uploader", PASSWORD), basic("proxy-user", PROXY_PASSWORD)):
-            encoded = base64.b64encode(text.encode()).decode()
-            for spelling in (text, text[:12], urllib.parse.quote(text, safe=""), encoded):
-                self._spellings[spelling.encode()] = text
-        for file in files:
-            for line in Path(file).read_bytes().splitlines():
-                if len(line) > 30 and b"-----" not in line:
-                    self._spellings[line] = f"a line of {os.path.basename(file)}"
-
-    def shown_in(self, *texts) -> set[str]:
-        data = b"\n".join(text.encode() if isinstance(text, str) else text for text in texts)
-        return {name for spelling, name in self._spellings.items() if spelling in data}
-
-
-@pytest.fixture
-def secrets(tmp_path, certificates):
-    private(tmp_path / "password", PASSWORD + "\n")
-    private(tmp_path / "bearer", BEARER + "\n")
-    private(tmp_path / "token", UPLOAD_TOKEN + "\n")
-    private(tmp_path / "proxy-password", PROXY_PASSWORD + "\n")
-    private(tmp_path / "netrc", f"machine 127.0.0.1 login uploader password {PASSWORD}\n")
-    return Secrets(certificates.client_key)
-
-
-class Proxy:
-    """An HTTP proxy that asks for a password and can go wrong."""
-
-    def __init__(self, fault: str = ""):
-        self.heads = []
-        self._fault = fault
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def stop(self):
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
-
-    def _serve(self, client):
-        with client, contextlib.suppress(OSError):
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += client.recv(1 << 16)
-            self.heads.append(head)
-            if self._fault == "refuses" or basic("proxy-user", PROXY_PASSWORD).encode() not in head:
-                echo = f"no entry for {PROXY_PASSWORD}" if self._fault else ""
-                client.sendall(f"HTTP/1.1 407 {echo}\r\nContent-Length: 0\r\n\r\n".encode())
-                return
-            if self._fault == "closes":
-                return
-            target = head.split(b" ")[1].decode()
-            is_tunnel = head.startswith(b"CONNECT ")
-            address = target if is_tunnel else urllib.parse.urlsplit(target).netloc
-            host, port = address.rsplit(":", 1)
-            with socket.create_connection((host, int(port)), timeout=20) as server:
-                if is_tunnel:
-                    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-                else:
-                    server.sendall(head.replace(target.encode(), target.partition(address)[2].encode(), 1))
-                back = threading.Thread(target=self._pass, args=(server, client), daemon=True)
-                back.start()
-                self._pass(client, server)
-                back.join(20)
-
-    def _pass(self, source, sink):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
-                sink.sendall(data)
-        with contextlib.suppress(OSError):
-            sink.shutdown(socket.SHUT_WR)
+OUTPUTS = [["--verbose", "--progress", "plain"], ["--verbose", "--json"]]
 
 
 @pytest.fixture
@@ -208,22 +100,6 @@ def upload(program, hive, proxy, recording, certificates, secrets, tmp_path):
         return stub, running
 
     return upload
-
-
-def records(program) -> list[Path]:
-    return [path for path in program.state.iterdir() if path.suffix in RECORDS]
-
-
-def check_files(program, secrets, tmp_path):
-    """No file holds a secret, but for records: they have what deletes a recording, and where uploads are."""
-    planted = {"password", "bearer", "token", "proxy-password", "netrc", "client.key"}
-    for path in (*tmp_path.rglob("*"), *program.state.rglob("*")):
-        if path.is_file() and not path.is_symlink() and path.name not in planted and path != program.path:
-            shown = secrets.shown_in(path.read_bytes())
-            if path.suffix in RECORDS:
-                shown -= {DELETE_TOKEN, QUERY_TOKEN, ANSWER_TOKEN}
-                assert path.stat().st_mode & 0o777 == 0o600
-            assert not shown, path
 
 
 @pytest.mark.parametrize("mood", MOODS)
@@ -336,242 +212,6 @@ def test_a_token_that_cannot_be_sent_is_not_shown(post, hive, recording, secrets
     assert not secrets.shown_in(result.out, result.err), result
 
 
-ECHOES = {
-    "in the message": '{"error":"Unauthorized","message":"no access for %s"}',
-    "in the error": '{"error":"%s"}',
-    "in a text": "%s",
-}
-
-
-@pytest.mark.parametrize("where", ECHOES)
-@pytest.mark.parametrize("kind", CREDENTIALS)
-def test_a_server_that_repeats_a_secret_is_not_quoted_with_it(program, hive, recording, secrets, where, kind):
-    """A debug page does so."""
-
-    def answer(request):
-        credentials = request.header("Authorization") + " " + request.header("X-Upload-Token")
-        plain = {"bearer": BEARER, "upload token": UPLOAD_TOKEN}.get(kind, f"uploader:{PASSWORD}")
-        content = (ECHOES[where] % f"{credentials} {plain}").encode()
-        head = f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(content)}\r\nX-Debug: {credentials} {plain}\r\n\r\n"
-        return head.encode() + content
-
-    stub = hive(answer=answer, user=None)
-    for output in (["--verbose"], ["--json"]):
-        result = program.run(
-            "send", recording(), "--server", stub.url, "--label", "L", *CREDENTIALS[kind], *output,
-            env={"GIGHIVE_PASSWORD": PASSWORD})
-        assert result.code == 7, result
-        assert not secrets.shown_in(result.out, result.err), result
-
-
-# MARK: Other spellings of a secret, and other places
-
-HARD = {
-    "two spaces": b"Pa55  word two",
-    "a tab and a control character": b"Pa55\tword\x1b[1mX",
-    "tags": b"Pa55<b>wo</b>rd&amp;",
-    "half a tag": b"Pa55word<wo rd",
-    "quotes and backslashes": b'Pa55"wo\\rd/%41+x',
-    "UTF-8": "Pässwörd-€-😀".encode(),
-    "Latin-1": "Pässwörd-ÿ".encode("latin-1"),
-    "no text at all": b"\xff\xfe\x80Pa55\xc3",
-}
-
-
-def spellings(password: bytes) -> dict[str, bytes]:
-    """What a server can make of it."""
-    latin = password.decode("latin-1")
-    text = password.decode("utf-8", "replace")
-    return {
-        "as it is": password,
-        "repaired": text.encode(),
-        "Latin-1 read": latin.encode(),
-        "percent-encoded": urllib.parse.quote_from_bytes(password, safe="").encode(),
-        "percent-encoded in lower case": re.sub(
-            rb"%..", lambda escape: escape[0].lower(), urllib.parse.quote_from_bytes(password, safe="").encode()),
-        "as in a form": urllib.parse.quote_plus(password).encode(),
-        "JSON": json.dumps(text)[1:-1].encode(),
-        "JSON of Latin-1": json.dumps(latin)[1:-1].encode(),
-        "JSON as PHP has it": json.dumps(text)[1:-1].replace("/", "\\/").encode(),
-        "HTML": html.escape(text).encode(),
-        "base 64": base64.b64encode(password),
-        "credentials": base64.b64encode(b"uploader:" + password),
-    }
-
-
-def pieces(password: bytes) -> list[str]:
-    """Parts that may be seen nowhere: the longest runs of its plain characters."""
-    runs = [run for run in re.findall(r"[A-Za-z0-9-]{4,}", password.decode("latin-1"))]
-    return runs or [password.decode("utf-8", "replace")]
-
-
-PLACES = {
-    "in a page": (b"text/html", b"<html><body><h1>No</h1><p>%s is wrong</p></body></html>"),
-    "in a text": (b"text/plain", b"wrong:  %s"),
-    "at the end": (b"text/plain", b"wrong: %s"),
-}
-
-
-@pytest.mark.parametrize("where", PLACES)
-@pytest.mark.parametrize("name", HARD)
-def test_an_echo_is_hidden_in_every_spelling_and_place(program, hive, recording, tmp_path, name, where):
-    password = HARD[name]
-    private(tmp_path / "hard", password + b"\n")
-    file = recording(1000)
-    for spelling, echo in spellings(password).items():
-        kind, form = PLACES[where]
-        content = form % echo
-        head = b"HTTP/1.1 400 No\r\nContent-Type: %s\r\nContent-Length: %d\r\n" % (kind, len(content))
-        field = re.sub(rb"[\x00-\x08\x0a-\x1f\x7f]", b"", echo)
-        stub = hive(answer=head + b"X-Echo: " + field + b"\r\n\r\n" + content, user=None)
-        for output in (["--verbose"], ["--json"]):
-            result = program.run(
-                "send", file, "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "hard", *output)
-            assert result.code == 7, result
-            shown = [line for line in (result.out + result.err).splitlines() if "X-Echo" not in line or field == echo]
-            for piece in pieces(password):
-                assert piece not in "\n".join(shown), (spelling, result)
-            assert "(secret)" in "\n".join(shown), (spelling, result)
-
-
-@pytest.mark.parametrize("name", HARD)
-def test_an_echo_that_is_cut_is_hidden(program, hive, recording, tmp_path, name):
-    """The connection ends in the middle of it."""
-    password = HARD[name]
-    private(tmp_path / "hard", password + b"\n")
-    file = recording(1000)
-    for spelling, echo in spellings(password).items():
-        for rest in (1, 2, 3):
-            content = b"bad: " + echo[:-rest]
-            head = b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % (len(content) + rest)
-            stub = hive(answer=head + content, user=None)
-            result = program.run(
-                "send", file, "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "hard")
-            assert result.code == 7, (spelling, result)
-            for piece in pieces(password):
-                assert piece not in result.out + result.err, (spelling, rest, result)
-
-
-@pytest.mark.parametrize("name", [name for name in HARD if name != "a tab and a control character"])
-def test_a_message_in_json_hides_it_too(program, hive, recording, tmp_path, name):
-    """Its escapes are read before it is looked for."""
-    password = HARD[name]
-    private(tmp_path / "hard", password + b"\n")
-    for text in (password.decode("utf-8", "replace"), password.decode("latin-1")):
-        for content in (json.dumps({"error": "no", "message": f"no  entry for {text} here"}),):
-            head = f"HTTP/1.1 400 No\r\nContent-Length: {len(content.encode())}\r\n\r\n{content}"
-            stub = hive(answer=head.encode(), user=None)
-            result = program.run(
-                "send", recording(1000), "--server", stub.url, "--label", "L", "--user", "uploader",
-                "--password-file", "hard")
-            assert result.code == 7, result
-            assert "no entry for (secret) here" in result.err, result
-
-
-KEPT = ["password file", "environment", "netrc", "quoted netrc", "proxy's file", "proxy's environment", "proxy's URL"]
-
-
-@pytest.mark.parametrize("kind", KEPT)
-@pytest.mark.parametrize("name", ["Latin-1", "no text at all", "UTF-8", "quotes and backslashes"])
-def test_a_password_reaches_the_server_as_the_bytes_that_it_is(program, hive, recording, tmp_path, kind, name):
-    password = HARD[name]
-    quoted = password.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-    private(tmp_path / "hard", password + b"\n")
-    private(tmp_path / "netrc", b"machine 127.0.0.1 login uploader password " + (
-        b'"' + quoted + b'"' if kind == "quoted netrc" else password) + b"\n")
-    stub = hive(user=None)
-    url, environment = stub.url + "/upload", {}
-    if kind == "password file":
-        options = ["--user", "uploader", "--password-file", "hard"]
-    elif kind == "environment":
-        options, environment = ["--user", "uploader"], {"GIGHIVE_PASSWORD": os.fsdecode(password)}
-    elif kind.endswith("netrc"):
-        if name == "quotes and backslashes" and kind == "netrc":
-            pytest.skip("a quote inside of a word of netrc is for quoted ones")
-        options = ["--netrc-file", "netrc"]
-    else:
-        options, url = ["--proxy", stub.url, "--proxy-user", "uploader"], "http://192.0.2.1/upload"
-        if kind == "proxy's file":
-            options += ["--proxy-password-file", "hard"]
-        elif kind == "proxy's environment":
-            environment = {"GIGHIVE_PROXY_PASSWORD": os.fsdecode(password)}
-        else:
-            raw = re.sub(rb"[%/?#@\\\"+ ]", lambda found: b"%%%02x" % found[0][0], password)
-            options = []
-            environment = {"http_proxy": f"http://uploader:{os.fsdecode(raw)}@127.0.0.1:{stub.port}"}
-    result = program.run("send", recording(1000), "--multipart-url", url, *options, env=environment)
-    assert result.code == 0, result
-    field = "Authorization" if "proxy" not in kind else "Proxy-Authorization"
-    sent = stub.requests[0].header(field)
-    assert sent == "Basic " + base64.b64encode(b"uploader:" + password).decode()
-
-
-@pytest.mark.parametrize("option", ["--bearer-file", "--upload-token-file"])
-def test_a_token_that_is_no_text_is_refused_rather_than_changed(post, hive, recording, tmp_path, option):
-    private(tmp_path / "token", b"B3arer-\xff\xfe-planted\n")
-    stub = hive(user=None)
-    result = post(stub, recording(), option, "token")
-    assert result.code == 2, result
-    assert "UTF-8" in result.err and "planted" not in result.err and "B3arer" not in result.err
-    assert stub.requests == []
-
-
-@pytest.mark.parametrize("echo", [BEARER, urllib.parse.quote(BEARER, safe="").replace(".", "%2e"), f"Wed, {BEARER}"])
-def test_an_expiry_date_that_repeats_a_secret_is_neither_stored_nor_listed(program, hive, recording, secrets, tmp_path, echo):
-    def answer(request):
-        if request.effective_method == "POST":
-            return (
-                "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/1\r\n"
-                f"Upload-Expires: {echo}\r\nContent-Length: 0\r\n\r\n").encode()
-        if request.effective_method == "OPTIONS":
-            return b"HTTP/1.1 204 No Content\r\nTus-Resumable: 1.0.0\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n"
-        return b"HTTP/1.1 503 Busy\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
-
-    stub = hive(answer=answer, user=None)
-    result = program.run("send", recording(50_000), "--tus-url", stub.url + "/tus/", "--bearer-file", "bearer", "-v")
-    assert result.code == 9, result
-    record, = records(program)
-    assert "(secret)" in record.read_text(), "the date was not kept"
-    for listing in (["list"], ["list", "--json"]):
-        listed = program.run(*listing)
-        assert "(secret)" in listed.out
-        assert not secrets.shown_in(listed.out, listed.err, result.out, result.err)
-    check_files(program, secrets, tmp_path)
-
-
-TUS_ECHOES = {
-    "the address of an upload": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/{BEARER}/1",
-    "an address that is none": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://u@{BEARER} x",
-    "another host": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://{BEARER}.invalid/1",
-    "a redirect": f"HTTP/1.1 307 There\r\nLocation: http://{BEARER}.invalid/{BEARER}?{BEARER}",
-    "a redirect to a bad address": f"HTTP/1.1 308 There\r\nLocation: http://[{BEARER}",
-    "another redirect": f"HTTP/1.1 303 There\r\nLocation: /{BEARER}",
-    "the versions": f"HTTP/1.1 412 No\r\nTus-Resumable: 1.0.0\r\nTus-Version: {BEARER}",
-    "the name of a field": f"HTTP/1.1 400 No\r\n{BEARER}: 1",
-    "the reason": f"HTTP/1.1 400 {BEARER}",
-    "the time to wait": f"HTTP/1.1 503 No\r\nRetry-After: {BEARER}",
-}
-
-
-@pytest.mark.parametrize("where", TUS_ECHOES)
-@pytest.mark.parametrize("destination", ["--tus-url", "--multipart-url"])
-def test_a_field_that_repeats_a_secret_is_not_shown(program, hive, recording, secrets, where, destination):
-    def answer(request):
-        if request.effective_method in ("POST", "OPTIONS"):
-            return (TUS_ECHOES[where] + "\r\nContent-Length: 0\r\n\r\n").encode()
-        return b"HTTP/1.1 400 No\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
-
-    stub = hive(answer=answer, user=None)
-    for output in (["-v"], ["--json"]):
-        result = program.run(
-            "send", recording(50_000), destination, stub.url + "/tus/", "--bearer-file", "bearer", *output, seconds=40)
-        assert result.code not in (1, 2), result
-        lowered = [text.replace(BEARER.lower(), BEARER) for text in (result.out, result.err)]
-        assert not secrets.shown_in(*lowered), result
-        listed = program.run("list")
-        assert not secrets.shown_in(listed.out, listed.err), listed
-
-
 # MARK: The process itself
 
 
@@ -628,3 +268,31 @@ def test_there_is_no_core_dump(program, hive, recording):
     running = program.start("send", recording(), "--multipart-url", stub.url + "/upload", **unlimited)
     wait_until(lambda: stub.requests)
     assert not dumps(running.process)
+
+
+# MARK: Heads
+
+
+def test_verbose_shows_the_headers_with_secrets_redacted(program, hive, recording):
+    stub = hive(password=PASSWORD)
+    result = program.run(
+        "send", recording(), "--server", stub.url, "--label", "L", "--user", "uploader", "-v", env={"GIGHIVE_PASSWORD": PASSWORD})
+    assert result.code == 0, result
+    for line in (f"> POST {stub.url}/api/uploads.php?…\n", "> Authorization: (secret)", "< 201", "> Accept: application/json"):
+        assert line in result.err, result
+
+
+def test_credentials_do_not_follow_a_redirect(program, send, hive, recording):
+    elsewhere = hive(user=None)
+    stub = hive(f"http-redirect=307:{elsewhere.url}/api/uploads.php?ui=json&moved=1")
+    assert send(stub, recording()).code == 0
+    request = elsewhere.wait_for(1)[0]
+    assert request.complete and request.header("Authorization") == ""
+
+
+def test_a_server_that_the_machine_does_not_trust_gets_nothing(program, hive, recording, certificates):
+    stub = hive(tls=certificates)
+    result = program.run(
+        "send", recording(), "--server", stub.url, "--label", "L", "--user", "uploader", env={"GIGHIVE_PASSWORD": PASSWORD})
+    assert result.code == 5 and "--cacert" in result.err, result
+    assert stub.requests == []

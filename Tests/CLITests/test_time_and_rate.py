@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from program import wait_until
 from records import only_record
 from uploads import TUS, is_delivered, of_kind, sent
 
@@ -36,7 +35,7 @@ def test_each_file_has_its_own_time(hive, send, recording):
     assert result.code == 0, result
 
 
-def test_what_ran_out_of_time_goes_on_with_the_next_command(hive, program, recording):
+def test_what_ran_out_of_time_resumes_with_the_next_command(hive, program, recording):
     stub, file = hive("PATCH/slow-read=1e6"), recording(SIZE)
     assert program.send(stub, *TUS, file, "--max-time", "1500ms").code == 4
     assert only_record(program).phase == "pending"
@@ -62,33 +61,6 @@ def test_a_low_rate_is_no_stall(hive, send, recording):
     result = send(stub, file, "--limit-rate", "30k", "--stall-timeout", "300ms")
     assert result.code == 0, result
     assert is_delivered(stub, file)
-
-
-@pytest.mark.parametrize("jobs", [2, 4, 16])
-@pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_uploads_at_the_same_time_have_equal_parts_of_a_rate(hive, program, recording, way, jobs):
-    stub, files = hive(), [recording(SIZE, f"{number}.mp4") for number in range(jobs)]
-    running = program.start_sending(stub, *files, "-j", jobs, "--protocol", way, "--limit-rate", "1M")
-
-    def parts() -> list[int]:
-        if way == "tus":
-            return [upload.offset for upload in stub.uploads]
-        return [request.body_bytes for request in list(stub.requests)]
-
-    wait_until(lambda: sum(parts()) >= 200_000 * jobs)
-    found = parts()
-    running.end()
-    assert len(found) == jobs and max(found) <= 2 * min(found), found
-
-
-def test_the_others_have_the_rate_of_one_that_is_stuck(hive, program, recording):
-    stub, files = hive("stall-after=100000@1"), [recording(SIZE, f"{number}.mp4") for number in range(3)]
-    running = program.start_sending(
-        stub, *files, "-j", 3, "--protocol", "multipart", "--limit-rate", "4M", "--stall-timeout", "60s")
-    wait_until(lambda: len(stub.recordings) == 2, 30)
-    stuck = min(request.body_bytes for request in stub.requests)
-    running.end()
-    assert stuck == 100_000
 
 
 @pytest.mark.parametrize("rate", ["0", "-1", "x", ""])

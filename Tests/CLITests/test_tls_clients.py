@@ -6,18 +6,14 @@ import threading
 import time
 
 import pytest
-from certificates_matrix import ANSWER, DAY, Forge, leaf
+from certificates_forge import DAY, leaf
+from tls_servers import ANSWER
 
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-@pytest.fixture(scope="session")
-def forge(tmp_path_factory):
-    return Forge(tmp_path_factory.mktemp("forge"))
-
-
 class Server:
-    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate behind the request's
+    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate after the request's
     head, as Apache does for one Location, and answers 403 without one."""
 
     def __init__(self, shown, folder, version, asks=False, pause=0.0, silence=0.0):
@@ -94,7 +90,7 @@ class Server:
             stream.unwrap()
 
     def _certificate(self, stream):
-        """The certificate is read along with what is read behind it; it can come behind the body."""
+        """The certificate is read along with what follows it. It can arrive after the body."""
         deadline = time.monotonic() + 10
         while self._asks and not stream.getpeercert() and time.monotonic() < deadline:
             stream.settimeout(0.02)
@@ -158,7 +154,7 @@ REFUSED = {
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload, kind, version, size):
-    """Under TLS 1.3 the refusal comes behind the handshake, when the request is on its way: the server may close with a reset,
+    """Under TLS 1.3 the refusal comes after the handshake, when the request is on its way: the server may close with a reset,
     and the whole form may be out."""
     make, _, words = REFUSED[kind]
     server = serve(version)
@@ -176,7 +172,7 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
 
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-def test_a_refused_certificate_is_told_alike_by_both_versions(forge, serve, upload, version):
+def test_a_refused_certificate_is_reported_alike_by_both_versions(forge, serve, upload, version):
     own = forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY)
     result = upload(serve(version), 1000, certificate=own)
     assert result.err == (
@@ -249,7 +245,7 @@ def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, ser
     assert f"TLS with localhost failed: the server says: {words}." in result.err, result
 
 
-def test_who_has_none_is_told_by_the_server_that_asks_later(serve, upload):
+def test_a_client_without_one_hears_it_from_the_server_that_asks_later(serve, upload):
     """Nothing is offered that cannot be kept: a server that cannot ask refuses the request."""
     server = serve(asks=True)
     result = upload(server, 1000)

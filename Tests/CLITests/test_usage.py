@@ -120,36 +120,7 @@ def test_one_name_does_not_fit_two_files(wrong, recording):
     assert "--file-name" in wrong("--file-name", "x.mp4", recording(name="second.mp4"))
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "gighive",
-        "gighive:80",
-        "ftp://gighive/",
-        "file:///etc/passwd",
-        "http:/gighive",
-        "http://",
-        "https:///path",
-        "http://:80/",
-        "http://gig hive/",
-        "http://gighive/a b",
-        "http://gighive/\r\nX-Evil: 1",
-        "http://gighive\r\n/",
-        "http://gighive/ü",
-        "http://gighive:0/",
-        "http://gighive:65536/",
-        "http://gighive:-1/",
-        "http://gighive:80x/",
-        "http://[::1/",
-        "http://[::1]x/",
-        "http://[gighive]/",
-        "http://user@gighive/",
-        "http://user:password@gighive/",
-        "http://gig%2fhive/",
-        "http://gighive/" + "a" * 9000,
-    ],
-)
+@pytest.mark.parametrize("url", ["", "gighive:80", "ftp://gighive/", "http://gighive/\r\nX-Evil: 1", "http://user:password@gighive/"])
 def test_a_bad_url_is_refused(wrong, url):
     assert "--server" in wrong(base=["--server", url, "--label", "L"])
     assert "--multipart-url" in wrong(base=["--multipart-url", url])

@@ -1,4 +1,4 @@
-"""Uploads by tus, stopped at a byte that the test chooses."""
+"""Uploads over tus, stopped at a byte that the test chooses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 
 from program import Outcome, Running, wait_until
+from records import only_record
 
 CREATION = 1 << 20
 """What goes along with the creation of an upload, at most."""
@@ -33,13 +34,24 @@ def begin(program, hive, file, *options, at: int, faults=(), **more) -> Running:
     return running
 
 
+WAYS = ["send", "resume", "resume --all"]
+
+
+def go_on(program, hive, file, way, *options, **more):
+    """The same command again, `resume` with the ID, or `resume --all`."""
+    if way == "send":
+        return program.send(hive, *TUS, file, *options, **more)
+    which = "--all" if way == "resume --all" else only_record(program).id
+    return program.run("resume", which, "--progress=none", *options, **{"env": PASSWORD, **more})
+
+
 def _ended(running: Running) -> bool:
     assert running.process.poll() is None, running.wait()
     return False
 
 
 def stop(program, hive, file, *options, at: int = 3_000_000, number=signal.SIGTERM, **more) -> Outcome:
-    """An upload that a signal has ended when the server had `at` bytes. The log of requests begins anew."""
+    """An upload that a signal ended when the server had `at` bytes. The log of requests is reset."""
     running = begin(program, hive, file, *options, at=at, **more)
     running.signal(number)
     outcome = running.wait(10)
@@ -68,7 +80,7 @@ def sha256(file) -> str:
 
 
 def is_delivered(hive, file, count: int = 1) -> bool:
-    """Has GigHive this recording, and `count` in all?"""
+    """Whether GigHive has this recording, and `count` in total."""
     assert [recording.sha256 for recording in hive.recordings].count(sha256(file)) == 1, hive.recordings
     assert len(hive.recordings) == count, hive.recordings
     assert hive.recordings[-1].size == os.stat(file).st_size

@@ -22,13 +22,15 @@ MEMORY_SCENARIOS = ("multipart-http", "tus-https", "multipart-https", "cancel-ht
 MEMORY_PARTS = 8
 QUICK_STEP = 61
 """With --quick, every so many allocations are made to fail."""
+QUICK_RETRIES_STEP = 3
+"""And every so many calls with retries; without, all of them."""
 
 MUST_BE_REACHED = set(
     "open pread read write dup fstat stat utimensat futimens fsync rename flock mkdir opendir readdir unlink close socket"
     " connect getsockopt setsockopt send sendfile recv poll ioctl getrandom eventfd pthread_create getaddrinfo inflate malloc calloc"
     " EVP_MD_CTX_new SSL_CTX_new SSL_new SSL_do_handshake SSL_read SSL_write SSL_CTX_load_verify_file"
     " SSL_get1_peer_certificate BIO_new".split())
-"""If one of these is never called any more, this file or failing.c has lost touch with the program."""
+"""If one of these is never called any more, this file or failing_*.c has lost touch with the program."""
 
 
 class Tally:
@@ -121,9 +123,9 @@ def build(folder: Path) -> Path:
     if compiler is None:
         sys.exit("call failures: a C compiler is needed (clang or gcc)")
     library = folder / "failing.so"
-    source = Path(__file__).with_name("callfailures") / "failing.c"
+    sources = sorted(Path(__file__).with_name("callfailures").glob("*.c"))
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    subprocess.run([compiler, *flags, "-o", library, source], check=True)
+    subprocess.run([compiler, *flags, "-o", library, *sources], check=True)
     return library
 
 
@@ -137,7 +139,8 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
                 continue
             for retries in (0, 2):
                 # With retries, one way of failing shows whether there is another try.
-                sweeps.append((count, Sweep(scenario, function, retries, is_whole=retries == 0)))
+                step = QUICK_RETRIES_STEP if retries and options.quick else 1
+                sweeps.append((count / step, Sweep(scenario, function, retries, step, is_whole=retries == 0)))
     if not wanted or MEMORY in wanted:
         remembering = [scenario for scenario in scenarios if scenario.name in MEMORY_SCENARIOS]
         step = QUICK_STEP if options.quick else 1
@@ -151,7 +154,7 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
 
 def check_reach(tally: Tally) -> None:
     for function in sorted(MUST_BE_REACHED - set(tally.reached)):
-        tally.fail("it is called in some scenario", function, "no run reached it; adapt failing.c or the scenarios")
+        tally.fail("it is called in some scenario", function, "no run came to it; adapt failing_*.c or the scenarios")
 
 
 def run_canaries(workers: Workers, tally: Tally) -> None:

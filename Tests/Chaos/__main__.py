@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chaos import round as rounds  # noqa: E402
-from chaos import summary  # noqa: E402
+from chaos import canary, summary  # noqa: E402
 from chaos.plan import FILE_BYTES  # noqa: E402
 from chaos.round import Outcome, Setting  # noqa: E402
 
@@ -39,24 +39,25 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="chaos-", dir=options.folder or roomy_folder(options)) as name:
         folder = Path(name)
-        # A copy, so that a build under way cannot exchange it in the middle.
+        # A copy, so that a concurrent build cannot replace it.
         binary = Path(shutil.copy(options.binary, folder))
         base = folder / "base"
         base.write_bytes(random.Random(0).randbytes(options.size))
         setting = Setting(binary, folder, base, options.size)
         began = time.monotonic()
         if options.replay is not None:
-            outcomes = [rounds.run(setting, options.replay)]
+            outcomes, unnoticed = [rounds.run(setting, options.replay)], []
             print(*outcomes[0].log, sep="\n", end=f"\n\n{summary.HEADER}\n")
             report(outcomes[0], options)
         else:
-            outcomes = run_all(setting, options)
+            outcomes, unnoticed = run_all(setting, options)
         print(f"\n{summary.table(outcomes, time.monotonic() - began)}")
     failed = [outcome for outcome in outcomes if not outcome.has_passed]
     for outcome in failed:
         print(f"seed {outcome.plan.seed} FAILED; again: {replay_command(outcome, options)}")
-    print(f"{len(outcomes) - len(failed)} passed, {len(failed)} failed", flush=True)
-    return 1 if failed else 0
+    print(*(f"canary NOT CAUGHT: {reason}" for reason in unnoticed), sep="\n", end="\n" if unnoticed else "")
+    print(f"{len(outcomes) - len(failed)} passed, {len(failed) + len(unnoticed)} failed", flush=True)
+    return 1 if failed or unnoticed else 0
 
 
 def parse() -> argparse.Namespace:
@@ -95,7 +96,8 @@ def available_memory() -> int:
     return 0
 
 
-def run_all(setting: Setting, options: argparse.Namespace) -> list[Outcome]:
+def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome], list[str]]:
+    """Returns the rounds, and which canaries went unnoticed."""
     print(summary.HEADER, flush=True)
     outcomes = []
     context = multiprocessing.get_context("fork")
@@ -104,11 +106,13 @@ def run_all(setting: Setting, options: argparse.Namespace) -> list[Outcome]:
         for done in as_completed([pool.submit(rounds.run, setting, seed) for seed in seeds]):
             outcomes.append(done.result())
             report(outcomes[-1], options)
-    return outcomes
+        examined = list(canary.examine(pool, setting))
+    print(f"canaries: {len(examined)}, right and wrong programs")
+    return outcomes, [f"{one.name}: {reason}" for one, reason in examined if reason]
 
 
 def end_with_parent() -> None:
-    """A round ends its server and its client itself; this ends the round if nobody waits for it any more."""
+    """A round ends its server and client itself. This ends the round if nothing waits for it any more."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chaos.conduct import STALL, TROUBLES  # noqa: E402
-from chaos.plan import FILE_BYTES, STALL_TIMEOUT_SECONDS, STUMBLES, Plan  # noqa: E402
+from chaos.plan import STALL_TIMEOUT_SECONDS, STUMBLES, Plan  # noqa: E402
 from chaos.wire import KINDS  # noqa: E402
 
 SEEDS = range(1, 201)
@@ -22,17 +22,6 @@ def everything(plan: Plan):
 
 def test_a_seed_always_says_the_same():
     assert all(everything(Plan(seed)) == everything(Plan(seed)) for seed in range(20))
-
-
-def test_seeds_differ():
-    assert len({str(everything(Plan(seed))) for seed in SEEDS}) == len(SEEDS)
-    assert len({Plan(seed).password for seed in SEEDS}) == len(SEEDS)
-
-
-def test_content_stays_within_the_file():
-    for size in (1, 100, FILE_BYTES):
-        for offset, data in Plan(1, size).content_changes():
-            assert 0 <= offset and offset + len(data) <= size and data
 
 
 def test_two_hundred_rounds_have_it_all():
@@ -62,7 +51,3 @@ def test_stalls_are_clearly_longer_or_clearly_shorter_than_the_clients_patience(
     ]
     assert all(seconds < 0.5 * STALL_TIMEOUT_SECONDS or seconds > 1.25 * STALL_TIMEOUT_SECONDS for seconds in stalls)
     assert min(stalls) < STALL_TIMEOUT_SECONDS < max(stalls)
-
-
-def test_without_trouble_a_connection_is_only_slow():
-    assert all(Plan(seed).conduct(number, False).trouble is None for seed in range(20) for number in range(4))

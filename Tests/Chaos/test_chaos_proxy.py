@@ -6,7 +6,6 @@ import random
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from chaos import conduct, wire  # noqa: E402
 from chaos.conduct import Conduct, Point, Trouble  # noqa: E402
-from chaos.link import Line, Link  # noqa: E402
 from chaos.connection import MOST_SWALLOWED_BYTES  # noqa: E402
 from chaos.proxy import Proxy  # noqa: E402
 
@@ -95,12 +93,6 @@ def talk(port: int, data: bytes = REQUEST) -> tuple[bytes, str]:
         except OSError:
             return answer, RESET
     return answer, ""
-
-
-def wait_for(proxy: Proxy, requests: int) -> None:
-    deadline = time.monotonic() + 5
-    while len(proxy.exchanges) < requests and time.monotonic() < deadline:
-        time.sleep(0.005)
 
 
 def with_trouble(what: str, point: Point, seconds: float = 0.0):
@@ -203,57 +195,6 @@ def test_a_server_that_ends_a_request_interrupts_it():
     assert [interruption.what for interruption in proxy.interruptions] == ["server"]
 
 
-def test_a_request_that_comes_after_the_cut_is_interrupted_by_it():
-    head = b"HEAD /files/1 HTTP/1.1\r\nHost: a\r\n\r\n"
-    after_the_answer = with_trouble(conduct.CLOSE, Point(None, wire.OFFSET, is_answer=True))
-    for then, is_open in ((b"", False), (REQUEST[:100_000], True)):
-        with Peer(len(head)) as peer, Proxy(peer.port, after_the_answer) as proxy:
-            with socket.create_connection(("127.0.0.1", proxy.port)) as sock:
-                sock.sendall(head)
-                assert sock.recv(1000) == ANSWER
-                sock.sendall(then)
-                wait_for(proxy, 1 + is_open)
-                peer.over.wait(5)
-        assert [(each.what, each.is_open) for each in proxy.interruptions] == [(conduct.CLOSE, is_open)]
-        assert peer.received == head
-
-
-def test_what_waited_in_a_stalled_connection_was_sent_before_what_came_in_between():
-    head = b"HEAD /files/%d HTTP/1.1\r\nHost: a\r\n\r\n"
-    stall = Trouble(conduct.STALL, Point(None, wire.OFFSET), 0.6)
-    with Peer(None) as peer, Proxy(peer.port, lambda number: Conduct(trouble=None if number else stall)) as proxy:
-        with socket.create_connection(("127.0.0.1", proxy.port)) as first:
-            first.sendall(head % 1)
-            time.sleep(0.2)
-            first.sendall(head % 2)
-            with socket.create_connection(("127.0.0.1", proxy.port)) as second:
-                time.sleep(0.1)
-                second.sendall(head % 3)
-                wait_for(proxy, 3)
-    assert [each.target for each in proxy.exchanges] == ["/files/1", "/files/3", "/files/2"]
-    assert [each.target for each in sorted(proxy.exchanges, key=lambda each: each.sent)] == [
-        "/files/1", "/files/2", "/files/3",
-    ]  # fmt: skip
-
-
-def test_a_server_that_takes_nothing_for_long_is_an_interruption():
-    with Peer(reads=False) as peer, Proxy(peer.port, stall_counts_from=0.2) as proxy:
-        with socket.create_connection(("127.0.0.1", proxy.port)) as sock:
-            sock.settimeout(0.5)
-            with pytest.raises(TimeoutError):
-                sock.sendall(REQUEST * 20)
-    assert {each.what for each in proxy.interruptions} == {conduct.OVERLOAD}
-
-
-def test_a_client_that_leaves_interrupts_nothing():
-    with Peer() as peer, Proxy(peer.port) as proxy:
-        with socket.create_connection(("127.0.0.1", proxy.port)) as sock:
-            sock.sendall(REQUEST[:100_000])
-        peer.over.wait(5)
-    assert peer.received == REQUEST[:100_000]
-    assert not proxy.interruptions
-
-
 def test_without_a_server_the_client_is_refused():
     with Peer() as peer:
         port = peer.port
@@ -277,38 +218,4 @@ def test_an_order_is_carried_out_once_and_at_its_point():
     assert 1_000_000 <= seen[0][1] <= 1_000_000 + (64 << 10) and seen[1][1] == len(REQUEST)
 
 
-def test_little_is_held():
-    """What the proxy has taken and the server has not, with a server that does not read at all."""
-    with Peer(reads=False) as peer, Proxy(peer.port) as proxy:
-        with socket.create_connection(("127.0.0.1", proxy.port)) as sock:
-            sock.settimeout(0.5)
-            try:
-                sock.sendall(REQUEST * 20)
-            except TimeoutError:
-                pass
-            before = proxy.taken_bytes
-            time.sleep(0.2)
-            assert proxy.taken_bytes == before
-            # Nearly all of it is the server's own receive buffer, which the kernel makes as large as it likes.
-            assert before < 8 << 20
-
-
 # The long line.
-
-
-def test_bytes_leave_one_after_the_other_and_arrive_later():
-    line = Line(bytes_per_second=1000, delay=0.05)
-    assert line.arrival(100, not_before=10.0) == pytest.approx(10.15)
-    assert line.arrival(100, not_before=10.0) == pytest.approx(10.25)  # after the first
-    assert line.arrival(100, not_before=20.0) == pytest.approx(20.15)  # the line was idle
-    assert line.arrival(0, not_before=20.0) == pytest.approx(20.15)  # an end follows the bytes before it
-
-
-def test_the_long_line_changes_nothing_and_is_never_faster_than_it_may_be():
-    with Peer() as peer, Link(peer.port, round_trip=0.1, bytes_per_second=10e6) as link:
-        began = time.monotonic()
-        assert talk(link.port) == (ANSWER, "")
-        seconds = time.monotonic() - began
-    assert peer.received == REQUEST
-    # The handshake, the bytes, and the answer's way.
-    assert seconds >= 0.1 + len(REQUEST) / 10e6 + 0.1

@@ -65,15 +65,6 @@ def test_answers_are_found_at_every_split():
         assert len(ends) == 5
 
 
-def test_an_answer_before_the_body_is_over_belongs_to_its_request():
-    unanswered: deque[wire.Exchange] = deque()
-    requests, reader = wire.Requests(0, unanswered), wire.Answers(unanswered)
-    requests.feed(SECOND[:-3])
-    reader.feed(b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n")
-    requests.feed(SECOND[-3:] + OFFSET)
-    assert [(e.status, e.body_bytes) for e in requests.all] == [(409, 8), (None, 0)]
-
-
 @pytest.mark.parametrize(
     "head",
     [
@@ -108,20 +99,3 @@ def test_a_point_is_the_same_byte_at_every_split(point, expected):
                 found = before + hit
             before += len(piece)
         assert found == len(expected)
-
-
-def test_a_point_of_an_answer_is_counted_from_its_first_byte():
-    for count, expected in ((0, 0), (7, 7), (None, ANSWERS.index(b"HTTP/1.1 104"))):
-        unanswered: deque[wire.Exchange] = deque()
-        wire.Requests(0, unanswered).feed(REQUESTS)
-        places = [Point(count, wire.CREATION, is_answer=True).position(s, 0) for s in wire.Answers(unanswered).feed(ANSWERS)]
-        assert next(place for place in places if place is not None) == expected
-
-
-def test_a_request_was_not_sent_before_the_connection_was_drained():
-    requests = wire.Requests(0, deque())
-    requests.feed(CREATION)
-    requests.drained_at = requests.all[0].began + 5
-    requests.feed(FIRST + SECOND)
-    assert [each.sent for each in requests.all] == [requests.all[0].connected] + [requests.drained_at] * 2
-    assert all(each.began < requests.drained_at for each in requests.all)

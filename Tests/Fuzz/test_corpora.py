@@ -37,6 +37,12 @@ def test_dates_are_read_or_refused_as_their_names_say():
             assert not is_read, path.name
 
 
+@pytest.mark.parametrize("text", [b"[" * 100_000, b'{"a":' * 100_000, b"[" * 100_000 + b"]" * 100_000], ids=["[", "{", "[]"])
+def test_no_depth_is_too_much_for_the_reader(text, tmp_path):
+    (tmp_path / "deep").write_bytes(text)
+    assert replay.shown("json", [tmp_path / "deep"]) == ["too deep"]
+
+
 def test_the_corpora_stay_small():
     sizes = {path: path.stat().st_size for target in build.CORPORA.iterdir() for path in target.iterdir()}
     assert sum(sizes.values()) <= TOTAL_BYTES

@@ -47,10 +47,8 @@ def parse_arguments() -> argparse.Namespace:
            help="algorithms of the checksum extension; default: %(default)s")
     option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
            help="how long finalize waits for an upload that is not complete (%(default)s)")
-    option("--discard", nargs="?", const=True, default=False, choices=["decrypt"],
-           help="throw bodies away; over TLS undecrypted, unless =decrypt")
+    option("--discard", action="store_true", help="throw bodies away")
     option("--max-body", type=int, metavar="BYTES", help="413 from the headers, like ModSecurity")
-    option("--upload-max-filesize", type=int, metavar="BYTES", help="413 after the body, like PHP")
     option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="may be repeated")
     option("--tls", action="store_true", help="with a certificate made for the occasion")
     option("--cert-dir", metavar="DIR", help="make the certificates here, and keep them")
@@ -104,7 +102,6 @@ def main() -> None:
             faults=options.fault,
             store=options.store,
             max_body=options.max_body,
-            upload_max_filesize=options.upload_max_filesize,
             tus=not options.no_tus,
             tus_extensions=[name.strip() for name in options.tus_extensions.split(",") if name.strip()],
             tus_max_size=options.tus_max_size,

@@ -25,7 +25,7 @@ def recording(tmp_path):
 
 @pytest.fixture
 def start():
-    """Starts stubs; afterwards stops them within a second, and none may have failed inside."""
+    """Starts stubs; afterwards stops them, and none may have failed inside."""
     running = []
 
     def start(**options):
@@ -36,5 +36,5 @@ def start():
     for hive in running:
         began = time.monotonic()
         hive.stop()
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 5.0
         assert hive.internal_errors == []

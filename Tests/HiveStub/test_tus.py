@@ -1,4 +1,4 @@
-"""The tus server: the protocol first, then its faults. By curl and raw sockets."""
+"""The tus server's protocol. By curl and raw sockets."""
 
 import base64
 import hashlib
@@ -13,14 +13,13 @@ import sys
 import time
 from email.utils import parsedate_to_datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hivestub import HiveStub
-from hivestub.faults import FaultList
-from hivestub.messages import Request
 from hivestub.tus import EXTENSIONS
-from stub_clients import create, cut_patch, inspect, offset, patch, put, raw_patch, talk, tus
+from stub_clients import create, cut_patch, finalize, inspect, offset, patch, put, raw_patch, talk, tus
 
 DATA = os.urandom(300_000)
 
@@ -222,23 +221,6 @@ def test_pipelined_requests_are_handled_in_order(start):
     assert len({request.connection for request in hive.requests[1:]}) == 1
 
 
-def test_pipelined_large_patches_over_tls(start, certificates):
-    hive = start(tls=certificates)
-    url = create(hive, len(DATA), arguments=["--cacert", certificates.cacert])
-    assert url.startswith("https://")
-    context = ssl.create_default_context(cafile=certificates.cacert)
-    raw = socket.create_connection(("127.0.0.1", hive.port), timeout=5)
-    with context.wrap_socket(raw, server_hostname="localhost") as sock:
-        half = len(DATA) // 2
-        sock.sendall(raw_patch(url, 0, half, DATA[:half]) + raw_patch(url, 7, 99, DATA[:99])
-                     + raw_patch(url, half, half, DATA[half:], "Connection: close\r\n"))
-        answer = b""
-        while piece := sock.recv(65536):
-            answer += piece
-    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [b"204", b"409", b"204"]
-    assert hive.uploads[0].sha256 == hashlib.sha256(DATA).hexdigest()
-
-
 @pytest.mark.parametrize("tls", [False, True])
 def test_a_later_request_interrupts_the_patch_that_hangs(start, certificates, tls):
     hive = start(tls=certificates if tls else None)
@@ -257,7 +239,7 @@ def test_a_later_request_interrupts_the_patch_that_hangs(start, certificates, tl
     assert patch(url, 400, b"x" * 600, arguments=trust).status == 204
 
 
-def test_a_killed_stub_goes_on_after_its_restart(tmp_path):
+def test_a_killed_stub_continues_after_its_restart(tmp_path):
     command = [sys.executable, "-B", Path(__file__).parent, "--store", tmp_path / "store", "--no-auth"]
 
     def run(*arguments):
@@ -278,8 +260,15 @@ def test_a_killed_stub_goes_on_after_its_restart(tmp_path):
         assert again["port"] == about["port"] and offset(url) == 100_000
         assert tus(url, "HEAD")["Upload-Metadata"] == "filename eC5tcDQ="
         assert patch(url, 100_000, DATA[100_000:]).status == 204
-        upload, = (tmp_path / "store" / ".hivestub" / "files").glob("*[0-9a-f]")
-        assert upload.suffix == ".info" or upload.read_bytes() == DATA
+        document = finalize(SimpleNamespace(url=about["url"]), url, label="x")[2]
+        assert document["checksum_sha256"] == hashlib.sha256(DATA).hexdigest()
+        program.kill()
+        program.wait()
+        program, again = run()
+        recorded, = inspect(again["url"], "recordings")
+        assert (recorded["asset_id"], recorded["sha256"]) == (1, document["checksum_sha256"])
+        del document["delete_token"]
+        assert finalize(SimpleNamespace(url=again["url"]), url, label="x")[2] == document
     finally:
         program.kill()
         program.wait()
@@ -291,168 +280,6 @@ def test_nothing_is_left_in_the_temporary_directory(tmp_path, monkeypatch):
         create(hive, 5)
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_stub_that_stops_does_not_wait_for_a_patch(start):
-    hive = start()
-    url = create(hive, 1000)
-    with socket.create_connection(("127.0.0.1", hive.port)) as sock:
-        sock.sendall(raw_patch(url, 0, 1000, b"x"))
-        time.sleep(0.05)
-        began = time.monotonic()
-        hive.stop()
-        assert time.monotonic() - began < 0.5
-
-
-# Which requests a fault meets
-
-
-@pytest.mark.parametrize("order, met", [
-    ("silent", [1, 2, 3, 4, 5, 6]),
-    ("silent@2", [1, 2]),
-    ("PATCH/silent", [2, 4, 6]),
-    ("patch/silent@1", [2]),
-    ("PATCH/silent@2-2", [4]),
-    ("PATCH/silent@2-", [4, 6]),
-    ("tus/silent@2-3", [2, 3]),
-    ("finalize/silent", [5]),
-    ("lock=1@1", [2]),
-    ("finalize-early=3", [5]),
-])
-def test_scopes_and_counts(order, met):
-    kinds = [("POST", "create"), ("PATCH", "patch"), ("HEAD", "head"), ("PATCH", "patch"), ("POST", "finalize"),
-             ("PATCH", "patch")]
-    faults = FaultList([order])
-    plans = [faults.next_plan(Request(1, method, "/", "HTTP/1.1", b"", [], kind=kind)) for method, kind in kinds]
-    assert [number for number, plan in enumerate(plans, 1) if plan] == met
-
-
-@pytest.mark.parametrize("order", ["head-/silent", "nothing/silent", "gone=403", "foreign-location", "status", "lock"])
-def test_orders_that_are_refused(order):
-    with pytest.raises(ValueError):
-        FaultList([order])
-
-
-def test_existing_faults_meet_a_chosen_patch(start):
-    hive = start(faults=["PATCH/reset-after=50000@2-2", "PATCH/close-after=10@3-3", "HEAD/close-after=0@1"])
-    url = create(hive, len(DATA))
-    assert patch(url, 0, DATA[:1000]).status == 204
-    assert talk(hive, raw_patch(url, 1000, 299_000, DATA[1000:])) == (b"", True)
-    assert patch(url, 51_000, DATA[51_000:], check=False) is None
-    assert tus(url, "HEAD", check=False) is None
-    assert offset(url) == 51_010
-    assert patch(url, 51_010, DATA[51_010:]).status == 204
-    assert hive.uploads[0].sha256 == hashlib.sha256(DATA).hexdigest()
-
-
-# The faults of tus
-
-
-def test_spooling_loses_a_cut_patch_whole(start):
-    hive = start(faults=["spool"])
-    url = create(hive, len(DATA))
-    cut_patch(hive, url, 0, len(DATA), DATA[:100_000])
-    assert offset(url) == 0
-    assert patch(url, 0, DATA[:200_000])["Upload-Offset"] == "200000"
-    assert patch(url, 0, DATA[:10]).status == 409
-    assert patch(url, 200_000, DATA[200_000:]).status == 204
-    assert hive.uploads[0].data_path.read_bytes() == DATA
-    assert len(list(hive.uploads[0].data_path.parent.iterdir())) == 2
-
-
-def test_a_lock_that_a_cut_patch_leaves(start):
-    hive = start(faults=["lock=1"])
-    url = create(hive, 1000)
-    cut_patch(hive, url, 0, 1000, b"x" * 400)
-    for reply in (tus(url, "HEAD"), patch(url, 400, b"x")):
-        assert reply.status == 423 and reply["Tus-Resumable"]
-    time.sleep(1)
-    assert offset(url) == 400 and patch(url, 400, b"x").status == 204
-
-
-def test_a_lock_that_is_waited_for(start):
-    hive = start(faults=["lock-wait=0.5"])
-    url = create(hive, 1000)
-    began = time.monotonic()
-    cut_patch(hive, url, 0, 1000, b"x" * 400)
-    assert offset(url) == 400 and time.monotonic() - began > 0.5
-
-
-def test_answers_that_are_lost(start):
-    hive = start(faults=["create/lose-answer@1", "PATCH/lose-answer@1", "terminate/lose-answer@1"])
-    assert tus(hive.url + "/files/", "POST", "Upload-Length: 10", check=False) is None
-    assert len(hive.uploads) == 1
-    url = create(hive, 10)
-    assert talk(hive, raw_patch(url, 0, 4, b"0123")) == (b"", True)
-    assert offset(url) == 4
-    assert tus(url, "DELETE", check=False) is None
-    assert tus(url, "HEAD").status == 404
-    lost = [r for r in hive.requests if r.ending == "lose-answer"]
-    assert [(r.kind, r.status) for r in lost] == [("create", None), ("patch", None), ("terminate", None)]
-
-
-def test_uploads_that_vanish(start):
-    hive = start(faults=["expire-after=100000:410"])
-    url = create(hive, len(DATA))
-    assert patch(url, 0, DATA[:50_000]).status == 204
-    answer, _ = talk(hive, raw_patch(url, 50_000, 250_000, DATA[50_000:150_000]))
-    assert answer.startswith(b"HTTP/1.1 410 ") and tus(url, "HEAD").status == 410
-    hive.set_faults("HEAD/gone=410@2-2")
-    url = create(hive, 10)
-    assert offset(url) == 0 and tus(url, "HEAD").status == 410 and patch(url, 0, b"x").status == 410
-    hive.set_faults("gone@1")
-    url = create(hive, 10)
-    assert patch(url, 0, b"x").status == tus(url, "HEAD").status == 404
-
-
-def test_a_server_that_lost_acknowledged_bytes(start):
-    hive = start(faults=["offset-back=100@1"])
-    url = create(hive, len(DATA))
-    patch(url, 0, DATA[:1000])
-    assert offset(url) == 900 == offset(url)
-    assert patch(url, 900, DATA[900:]).status == 204 and hive.uploads[0].sha256 == hashlib.sha256(DATA).hexdigest()
-
-
-def test_locations(start, certificates):
-    hive = start(tls=certificates, faults=[
-        "http-location@1-1", "relative-location@2-2", "foreign-location=https://elsewhere{path}@3-3"])
-    host = hive.url.removeprefix("https://")
-    trust = {"arguments": ["--cacert", certificates.cacert]}
-    found = [create(hive, 1, **trust) for _ in range(4)]
-    for location, pattern in zip(found, (f"http://{host}/files/", "/files/", "https://elsewhere/files/",
-                                         f"https://{host}/files/")):
-        assert re.fullmatch(re.escape(pattern) + "[0-9a-f]{32}", location)
-
-
-def test_cloudflare_refuses_large_bodies(start):
-    url = create(start(faults=["max-patch=1000"]), len(DATA))
-    reply = patch(url, 0, DATA)
-    assert reply.status == 413 and reply.body == b"" and reply["cf-ray"] and reply["Content-Length"] == "0"
-    assert reply["Tus-Resumable"] is None and patch(url, 0, DATA[:1000]).status == 204
-
-
-def test_methods_that_a_proxy_denies(start):
-    url = create(start(faults=["deny-patch"]), 5)
-    assert patch(url, 0, b"12345").status == tus(url, "DELETE").status == 405
-    assert tus(url, "POST", "X-HTTP-Method-Override: PATCH", "Upload-Offset: 0", data=b"12345").status == 204
-
-
-def test_statuses_in_the_place_of_the_answer(start):
-    hive = start(faults=["PATCH/status=503:7@1", "PATCH/late-status=502@2-2", "finalize/status=500"])
-    url = create(hive, 5)
-    reply = patch(url, 0, b"12345")
-    assert reply.status == 503 and reply["Retry-After"] == "7" and hive.requests[-1].complete and offset(url) == 0
-    reply = patch(url, 0, b"12345")
-    assert reply.status == 502 and reply["Retry-After"] is None and offset(url) == 5
-
-
-@pytest.mark.parametrize("fault", ["gzip", "chunked", "split-answer=0", "interim=3", "close-delimited"])
-def test_204_and_head_have_no_content_whatever_the_fault(start, fault):
-    hive = start(faults=[fault])
-    url = create(hive, 4)
-    answer = talk(hive, raw_patch(url, 0, 4, b"0123", "Connection: close\r\n"))[0]
-    assert b" 204 " in answer and answer.endswith(b"\r\n\r\n") and b"Transfer-Encoding" not in answer
-    assert offset(url) == 4
 
 
 def test_the_log_is_there_over_http(start):

@@ -144,7 +144,7 @@ def test_other_ways_to_ask_are_understood(servers, tus, recording, site, scheme,
 @pytest.mark.parametrize("number, exit_code", [(signal.SIGTERM, TERMINATED), (signal.SIGKILL, KILLED)],
                          ids=["SIGTERM", "SIGKILL"])
 @each_kind
-def test_an_interrupted_upload_goes_on_from_the_servers_offset(
+def test_an_interrupted_upload_resumes_at_the_servers_offset(
         servers, tus, line_to, recording, site, scheme, number, exit_code, again):
     file = recording(SIZE)
     with line_to(site, scheme) as line:
@@ -170,7 +170,7 @@ def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recordi
         assert line.sent < SIZE + 2 * ONE_REQUEST + OVERHEAD
 
 
-def test_a_line_that_is_reset_again_and_again_delivers_all_the_same(servers, tus, line_to, recording):
+def test_a_line_that_is_reset_again_and_again_delivers_anyway(servers, tus, line_to, recording):
     file = recording(SIZE)
     with line_to(*TUS) as line:
         line.reset_after(10 * MB, again=True)
@@ -225,7 +225,7 @@ def test_several_files_at_a_time(servers, tus, recording):
 
 
 @pytest.mark.parametrize("site", ["apache", "nginx-100m-streams"])
-def test_a_wrong_password_is_told(tus, recording, tmp_path, site):
+def test_a_wrong_password_is_reported(tus, recording, tmp_path, site):
     wrong = tmp_path / "password"
     wrong.write_text("wrong\n")
     wrong.chmod(0o600)
@@ -245,7 +245,7 @@ def test_cancelling_removes_the_upload_here_and_on_the_server(servers, tus, line
     assert tus.listed() == []
 
 
-def test_an_upload_that_the_server_has_forgotten_begins_anew(servers, tus, line_to, recording):
+def test_an_upload_that_the_server_has_forgotten_starts_over(servers, tus, line_to, recording):
     file = recording(SIZE)
     with line_to(*TUS) as line:
         interrupt(servers, line, lambda: tus.start(*TUS, file, port=line.port), signal.SIGKILL)

@@ -1,7 +1,6 @@
 """What the tus server, and the proxies before it, answer to curl and to another client: when these fail, look at the
 servers before the uploader."""
 
-import json
 import os
 import subprocess
 import time
@@ -14,11 +13,8 @@ from servers import PYTHON, TUS, USERS
 
 MB = 1_000_000
 KIB, MIB = 2**10, 2**20
-FORM = {"org_name": "curl", "event_type": "band", "event_date": "2026-11-20", "label": "Take one"}
 
-everywhere = pytest.mark.parametrize("site, scheme", [
-    TUS, *((site, scheme) for site in ("apache", "nginx-100m-spools", "nginx-100m-streams")
-           for scheme in ("http", "https"))])
+some = pytest.mark.parametrize("site, scheme", [TUS, ("apache", "https"), ("nginx-100m-streams", "https")])
 
 
 class Curl:
@@ -78,32 +74,8 @@ def wait_until_reached(line):
         time.sleep(0.02)
 
 
-@everywhere
-def test_says_what_it_offers(curl, site, scheme):
-    status, fields, _ = curl(site, scheme, "OPTIONS", "/files/")
-    assert (status, fields["tus-version"]) == (204, "1.0.0")
-    assert {"creation", "creation-with-upload", "termination"} <= set(fields["tus-extension"].split(","))
-    assert "checksum" not in fields["tus-extension"]
-
-
-@everywhere
-def test_stores_what_two_patches_bring(servers, curl, files, site, scheme):
-    first, second = files.fresh(3 * MIB), files.fresh(MIB)
-    path = curl.create(site, scheme, 4 * MIB)
-    assert curl.offset(site, scheme, path) == 0
-    status, fields, _ = curl.patch(site, scheme, path, 0, first)
-    assert (status, fields["upload-offset"]) == (204, str(3 * MIB))
-    assert curl.offset(site, scheme, path) == 3 * MIB
-    status, fields, _ = curl.patch(site, scheme, path, 3 * MIB, second)
-    assert (status, fields["upload-offset"]) == (204, str(4 * MIB))
-    stored = servers.tus_store / path.rpartition("/")[2]
-    assert stored.read_bytes() == first.read_bytes() + second.read_bytes()
-
-
-@everywhere
+@pytest.mark.parametrize("site, scheme", [TUS, ("nginx-100m-streams", "https")])
 def test_another_client_is_served(servers, files, site, scheme):
-    if (site, scheme) == ("apache", "https"):
-        pytest.skip("tuspy follows the Location to http")
     file = files.fresh(20 * MIB, f"tuspy-{site}-{scheme}.mp4")
     program = """if True:
         import base64, sys
@@ -140,36 +112,13 @@ def test_a_patch_that_is_cut_after_30_mb_is_kept_unless_a_proxy_spools(servers, 
         assert offset == 0
 
 
-@everywhere
-def test_answers_409_to_another_offset_and_404_to_another_upload(curl, files, site, scheme):
-    file = files.fresh(1000)
-    path = curl.create(site, scheme, 2000)
-    assert curl.patch(site, scheme, path, 1000, file)[0] == 409
-    assert curl.patch(site, scheme, "/files/" + 32 * "0", 0, file)[0] == 404
-    assert curl(site, scheme, "HEAD", "/files/" + 32 * "0")[0] == 404
-
-
-@everywhere
-def test_an_upload_that_is_deleted_is_gone(servers, curl, site, scheme):
-    path = curl.create(site, scheme, 2000)
-    assert curl(site, scheme, "DELETE", path)[0] == 204
-    assert curl(site, scheme, "HEAD", path)[0] == 404
-    assert not (servers.tus_store / path.rpartition("/")[2]).exists()
-
-
-@everywhere
+@some
 def test_the_location_is_absolute_and_begins_with_http_behind_apaches_tls(servers, curl, site, scheme):
     fields = curl(site, scheme, "POST", "/files/", "-H", "Upload-Length: 1")[1]
     origin = servers.url(site, "http" if site == "apache" else scheme)
     if site == "apache":  # the port is the TLS port all the same
         origin = origin.replace(str(servers.ports[site, "http"]), str(servers.ports[site, scheme]))
     assert fields["location"].startswith(origin + "/files/")
-
-
-@pytest.mark.parametrize("site", ["apache", "nginx-100m-spools", "nginx-100m-streams"])
-def test_the_proxies_want_a_password(curl, site):
-    status, fields, _ = curl(site, "http", "OPTIONS", "/files/", password="wrong")
-    assert (status, fields["www-authenticate"]) == (401, 'Basic realm="GigHive Upload"')
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -190,11 +139,6 @@ def test_the_proxies_refuse_a_patch_over_their_limit(curl, files, site, scheme, 
 def test_an_upload_without_name_and_type_cannot_be_asked_for(curl):
     fields = curl(*TUS, "POST", "/files/", "-H", "Upload-Length: 1")[1]
     assert curl(*TUS, "HEAD", fields["location"])[0] == 400
-
-
-def test_the_answer_to_head_has_the_uploads_length_as_its_content_length(curl):
-    path = curl.create(*TUS, 12345)
-    assert curl(*TUS, "HEAD", path)[1]["content-length"] == "12345"
 
 
 def begin_patch(line, path, file):
@@ -233,72 +177,3 @@ def test_a_killed_server_has_lost_the_patch_that_was_under_way(servers, curl, fi
     assert curl.offset(*TUS, path) == 0
     assert curl.patch(*TUS, path, 0, file)[0] == 204
     assert recordings.sha256(servers.tus_store / path.rpartition("/")[2]) == recordings.sha256(file)
-
-
-# GigHive's second half.
-
-class Finalize:
-    def __init__(self, curl):
-        self._curl = curl
-
-    def upload(self, file, name="take.mp4"):
-        path = self._curl.create("apache", "http", file.stat().st_size, name)
-        assert self._curl.patch("apache", "http", path, 0, file)[0] == 204
-        return path.rpartition("/")[2]
-
-    def __call__(self, scheme, upload, form=FORM):
-        status, _, body = self._curl("apache", scheme, "POST", "/api/uploads/finalize",
-                                     "-H", "Content-Type: application/json",
-                                     "--data", json.dumps({"upload_id": upload, **form}))
-        return status, json.loads(body)
-
-
-@pytest.fixture(scope="module")
-def finalize(curl):
-    return Finalize(curl)
-
-
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_finalizing_stores_the_upload_and_answers_201_again_and_again(servers, curl, finalize, files, scheme):
-    file = files.fresh(3 * MIB)
-    upload = finalize.upload(file)
-    status, answer = finalize(scheme, upload)
-    assert (status, answer["checksum_sha256"], answer["size_bytes"]) == (201, recordings.sha256(file), 3 * MIB)
-    assert recordings.sha256(servers.stored(answer["checksum_sha256"])) == recordings.sha256(file)
-    assert servers.record(answer["checksum_sha256"])["fields"] == FORM
-    assert curl("apache", scheme, "HEAD", f"/files/{upload}")[0] == 404
-    del answer["delete_token"]
-    assert finalize(scheme, upload) == (201, answer)
-
-
-def test_finalizing_too_early_is_answered_500_after_a_while(curl, finalize, files):
-    path = curl.create("apache", "http", 2000)
-    curl.patch("apache", "http", path, 0, files.fresh(1000))
-    status, answer = finalize("http", path.rpartition("/")[2])
-    assert status == 500 and "has not been written yet" in answer["message"]
-    curl.patch("apache", "http", path, 1000, files.fresh(1000))
-    assert finalize("http", path.rpartition("/")[2])[0] == 201
-
-
-def test_finalizing_can_have_to_wait_for_the_tus_servers_hook(servers, finalize, files):
-    with servers.tus_hook_delay(3):
-        upload = finalize.upload(files.fresh(1000))
-        assert finalize("http", upload)[0] == 500
-        time.sleep(1)
-        assert finalize("http", upload)[0] == 201
-
-
-def test_finalizing_without_a_label_is_refused_and_the_upload_stays(curl, finalize, files):
-    upload = finalize.upload(files.fresh(1000))
-    assert finalize("http", upload, {**FORM, "label": ""}) == (
-        400, {"error": "Bad Request", "message": "Label is required"})
-    assert curl.offset("apache", "http", f"/files/{upload}") == 1000
-    assert finalize("http", upload)[0] == 201
-
-
-def test_finalizing_the_same_file_twice_is_a_duplicate(finalize, files):
-    file = files.fresh(1000)
-    first = finalize("http", finalize.upload(file))[1]
-    status, answer = finalize("http", finalize.upload(file))
-    assert (status, answer["existing_asset_id"]) == (409, first["asset_id"])
-    assert answer["checksum_sha256"] == recordings.sha256(file)

@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from memorycap import canary, ceilings, console, document, elf, picture, rows, rules
@@ -40,6 +41,8 @@ def main() -> int:
             print(f"memory cap: {reason}")
             return 2
         print_conditions(options.binary, workbench, breakpoints)
+        # Meanwhile: it takes as long as many rows.
+        built = ThreadPoolExecutor(1).submit(canary.build, workbench.folder, options.binary.name) if not options.only else None
         outcomes, growths, swept = [], [], []
         if not options.canary:
             outcomes = run_rows(options, workbench, workbench.launcher(breakpoints, code), code, tally)
@@ -49,7 +52,7 @@ def main() -> int:
                 tally.add(growth.finding is None)
         if not options.canary and not options.only:
             swept = run_ceilings(workbench, options.binary, tally)
-        is_canary_caught = not options.only and run_canary(workbench, options.binary.name, tally)
+        is_canary_caught = built is not None and run_canary(workbench, built, tally)
         if options.write_docs:
             print("\nThe picture: the same upload by gighive-upload and by curl, without breakpoints.", flush=True)
             traces = picture.record(workbench, options.binary)
@@ -111,10 +114,10 @@ def run_ceilings(workbench: Workbench, binary: Path, tally: Tally) -> list[ceili
     return swept
 
 
-def run_canary(workbench: Workbench, binary_name: str, tally: Tally) -> bool:
+def run_canary(workbench: Workbench, built: Future, tally: Tally) -> bool:
     print("\nThe canary, a build that leaks 1 KiB a read: every line has to fail.", flush=True)
     try:
-        unnoticed = canary.examine(workbench, binary_name)
+        unnoticed = canary.examine(workbench, built)
     except canary.Failed as reason:
         unnoticed = [str(reason)]
     print("canary:", "caught, for the right reasons  ok" if not unnoticed else "NOT CAUGHT  FAILED")

@@ -6,8 +6,6 @@ import Testing
 struct UploaderTests {
   private let directory = TemporaryDirectory()
   private let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-  /// With the promise that the connection stays open.
-  private let okForNow = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"
 
   /// GigHive's confirmation of a file with the content "abc".
   private let confirmation: String = {
@@ -57,22 +55,13 @@ struct UploaderTests {
     #expect(body.hasSuffix("--\r\n"))
   }
 
-  @Test func theNextRecordingUsesTheSameConnection() throws {
-    let server = LoopbackServer([[.answer(okForNow), .answer(ok)]])
-    #expect(try upload(try plain(server, bytes("one")), try plain(server, bytes("two"))).count == 2)
-    #expect(server.finish().count == 2)
-  }
-
-  /// What must not be sent twice goes over no connection that may be about to end.
-  @Test func aPlainEndpointThatPromisesNoConnectionGetsNewOnes() throws {
-    let server = LoopbackServer([[.answerAndClose(ok)], [.answer(ok)]])
-    #expect(try upload(try plain(server, bytes("one")), try plain(server, bytes("two"))).count == 2)
-    #expect(server.finish().count == 2)
-  }
-
-  @Test func aConnectionThatTheServerEndsIsNotUsedAgain() throws {
-    let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-    let server = LoopbackServer([[.answer(closing)], [.answer(ok)]])
+  /// A request that must not be sent twice uses no connection that may be about to end.
+  @Test(arguments: ["Connection: keep-alive\r\n", "", "Connection: close\r\n"])
+  func aPlainEndpointGetsTheNextRecordingOverAConnectionThatItPromisesToKeep(fields: String) throws {
+    let answer = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n"
+    let isKept = fields.contains("keep-alive")
+    let server = LoopbackServer(
+      isKept ? [[.answer(answer), .answer(ok)]] : [[.answerAndClose(answer)], [.answer(ok)]])
     #expect(try upload(try plain(server, bytes("one")), try plain(server, bytes("two"))).count == 2)
     #expect(server.finish().count == 2)
   }
@@ -83,40 +72,6 @@ struct UploaderTests {
     let requests = server.finish()
     #expect(requests.count == 3)
     #expect(requests.last?.body.isEmpty == false)
-  }
-
-  @Test func aRequestIsNotRepeatedASecondTime() throws {
-    let server = LoopbackServer([[.answer(confirmation), .reset], [.reset]])
-    #expect {
-      try upload(try gigHive(server), try gigHive(server))
-    } throws: { error in
-      guard case UploadError.connectionLost = error else { return false }
-      return true
-    }
-    #expect(server.finish().count == 3)
-  }
-
-  @Test func aFreshConnectionThatBreaksIsNotRepeated() throws {
-    let server = LoopbackServer([[.reset]])
-    #expect {
-      try upload(try gigHive(server))
-    } throws: { error in
-      guard case UploadError.connectionLost = error else { return false }
-      return true
-    }
-    #expect(server.finish().count == 1)
-  }
-
-  /// Nobody knows whether a plain endpoint took the recording before it broke off.
-  @Test func aPlainEndpointIsNotAskedAgainOnceBodyBytesWentOut() throws {
-    let server = LoopbackServer([[.answer(okForNow), .reset]])
-    #expect {
-      try upload(try plain(server, bytes("one")), try plain(server, bytes("two")))
-    } throws: { error in
-      guard case UploadError.mayBeStored(.connectionLost) = error else { return false }
-      return true
-    }
-    #expect(server.finish().count == 2)
   }
 
   @Test func a417IsRepeatedWithoutTheExpectation() throws {
@@ -131,27 +86,6 @@ struct UploaderTests {
     let line = "Content-Type: audio/wav\r\n\r\n"
     let start = try #require(body.prefix(1000).firstRange(of: bytes(line)))
     #expect(Array(body[start.upperBound...].prefix(1 << 20)) == content)
-  }
-
-  @Test func a417WithoutAnExpectationIsARefusal() throws {
-    let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
-    let server = LoopbackServer([[.answer(refusal), .answer(ok)]])
-    #expect(throws: UploadError.refused(status: 417, message: "no")) { try upload(try plain(server, bytes("one"))) }
-    #expect(server.finish().count == 1)
-  }
-
-  @Test func anEarlySuccessIsNoDelivery() throws {
-    let server = LoopbackServer([[.answerHead(ok)]])
-    #expect(throws: UploadError.prematureSuccess(status: 200)) { try upload(try plain(server, recording(2 << 20))) }
-    _ = server.finish()
-  }
-
-  @Test func aRedirectionNamesItsAddress() throws {
-    let server = LoopbackServer([[.answer("HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n")]])
-    #expect(throws: UploadError.redirected(status: 302, location: "/login")) {
-      try upload(try plain(server, bytes("one")))
-    }
-    _ = server.finish()
   }
 
   @Test func aFormWithoutALabelIsRefusedBeforeAnythingIsSent() throws {

@@ -8,6 +8,9 @@ package enum ASCII {
   package static let percent = UInt8(ascii: "%")
   package static let colon = UInt8(ascii: ":")
   package static let semicolon = UInt8(ascii: ";")
+  package static let slash = UInt8(ascii: "/")
+  package static let questionMark = UInt8(ascii: "?")
+  package static let numberSign = UInt8(ascii: "#")
   package static let delete: UInt8 = 0x7F
 
   package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
@@ -40,6 +43,13 @@ package enum ASCII {
     case 0x61...0x66: byte - 0x61 + 10
     default: nil
     }
+  }
+
+  /// Two lower-case hexadecimal digits per byte.
+  package static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    var digits: [UInt8] = []
+    appendHex(bytes, to: &digits)
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// Appends two hexadecimal digits per byte.

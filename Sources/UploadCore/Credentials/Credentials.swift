@@ -18,7 +18,7 @@ public enum Credentials: Sendable {
     switch self {
     case .none: []
     case .basic(let user, let password):
-      [Field("Authorization", "Basic " + Base64.encode(Array((user + ":").utf8) + password))]
+      [Field("Authorization", BasicAuthentication.value(user: Array(user.utf8), password: password))]
     case .bearer(let token): [Field("Authorization", "Bearer " + token)]
     case .uploadToken(let token): [Field("X-Upload-Token", token)]
     }

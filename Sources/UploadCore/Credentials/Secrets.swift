@@ -11,7 +11,7 @@ package struct Secrets: Sendable {
     switch credentials {
     case .none: break
     case .basic(let user, let password):
-      addEncoded(Array((user + ":").utf8) + password)
+      addEncoded(BasicAuthentication.userPass(user: Array(user.utf8), password: password))
       add(password)
     case .bearer(let token), .uploadToken(let token): add(Array(token.utf8))
     }

@@ -30,7 +30,7 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
 
   /// What follows the last slash.
   package var lastComponentBytes: ArraySlice<UInt8> {
-    bytes[(bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)...]
+    bytes[(bytes.lastIndex(of: ASCII.slash).map { $0 + 1 } ?? 0)...]
   }
 
   /// The same as text for people.

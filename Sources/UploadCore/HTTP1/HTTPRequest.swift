@@ -10,6 +10,7 @@ package struct HTTPRequest: Equatable, Sendable {
 
   package var method: String
   package var target: TargetURI
+  /// All fields except Host, which ``encodedHead(_:)`` writes.
   package var fields: [Field]
   /// nil for a request without content.
   package var body: RequestBody?

@@ -7,15 +7,15 @@ extension TargetURI {
     if bytes.starts(with: "//".utf8) {
       return try TargetURI((scheme == .https ? "https:" : "http:") + reference).inZone(of: self)
     }
-    let path = Array(requestTarget.utf8.prefix { $0 != questionMark })
+    let path = Array(requestTarget.utf8.prefix { $0 != ASCII.questionMark })
     let target: [UInt8]
     switch bytes.first {
-    case nil, numberSign: target = Array(requestTarget.utf8)
-    case slash: target = TargetURI.withoutDotSegments(bytes)
-    case questionMark: target = path + bytes
+    case nil, ASCII.numberSign: target = Array(requestTarget.utf8)
+    case ASCII.slash: target = TargetURI.withoutDotSegments(bytes)
+    case ASCII.questionMark: target = path + bytes
     default:
       // Relative to everything up to the last slash.
-      let folder = path[...(path.lastIndex(of: slash) ?? 0)]
+      let folder = path[...(path.lastIndex(of: ASCII.slash) ?? 0)]
       target = TargetURI.withoutDotSegments(Array(folder) + bytes)
     }
     return try TargetURI(origin + String(decoding: target, as: UTF8.self))
@@ -49,9 +49,9 @@ extension TargetURI {
 
   /// RFC 3986, 5.2.4. The query is left as it is.
   private static func withoutDotSegments(_ target: [UInt8]) -> [UInt8] {
-    let path = target.prefix { $0 != questionMark && $0 != numberSign }
+    let path = target.prefix { $0 != ASCII.questionMark && $0 != ASCII.numberSign }
     var segments: [ArraySlice<UInt8>] = []
-    let all = path.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
+    let all = path.dropFirst().split(separator: ASCII.slash, omittingEmptySubsequences: false)
     for (index, segment) in all.enumerated() {
       let isDots = segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
       if segment.elementsEqual("..".utf8) { _ = segments.popLast() }
@@ -59,11 +59,7 @@ extension TargetURI {
       if isDots, index == all.count - 1 { segments.append([]) }
     }
     var result: [UInt8] = []
-    for segment in segments { result += [slash] + segment }
-    return (result.isEmpty ? [slash] : result) + target[path.endIndex...]
+    for segment in segments { result += [ASCII.slash] + segment }
+    return (result.isEmpty ? [ASCII.slash] : result) + target[path.endIndex...]
   }
 }
-
-private let slash = UInt8(ascii: "/")
-private let questionMark = UInt8(ascii: "?")
-private let numberSign = UInt8(ascii: "#")

@@ -20,7 +20,8 @@ public struct TargetURI: Equatable, Sendable {
     let bytes = Array(text.utf8)
     guard bytes.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
     let (scheme, rest) = try TargetURI.takeScheme(bytes[...])
-    let authorityEnd = rest.firstIndex { $0 == slash || $0 == questionMark || $0 == numberSign } ?? rest.endIndex
+    let authorityEnd =
+      rest.firstIndex { $0 == ASCII.slash || $0 == ASCII.questionMark || $0 == ASCII.numberSign } ?? rest.endIndex
     let (host, zone, port) = try TargetURI.parseAuthority(rest[..<authorityEnd])
     self.scheme = scheme
     self.host = host
@@ -61,8 +62,8 @@ public struct TargetURI: Equatable, Sendable {
 
   /// The last segment of the path.
   package var lastPathSegment: String {
-    let path = requestTarget.utf8.prefix { $0 != questionMark }
-    let start = path.lastIndex(of: slash).map { path.index(after: $0) } ?? path.startIndex
+    let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
+    let start = path.lastIndex(of: ASCII.slash).map { path.index(after: $0) } ?? path.startIndex
     return String(decoding: Array(path[start...]), as: UTF8.self)
   }
 
@@ -78,8 +79,8 @@ public struct TargetURI: Equatable, Sendable {
   /// URI is dropped.
   package func appending(_ relative: String) -> TargetURI {
     precondition(relative.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete }, "not part of a URI")
-    var path = Array(requestTarget.utf8.prefix { $0 != questionMark })
-    if path.last != slash { path.append(slash) }
+    var path = Array(requestTarget.utf8.prefix { $0 != ASCII.questionMark })
+    if path.last != ASCII.slash { path.append(ASCII.slash) }
     let target = String(decoding: path, as: UTF8.self) + relative
     return TargetURI(scheme: scheme, host: host, zone: zone, port: port, requestTarget: target)
   }
@@ -143,10 +144,10 @@ public struct TargetURI: Equatable, Sendable {
   }
 
   private static func parseTarget(_ bytes: ArraySlice<UInt8>) throws(TargetURIError) -> String {
-    let target = bytes.prefix { $0 != numberSign }
+    let target = bytes.prefix { $0 != ASCII.numberSign }
     guard target.allSatisfy({ $0 > ASCII.space && $0 < ASCII.delete }) else { throw .invalidCharacter }
     let text = String(decoding: target, as: UTF8.self)
-    return target.first == slash ? text : "/" + text
+    return target.first == ASCII.slash ? text : "/" + text
   }
 
   /// `unreserved` of RFC 3986, 2.3.
@@ -162,7 +163,3 @@ public struct TargetURI: Equatable, Sendable {
       || byte == UInt8(ascii: "_")
   }
 }
-
-private let slash = UInt8(ascii: "/")
-private let questionMark = UInt8(ascii: "?")
-private let numberSign = UInt8(ascii: "#")

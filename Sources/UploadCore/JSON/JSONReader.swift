@@ -133,7 +133,7 @@ package struct JSONReader {
     guard let byte = next else { throw .unexpected(offset: offset) }
     offset += 1
     switch byte {
-    case ASCII.quote, UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+    case ASCII.quote, UInt8(ascii: "\\"), ASCII.slash: text.append(byte)
     case UInt8(ascii: "b"): text.append(0x08)
     case UInt8(ascii: "f"): text.append(0x0C)
     case UInt8(ascii: "n"): text.append(0x0A)

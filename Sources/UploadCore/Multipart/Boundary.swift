@@ -6,8 +6,6 @@ package struct Boundary: Equatable, Sendable {
   /// - Parameter random: 16 unpredictable bytes.
   package init(random: [UInt8]) {
     precondition(random.count == 16)
-    var hex: [UInt8] = []
-    ASCII.appendHex(random, to: &hex)
-    text = "----GigHive-" + String(decoding: hex, as: UTF8.self)
+    text = "----GigHive-" + ASCII.hex(random)
   }
 }

@@ -7,7 +7,7 @@ extension Proxy {
     let scheme = rest.prefix { ASCII.isLetter($0) || ASCII.isDigit($0) }
     if rest[scheme.endIndex...].starts(with: "://".utf8) { throw .unsupportedScheme }
     var login: (user: [UInt8], password: [UInt8])?
-    if let at = rest.prefix(while: { $0 != UInt8(ascii: "/") }).lastIndex(of: UInt8(ascii: "@")) {
+    if let at = rest.prefix(while: { $0 != ASCII.slash }).lastIndex(of: UInt8(ascii: "@")) {
       let parts = rest[..<at].split(separator: ASCII.colon, maxSplits: 1, omittingEmptySubsequences: false)
       guard let user = Percent.decode(parts[0]), let password = Percent.decode(parts.count > 1 ? parts[1] : []) else {
         throw .invalidCharacter

@@ -20,7 +20,7 @@ public struct Proxy: Equatable, Sendable {
   }
 
   mutating func logIn(_ user: [UInt8], _ password: [UInt8]) {
-    authorization = "Basic " + Base64.encode(user + [ASCII.colon] + password)
+    authorization = BasicAuthentication.value(user: user, password: password)
     self.password = password
   }
 

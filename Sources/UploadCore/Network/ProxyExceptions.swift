@@ -34,7 +34,7 @@ package struct ProxyExceptions: Equatable, Sendable {
 
   /// "192.0.2.7", or "192.0.2.0/24" with the length of the prefix. As in curl, "/0" means no prefix.
   private static func isBlock(_ element: [UInt8], around address: IPAddress) -> Bool {
-    let parts = element.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = element.split(separator: ASCII.slash, maxSplits: 1, omittingEmptySubsequences: false)
     let text = withoutTrailingDots(parts[0].prefix { $0 != ASCII.percent })
     guard let block = IPAddress(text) else { return false }
     var bits = address.bytes.count * 8

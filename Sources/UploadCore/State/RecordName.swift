@@ -46,8 +46,6 @@ package struct RecordName: Equatable, Sendable {
   }
 
   package static func id(_ number: UInt32) -> String {
-    var digits: [UInt8] = []
-    ASCII.appendHex([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }, to: &digits)
-    return String(decoding: digits, as: UTF8.self)
+    ASCII.hex([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
   }
 }

@@ -5,7 +5,7 @@
 ///                       │  └── fallBackToMultipart         ▼    │
 ///                       └────────────────────── locating (GigHive does not find the upload)
 struct TusTask: Sendable {
-  private enum State: Sendable {
+  enum State: Sendable {
     /// Ask whether a guest's upload token is valid, before the first byte.
     case askingToken
     case uploading
@@ -21,15 +21,15 @@ struct TusTask: Sendable {
   }
 
   /// The request, and the state left by an earlier process.
-  private let plan: UploadPlan
-  private var state: State
-  private var upload: TusUpload
+  let plan: UploadPlan
+  var state: State
+  var upload: TusUpload
   /// Changes to save in the record before anything else.
   private var unsaved: [RecordChange] = []
-  private var history: History
+  var history: History
 
   /// The history of the upload.
-  private struct History {
+  struct History {
     /// Whether this process has created the upload.
     var hasCreated = false
     /// Whether the record says that the last byte may have been sent.
@@ -61,7 +61,7 @@ struct TusTask: Sendable {
       wasUploaded: plan.previous.isUploaded)
   }
 
-  private var request: UploadRequest { plan.request }
+  var request: UploadRequest { plan.request }
 
   /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
@@ -154,13 +154,13 @@ struct TusTask: Sendable {
   }
 
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
-  private mutating func startOver() throws(UploadError) {
+  mutating func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
     restart()
     if wasCreated { throw .uploadLost }
   }
 
-  private mutating func restart() {
+  mutating func restart() {
     state = .uploading
     upload.restart()
     history = History(
@@ -169,7 +169,7 @@ struct TusTask: Sendable {
     if upload.location == nil { unsaved.append(.forgotten) } else { noteCreation() }
   }
 
-  private mutating func noteCreation() {
+  mutating func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
     history.isEnding = false
@@ -197,102 +197,6 @@ struct TusTask: Sendable {
 
   private mutating func complete(_ sent: SentFile, isGone: Bool) {
     state = request.isForGigHive ? .finalizing(sent, isGone: isGone) : .done(Receipt(), sent)
-  }
-
-  // MARK: Responses
-
-  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
-    switch state {
-    case .askingToken: try receiveToken(answer)
-    case .uploading, .locating: try receiveUpload(answer, target)
-    case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
-    case .notSpoken, .hashing, .done: break
-    }
-  }
-
-  /// If the server does not support this check, the upload starts anyway, and finalize will tell.
-  private mutating func receiveToken(_ answer: Answer) throws(UploadError) {
-    switch Verdict.ofFinalize(answer) {
-    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
-    case .gigHive(.refused(status: 400, _)): throw answer.refusal
-    case .gigHive, .tus, .somebodyElse:
-      if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
-        throw answer.refusal
-      }
-      state = .uploading
-    }
-  }
-
-  private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
-    // A refusal without proof may not be from the server, which may have stored the upload.
-    let isProved = answer.isSuccess || answer.fields.first("Tus-Resumable") != nil
-    if !isProved, upload.mayHaveSentEnd(answer.sent) { history.mayBeWhole = true }
-    let (before, wasCreating) = (upload.location, upload.state == .creating)
-    do throws(TusError) {
-      try upload.receive(
-        status: answer.status, fields: answer.fields, from: target, afterMilliseconds: answer.afterMilliseconds)
-    } catch { return try receive(error, answer, wasCreating: wasCreating) }
-    noteOffset(isNew: before == nil)
-    if upload.location != before { noteCreation() }
-  }
-
-  private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
-    switch error {
-    // Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
-    case .notSpoken(status: 403), .notSpoken(status: 501): upload.assumeOffer()
-    case .notSpoken(let status) where TusTask.isOfNoTusServer(status):
-      // The response may not be from the server, so a started upload is not replaced by a form.
-      if request.mustSpeakTus || upload.location != nil { return upload.assumeOffer() }
-      state = .notSpoken
-    case .refused(method: "POST", let status)
-    where wasCreating && !request.mustSpeakTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
-      state = .notSpoken
-    case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
-    case .unproved(let status): throw .notFromServer(status: status)
-    case .notSpoken, .refused: throw answer.refusal
-    case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
-      .checksumMismatch, .locked:
-      throw .tus(error)
-    }
-  }
-
-  private mutating func noteOffset(isNew: Bool) {
-    switch upload.state {
-    case .sending:
-      history.offset = upload.acknowledged
-    case .complete: break
-    default: return
-    }
-    if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.acknowledged }
-    history.highestOffset = max(history.highestOffset, upload.acknowledged)
-  }
-
-  private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
-    let failure: ReplyFailure
-    do throws(ReplyFailure) {
-      let receipt = try ServerReply.fromGigHive(status: answer.status, content: answer.content, sent: sent)
-      state = .done(receipt, sent)
-      return
-    } catch { failure = error }
-    let error = UploadError(failure)
-    switch Verdict.ofFinalize(answer) {
-    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
-    // The tus server does not know it, and it did not become a recording.
-    case .gigHive(.uploadUnknown) where isGone, .gigHive(.refused(status: 500, _)) where isGone: return try startOver()
-    case .gigHive(.uploadUnknown):
-      state = .locating(sent)
-      upload.locate()
-      return
-    case .gigHive, .tus, .somebodyElse: break
-    }
-    // The content on the server is not, or no longer, this recording.
-    if error.isIntegrityFailure { restart() }
-    throw error
-  }
-
-  /// Whether this status of a response to OPTIONS means that the server does not support tus.
-  private static func isOfNoTusServer(_ status: Int) -> Bool {
-    (status < 500 || status == 501) && status != 401 && status != 407 && !RetryPolicy.isTransient(status: status)
   }
 
   mutating func interrupted(_ interruption: Interruption) {

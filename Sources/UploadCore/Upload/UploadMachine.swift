@@ -36,27 +36,19 @@ package struct UploadMachine: Sendable {
     /// The task decides what comes next.
     case deciding
     case hashing
-    /// One or two requests in flight, oldest first.
-    case underWay(first: SentRequest, second: SentRequest?)
+    /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
+    case underWay(first: HTTPRequest, second: HTTPRequest?)
     /// The same, with the end of the file held back, because the file may have changed and must be read again.
-    case holding(first: SentRequest, second: SentRequest?)
+    case holding(first: HTTPRequest, second: HTTPRequest?)
     /// The file is being read again.
-    case rereading(first: SentRequest, second: SentRequest?)
+    case rereading(first: HTTPRequest, second: HTTPRequest?)
     /// The server refused credentials that it accepted before.
-    case renewingCredentials(Answer, of: SentRequest)
+    case renewingCredentials(Answer, of: HTTPRequest)
     /// A failed attempt is to be reported.
     case retrying(Retry)
     case waiting(untilMilliseconds: Int64)
     case finished(Outcome)
     case failed(UploadError)
-  }
-
-  /// A request in flight.
-  package struct SentRequest: Equatable, Sendable {
-    /// The URI after redirects, not the one that the task chose.
-    let target: TargetURI
-    let expectsContinue: Bool
-    let isConfidential: Bool
   }
 
   package private(set) var state = State.deciding
@@ -166,7 +158,7 @@ package struct UploadMachine: Sendable {
   }
 
   /// - Parameter first: the request in flight, to which another one may be pipelined.
-  private mutating func decide(_ now: Int64, behind first: SentRequest? = nil) -> UploadAction {
+  private mutating func decide(_ now: Int64, behind first: HTTPRequest? = nil) -> UploadAction {
     do throws(UploadError) {
       switch try task.next() {
       case .ask(let request): return send(request, behind: first)
@@ -186,14 +178,12 @@ package struct UploadMachine: Sendable {
     return next(nowMilliseconds: now)
   }
 
-  private mutating func send(_ request: HTTPRequest, behind first: SentRequest?) -> UploadAction {
+  private mutating func send(_ request: HTTPRequest, behind first: HTTPRequest?) -> UploadAction {
     var request = request
     request.target = traits.redirects.target(for: request.target)
     request.mayExpectContinue =
       request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
-    let sent = SentRequest(
-      target: request.target, expectsContinue: request.mayExpectContinue, isConfidential: request.isConfidential)
-    state = first.map { .underWay(first: $0, second: sent) } ?? .underWay(first: sent, second: nil)
+    state = first.map { .underWay(first: $0, second: request) } ?? .underWay(first: request, second: nil)
     return .send(request, over: traits.connection(for: request))
   }
 
@@ -245,10 +235,10 @@ package struct UploadMachine: Sendable {
   }
 
   private mutating func take(
-    _ answer: Answer, to first: SentRequest, _ second: SentRequest?
+    _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
     attempts.note(answer)
-    switch answer.disposition(expectedContinue: first.expectsContinue) {
+    switch answer.disposition(expectedContinue: first.mayExpectContinue) {
     case .repeatWithoutExpect:
       traits.expectationFailed()
       return try askAgain(orElse: answer.refusal)
@@ -272,7 +262,7 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  private mutating func judge(_ answer: Answer, from request: SentRequest) throws(UploadError) {
+  private mutating func judge(_ answer: Answer, from request: HTTPRequest) throws(UploadError) {
     if answer.isSuccess, answer.sent != .whole, !task.isOfPart(answer) {
       throw .prematureSuccess(status: answer.status)
     }
@@ -289,7 +279,7 @@ package struct UploadMachine: Sendable {
 
   /// 307 and 308 keep method and content (RFC 9110, 15.4).
   private mutating func follow(
-    _ location: String, _ answer: Answer, from first: SentRequest
+    _ location: String, _ answer: Answer, from first: HTTPRequest
   ) throws(UploadError) {
     let target = try traits.redirects.follow(from: first.target, to: location)
     let refusal = UploadError.redirected(status: answer.status, location: location)

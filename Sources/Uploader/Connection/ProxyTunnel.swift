@@ -16,7 +16,7 @@ final class ProxyTunnel {
     if let authorization = proxy.authorization { fields.append(Field("Proxy-Authorization", authorization)) }
     let bytes: [UInt8]
     do throws(RequestHeadError) {
-      bytes = try RequestHead(method: "CONNECT", target: target, fields: fields).encoded(.authority)
+      bytes = try HTTPRequest(method: "CONNECT", target: target, fields: fields).encodedHead(.authority)
     } catch {
       head = UnsafeMutableRawBufferPointer(start: nil, count: 0)
       throw .requestHead(error)

@@ -34,9 +34,5 @@ final class Digest {
   }
 
   /// The digest in lower-case hexadecimal digits. Ends the computation.
-  func finishInHex() throws(UploadError) -> String {
-    var hex: [UInt8] = []
-    ASCII.appendHex(try finish(), to: &hex)
-    return String(decoding: hex, as: UTF8.self)
-  }
+  func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
 }

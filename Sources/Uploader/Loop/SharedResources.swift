@@ -1,4 +1,3 @@
-import CShims
 import UploadCore
 
 /// The resources shared by all uploads of an ``Uploader``.
@@ -9,9 +8,7 @@ struct SharedResources {
 
   /// Settings that apply to uploads of all protocols.
   func policy() throws(UploadError) -> UploadPolicy {
-    var seed: UInt64 = 0
-    guard shim_random(&seed, 8) == 0 else { throw .outOfResources("randomness") }
-    var policy = UploadPolicy(retries: configuration.retryPolicy, seed: seed)
+    var policy = UploadPolicy(retries: configuration.retryPolicy, seed: try RandomBytes.number())
     policy.totalMilliseconds = configuration.timeouts.totalMilliseconds
     policy.canRenewCredentials = configuration.refreshCredentials != nil
     return policy

@@ -214,9 +214,9 @@ final class UploadDriver: Machine {
   }
 
   private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
-    let (head, outgoing) = try composer.compose(request)
-    diagnostics.show(head)
-    return outgoing
+    let (complete, wire) = try composer.compose(request)
+    diagnostics.show(complete)
+    return wire
   }
 
   private var diagnostics: Diagnostics {

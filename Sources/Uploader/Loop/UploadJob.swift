@@ -112,13 +112,11 @@ final class UploadJob: Machine {
     if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
       try record?.update { $0.forgetUpload() }
     }
-    var random = [UInt8](repeating: 0, count: 16)
-    guard shim_random(&random, random.count) == 0 else { throw .outOfResources("randomness") }
     let isGuest = if case .uploadToken = shared.configuration.credentials { true } else { false }
     let plan = UploadPlan(
       request, size: file.size,
       previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
-      isGuest: isGuest, boundary: Boundary(random: random))
+      isGuest: isGuest, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }

@@ -6,10 +6,10 @@ struct Diagnostics {
   /// The secrets to redact in fields from the server.
   let secrets: Secrets
 
-  func show(_ head: RequestHead) {
+  func show(_ request: HTTPRequest) {
     guard let tell else { return }
-    tell("> " + head.method + " " + secrets.line(ofURI: head.target.text))
-    for field in head.fields { tell("> " + visible(field)) }
+    tell("> " + request.method + " " + secrets.line(ofURI: request.target.text))
+    for field in request.fields { tell("> " + visible(field)) }
   }
 
   func show(_ response: Response) {

@@ -28,7 +28,8 @@ struct RequestComposer {
 
   mutating func hide(_ secret: String) { secrets.add(Array(secret.utf8)) }
 
-  func compose(_ request: HTTPRequest) throws(UploadError) -> (head: RequestHead, outgoing: WireRequest) {
+  /// - Returns: the request with all its fields, and its form on the wire.
+  func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     var fields = [
       Field("User-Agent", configuration.userAgent), Field("Accept", "application/json"),
       Field("Accept-Encoding", ContentCoding.accepted),
@@ -43,13 +44,12 @@ struct RequestComposer {
     let body = request.body ?? RequestBody()
     if request.body != nil { fields.append(Field("Content-Length", String(body.length))) }
     if request.mayExpectContinue { fields.append(Field("Expect", "100-continue")) }
-    let head = RequestHead(method: request.method, target: request.target, fields: fields)
+    var request = request
+    request.fields = fields
     do throws(RequestHeadError) {
       let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)
-      return (
-        head,
-        WireRequest(head: try head.encoded(proxy == nil ? .origin : .absolute), body: body, exchange: exchange)
-      )
+      let head = try request.encodedHead(proxy == nil ? .origin : .absolute)
+      return (request, WireRequest(head: head, body: body, exchange: exchange))
     } catch { throw .requestHead(error) }
   }
 }

@@ -6,8 +6,6 @@ package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
-  /// The ID of a record that this one replaces, to be removed once this one is written.
-  private var replaced: String?
   /// Whether this process has synced the record in its current state.
   private var isSafe = false
   /// Whether space is reserved for its last write.
@@ -279,11 +277,5 @@ package final class LockedRecord {
     withExtendedLifetime(lock) {}
   }
 
-  private static func newID() throws(UploadError) -> String {
-    var bytes = [UInt8](repeating: 0, count: 4)
-    guard shim_random(&bytes, bytes.count) == 0 else { throw .outOfResources("randomness") }
-    var digits: [UInt8] = []
-    ASCII.appendHex(bytes, to: &digits)
-    return String(decoding: digits, as: UTF8.self)
-  }
+  private static func newID() throws(UploadError) -> String { ASCII.hex(try RandomBytes.bytes(4)) }
 }

@@ -106,8 +106,8 @@ extension StateDirectory {
 
   /// Rebuilds the index from all records.
   private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile> {
-    var instance: UInt64 = 0
-    guard shim_random(&instance, 8) == 0 else { throw .damaged }
+    let instance: UInt64
+    do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
     let found = try names()
     let entries = found.openCount * UploadRecord.indexKeyCount + found.deliveredCount

@@ -51,10 +51,9 @@ extension StateDirectory {
     let descriptor = shim_open_for_reading("/proc/sys/kernel/random/boot_id", 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 36)
-    let count = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress!, $0.count) }
-    guard count == bytes.count else { return nil }
-    indexState.boot = bytes
-    return bytes
+    // A UUID and a line end.
+    guard let boot = (try? SmallFile.read(descriptor, limit: 36))?.prefix(36), boot.count == 36 else { return nil }
+    indexState.boot = Array(boot)
+    return indexState.boot
   }
 }

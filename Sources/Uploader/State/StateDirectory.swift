@@ -21,9 +21,8 @@ package final class StateDirectory {
   func makeDirectories() throws(StateError) {
     // A parent may exist and be unwritable. If it does not exist, that is the error.
     var failure: StateError?
-    let slash = UInt8(ascii: "/")
-    let ends = path.bytes.indices.filter { $0 > 0 && path.bytes[$0] == slash } + [path.bytes.count]
-    var parent: LocalPath = path.bytes.first == slash ? "/" : "."
+    let ends = path.bytes.indices.filter { $0 > 0 && path.bytes[$0] == ASCII.slash } + [path.bytes.count]
+    var parent: LocalPath = path.bytes.first == ASCII.slash ? "/" : "."
     for end in ends {
       let path = LocalPath(bytes: Array(path.bytes[..<end]))
       guard let name = path.cString else { throw .unusable(path, SystemError(code: SHIM_EINVAL)) }
@@ -71,15 +70,7 @@ package final class StateDirectory {
     let result = shim_file_status_of(descriptor, &status)
     guard result == 0 else { throw SystemError(result: result) }
     guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
-    var bytes = [UInt8](repeating: 0, count: Int(min(status.size, Int64(Limits.recordLength))) + 1)
-    var length = 0
-    while length < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
-      if count < 0 { throw SystemError(result: count) }
-      if count == 0 { break }
-      length += Int(count)
-    }
-    return Array(bytes[..<length])
+    return try SmallFile.read(descriptor, limit: Int(min(status.size, Int64(Limits.recordLength))))
   }
 
   private func setAside(_ path: LocalPath) {
@@ -229,6 +220,6 @@ package final class StateDirectory {
   private func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
 
   func file(_ name: String) -> LocalPath {
-    LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + Array(name.utf8))
+    LocalPath(bytes: path.bytes + [ASCII.slash] + Array(name.utf8))
   }
 }

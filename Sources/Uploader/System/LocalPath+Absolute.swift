@@ -4,9 +4,9 @@ import UploadCore
 extension LocalPath {
   /// The absolute path; nil if there is no working directory.
   package var absolute: LocalPath? {
-    if bytes.first == UInt8(ascii: "/") { return self }
+    if bytes.first == ASCII.slash { return self }
     var directory = [CChar](repeating: 0, count: 4096)
     guard shim_working_directory(&directory, directory.count) == 0 else { return nil }
-    return LocalPath(bytes: LocalPath(cString: directory).bytes + [UInt8(ascii: "/")] + bytes)
+    return LocalPath(bytes: LocalPath(cString: directory).bytes + [ASCII.slash] + bytes)
   }
 }

@@ -12,6 +12,13 @@ struct CommonArguments {
   private(set) var wantsHelp = false
   private var stateDirectory: LocalPath?
 
+  init() {}
+
+  /// Applies the common options, and ignores others.
+  init(_ options: [GivenOption]) throws(UsageError) {
+    for given in options { _ = try apply(given) }
+  }
+
   /// Checks the options against each other.
   func validate() throws(UsageError) {
     if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
@@ -23,7 +30,7 @@ struct CommonArguments {
   /// there is none.
   var statePath: LocalPath? {
     if let stateDirectory { return stateDirectory }
-    if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == UInt8(ascii: "/") {
+    if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == ASCII.slash {
       return home.appending("/gighive-upload")
     }
     if shim_is_root() != 0 { return "/var/lib/gighive-upload" }

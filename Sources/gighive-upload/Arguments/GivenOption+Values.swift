@@ -62,6 +62,10 @@ extension GivenOption {
     throw invalid(words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1])
   }
 
+  func progressStyle() throws(UsageError) -> Report.ProgressStyle {
+    try choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+  }
+
   func invalid(_ expected: String) -> UsageError {
     UsageError(
       "--" + OptionTable.name(of: option) + ": \"" + PrintableText.line(text) + "\" is not " + expected + ".")

@@ -51,10 +51,10 @@ struct SendArguments {
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
   /// Whether a record is required, because a tus upload cannot be resumed without one.
-  var needsState: Bool { tusURL != nil || (server != nil && template.uploadProtocol == .tus) }
+  var needsState: Bool { template.mustSpeakTus }
 
   /// Whether the uploads are recorded.
-  var isRecorded: Bool { multipartURL == nil }
+  var isRecorded: Bool { template.isRecorded }
 
   /// The request for one of the files.
   func request(for file: LocalPath) -> UploadRequest {
@@ -82,8 +82,7 @@ struct SendArguments {
     case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
-    case .progress:
-      progress = try given.choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
+    case .progress: progress = try given.progressStyle()
     default: preconditionFailure("an option that send does not have")
     }
   }

@@ -5,8 +5,7 @@ import Uploader
 /// then its record.
 enum CancelDelete {
   static func run(_ command: Command, _ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
-    var common = CommonArguments()
-    for given in options { _ = try common.apply(given) }
+    let common = try CommonArguments(options)
     guard !operands.isEmpty else { throw UsageError("give upload IDs; gighive-upload list shows them.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
@@ -86,8 +85,7 @@ enum CancelDelete {
     guard let endpoint = try? TargetURI(record.endpoint) else { return .ended }
     let uploader: Uploader
     do throws(UsageError) {
-      var common = CommonArguments()
-      for given in options { _ = try common.apply(given) }
+      let common = try CommonArguments(options)
       uploader = Uploader(try common.configuration(for: endpoint.host, report))
     } catch {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)

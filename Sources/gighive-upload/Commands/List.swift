@@ -3,8 +3,7 @@ import Uploader
 /// `gighive-upload list [--json] [--forget [ID...]]`
 enum List {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
-    var common = CommonArguments()
-    for given in options { _ = try common.apply(given) }
+    let common = try CommonArguments(options)
     let forgets = options.contains { $0.option == .forget }
     guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
     let report = Report(common, progress: .none)

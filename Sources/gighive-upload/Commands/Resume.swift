@@ -4,15 +4,14 @@ import Uploader
 enum Resume {
   /// Resumes uploads with the options in their records and those given now.
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
-    var common = CommonArguments()
-    for given in options { _ = try common.apply(given) }
+    let common = try CommonArguments(options)
     let isAll = options.contains { $0.option == .all }
     guard isAll != !operands.isEmpty else { throw UsageError("give upload IDs or --all.") }
     let own = options.filter { $0.option != .all }
     let ceiling = try own.last { $0.option == .maxMemory }?.size()
     if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
 
-    let progress = try progressStyle(own)
+    let progress = try own.last { $0.option == .progress }?.progressStyle() ?? .automatic
     let report = Report(common, progress: progress)
     guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
@@ -54,10 +53,5 @@ enum Resume {
       report.failed(index, record.id + ": " + error.message, exitCode: ExitCode.usage)
       return ExitCode.usage
     }
-  }
-
-  private static func progressStyle(_ options: [GivenOption]) throws(UsageError) -> Report.ProgressStyle {
-    guard let given = options.last(where: { $0.option == .progress }) else { return .automatic }
-    return try given.choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
   }
 }

@@ -27,7 +27,7 @@ struct ProxySources {
   private func fromOptions(_ url: String, _ allowsSharedSecrets: Bool) throws(UsageError) -> Proxy {
     let uri: TargetURI
     do throws(TargetURIError) {
-      uri = try TargetURI(url.utf8.contains(UInt8(ascii: "/")) ? url : "http://" + url)
+      uri = try TargetURI(url.utf8.contains(ASCII.slash) ? url : "http://" + url)
     } catch {
       if error == .containsUserInformation {
         throw UsageError("--proxy cannot contain a user name or password; use --proxy-user and --proxy-password-file.")

@@ -24,29 +24,25 @@ struct SecretFile {
   func read(limit: Int) throws(UsageError) -> [UInt8] {
     guard let path = path.cString else { throw UsageError("a file name cannot contain a NUL.") }
     let descriptor = shim_open_for_reading(path, mayWait ? 1 : 0)
-    defer { if descriptor >= 0 { _ = shim_close(descriptor) } }
-    if descriptor >= 0 { try refuseShared(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    var length = 0
-    var result = Int64(descriptor)
-    while result >= 0, length < bytes.count {
-      result = bytes.withUnsafeMutableBytes { shim_read(descriptor, $0.baseAddress! + length, $0.count - length) }
-      if result == 0 { break }
-      length += max(0, Int(result))
-    }
-    guard result >= 0 else { throw UsageError(name + ": " + SystemError(code: Int32(-result)).text + ".") }
-    guard length <= limit else { throw UsageError(name + " is longer than " + SizeText.exact(Int64(limit)) + ".") }
-    return Array(bytes[..<length])
+    guard descriptor >= 0 else { throw failure(SystemError(result: descriptor)) }
+    defer { _ = shim_close(descriptor) }
+    try refuseShared(descriptor)
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try SmallFile.read(descriptor, limit: limit) } catch { throw failure(error) }
+    guard bytes.count <= limit else { throw UsageError(name + " is longer than " + SizeText.exact(Int64(limit)) + ".") }
+    return bytes
   }
 
   private var name: String { PrintableText.line(path.text) }
+
+  private func failure(_ error: SystemError) -> UsageError { UsageError(name + ": " + error.text + ".") }
 
   /// Refuses a file that other users can read.
   private func refuseShared(_ descriptor: Int32) throws(UsageError) {
     if allowsShared { return }
     var status = shim_file_status()
     let result = shim_file_status_of(descriptor, &status)
-    guard result == 0 else { throw UsageError(name + ": " + SystemError(code: -result).text + ".") }
+    guard result == 0 else { throw failure(SystemError(result: result)) }
     if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & 0o077 == 0 { return }
     throw UsageError(
       name + " can be read by other users; run chmod 600 on it, or use --shared-secrets to accept it.")

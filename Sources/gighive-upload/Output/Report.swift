@@ -8,7 +8,7 @@ final class Report {
   private enum Style { case json, bar, plain, none }
 
   /// One file that is being uploaded.
-  private struct Entry {
+  struct Entry {
     let index: Int
     let file: LocalPath
     var meter = Meter()
@@ -21,17 +21,17 @@ final class Report {
   }
 
   private let style: Style
-  private let isQuiet: Bool
-  private let isJSON: Bool
+  let isQuiet: Bool
+  let isJSON: Bool
   /// The option that a suggested command needs to find the record; can be empty.
-  private let stateHint: String
+  let stateHint: String
   /// Only the files being uploaded: there can be very many others.
   private var entries: [Entry] = []
   /// The files announced last, and the index of the first of them.
   private var files = Operands()
   private var firstIndex = 0
-  private var fileCount = 0
-  private var deliveredCount = 0
+  var fileCount = 0
+  var deliveredCount = 0
   private var isLineOpen = false
 
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
@@ -74,16 +74,16 @@ final class Report {
     return entries.count - 1
   }
 
-  private func entry(_ index: Int) -> Entry { entries[position(index)] }
+  func entry(_ index: Int) -> Entry { entries[position(index)] }
 
   /// Drops the entry of a file that has ended.
-  private func end(_ index: Int, isDelivered: Bool) {
+  func end(_ index: Int, isDelivered: Bool) {
     _ = position(index)
     shim_note_end(isDelivered ? 1 : 0)
     entries.removeAll { $0.index == index }
   }
 
-  // MARK: UploadProgress
+  // MARK: Progress
 
   func progress(_ index: Int, _ progress: UploadProgress) {
     entries[position(index)].meter.note(progress, nowMilliseconds: shim_monotonic_milliseconds())
@@ -190,112 +190,12 @@ final class Report {
     say(String(deliveredCount) + " of " + String(fileCount) + " delivered.")
   }
 
-  private func closeLine() {
+  func closeLine() {
     if isLineOpen { Console.error("\r\u{1B}[K") }
     isLineOpen = false
   }
 
-  // MARK: Outcomes
-
-  func delivered(_ index: Int, _ delivery: Delivery) {
-    defer { end(index, isDelivered: true) }
-    deliveredCount += 1
-    closeLine()
-    if isJSON { return reportDeliveredJSON(index, delivery) }
-    if isQuiet { return }
-    let receipt = delivery.receipt
-    var lines = [entry(index).name + ": " + (receipt.wasAlreadyThere ? "already there" : "delivered")]
-    if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }
-    if let sha256 = delivery.file.sha256 {
-      lines.append(
-        "  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
-    }
-    let sent = delivery.file.size - delivery.resumedFrom
-    let before = delivery.resumedFrom > 0 ? "; the server had " + SizeText.short(delivery.resumedFrom) : ""
-    lines.append(
-      "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
-        + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) + before)
-    Console.out(lines.joined(separator: "\n"))
-  }
-
-  private func reportDeliveredJSON(_ index: Int, _ delivery: Delivery) {
-    var line = event("delivered", index)
-    line.add("bytes", delivery.file.size)
-    line.add("total", delivery.file.size)
-    line.add("seconds", milliseconds: delivery.durationMilliseconds)
-    if let sha256 = delivery.file.sha256 { line.add("checksum_sha256", sha256) }
-    line.add("checksum_verified", delivery.receipt.isChecksumVerified)
-    line.add("already_there", delivery.receipt.wasAlreadyThere)
-    if let assetID = delivery.receipt.assetID { line.add("asset_id", assetID) }
-    line.add("exit_code", Int64(ExitCode.delivered))
-    Console.out(line.finished())
-  }
-
-  /// Reports a file that another process has delivered in the meantime.
-  func deliveredBefore(_ index: Int, upload: String) {
-    defer { end(index, isDelivered: true) }
-    recorded(index, upload: upload)
-    deliveredCount += 1
-    closeLine()
-    if isJSON {
-      var line = event("delivered", index)
-      line.add("already_there", true)
-      line.add("exit_code", Int64(ExitCode.delivered))
-      Console.out(line.finished())
-    } else {
-      say(upload + ": already delivered.")
-    }
-  }
-
-  func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
-    failed(index, message(of: error, index), exitCode: exitCode)
-  }
-
-  func failed(_ index: Int, _ message: String, exitCode: Int32) {
-    defer { end(index, isDelivered: false) }
-    if isJSON {
-      var line = event("failed", index)
-      line.add("bytes", entry(index).meter.deliveredBytes)
-      line.add("exit_code", Int64(exitCode))
-      line.add("message", message)
-      Console.out(line.finished())
-    }
-    if !isJSON || !isQuiet { complain(message) }
-  }
-
-  /// A failure that concerns no particular file.
-  func failed(_ error: UploadError, exitCode: Int32) { failed(error.explanation, exitCode: exitCode) }
-
-  func failed(_ message: String, exitCode: Int32) {
-    if isJSON {
-      var line = JSONWriter()
-      line.add("event", "failed")
-      line.add("exit_code", Int64(exitCode))
-      line.add("message", message)
-      Console.out(line.finished())
-    }
-    if !isJSON || !isQuiet { complain(message) }
-  }
-
-  /// The message of an interruption says how much had been sent.
-  private func message(of error: UploadError, _ index: Int) -> String {
-    let entry = entry(index)
-    guard case .cancelled(let hasSentAll) = error else {
-      // With several files, the message must name the file.
-      let namesFile = fileCount == 1 || error.namesFile
-      return (namesFile ? "" : entry.name + ": ") + error.explanation + (error.leavesPending ? wayOn(entry) : "")
-    }
-    if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
-    let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
-    return entry.name + ": interrupted; " + (entry.meter.totalBytes == 0 ? "nothing was sent" : sent + " were sent")
-      + ", nothing was delivered." + wayOn(entry)
-  }
-
-  private func wayOn(_ entry: Entry) -> String {
-    entry.upload.map { " Resume with: gighive-upload resume " + $0 + stateHint } ?? ""
-  }
-
-  private func event(_ kind: String, _ index: Int) -> JSONWriter {
+  func event(_ kind: String, _ index: Int) -> JSONWriter {
     var line = JSONWriter()
     line.add("event", kind)
     line.add(file: entry(index).file)

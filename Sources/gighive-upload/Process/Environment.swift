@@ -5,16 +5,7 @@ import Uploader
 func environment(_ name: String) -> String? { environmentBytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
 /// The same as bytes, because a password need not be UTF-8.
-func environmentBytes(_ name: String) -> [UInt8]? {
-  guard let value = shim_environment(name), value[0] != 0 else { return nil }
-  var bytes: [UInt8] = []
-  var index = 0
-  while value[index] != 0 {
-    bytes.append(UInt8(bitPattern: value[index]))
-    index += 1
-  }
-  return bytes
-}
+func environmentBytes(_ name: String) -> [UInt8]? { environmentPath(name)?.bytes }
 
 /// An environment variable that holds a path; nil if it is unset or empty.
 func environmentPath(_ name: String) -> LocalPath? {

@@ -1,4 +1,4 @@
-"""The receiver of a round: HiveStub in a process of its own, which can be killed and started again with what it had."""
+"""The receiver of a round: HiveStub in a separate process, which can be killed and restarted with its state."""
 
 from __future__ import annotations
 
@@ -91,14 +91,8 @@ class Server:
         files = sorted(path for path in self._store.iterdir() if re.match(r"[0-9a-f]{64}\b", path.name))
         return [(digest_of(path), path.stat().st_size) for path in files]
 
-    def complete_uploads(self) -> list[str]:
-        """SHA-256 of each tus upload that is complete and not finalized."""
-        infos = [path for path in self._store.rglob("*.info")]
-        lengths = [(path.with_suffix(""), json.loads(path.read_text())["length"]) for path in infos]
-        return [digest_of(path) for path, length in lengths if path.stat().st_size == length]
-
     def errors(self) -> list[str]:
-        """What the server says of its own mistakes."""
+        """The server's own error messages."""
         text = self._log.read_text(errors="replace")
         return [text[at : at + 2000] for at in (text.find("Traceback"),) if at >= 0]
 

@@ -34,7 +34,7 @@ enum URITarget {
     require(!last.utf8.contains { $0 == 0x2F || $0 == 0x3F }, "a segment with \(last)")
     let path = Array(uri.requestTarget.utf8.prefix { $0 != 0x3F })
     require(path.suffix(last.utf8.count + 1) == [0x2F] + Array(last.utf8), "the last segment is not \(last)")
-    guard let head = try? RequestHead(method: "POST", target: uri, fields: []).encoded() else { return }
+    guard let head = try? HTTPRequest(method: "POST", target: uri, fields: []).encodedHead() else { return }
     let lines = head.split(separator: 0x0A, omittingEmptySubsequences: false)
     require(lines.count == 4 && lines.dropLast().allSatisfy { $0.last == 0x0D }, "a URI that writes lines")
     require(lines[0].split(separator: 0x20).count == 3, "a URI that breaks the request line")

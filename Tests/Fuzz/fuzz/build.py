@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -34,7 +35,14 @@ def sources(kind: str) -> list[Path]:
 
 
 def binary(kind: str) -> Path:
-    """Builds it, unless it is there and of these sources."""
+    """Builds it, unless it is there and of these sources. One process at a time."""
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    with open(SCRATCH / f"{kind}.lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _binary(kind)
+
+
+def _binary(kind: str) -> Path:
     # A copy, so that an editor cannot change them in the middle.
     copy = SCRATCH / f"{kind}-sources"
     shutil.rmtree(copy, ignore_errors=True)

@@ -28,11 +28,6 @@ class Access:
         return self._upload_token is not None and hmac.compare_digest(token, self._upload_token.encode())
 
 
-def user_of(request: Request) -> str:
-    """The name in the request's Basic credentials, right or wrong; empty if there are none."""
-    return _credentials(request).partition(b":")[0].decode("utf-8", "replace")
-
-
 def _credentials(request: Request) -> bytes:
     scheme, _, encoded = request.header("Authorization").partition(" ")
     if scheme.lower() != "basic":

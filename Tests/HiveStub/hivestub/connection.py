@@ -164,9 +164,8 @@ class Connection:
             return stream.end_with_reset
         if "delay-answer" in plan:
             hive.stopping.wait(plan["delay-answer"])
-        blind = hive.discard and not stream.can_continue_after_discard()
         body.on_begin = None  # no 100 after the final answer
-        close = blind or answers.must_close(answer, plan) or not _wants_keep_alive(request)
+        close = answers.must_close(answer, plan) or not _wants_keep_alive(request)
         data = answers.render(answer, plan, request.version == "HTTP/1.0", close, request.method == "HEAD")
         answers.send(stream, data, plan, hive.stopping)
         request.status = answer.status

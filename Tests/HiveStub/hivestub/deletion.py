@@ -1,11 +1,11 @@
-"""GigHive's `POST /db/delete_media_files.php`: whoever uploaded a recording may take it back."""
+"""GigHive's `POST /db/delete_media_files.php`: the uploader of a recording may delete it."""
 
 from __future__ import annotations
 
 import hmac
 from pathlib import Path
 
-from .access import Access, user_of
+from .access import Access
 from .catalogue import Catalogue
 from .endpoints import JSONEndpoint
 from .messages import Answer, Refused, Request, json_answer
@@ -14,7 +14,7 @@ PATH = "/db/delete_media_files.php"
 
 
 class DeletionEndpoint(JSONEndpoint):
-    """The uploader names one asset_id and its delete_token, the admin any asset_ids."""
+    """The uploader names one asset_id and its delete_token."""
 
     def __init__(self, catalogue: Catalogue, access: Access, store: Path | None):
         super().__init__(access)
@@ -22,11 +22,6 @@ class DeletionEndpoint(JSONEndpoint):
         self._store = store
 
     def receive_document(self, request: Request, document: dict) -> Answer:
-        if user_of(request) == "admin":
-            ids = document.get("asset_ids")
-            if not isinstance(ids, list):
-                raise _refused(400, "Bad Request", "Expected JSON body with asset_ids array")
-            return self._delete([id for id in map(_positive, ids) if id])
         id, token = _positive(document.get("asset_id")), document.get("delete_token")
         if not id or not isinstance(token, str) or not token.strip():
             raise _refused(400, "Bad Request", "Expected JSON body with asset_id and delete_token")
@@ -35,24 +30,15 @@ class DeletionEndpoint(JSONEndpoint):
             raise _refused(404, "Not Found", "Not found")
         if known is None or not hmac.compare_digest(known.encode(), token.strip().encode()):
             raise _refused(403, "Forbidden", "Invalid delete token")
-        return self._delete([id])
-
-    def _delete(self, ids: list[int]) -> Answer:
-        deleted, errors = [], []
-        for id in ids:
-            recording = self._catalogue.remove(id)
-            if recording is None:
-                errors.append({"asset_id": id, "error": "Not found"})
-                continue
-            deleted.append({"asset_id": id})
-            if self._store is not None:
-                (self._store / recording.file_name).unlink(missing_ok=True)
+        recording = self._catalogue.remove(id)
+        if self._store is not None:
+            (self._store / recording.file_name).unlink(missing_ok=True)
         return json_answer(200, {
-            "success": not errors,
+            "success": True,
             "db": {"host": "localhost", "name": "music_db"},
-            "deleted_count": len(deleted),
-            "error_count": len(errors),
-            "results": {"deleted": deleted, "errors": errors},
+            "deleted_count": 1,
+            "error_count": 0,
+            "results": {"deleted": [{"asset_id": id}], "errors": []},
         })
 
 

@@ -18,7 +18,7 @@ class EarlyStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """A status in the place of the answer; Retry-After only where it is ordered."""
+    """A status instead of the answer; Retry-After only where it is ordered."""
 
     status: int
     retry_after: str
@@ -32,12 +32,6 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Vanishing:
-    after: int
-    status: int
-
-
-@dataclass(frozen=True)
 class Redirect:
     status: int
     location: str
@@ -45,7 +39,7 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Foreign:
-    """An answer that somebody else gives: a page, without tus's headers and without JSON."""
+    """A response from something else: a page, without tus headers and without JSON."""
 
     status: int
     location: str
@@ -109,19 +103,14 @@ def early_status_after(text: str) -> BodyFault:
     return BodyFault("early-status-after", int(after), early_status(rest))
 
 
-def redirect(text: str) -> Redirect:
-    status, _, location = text.partition(":")
-    return Redirect(int(status), location)
+def coded(make: Callable[[int, str], object]) -> Callable[[str], object]:
+    """Reads CODE[:REST]."""
 
+    def parse(text: str):
+        status, _, rest = text.partition(":")
+        return make(int(status), rest)
 
-def status(text: str) -> Status:
-    status, _, retry_after = text.partition(":")
-    return Status(int(status), retry_after)
-
-
-def vanishing(text: str) -> Vanishing:
-    after, _, status = text.partition(":")
-    return Vanishing(int(after), gone_status(status))
+    return parse
 
 
 def gone_status(text: str) -> int:
@@ -157,11 +146,6 @@ def choice(default: str, *others: str) -> Callable[[str], str]:
 
 def body_fault(name: str) -> Callable[[str], BodyFault]:
     return lambda text: BodyFault(name, int(text))
-
-
-def foreign(text: str) -> Foreign:
-    status, _, location = text.partition(":")
-    return Foreign(int(status), location)
 
 
 def lock(text: str) -> Lock:

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 from .access import Access
-from .body import Body
 from .catalogue import Catalogue, Duplicate
 from .endpoints import JSONEndpoint
 from .gighive import check, duplicate_answer, error

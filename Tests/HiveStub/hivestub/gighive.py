@@ -13,7 +13,7 @@ from .access import Access
 from .body import Body
 from .catalogue import AUDIO, VIDEO, Catalogue, Duplicate, extension_of
 from .endpoints import Endpoint, Receiver
-from .messages import Answer, Part, Refused, Request, html_answer, json_answer, unauthorized
+from .messages import Answer, Part, Refused, Request, json_answer, unauthorized
 
 PATH = "/api/uploads.php"
 ASSET = re.compile(r"/api/uploads/([0-9]{1,18})")
@@ -29,10 +29,9 @@ class UploadEndpoint(Endpoint):
     """The PHP page behind Apache: Apache refuses credentials from the headers alone, PHP answers when
     the whole body is in."""
 
-    def __init__(self, catalogue: Catalogue, access: Access, upload_max_filesize, receiver: Receiver):
+    def __init__(self, catalogue: Catalogue, access: Access, receiver: Receiver):
         self._catalogue = catalogue
         self._access = access
-        self._upload_max_filesize = upload_max_filesize
         self._receiver = receiver
 
     def refuse_from_head(self, request: Request) -> Answer | None:
@@ -54,10 +53,6 @@ class UploadEndpoint(Endpoint):
         if "multipart-pending" in request.plan:
             self._catalogue.set_pending(document["asset_id"], request.plan["multipart-pending"])
             return json_answer(201, {"status": "pending", "id": document["id"], "asset_id": document["asset_id"]})
-        if "text/html" in request.header("Accept").lower():
-            page = html_answer(201, f"Upload {document['id']} is stored.")
-            page.content_type = "text/html; charset=UTF-8"
-            return page
         return json_answer(201, document)
 
     def _accept(self, request: Request, body: Body) -> dict:
@@ -65,8 +60,7 @@ class UploadEndpoint(Endpoint):
         form = {part.name: part for part in request.parts if not part.is_file}
         text = {name: part.value.decode("utf-8", "replace") for name, part in form.items()}
         file = next((part for part in reversed(request.files) if part.name == "file"), None)
-        limit = self._upload_max_filesize
-        if file is None or (limit is not None and file.size > limit):
+        if file is None:
             raise Refused(error(413, "Payload Too Large", TOO_LARGE))
         check(file, text)
         try:

@@ -35,14 +35,13 @@ TLS_VERSIONS = {
 class HiveStub:
     """A loopback receiver for tests, the demo and the bench. Use it as a context manager.
 
-    discard: throw all bodies away at once; over TLS without decrypting them ("decrypt" does decrypt).
+    discard: throw all bodies away at once.
     faults: orders such as "early-status=413:rst" or "reset-after=1000@1"; see faults.KINDS. They can
         be replaced while it runs.
     answer: bytes, or a function from the Request to bytes, sent verbatim instead of every final answer.
-    store: directory for the files' bytes, the uploads under way (in `.hivestub`) and what was delivered: a
-        stub that is started on it again goes on. Without it files are only hashed.
+    store: directory for the files' bytes, the unfinished uploads (in `.hivestub`) and what was delivered: a
+        stub that is started on it again continues. Without it files are only hashed.
     max_body: like ModSecurity's limit: 413 from the headers alone, before credentials.
-    upload_max_filesize: like PHP's limit: 413 in JSON when the body is in.
     keep_body: how many bytes of each raw body the log keeps.
     user=None: no credentials are asked for.
     tus: whether /files/ exists; tus_extensions, tus_max_size, tus_expires_seconds, tus_checksum_algorithms say what
@@ -56,12 +55,11 @@ class HiveStub:
         user: str | None = "uploader",
         password: str = "secret",
         upload_token: str | None = None,
-        discard: bool | str = False,
+        discard: bool = False,
         faults: list[str] | tuple[str, ...] = (),
         answer: bytes | Callable[[Request], bytes] | None = None,
         store: str | None = None,
         max_body: int | None = None,
-        upload_max_filesize: int | None = None,
         keep_body: int = 0,
         tus: bool = True,
         tus_extensions: tuple[str, ...] | list[str] = GIGHIVE_EXTENSIONS,
@@ -94,8 +92,7 @@ class HiveStub:
         self._numbers = itertools.count(1)
         self._redirects = itertools.count(1)
         self._site = Site(
-            Access(user, password, upload_token), store, upload_max_filesize,
-            tus,
+            Access(user, password, upload_token), store, tus,
             TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds, tuple(tus_checksum_algorithms)),
             finalize_delay_seconds,
             "https" if tls else "http", self.stopping,
@@ -156,12 +153,12 @@ class HiveStub:
 
     @property
     def recordings(self) -> list[Recording]:
-        """What was delivered to GigHive's endpoints, by multipart or by tus and finalize."""
+        """What was delivered to GigHive's endpoints, by multipart or over tus and finalize."""
         return self.catalogue.recordings
 
     @property
     def uploads(self) -> list[Upload]:
-        """The tus uploads that are under way; at /tus/ also those that are complete."""
+        """The tus uploads that are in progress; at /tus/ also those that are complete."""
         return self._site.uploads
 
     @property
@@ -258,8 +255,7 @@ class HiveStub:
         except (OSError, ValueError) as problem:
             self.handshake_failures.append(str(problem))
             return
-        stream = TLSStream(tls, self.stopping, decrypt_discarded=self.discard is not True)
-        Connection(number, stream, tls, self).serve()
+        Connection(number, TLSStream(tls, self.stopping), tls, self).serve()
 
 
 def make_context(

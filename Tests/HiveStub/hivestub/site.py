@@ -30,7 +30,6 @@ class Site:
         self,
         access: Access,
         store: str | None,
-        upload_max_filesize: int | None,
         tus: bool,
         tus_settings: TusSettings,
         finalize_delay_seconds: float,
@@ -49,7 +48,7 @@ class Site:
             self._tus[base] = TusEndpoint(uploads, tus_settings, its_access, scheme, stopping)
         target = Path(store) if store else None
         self._pages: dict[str, Endpoint] = {
-            gighive.PATH: gighive.UploadEndpoint(self.catalogue, access, upload_max_filesize, receiver),
+            gighive.PATH: gighive.UploadEndpoint(self.catalogue, access, receiver),
             finalize.PATH: finalize.FinalizeEndpoint(
                 self._tus[GIGHIVE_TUS].store, self.catalogue, access, target, finalize_delay_seconds, stopping),
             deletion.PATH: deletion.DeletionEndpoint(self.catalogue, access, target),

@@ -25,7 +25,7 @@ GIGHIVE_EXTENSIONS = ("creation", "creation-with-upload", "termination", "concat
 EXTENSIONS = (*GIGHIVE_EXTENSIONS, "expiration", "checksum")
 
 READ_ON_BYTES = 256 << 10
-"""How much of a body that nobody wants Go's server reads in order to keep the connection."""
+"""How much of an unwanted body Go's server reads in order to keep the connection."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,6 @@ class TusEndpoint(Endpoint):
             with self._locked(upload, body):
                 self._check_patch(upload, offset, request)
                 upload.append(path)
-                self._vanish_if_ordered(upload, request)
                 return self._patched(upload, request)
 
     def _patched(self, upload: Upload, request: Request) -> Answer:
@@ -261,7 +260,6 @@ class TusEndpoint(Endpoint):
                     for chunk in body.chunks():
                         write_all(data, chunk[:room])
                         room = max(0, room - len(chunk))
-                        self._vanish_if_ordered(upload, request)
         except Interrupted:
             raise refused("ERR_UPLOAD_INTERRUPTED", close=True) from None
         except BodyCut:
@@ -270,7 +268,6 @@ class TusEndpoint(Endpoint):
             elif "lock-wait" in request.plan:
                 upload.lock.linger(request.plan["lock-wait"], None)
             raise
-        self._vanish_if_ordered(upload, request)
 
     def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:
         return (
@@ -279,7 +276,7 @@ class TusEndpoint(Endpoint):
 
     @contextmanager
     def _spooled(self, body: Body, wanted: tuple[str, bytes] | None) -> Iterator[Path]:
-        """The whole body in a file of its own, if it has the wanted checksum."""
+        """The whole body in a separate file, if it has the expected checksum."""
         path = self.store.spool_path()
         digest = hashlib.new(wanted[0]) if wanted else None
         try:
@@ -293,12 +290,6 @@ class TusEndpoint(Endpoint):
             yield path
         finally:
             path.unlink(missing_ok=True)
-
-    def _vanish_if_ordered(self, upload: Upload, request: Request) -> None:
-        order = request.plan.get("expire-after")
-        if order is not None and upload.offset >= order.after:
-            self.store.remove(upload, order.status)
-            raise refused("ERR_UPLOAD_NOT_FOUND", status=order.status, close=True)
 
     def _take_over_if_ordered(self, upload: Upload, request: Request) -> None:
         if "take-over" in request.plan and upload.is_complete:

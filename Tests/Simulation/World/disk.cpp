@@ -19,7 +19,9 @@ std::shared_ptr<Inode> Disk::create(const std::string &path, bool isDirectory) {
     inode->number = nextNumber++;
     inode->isDirectory = isDirectory;
     inode->links = 1;
+    inode->modified = inode->changed = now();
     names[path] = inode;
+    touchParent(path);
     pending.push_back({Change::link, path, "", inode});
     return inode;
 }
@@ -39,13 +41,20 @@ void Disk::rename(const std::string &from, const std::string &to) {
     if (auto replaced = find(to)) replaced->links--;
     names.erase(from);
     names[to] = inode;
+    touchParent(from);
+    touchParent(to);
     pending.push_back({Change::rename, from, to, inode});
 }
 
 void Disk::unlink(const std::string &path) {
     find(path)->links--;
     names.erase(path);
+    touchParent(path);
     pending.push_back({Change::unlink, path, "", nullptr});
+}
+
+void Disk::touchParent(const std::string &path) {
+    if (auto directory = find(parent(path))) directory->modified = directory->changed = now();
 }
 
 void Disk::sync(Inode &inode) {
@@ -69,6 +78,8 @@ void Disk::syncDirectory(const std::string &path) {
         }
     }
     pending = std::move(rest);
+    auto directory = find(path);
+    if (directory) directory->syncedModified = directory->modified, directory->syncedChanged = directory->changed;
 }
 
 bool Disk::hasUnsyncedDirectories() const {
@@ -109,6 +120,7 @@ void Disk::cutPower() {
     for (auto &[name, inode] : names) {
         inode->lockHolder = 0;
         if (inode->data != inode->synced) tear(*inode);
+        if (inode->isDirectory && random.chance(0.5)) inode->modified = inode->syncedModified, inode->changed = inode->syncedChanged;
         inode->links = 0;
     }
     for (auto &[name, inode] : names) inode->links++;

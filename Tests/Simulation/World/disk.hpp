@@ -1,6 +1,7 @@
 #pragma once
 #include "clock.hpp"
 #include "random.hpp"
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,8 @@ struct Inode {
     std::string synced;
     /// Nanoseconds since 1970.
     int64_t modified = 0, changed = 0;
+    /// A directory's, when its names were last brought to the disk.
+    int64_t syncedModified = 0, syncedChanged = 0;
     /// Whether it was rewritten with its modification time restored, by a writer that has not finished.
     bool isDisguised = false;
     int links = 0;
@@ -36,6 +39,8 @@ public:
     bool hasJournal = true;
     /// A canary: fsync does nothing for files and their names.
     bool forgetsSyncs = false;
+    /// What is changed now gets this as its time.
+    std::function<int64_t()> now = [] { return 0; };
 
     std::shared_ptr<Inode> find(const std::string &path) const;
     std::shared_ptr<Inode> create(const std::string &path, bool isDirectory);
@@ -62,6 +67,8 @@ private:
     };
 
     void apply(const Change &change);
+    /// A name in its directory has changed.
+    void touchParent(const std::string &path);
     void tear(Inode &inode);
 
     Random random;

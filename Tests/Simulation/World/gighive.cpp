@@ -21,6 +21,11 @@ Answer Server::receipt(const Recording &recording, bool withToken) const {
     return {201, {{"Content-Type", "application/json"}}, body + "}", false, {}};
 }
 
+Answer Server::pending(const Recording &recording) const {
+    std::string id = std::to_string(recording.asset);
+    return {201, {{"Content-Type", "application/json"}}, "{\"status\":\"pending\",\"id\":" + id + ",\"asset_id\":" + id + "}", false, {}};
+}
+
 Answer Server::record(std::string content, const std::string &event, const std::string &uploadID) {
     bool isCorrupt = world.serverRandom.chance(world.faults().corrupts);
     if (isCorrupt) {
@@ -167,6 +172,26 @@ public:
     }
 };
 
+/// What the server has of a recording.
+class Asset : public GigHiveRequest {
+public:
+    using GigHiveRequest::GigHiveRequest;
+
+    std::optional<Answer> begin() override { return refuseHead(); }
+
+    Answer end() override {
+        if (head.target.rfind("/api/uploads/", 0) != 0) world().fail("a request to nowhere: GET " + head.target);
+        for (Recording &recording : server().recordings) {
+            if (head.target != "/api/uploads/" + std::to_string(recording.asset)) continue;
+            world().figures.count("recordings asked about");
+            Answer answer = world().clock.now < recording.readyAt ? server().pending(recording) : server().receipt(recording, false);
+            answer.status = 200;
+            return answer;
+        }
+        return server().error(404, "No such upload");
+    }
+};
+
 class Form : public GigHiveRequest {
 public:
     using GigHiveRequest::GigHiveRequest;
@@ -180,10 +205,7 @@ public:
             world().fail("a request to nowhere: " + head.method + " " + head.target);
             return server().error(404, "nothing here");
         }
-        if (head.contentLength > server().traits.contentLimit) {
-            world().figures.count("too large (413)");
-            return Answer{413, {}, "<html>too large</html>", true, {}};
-        }
+        if (auto refusal = server().refuseLong(head)) return refusal;
         world().figures.count("forms begun");
         return std::nullopt;
     }
@@ -199,7 +221,12 @@ public:
         if (isForGigHive()) {
             auto event = this->event(fields);
             if (!event) return server().error(400, "Label is required");
-            return server().record(std::move(file), *event, "");
+            size_t before = server().recordings.size();
+            Answer answer = server().record(std::move(file), *event, "");
+            if (!server().traits.saysPending || !server().traits.finalizeDelay || server().recordings.size() == before) return answer;
+            Recording &recording = server().recordings.back();
+            recording.readyAt = world().clock.now + server().traits.finalizeDelay;
+            return server().pending(recording);
         }
         Recording recording;
         recording.sha256 = sha256(file);
@@ -259,6 +286,7 @@ private:
 
 std::unique_ptr<Request> makeFinalize(Session &session, Head head) { return std::make_unique<Finalize>(session, std::move(head)); }
 std::unique_ptr<Request> makeDeletion(Session &session, Head head) { return std::make_unique<Deletion>(session, std::move(head)); }
+std::unique_ptr<Request> makeAsset(Session &session, Head head) { return std::make_unique<Asset>(session, std::move(head)); }
 std::unique_ptr<Request> makeForm(Session &session, Head head) { return std::make_unique<Form>(session, std::move(head)); }
 
 }

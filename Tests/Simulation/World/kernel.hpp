@@ -16,7 +16,7 @@ class World;
 
 /// An open file description.
 struct Handle {
-    enum Kind { file, directory, event, socket, connectionless } kind = file;
+    enum Kind { file, directory, event, socket } kind = file;
     std::shared_ptr<Inode> inode;
     std::string path;
     int64_t offset = 0;
@@ -59,6 +59,11 @@ public:
     std::vector<std::function<void()>> threads;
     std::map<std::string, Time> foreignLocks;
     int64_t unixOffset = 0;
+    /// What files get as their time, in nanoseconds since 1970.
+    int64_t fileTime() const;
+    /// What /proc says of this start of the machine.
+    std::string bootID() const;
+    int boots = 1;
 
 private:
     int nextDescriptor = 1 << 20;

@@ -49,9 +49,6 @@ public:
         return text;
     }
 
-    /// Another sequence, so that what is drawn for one thing does not change what is drawn for another.
-    Random fork() { return Random(next()); }
-
 private:
     uint64_t state;
 };

@@ -1,6 +1,7 @@
 // What the records say: an upload that the server has is never forgotten, and what is damaged never used.
 #include "world.hpp"
 #include <cstring>
+#include <zlib.h>
 
 namespace world {
 
@@ -65,6 +66,37 @@ std::vector<std::string> World::recordsOf(const File &file) const {
         if (noted && noted->path == file.path) records.push_back(path);
     }
     return records;
+}
+
+void World::replaceRecords() {
+    auto directory = disk.find(stateDirectory);
+    if (!directory) return;
+    bool isTraceless = canary == "strangers-leave-no-trace";
+    int64_t modified = directory->modified, changed = directory->changed;
+    for (File &file : files) {
+        if (!strangerRandom.chance(isTraceless ? 0.5 : scenario.faults.strangers)) continue;
+        auto records = recordsOf(file);
+        if (records.size() != 1 || !endsWith(records[0], ".record")) continue;
+        std::string id = records[0].substr(records[0].rfind('/') + 1, 8), other = strangerRandom.hex(8);
+        std::string content = disk.find(records[0])->data;
+        content.erase(0, content.find('\n') + 1);
+        content.replace(content.find("\"id\":\"" + id) + 6, 8, other);
+        char head[64];
+        unsigned long sum = crc32(0, (const unsigned char *)content.data(), (unsigned)content.size());
+        snprintf(head, sizeof head, "gighive-upload record 2 %010zu %08lx\n", content.size(), sum);
+        say("a stranger makes record %s of %s record %s", id.c_str(), file.name.c_str(), other.c_str());
+        figures.count("records of strangers");
+        disk.unlink(records[0]);
+        disk.place(std::string(stateDirectory) + "/" + other + ".record", head + content, kernel.fileTime());
+        auto known = file.recorded.find(id);
+        if (known != file.recorded.end()) {
+            file.recorded[other] = known->second;
+            file.recorded.erase(id);
+        }
+        disk.syncDirectory(stateDirectory);
+        noteSync(stateDirectory);
+    }
+    if (isTraceless) directory->modified = modified, directory->changed = changed;
 }
 
 /// Whether the upload could be resumed.

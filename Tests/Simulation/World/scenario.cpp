@@ -12,11 +12,18 @@ Scenario::Scenario(uint64_t seed) {
     drawStarts(random);
     drawHabits(Random(seed * 0x2545f4914f6cdd1d + 2));
     drawRewrites(Random(seed * 0x2545f4914f6cdd1d + 3));
+    drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
 }
 
 /// From a separate random stream, too.
 void Scenario::drawRewrites(Random random) {
     if (random.chance(0.15)) faults.rewrites = random.of({0.02, 0.1, 0.4});
+}
+
+/// From a separate random stream, too.
+void Scenario::drawDirectories(Random random) {
+    directoryTimes = random.of({DirectoryTimes::none, DirectoryTimes::coarse, DirectoryTimes::fine, DirectoryTimes::fine, DirectoryTimes::fine});
+    if (random.chance(0.2)) faults.strangers = random.of({0.1, 0.5});
 }
 
 /// From a separate random stream, and always all of it, so that additions here do not change other draws.

@@ -35,6 +35,8 @@ struct Faults {
     double fileChanges = 0;
     // Each read of it
     double rewrites = 0;
+    /// A record gets another ID, past the index; a file, between two starts.
+    double strangers = 0;
 };
 
 /// What the server is like, healthy or not.
@@ -61,7 +63,6 @@ struct ServerTraits {
     Time finalizeDelay = 0;
     /// Says "pending" instead.
     bool saysPending = false;
-    bool confirmsSize = true;
     bool authenticates = false;
     int requestsAConnection = INT32_MAX;
     bool announcesLastRequest = true;
@@ -97,6 +98,8 @@ struct LineTraits {
 
 enum class Destination { gigHive, multipart, tus };
 enum class Death { none, kill, powerCut };
+/// What a disk keeps of the times of directories: nothing, two seconds (FAT), or ticks of the kernel's clock.
+enum class DirectoryTimes { none, coarse, fine };
 
 /// One start of the program.
 struct Start {
@@ -138,6 +141,7 @@ struct Scenario {
     bool deletes = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
+    DirectoryTimes directoryTimes = DirectoryTimes::none;
     bool keepsSendfile = true;
     bool hasNumericHost = false;
     bool hasProxy = false;
@@ -159,6 +163,7 @@ private:
     void drawStarts(Random &random);
     void drawHabits(Random random);
     void drawRewrites(Random random);
+    void drawDirectories(Random random);
 };
 
 }

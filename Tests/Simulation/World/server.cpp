@@ -107,6 +107,7 @@ void Server::becomeHealthy() {
     traits.longestAnswer = std::min(traits.longestAnswer, world.scenario.responseLimit * millisecond / 2);
     traits.newPasswordAfter = -1;
     traits.expiresAfter = 30 * day;
+    for (Recording &recording : recordings) recording.readyAt = 0;
     for (auto &[id, upload] : uploads) {
         upload.lockedUntil = 0;
         // What has not expired by now does not do so between two requests of a start that must deliver.
@@ -176,6 +177,12 @@ std::optional<Answer> Server::refuseStranger(const Head &head) {
     return refusal(401);
 }
 
+std::optional<Answer> Server::refuseLong(const Head &head) {
+    if (head.contentLength <= traits.contentLimit) return std::nullopt;
+    world.figures.count("too large (413)");
+    return Answer{413, {}, "<html>too large</html>", true, {}};
+}
+
 namespace {
 
 class Redirect : public Request {
@@ -193,14 +200,20 @@ public:
     Answer end() override { return {}; }
 };
 
-/// A firewall, a proxy or a portal refuses, at once or with the whole request. The server never sees it.
-class SomebodyElse : public Request {
+/// Answers in the server's place, at once or with the whole request. The server never sees it.
+class Impostor : public Request {
 public:
     using Request::Request;
     std::optional<Answer> begin() override {
         if (session.world.serverRandom.chance(0.5)) return std::nullopt;
         return end();
     }
+};
+
+/// A firewall, a proxy or a portal refuses.
+class SomebodyElse : public Impostor {
+public:
+    using Impostor::Impostor;
     Answer end() override {
         World &world = session.world;
         Answer answer{world.serverRandom.of({403, 404, 404, 410, 502, 511}), {{"Content-Type", "text/html"}}, "", false, {}};
@@ -213,13 +226,9 @@ public:
 };
 
 /// A hotel's captive portal: a page for every request.
-class Portal : public Request {
+class Portal : public Impostor {
 public:
-    using Request::Request;
-    std::optional<Answer> begin() override {
-        if (session.world.serverRandom.chance(0.5)) return std::nullopt;
-        return end();
-    }
+    using Impostor::Impostor;
     Answer end() override { return {200, {{"Content-Type", "text/html"}}, "<html><title>Welcome</title>Log in, please</html>", false, {}}; }
 };
 
@@ -239,6 +248,7 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
     if (path == "/files/" || path.rfind("/files/", 0) == 0) return makeTusRequest(session, std::move(head));
     if (path == "/api/uploads/finalize") return makeFinalize(session, std::move(head));
     if (path == "/db/delete_media_files.php") return makeDeletion(session, std::move(head));
+    if (head.method == "GET") return makeAsset(session, std::move(head));
     return makeForm(session, std::move(head));
 }
 

@@ -7,7 +7,7 @@
 
 namespace world {
 
-/// An upload by tus.
+/// An upload over tus.
 struct Upload {
     std::string id;
     /// Which of the recordings it is of, as its metadata says.
@@ -51,6 +51,8 @@ struct Recording {
     /// Of a plain endpoint: which file it was sent as, and by which start.
     int file = -1, start = 0;
     bool isCorrupt = false;
+    /// Until then it is called pending.
+    Time readyAt = 0;
 };
 
 /// An independent reading of what a server of GigHive, of tus or of forms owes its clients. Takes nothing that the rules
@@ -75,6 +77,8 @@ public:
     bool hasRefusedDeletion = false;
     std::string password = "secret";
     std::optional<Answer> refuseStranger(const Head &head);
+    /// What is too long is refused from its head.
+    std::optional<Answer> refuseLong(const Head &head);
 
     bool isDown() const;
     void accept(std::shared_ptr<Connection> line);
@@ -103,6 +107,8 @@ public:
     Answer record(std::string content, const std::string &event, const std::string &uploadID);
     const Recording *finalized(const std::string &uploadID) const;
     Answer receipt(const Recording &recording, bool withToken) const;
+    /// The server has it and has not looked at it yet.
+    Answer pending(const Recording &recording) const;
     Answer error(int status, const std::string &message) const;
 
 private:
@@ -118,6 +124,7 @@ private:
 std::unique_ptr<Request> makeTusRequest(Session &session, Head head);
 std::unique_ptr<Request> makeFinalize(Session &session, Head head);
 std::unique_ptr<Request> makeDeletion(Session &session, Head head);
+std::unique_ptr<Request> makeAsset(Session &session, Head head);
 std::unique_ptr<Request> makeForm(Session &session, Head head);
 
 std::string sha256(std::string_view bytes);

@@ -123,7 +123,7 @@ public:
         if (auto refusal = refuseHead()) return refusal;
         if (!traits().speaksTus) return server().error(405, "no tus here");
         if (auto refusal = refuseVersion()) return refusal;
-        if (head.contentLength > traits().contentLimit) return tooLarge();
+        if (auto refusal = server().refuseLong(head)) return refusal;
         if (head.contentLength > 0) {
             if (!traits().createsWithUpload) world().fail("content in a creation request, which was not offered");
             if (head.value("Content-Type") != "application/offset+octet-stream") world().fail("content of another type in a creation");
@@ -157,11 +157,6 @@ public:
 private:
     int64_t length = -1;
     int file = -1;
-
-    Answer tooLarge() {
-        world().figures.count("too large (413)");
-        return {413, {}, "<html>too large</html>", true, {}};
-    }
 
     bool readLength() {
         auto stated = head.find("Upload-Length"), deferred = head.find("Upload-Defer-Length");
@@ -248,10 +243,7 @@ public:
             world().fail("a PATCH without an offset");
             return say(400);
         }
-        if (head.contentLength > traits().contentLimit) {
-            world().figures.count("too large (413)");
-            return Answer{413, {}, "<html>too large</html>", true, {}};
-        }
+        if (auto refusal = server().refuseLong(head)) return refusal;
         if (head.find("Upload-Checksum") && !traits().checks) world().fail("a checksum, which was not offered");
         content.id = head.target.substr(7);
         content.position = *offset;
@@ -312,10 +304,9 @@ private:
         auto stated = head.find("Upload-Length");
         if (!stated) return std::nullopt;
         auto length = number(*stated);
-        if (!length || (upload.length >= 0 && upload.length != *length)) {
-            world().fail("another length than before");
-            return say(400);
-        }
+        if (!length || (upload.length >= 0 && upload.length != *length)) world().fail("another length than before");
+        // tusd refuses it a second time, also the same one. What a dead process has sent may have told it in the meantime.
+        if (!length || upload.length >= 0) return say(400);
         upload.length = *length;
         return std::nullopt;
     }
@@ -344,8 +335,10 @@ public:
         if (auto refusal = refuseHead()) return *refusal;
         if (auto refusal = refuseVersion()) return *refusal;
         if (!traits().terminates) return say(501);
-        if (!server().find(head.target.substr(7))) return say(404);
-        server().remove(head.target.substr(7));
+        Upload *upload = server().find(head.target.substr(7));
+        if (!upload) return say(404);
+        if (auto refusal = lock(*upload)) return *refusal;
+        server().remove(upload->id);
         world().figures.count("uploads terminated");
         return say(204);
     }

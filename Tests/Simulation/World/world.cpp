@@ -17,13 +17,14 @@ void Figures::count(const char *name, int64_t by) {
     }
 }
 
-static const char *const stateDirectory = "/home/someone/.local/state/gighive-upload";
+const char *const stateDirectory = "/home/someone/.local/state/gighive-upload";
 
 World::World(uint64_t seed, bool traces)
     : seed(seed), traces(traces), scenario(seed), lineRandom(seed * 4 + 1), serverRandom(seed * 4 + 2),
       kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), rewriteRandom(seed * 4 + 6),
-      disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
+      strangerRandom(seed * 4 + 7), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
     disk.hasJournal = scenario.hasJournal;
+    disk.now = [this] { return kernel.fileTime(); };
     disk.create("/recordings", true);
     disk.create("/home", true);
     disk.create("/home/someone", true);
@@ -119,6 +120,7 @@ bool World::beginStart() {
     const Start &next = scenario.starts[(size_t)startNumber++];
     if (next.isHealthy) start = &next;
     clock.advance(clock.now + next.pause);
+    replaceRecords();
     if (next.isHealthy) server.becomeHealthy();
     start = &next;
     mustCancel.assign(files.size(), 0);

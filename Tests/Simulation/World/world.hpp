@@ -51,7 +51,7 @@ public:
     const uint64_t seed;
     const bool traces;
     Scenario scenario;
-    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, strangerRandom;
     Clock clock;
     Figures figures;
     Disk disk;
@@ -134,6 +134,8 @@ private:
     void makeFiles();
     void makePlan();
     void changeFile(int index);
+    /// Between two starts a process of another version is at work, which knows nothing of the index.
+    void replaceRecords();
     void judgeDelivery(int index);
     void judgeStart();
     void damage(File &file, const std::string &path);
@@ -148,6 +150,7 @@ private:
 };
 
 extern World *the;
+extern const char *const stateDirectory;
 /// What is broken on purpose; empty if nothing is.
 extern std::string canary;
 

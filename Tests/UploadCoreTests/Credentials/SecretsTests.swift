@@ -37,7 +37,7 @@ struct SecretsTests {
     #expect(others.redacted("open sesame") == "(secret)")
   }
 
-  @Test func aSecretThatIsTheWordForItIsBlankedOnce() {
+  @Test func aSecretEqualToTheReplacementIsRedactedOnce() {
     #expect(secrets(.bearer(token: "secret")).redacted("the secret") == "the (secret)")
     #expect(secrets(.bearer(token: "(secret)")).redacted("(secret)…") == "(secret)…")
   }
@@ -130,7 +130,7 @@ struct SecretsTests {
     #expect(secrets.line("no,\n  " + password + ",  no") == "no, (secret), no")
   }
 
-  @Test func aLineIsCutBehindTheRedaction() {
+  @Test func aLineIsTruncatedAfterTheRedaction() {
     let secrets = secrets(.bearer(token: "mF_9.B5f"))
     #expect(secrets.line(filler(296) + "mF_9.B5f") == filler(296) + "(sec…")
   }

@@ -130,7 +130,7 @@ struct ServerReplyTests {
     ), ("<html><body><h1>401 Unauthorized</h1></body></html>", "401 Unauthorized"),
     ("<h1>cut off</h1><a href=\"", "cut off"),
   ])
-  func aRefusalIsToldInTheServersWords(text: String, message: String) {
+  func aRefusalIsReportedInTheServersWords(text: String, message: String) {
     #expect {
       try gigHive(400, text)
     } throws: { error in

@@ -73,7 +73,7 @@ struct ExchangeTests {
     #expect(exchange.sending == .stopped)
   }
 
-  @Test func aFinalAnswerBehindTheWholeRequestStopsNothing() throws {
+  @Test func aFinalResponseAfterTheWholeRequestStopsNothing() throws {
     var exchange = Exchange.afterSending()
     try exchange.receive(created)
     #expect(exchange.sending == .finished)

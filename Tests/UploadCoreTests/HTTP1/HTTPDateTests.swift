@@ -94,7 +94,7 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: ["3601", "86400", "9223372036854775807"])
-  func nobodyWaitsLongerThanAnHour(value: String) {
+  func noDelayIsLongerThanAnHour(value: String) {
     #expect(milliseconds(value) == 3_600_000)
   }
 

@@ -20,7 +20,7 @@ struct TargetURITests {
     #expect(uri.requestTarget == target)
   }
 
-  @Test func httpsHasAPortOfItsOwn() throws {
+  @Test func httpsHasItsOwnPort() throws {
     let uri = try TargetURI("HttpS://hive/x")
     #expect(uri.scheme == .https && uri.port == 443 && uri.host == "hive")
   }
@@ -53,7 +53,7 @@ struct TargetURITests {
     #expect(uri.authority == "[fe80::1]:8080" && uri.authorityWithPort == "[fe80::1]:8080")
     #expect(uri.absoluteForm == "http://[fe80::1]:8080/x")
     #expect(uri.text == "http://[fe80::1%25eth0]:8080/x")
-    let head = try RequestHead(method: "POST", target: uri, fields: []).encoded(.absolute)
+    let head = try HTTPRequest(method: "POST", target: uri, fields: []).encodedHead(.absolute)
     #expect(
       String(decoding: head, as: UTF8.self) == "POST http://[fe80::1]:8080/x HTTP/1.1\r\nHost: [fe80::1]:8080\r\n\r\n")
   }
@@ -67,7 +67,7 @@ struct TargetURITests {
     "http://[fe80::1%25a%25b]/", "http://[fe80::1%25a/b]/", "http://[%25eth0]/", "http://hive%25eth0/",
     "http://192.0.2.1%25eth0/", "http://[hive%25eth0]/", "http://[fe80::1%25a:b]/",
   ])
-  func zonesThatNobodyHasAreRefused(text: String) {
+  func invalidZonesAreRefused(text: String) {
     #expect(throws: TargetURIError.self) { try TargetURI(text) }
   }
 
@@ -94,7 +94,7 @@ struct TargetURITests {
     "http://hive]/",
     "http://a,b/", "http://\"/",
   ])
-  func hostsThatNobodyHasAreRefused(text: String) {
+  func invalidHostsAreRefused(text: String) {
     #expect(throws: TargetURIError.invalidHost) { try TargetURI(text) }
   }
 

@@ -25,7 +25,7 @@ struct RecordNameTests {
 }
 
 struct OldestFirstTests {
-  /// Shows all numbers as often as is asked for.
+  /// Offers all numbers in each round.
   private func order(_ times: [Int64], capacity: Int) -> (order: [UInt32], rounds: Int) {
     var records = OldestFirst(capacity: capacity)
     var (found, rounds, hasMore) = ([UInt32](), 0, true)
@@ -46,7 +46,7 @@ struct OldestFirstTests {
 
   @Test(arguments: [1, 2, 3, 7, 49, 50, 51, 1000])
   func whateverFitsAtATimeAllComeOldestFirstAndOnce(capacity: Int) {
-    var random = SplitMix(5)
+    var random = SeededGenerator(seed: 5)
     let times = (0..<50).map { _ in Int64(random.next() % 20) }
     let expected = (0..<50).sorted { (times[$0], $0) < (times[$1], $1) }.map { UInt32($0) }
     let (order, rounds) = order(times, capacity: capacity)
@@ -60,7 +60,7 @@ struct OldestFirstTests {
   }
 }
 
-/// Which record is that of the same upload.
+/// Whether two records are of the same upload.
 struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
     var record = UploadRecord(
@@ -78,7 +78,7 @@ struct RecordMatchTests {
   private func match(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Match? {
     let (own, previous) = (record(), record(change))
     let result = own.match(with: previous)
-    // What it finds, it finds by a key.
+    // Every match shares a key.
     if result != nil { #expect(own.indexKeys.contains { previous.indexKeys.contains($0) }) }
     return result
   }

@@ -193,7 +193,7 @@ struct UploadRecordTests {
 
   // MARK: Invalid records
 
-  @Test func aTornRecordIsNone() {
+  @Test func aTornRecordIsInvalid() {
     let sample = encoded(full)
     for length in sample.indices {
       #expect(throws: RecordError.self, "\(length) bytes") { try decode(Array(sample[..<length])) }
@@ -201,7 +201,7 @@ struct UploadRecordTests {
   }
 
   /// A power cut can leave a file of the right length whose end is zeros.
-  @Test func aRecordThatEndsInZerosIsNone() {
+  @Test func aRecordThatEndsInZerosIsInvalid() {
     let sample = encoded(full)
     for length in sample.indices {
       let torn = sample[..<length] + [UInt8](repeating: 0, count: sample.count - length)
@@ -209,7 +209,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test func aRecordWithOneOtherBitIsNone() {
+  @Test func aRecordWithAFlippedBitIsInvalid() {
     let sample = encoded(full)
     for index in sample.indices {
       for bit in 0..<8 {
@@ -221,7 +221,7 @@ struct UploadRecordTests {
   }
 
   @Test(arguments: ["\0", "\n", " ", "x", "gighive-upload record 1 "])
-  func aRecordWithBytesBehindItIsNone(rest: String) {
+  func aRecordFollowedByBytesIsInvalid(rest: String) {
     #expect(throws: RecordError.damaged) { try decode(encoded(full) + bytes(rest)) }
   }
 
@@ -246,7 +246,7 @@ struct UploadRecordTests {
   }
 
   @Test(arguments: ["3", "10", "20", "0", "1.1", "2.1", "1\t", ""])
-  func anotherVersionsRecordIsForeign(version: String) {
+  func anotherVersionsRecordIsUnsupported(version: String) {
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(smallest, version: version)) }
   }
 
@@ -268,7 +268,7 @@ struct UploadRecordTests {
 
   /// Such as several addresses for one file.
   @Test(arguments: [#"["parts"]"#, #"["parts","other"]"#, "[7]"])
-  func aRecordThatNeedsMoreThanThisVersionKnowsIsForeign(needs: String) throws {
+  func aRecordWithUnknownNeedsIsOfAnotherVersion(needs: String) throws {
     let content = #"{"needs":"# + needs + "," + smallest.dropFirst()
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(content)) }
   }
@@ -301,7 +301,7 @@ struct UploadRecordTests {
     (",\"offset\":0", ""), ("\"edges_sha256\":\"ab\",", ""), ("\"endpoint\":\"http://hive/\",", ""),
     ("\"modified_seconds\":4,", ""), ("\"modified_nanoseconds\":5,", ""),
   ])
-  func aSoundFileThatIsNoRecordIsForeign(part: String, replacement: String) throws {
+  func aSoundFileThatIsNoRecordIsOfAnotherVersion(part: String, replacement: String) throws {
     let text: String
     if part.isEmpty {
       text = "[" + smallest + "]"

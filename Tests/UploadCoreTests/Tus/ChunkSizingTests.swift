@@ -27,7 +27,7 @@ struct ChunkSizingTests {
     #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
   }
 
-  @Test func requestsGrowBehind256MebibytesUpTo95Megabytes() {
+  @Test func requestsGrowAfter256MebibytesUpTo95Megabytes() {
     var sizing = ChunkSizing()
     _ = store(256 * mebibyte, with: &sizing)
     let lengths = store(gibibyte, with: &sizing)
@@ -131,7 +131,7 @@ struct ChunkSizingTests {
     #expect(ChunkSizing(pinned: gibibyte).next(remaining: plenty) == gibibyte)
   }
 
-  @Test func aPinnedLengthThatIsRefusedIsHalvedAllTheSame() {
+  @Test func aRefusedPinnedLengthIsStillHalved() {
     var sizing = ChunkSizing(pinned: gibibyte)
     halve(&sizing, at: gibibyte)
     #expect(sizing.next(remaining: plenty) == gibibyte / 2)
@@ -155,7 +155,7 @@ struct ChunkSizingTests {
     #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 16 * mebibyte)
   }
 
-  @Test func anOverlapThatFailedTwiceIsNotTriedAgain() {
+  @Test func pipeliningThatFailedTwiceIsNotRetried() {
     var sizing = ChunkSizing()
     sizing.answered(afterMilliseconds: 100)
     sizing.pipeliningFailed()

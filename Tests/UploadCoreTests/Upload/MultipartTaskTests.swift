@@ -24,7 +24,7 @@ struct MultipartTaskTests {
     #expect(receipt.wasAlreadyThere && receipt.assetID == 4)
   }
 
-  @Test func aRefusalIsToldInTheServersWords() throws {
+  @Test func aRefusalIsReportedInTheServersWords() throws {
     var server = ScriptedServer([.status(400, content: #"{"error":"Bad Request","message":"Label is required"}"#)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: 400, message: "Label is required")))
   }
@@ -111,7 +111,7 @@ struct MultipartTaskTests {
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func aFailureBehindTheLastByteMayHaveAServerThatHasStored(status: Int) throws {
+  func aFailureAfterTheLastByteMayLeaveTheRecordingStored(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(.refused(status: status, message: ""))))
   }
@@ -134,7 +134,7 @@ struct MultipartTaskTests {
     #expect(untouched.log == [plainPost, "wait", plainPost])
   }
 
-  @Test func aDeadlineBehindTheLastByteMayMeanThatItIsStored() throws {
+  @Test func aDeadlineAfterTheLastByteMayMeanThatItIsStored() throws {
     let error = UploadError.timedOut(.delivering, peer: "https://hive", limitMilliseconds: 10)
     var machine = try UploadMachine.upload(to: .plain, policy: { $0.totalMilliseconds = 10 })
     _ = machine.next(nowMilliseconds: 0)

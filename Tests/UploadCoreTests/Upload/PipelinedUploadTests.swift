@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// What the answer to the first of two requests under way makes of the second.
+/// How the response to the first of two requests in flight affects the second.
 struct PipelinedUploadTests {
   private let quarter = Limits.chunkStartLength / 2
   private let location = "https://hive/files/1"
@@ -12,161 +12,110 @@ struct PipelinedUploadTests {
 
   private func stored(_ offset: Int64) -> Answer { answer(204, [Field("Upload-Offset", String(offset))]) }
 
-  /// Asks for the next request.
-  /// - Returns: its method and where its content begins in the file, and over which connection it goes.
-  private func ask(
-    _ machine: inout UploadMachine, sourceLocation: SourceLocation = #_sourceLocation
-  ) -> (text: String, choice: ConnectionChoice)? {
+  /// The next action of the machine.
+  private enum Next: Equatable {
+    /// A request with this method, the offset of its content in the file, and its connection.
+    case asks(String, ConnectionChoice)
+    /// A delay, then a request with this method.
+    case pauses(UploadError, String)
+    case renewsCredentials
+    case awaits
+    case fails(UploadError)
+    case delivers
+  }
+
+  private func next(of machine: inout UploadMachine) -> Next? {
     while true {
       switch machine.next(nowMilliseconds: 0) {
       case .save: continue
       case .send(let request, let choice):
-        return (request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
-      case let action:
-        Issue.record("no request: \(action)", sourceLocation: sourceLocation)
-        return nil
+        return .asks(request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
+      case .tell(let retry):
+        guard case .wait = machine.next(nowMilliseconds: 0) else { return nil }
+        var action = machine.next(nowMilliseconds: 1000)
+        while case .save = action { action = machine.next(nowMilliseconds: 1000) }
+        guard case .send(let request, _) = action else { return nil }
+        return .pauses(retry.error, request.method)
+      case .renewCredentials: return .renewsCredentials
+      case .await: return .awaits
+      case .failed(let error): return .fails(error)
+      case .finished(.delivered): return .delivers
+      default: return nil
       }
     }
   }
 
-  /// An upload to a server far away, with two requests under way.
+  /// An upload to a distant server, with two requests in flight.
   private func twoUnderWay() throws -> UploadMachine {
-    let request = UploadRequest(file: "/srv/set.wav", destination: .tus(try TargetURI("https://hive/files/")))
-    let plan = UploadPlan(request, size: 4 * quarter, boundary: Boundary(random: Array(0...15)))
-    var policy = UploadPolicy(retries: RetryPolicy(retries: 5, maximumDelayMilliseconds: 1000), seed: 1)
-    policy.canRenewCredentials = true
-    var machine = try UploadMachine(.upload(plan), policy)
-    #expect(ask(&machine)?.text == "OPTIONS")
+    var machine = try UploadMachine.upload(to: .tusServer, size: 4 * quarter, policy: { $0.canRenewCredentials = true })
+    #expect(next(of: &machine) == .asks("OPTIONS", .reused))
     machine.handle(.answered(answer(204, [Field("Tus-Version", "1.0.0"), Field("Tus-Extension", "creation")])))
-    #expect(ask(&machine)?.text == "POST")
-    machine.handle(
-      .answered(
-        answer(
-          201, [Field("Tus-Resumable", "1.0.0"), Field("Location", location)],
-          afterMilliseconds: Limits.pipelineFromMilliseconds)))
-    #expect(ask(&machine)?.text == "PATCH 0" && machine.underWayCount == 1)
-    #expect(ask(&machine)?.text == "PATCH \(quarter)" && machine.underWayCount == 2)
+    #expect(next(of: &machine) == .asks("POST", .reused))
+    let created = [Field("Tus-Resumable", "1.0.0"), Field("Location", location)]
+    machine.handle(.answered(answer(201, created, afterMilliseconds: Limits.pipelineFromMilliseconds)))
+    #expect(next(of: &machine) == .asks("PATCH 0", .reused) && machine.underWayCount == 1)
+    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .reused) && machine.underWayCount == 2)
     return machine
-  }
-
-  @Test func noThirdRequestGoesOut() throws {
-    var machine = try twoUnderWay()
-    #expect(machine.next(nowMilliseconds: 0) == .await && machine.underWayCount == 2)
   }
 
   @Test func theExpectedAnswerLeavesTheSecondUnderWayAndAThirdFollows() throws {
     var machine = try twoUnderWay()
+    #expect(next(of: &machine) == .awaits && machine.underWayCount == 2)
     machine.handle(.answered(stored(quarter)))
     #expect(machine.underWayCount == 1)
-    #expect(ask(&machine)?.text == "PATCH \(2 * quarter)" && machine.underWayCount == 2)
+    #expect(next(of: &machine) == .asks("PATCH \(2 * quarter)", .reused) && machine.underWayCount == 2)
     machine.handle(.answered(stored(2 * quarter)))
-    #expect(ask(&machine)?.text == "PATCH \(3 * quarter)" && machine.underWayCount == 2)
+    #expect(next(of: &machine) == .asks("PATCH \(3 * quarter)", .reused) && machine.underWayCount == 2)
     machine.handle(.answered(stored(3 * quarter)))
     machine.handle(.answered(stored(4 * quarter)))
-    #expect(machine.underWayCount == 0)
-    guard case .finished(.delivered) = machine.next(nowMilliseconds: 0) else {
-      Issue.record("not delivered")
-      return
+    #expect(machine.underWayCount == 0 && next(of: &machine) == .delivers)
+  }
+
+  /// The second response, if it arrives, does not count, because its offset is unknown.
+  @Test func anyOtherAnswerMakesTheSecondPointless() throws {
+    let proof = [Field("Tus-Resumable", "1.0.0")]
+    let lost = UploadError.connectionLost(.sending, peer: "hive", SystemError(code: 104))
+    var rows: [(UploadEvent, Next)] = [204, 409, 413].map { (.answered(answer($0, proof)), .asks("HEAD", .reused)) }
+    // After a response without proof, the client waits.
+    rows += [200, 204, 404, 410].map { (.answered(answer($0)), .pauses(.notFromServer(status: $0), "HEAD")) }
+    rows += [404, 410].map { (.answered(answer($0, proof)), .pauses(.uploadLost, "POST")) }
+    rows += [500, 503].map { (.answered(answer($0)), .pauses(.refused(status: $0, message: ""), "HEAD")) }
+    rows += [
+      (.answered(stored(quarter - 1)), .asks("PATCH \(quarter - 1)", .reused)),
+      // The server claims something impossible.
+      (
+        .answered(stored(2 * quarter)),
+        .fails(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter)))
+      ),
+      (.answered(answer(401)), .renewsCredentials),
+      (.answered(answer(423)), .pauses(.tus(.locked), "HEAD")),
+      (.interrupted(Interruption(lost, sent: .whole)), .pauses(lost, "HEAD")),
+    ]
+    for (event, expected) in rows {
+      var machine = try twoUnderWay()
+      machine.handle(event)
+      #expect(machine.underWayCount == 0, "\(event)")
+      machine.handle(.answered(stored(2 * quarter)))
+      #expect(next(of: &machine) == expected, "\(event)")
+      if expected == .renewsCredentials {
+        machine.handle(.credentials(areNew: true))
+        #expect(next(of: &machine) == .asks("HEAD", .reused))
+      }
     }
   }
 
-  /// The second one's answer, should it come, counts for nothing: nobody knows where it was written.
-  @Test(arguments: [204, 409, 413])
-  func anotherAnswerMakesTheSecondPointlessAndTheOffsetIsAsked(status: Int) throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(answer(status, [Field("Tus-Resumable", "1.0.0")])))
-    #expect(machine.underWayCount == 0)
-    machine.handle(.answered(stored(2 * quarter)))
-    #expect(ask(&machine)?.text == "HEAD")
-  }
-
-  /// So does what does not prove to be the server's; a pause comes first.
-  @Test(arguments: [200, 204, 404, 410])
-  func anAnswerOfSomebodyMakesTheSecondPointless(status: Int) throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(answer(status)))
-    #expect(machine.underWayCount == 0)
-    guard case .tell(let retry) = machine.next(nowMilliseconds: 0) else {
-      Issue.record("not told")
-      return
-    }
-    #expect(retry.error == .notFromServer(status: status))
-    guard case .wait = machine.next(nowMilliseconds: 0) else {
-      Issue.record("no pause")
-      return
-    }
-    #expect(machine.next(nowMilliseconds: 1000).isRequest("HEAD"))
-  }
-
-  @Test func anAnswerThatStoresAPartMakesTheSecondPointless() throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(stored(quarter - 1)))
-    #expect(machine.underWayCount == 0)
-    #expect(ask(&machine)?.text == "PATCH \(quarter - 1)")
-  }
-
-  /// The server says what it cannot know.
-  @Test func anAnswerThatClaimsMoreThanWasSentEndsTheUpload() throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(stored(2 * quarter)))
-    #expect(machine.underWayCount == 0)
-    #expect(
-      machine.next(nowMilliseconds: 0)
-        == .failed(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter))))
-  }
-
-  @Test func refusedCredentialsMakeTheSecondPointless() throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(answer(401)))
-    #expect(machine.underWayCount == 0 && machine.next(nowMilliseconds: 0) == .renewCredentials)
-    machine.handle(.credentials(areNew: true))
-    #expect(ask(&machine)?.text == "HEAD")
-  }
-
-  @Test func aRefusalForNowMakesTheSecondPointlessAndIsWaitedFor() throws {
-    var machine = try twoUnderWay()
-    machine.handle(.answered(answer(503)))
-    #expect(machine.underWayCount == 0)
-    guard case .tell(let retry) = machine.next(nowMilliseconds: 0) else {
-      Issue.record("not told")
-      return
-    }
-    #expect(retry.error == .refused(status: 503, message: ""))
-  }
-
-  /// A server that takes few requests a connection has closed it behind the first answer.
-  @Test func aConnectionThatEndsBehindTheFirstAnswerIsNoFailureAndTheNextOnesAreNew() throws {
+  /// A server that allows few requests per connection has closed it after the first response.
+  @Test func aConnectionThatEndsAfterTheFirstResponseIsNoFailureAndTheNextOnesAreNew() throws {
     var machine = try twoUnderWay()
     machine.handle(.answered(stored(quarter)))
     machine.handle(
       .interrupted(
         Interruption(
           .connectionLost(.sending, peer: "hive", nil), sent: .begun, connection: .used(hasSentLittle: true))))
-    #expect(machine.underWayCount == 0)
-    let asked = try #require(ask(&machine))
-    #expect(asked.text == "HEAD" && asked.choice == .fresh)
+    #expect(machine.underWayCount == 0 && next(of: &machine) == .asks("HEAD", .fresh))
     machine.handle(.answered(answer(200, [Field("Upload-Offset", String(quarter))], afterMilliseconds: 100)))
-    let patch = try #require(ask(&machine))
-    #expect(patch.text == "PATCH \(quarter)" && patch.choice == .fresh)
+    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .fresh))
     // And one request at a time.
-    #expect(machine.next(nowMilliseconds: 0) == .await && machine.underWayCount == 1)
-  }
-
-  @Test func anInterruptionOfBothIsAFailure() throws {
-    var machine = try twoUnderWay()
-    let error = UploadError.connectionLost(.sending, peer: "hive", SystemError(code: 104))
-    machine.handle(.interrupted(Interruption(error, sent: .whole)))
-    #expect(machine.underWayCount == 0)
-    guard case .tell(let retry) = machine.next(nowMilliseconds: 0) else {
-      Issue.record("not told")
-      return
-    }
-    #expect(retry.error == error && retry.failures == 1)
-  }
-}
-
-extension UploadAction {
-  fileprivate func isRequest(_ method: String) -> Bool {
-    if case .send(let request, _) = self { request.method == method } else { false }
+    #expect(next(of: &machine) == .awaits && machine.underWayCount == 1)
   }
 }

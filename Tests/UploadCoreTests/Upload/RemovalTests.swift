@@ -78,7 +78,7 @@ struct RemovalTests {
   }
 
   /// The first request was carried out and its response lost, so GigHive no longer knows the token.
-  @Test func anUnknownTokenBehindALostAnswerMeansThatItIsDeleted() throws {
+  @Test func anUnknownTokenAfterALostResponseMeansThatItIsDeleted() throws {
     for first in [ScriptedServer.Reply.lost(), .status(503), .status(504)] {
       var server = ScriptedServer([first, .status(403, content: unknownToken)])
       #expect(server.run(try .delete()) == .finished(.deleted))
@@ -119,7 +119,7 @@ struct RemovalTests {
     #expect(server.run(try .delete()) == .failed(.refused(status: 200, message: "Failed to delete")))
   }
 
-  @Test func whoCallsAgainIsToldThatItMayBeDone() throws {
+  @Test func aSecondCallLearnsThatItMayBeDone() throws {
     var machine = try UploadMachine.delete()
     #expect(!machine.mayBeDeleted)
     _ = machine.next(nowMilliseconds: 0)

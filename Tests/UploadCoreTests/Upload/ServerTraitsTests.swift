@@ -60,7 +60,7 @@ struct ServerTraitsTests {
   }
 
   /// Each response in between would reset the count, but nothing is ever stored.
-  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForEver() throws {
+  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
     var count = 0
     var server = ScriptedServer { request in
       if request.method == "HEAD" { return .status(200, ["Upload-Offset": "0"]) }
@@ -100,7 +100,7 @@ struct ServerTraitsTests {
     #expect(server.retries.isEmpty)
   }
 
-  @Test func whereThereAreNoOtherCredentialsTheRefusalStands() throws {
+  @Test func withoutOtherCredentialsTheRefusalIsFinal() throws {
     var server = ScriptedServer([.status(204, ["Tus-Version": "1.0.0"]), .status(401)])
     #expect(
       server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 401, message: "")))
@@ -135,7 +135,7 @@ struct ServerTraitsTests {
   }
 
   @Test(arguments: [400, 403, 404, 413, 501])
-  func aRefusalThatStaysIsNotTriedAgain(status: Int) throws {
+  func aPermanentRefusalIsNotRetried(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))
   }

@@ -64,7 +64,7 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: [("cd", true), ("ab", false)])
-  func anotherContentOrAChangeMeanwhileEndsTheUpload(now: String, isSteady: Bool) throws {
+  func otherContentOrAChangeInTheMeantimeEndsTheUpload(now: String, isSteady: Bool) throws {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)
@@ -108,7 +108,7 @@ struct StatusChangeTests {
     #expect(error(of: settled) == nil)
   }
 
-  @Test func aConnectionThatIsLostMeanwhileIsTriedAgain() throws {
+  @Test func aConnectionLostInTheMeantimeIsRetried() throws {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)

@@ -78,7 +78,7 @@ struct TusTaskTests {
   }
 
   /// 307 to a request with another one pipelined: both are void, and the server returns its offset.
-  @Test func aRedirectOfAPatchWithAnotherBehindItLosesNothing() throws {
+  @Test func aRedirectOfAPatchWithAPipelinedOneLosesNothing() throws {
     let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     var server = ScriptedServer([
       offer, created, .status(307, ["Location": "/moved"]), has(0), has(8 * mebibyte), has(9 * mebibyte),
@@ -127,7 +127,7 @@ struct TusTaskTests {
 
   // MARK: Unknown uploads
 
-  @Test func anUploadThatTheServerSaysIsGoneBeginsAgain() throws {
+  @Test func anUploadThatTheServerSaysIsGoneStartsOver() throws {
     var server = ScriptedServer([offer, gone, created, has(100)])
     #expect(
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
@@ -211,7 +211,7 @@ struct TusTaskTests {
   }
 
   /// The first response says nothing about the pipelined request.
-  @Test func thatHoldsAlsoWhereTheLastByteWentOutBehindAnotherRequest() throws {
+  @Test func thatHoldsEvenIfTheLastByteWasPipelined() throws {
     let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     var server = ScriptedServer([offer, created, has(4 * mebibyte), .lost(), gone])
     let end = server.run(try .upload(to: .tusServer, size: 6 * mebibyte))
@@ -221,7 +221,7 @@ struct TusTaskTests {
 
   /// A proxy may refuse an upload that has reached the server, and was already stored and removed.
   @Test(arguments: [408, 423, 425, 429])
-  func thatHoldsAlsoWhereSomebodyElseRefusedTheLastRequest(status: Int) throws {
+  func thatHoldsEvenIfSomethingElseRefusedTheLastRequest(status: Int) throws {
     var server = ScriptedServer([offer, created, .status(status), gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
   }
@@ -266,7 +266,7 @@ struct TusTaskTests {
 
   /// Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
   @Test(arguments: [403, 404, 501])
-  func aServerThatAnswersNoOptionsIsTriedAllTheSame(status: Int) throws {
+  func aServerThatDoesNotAnswerOptionsIsTriedAnyway(status: Int) throws {
     var server = ScriptedServer([.status(status), created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
   }

@@ -41,7 +41,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [200, 204, 302, 400, 401, 403, 405, 500, 502, 503, 511])
-  func withoutProofAnAnswerIsSomebodyElses(status: Int) {
+  func withoutProofAResponseIsFromSomethingElse(status: Int) {
     #expect(tus(status) == .somebodyElse(status: status))
   }
 
@@ -53,7 +53,7 @@ struct VerdictTests {
   }
 
   /// They only make the client wait or send less, which is harmless whatever their origin.
-  @Test func whatHarmsNobodyNeedsNoProof() {
+  @Test func harmlessAnswersNeedNoProof() {
     for fields in [[], [VerdictTests.proof]] {
       #expect(tus(409, fields) == .tus(.conflict))
       #expect(tus(413, fields) == .tus(.tooLarge))
@@ -79,7 +79,7 @@ struct VerdictTests {
     #"{"success":true,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Failed to delete"}]}}"#,
     #"{"success":false,"message":"Failed to delete"}"#,
   ])
-  func aSuccessThatDeletedNothingIsNone(text: String) {
+  func aSuccessThatDeletedNothingDoesNotCount(text: String) {
     #expect(deletion(200, text) == .gigHive(.refused(status: 200, message: "Failed to delete")))
   }
 
@@ -128,7 +128,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [400, 403, 404], ["", "<html>Upload not found</html>", #"{"message":"Upload not found"}"#, "[]"])
-  func whatIsNotGigHivesIsSomebodyElses(status: Int, text: String) {
+  func whatIsNotGigHivesIsFromSomethingElse(status: Int, text: String) {
     #expect(finalize(status, text) == .somebodyElse(status: status))
   }
 

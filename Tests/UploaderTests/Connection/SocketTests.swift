@@ -15,7 +15,7 @@ struct SocketTests {
     return (Socket(descriptor: pair[0]), file, pair[1])
   }
 
-  /// As a stale mount, or a FUSE whose process has died, does: sendfile(2) has one error number for both ends.
+  /// Like a stale mount, or a FUSE whose process has died: sendfile(2) has one error number for both ends.
   @Test func anErrorOfSendfileIsTheFilesIfTheFileCannotBeRead() throws {
     let (socket, file, peer) = try ends()
     defer { close(peer) }
@@ -40,8 +40,8 @@ struct SocketTests {
     #expect(throws: SendfileError.file(.shrank(size: 10, offset: 3))) { try socket.send(file, at: 3, count: 7) }
   }
 
-  /// A server may say goodbye and then reset the connection, as it does when it closes one with unread content. The kernel
-  /// raises SIGPIPE then, also when it has passed on a part of what it was to send.
+  /// A server may close the connection and then reset it, as it does when there is unread content. The kernel then raises SIGPIPE,
+  /// even if it has sent some of the bytes.
   @Test func aConnectionThatBreaksInTheMiddleOfAFileIsAnErrorAndNoSignal() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
@@ -54,11 +54,11 @@ struct SocketTests {
   }
 }
 
-/// A connection whose other end reads so much, says goodbye and resets.
+/// A connection whose peer reads this much, closes and resets.
 private struct BreakingServer {
   let afterBytes: Int
 
-  /// Sends until the connection takes no more.
+  /// Sends until the connection accepts no more.
   func send(_ file: SourceFile) -> Int {
     let (socket, reader) = connect()
     var sent = 0
@@ -75,21 +75,10 @@ private struct BreakingServer {
   }
 
   private func connect() -> (Socket, DispatchSemaphore) {
-    let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let client = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    let connected = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
-          && Glibc.connect(client, $0, length) == 0
-      }
-    }
-    guard connected, fcntl(client, F_SETFL, O_NONBLOCK) == 0 else { fatalError("no loopback connection") }
-    let server = accept(listener, nil, nil)
-    close(listener)
+    let listener = Listener()
+    let client = listener.connect()
+    guard fcntl(client, F_SETFL, O_NONBLOCK) == 0 else { fatalError("no loopback connection") }
+    let server = listener.accept()
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread { [afterBytes] in
       var space = [UInt8](repeating: 0, count: 65_536)
@@ -100,9 +89,7 @@ private struct BreakingServer {
         count += got
       }
       shutdown(server, Int32(SHUT_WR))
-      var linger = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(server, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-      close(server)
+      reset(server)
       done.signal()
     }
     return (Socket(descriptor: client), done)

@@ -76,7 +76,7 @@ struct SourceFileIdentityTests {
     #expect(try identity("copy.wav").edges == identity().edges)
   }
 
-  @Test func aFileThatShrinksMeanwhileIsAnError() throws {
+  @Test func aFileThatShrinksInTheMeantimeIsAnError() throws {
     _ = directory.file("set.wav", recording(1000))
     let file = try SourceFile.open(LocalPath(directory.path(of: "set.wav")), limit: .max)
     directory.truncate("set.wav", to: 10)

@@ -121,7 +121,7 @@ struct SourceFileTests {
     #expect(try !file.verifyUnchanged())
   }
 
-  @Test func aChangeOfItsStatusAloneIsToldUntilItIsSettled() throws {
+  @Test func aStatusChangeIsReportedUntilItIsSettled() throws {
     let path = directory.file("set.wav", bytes("0123456789"))
     let file = try openFile(path)
     directory.touch("set.wav")

@@ -112,7 +112,7 @@ struct EventLoopTests {
     #expect(most == count)
   }
 
-  @Test func whatIsReadyIsToldToTheMachineThatWaitsForIt() {
+  @Test func readinessIsReportedToTheWaitingMachine() {
     let pipes = (0..<3).map { _ in Pipe() }
     // Each wakes the previous one.
     let machines = (0..<3).map { index in

@@ -28,7 +28,7 @@ struct UploadSlotTests {
     slot.takeConnection(to: try TargetURI(url), choice)
   }
 
-  @Test func aKeptConnectionIsHandedOverOnce() throws {
+  @Test func aKeptConnectionIsTakenOnce() throws {
     let slot = UploadSlot(jobs: 1)
     let (connection, server) = connect()
     defer { close(server) }

@@ -19,7 +19,7 @@ struct LockedRecordTests {
     return try file.identity(using: space)
   }
 
-  /// Opens the record of an upload as a process does at its beginning.
+  /// Opens the record of an upload, as a process does at its start.
   private func open(
     _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
     note: String = ""
@@ -84,28 +84,26 @@ struct LockedRecordTests {
     #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
   }
 
-  @Test func anInterruptedUploadIsFoundUnderAnotherName() throws {
-    let previous = try leave()
-    rename(bench.directory.path(of: "set.wav"), bench.directory.path(of: "renamed.wav"))
-    let kept = try open("renamed.wav")
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL)
-    #expect(kept.record.path == Array(bench.directory.path(of: "renamed.wav").utf8))
-  }
-
-  @Test func anUploadThatFailedIsGoneOnWith() throws {
-    let previous = try leave { $0.phase = .failed }
-    #expect(try open().record.phase == .pending)
+  /// A failed one is retried. One that is complete on the server stays so, even after a failure.
+  @Test(
+    arguments: [
+      (.pending, false, .pending), (.failed, false, .pending), (.uploaded, false, .uploaded),
+      (.failed, true, .uploaded),
+    ]
+      as [(UploadRecord.Phase, Bool, UploadRecord.Phase)])
+  func thePhaseOfAFoundUpload(before: UploadRecord.Phase, wasUploaded: Bool, found: UploadRecord.Phase) throws {
+    let previous = try leave {
+      $0.phase = before
+      $0.wasUploaded = wasUploaded
+    }
+    let again = try open().record
+    #expect(again.id == previous.id && again.phase == found && !again.wasUploaded)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
-  }
-
-  @Test func anUploadThatIsWholeOnTheServerStaysSo() throws {
-    try leave { $0.phase = .uploaded }
-    #expect(try open().record.phase == .uploaded)
   }
 
   @Test func anUploadIsFoundByItsID() throws {
     let previous = try leave()
-    // Moved to another disk, as far as one can tell: another path and another inode.
+    // Apparently moved to another disk: another path and another inode.
     _ = bench.directory.file("moved.wav", content)
     let time = [
       timespec(tv_sec: Int(previous.identity.modifiedSeconds), tv_nsec: Int(previous.identity.modifiedNanoseconds))
@@ -117,52 +115,33 @@ struct LockedRecordTests {
 
   // MARK: Changes
 
-  @Test func aFileThatHasGrownIsNotTheOneThatWasBegunWith() throws {
+  /// At the end, at the edges, and in the middle, where only the time shows it.
+  @Test(
+    arguments: [(200_000, .size(from: 200_000, to: 200_001)), (199_999, .content), (100_000, .modificationTime)]
+      as [(Int, FileChange)])
+  func aChangedFileIsNotTheOneThatTheUploadStartedWith(offset: Int, change: FileChange) throws {
     let previous = try leave()
-    bench.directory.append(bytes("more"), to: "set.wav")
+    bench.directory.overwrite([offset < 200_000 ? content[offset] ^ 1 : 0], in: "set.wav", at: offset)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .size(from: 200_000, to: 200_004), upload: previous.id)) { try open() }
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open() }
     // The record stays as it was.
     #expect(try bench.open().records(.all) == [previous])
   }
 
-  @Test func otherContentIsNoticed() throws {
-    let previous = try leave()
-    bench.directory.overwrite([content[199_999] ^ 1], in: "set.wav", at: 199_999)
-    let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .content, upload: previous.id)) { try open() }
-  }
-
-  /// In the middle, where the edges do not tell it.
-  @Test func aChangeInTheMiddleIsNoticedByItsTime() throws {
-    let previous = try leave()
-    bench.directory.overwrite([content[100_000] ^ 1], in: "set.wav", at: 100_000)
-    let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, .modificationTime, upload: previous.id)) { try open() }
-  }
-
-  @Test func aChangeBeforeAnythingWasSentDoesNotMatter() throws {
+  /// A record whose offset is beyond the end of the file would be invalid.
+  @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
+  func aChangeBeforeAnythingWasSentDoesNotMatter(offset: Int64, length: Int) throws {
     let previous = try leave {
       $0.uploadURL = nil
-      $0.offset = 0
+      $0.offset = offset
     }
-    bench.directory.append(bytes("more"), to: "set.wav")
+    _ = bench.directory.file("set.wav", recording(length))
     let kept = try open()
-    #expect(kept.record.id == previous.id && kept.record.identity.size == 200_004)
-  }
-
-  /// A record whose offset is behind the file's end could not be read again.
-  @Test func aShorterFileLeavesARecordThatCanBeRead() throws {
-    let previous = try leave {
-      $0.uploadURL = nil
-      $0.offset = 150_000
-    }
-    _ = bench.directory.file("set.wav", recording(100))
-    #expect(try open().record.id == previous.id)
+    #expect(kept.record.id == previous.id && kept.record.identity.size == length)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id] && bench.warnings.isEmpty)
   }
 
-  @Test func aServerThatWasToldAnotherNameGetsANewUpload() throws {
+  @Test func aServerThatWasGivenAnotherNameGetsANewUpload() throws {
     let previous = try leave { $0.uploadedAs = "audio/wav a.wav" }
     let kept = try open(uploadedAs: "audio/wav b.wav")
     #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
@@ -208,16 +187,7 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
-  @Test func whatWasUploadedIsStillUploadedAfterAFailure() throws {
-    let previous = try leave {
-      $0.phase = .failed
-      $0.wasUploaded = true
-    }
-    let again = try open(upload: previous.id).record
-    #expect(again.phase == .uploaded && !again.wasUploaded)
-  }
-
-  // MARK: Two at once
+  // MARK: Concurrency
 
   @Test func anUploadThatIsUnderWayIsAConflict() throws {
     _ = bench.directory.file("set.wav", content)
@@ -227,19 +197,13 @@ struct LockedRecordTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test func anUploadThatHasEndedCanBeOpenedAgain() throws {
-    let previous = try leave()
-    #expect(try open().record.id == previous.id)
-    #expect(try open().record.id == previous.id)
-  }
-
-  /// Each finds the other's record, or makes one: never two of the same upload.
+  /// Each finds the other's record or creates one: never two of the same upload.
   @Test func manyThatBeginAtOnceMakeOneRecord() throws {
     _ = bench.directory.file("set.wav", content)
     nonisolated(unsafe) let tests = self
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       var kept: LockedRecord?
-      // As a job does: whoever finds the directory locked looks again.
+      // Like a job, retry if the directory is locked.
       for _ in 0..<1000 {
         do {
           kept = try tests.openNow()
@@ -259,13 +223,13 @@ struct LockedRecordTests {
     let holder = try directory.lockForCreation()
     #expect(try openNow() == nil)
     withExtendedLifetime(holder) {}
-    // Nothing has changed meanwhile.
+    // Nothing has changed in the meantime.
     #expect(try directory.records(.all) == [previous])
   }
 
-  // MARK: What may be stored
+  // MARK: May be stored
 
-  /// Only a person can have found out that it is not.
+  /// Only a person can find out that it is not stored.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
     let previous = try leave {
       $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
@@ -275,13 +239,13 @@ struct LockedRecordTests {
     #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
     #expect(try bench.open().records(.all) == [previous])
     let again = try open(upload: previous.id).record
-    // Under the old address there may be what is stored.
+    // The old URL may lead to the stored recording.
     #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
     #expect(again.phase == .pending && !again.mayBeStored && !again.isEnding && again.message == nil)
     #expect(try bench.open().records(.all) == [again])
   }
 
-  /// The server may have the whole file from when its last byte is about to go out; that outlives the process.
+  /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
   @Test func anUploadThatWasEndingIsStillEnding() throws {
     try leave { $0.isEnding = true }
     let kept = try open()
@@ -290,7 +254,7 @@ struct LockedRecordTests {
 
   // MARK: Writing
 
-  /// Each write is brought to the disk, which is slow on flash.
+  /// Each write is synced, which is slow on flash.
   @Test func anUpdateThatChangesNothingWritesNothing() throws {
     _ = bench.directory.file("set.wav", content)
     let kept = try open()
@@ -323,7 +287,7 @@ struct LockedRecordTests {
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
-  /// GigHive gives the token once, with the first delivery of a recording.
+  /// GigHive issues the token once, with the first delivery of a recording.
   @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
     let previous = try leave {
       $0.phase = .delivered

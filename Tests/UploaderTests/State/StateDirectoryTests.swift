@@ -6,13 +6,13 @@ import Testing
 struct StateDirectoryTests {
   private let bench = StateBench()
 
-  // MARK: Making it
+  // MARK: Creation
 
   @Test func theDirectoryAndAllAboveItAreMadeForTheUserAlone() throws {
     let deep = bench.path + "/a/b"
     _ = try StateDirectory(LocalPath(deep), warn: { _ in })
     #expect(bench.mode() == 0o700 && bench.mode(of: "a") == 0o700 && bench.mode(of: "a/b") == 0o700)
-    // Once more is no error.
+    // A second time is no error.
     _ = try StateDirectory(LocalPath(deep + "/"), warn: { _ in })
   }
 
@@ -104,29 +104,24 @@ struct StateDirectoryTests {
     #expect(try directory.records(.all) == [previous] && bench.names == ["5e1f0a77.record"])
   }
 
-  // MARK: What cannot be trusted
+  // MARK: Invalid records
 
-  @Test func aDamagedRecordIsSetAside() throws {
+  /// One with another bit, another record's, an empty file, and one of any length.
+  @Test(arguments: 0..<4)
+  func whatIsNotTheRecordIsSetAside(kind: Int) throws {
     let directory = try bench.open()
     try directory.write(record("5e1f0a77"))
     try directory.write(record("aaaaaaaa"))
-    var content = try #require(bench.content(of: "5e1f0a77.record"))
-    content[100] ^= 1
+    var content = try #require(bench.content(of: kind == 1 ? "aaaaaaaa.record" : "5e1f0a77.record"))
+    if kind == 0 { content[100] ^= 1 }
+    if kind > 1 { content = [UInt8](repeating: 0x61, count: kind == 2 ? 0 : 3 << 20) }
     bench.put(content, at: "5e1f0a77.record")
     #expect(try directory.records(.all).map { $0.id } == ["aaaaaaaa"])
     #expect(bench.names == ["5e1f0a77.record.damaged", "aaaaaaaa.record"])
     #expect(bench.content(of: "5e1f0a77.record.damaged") == content)
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("5e1f0a77.record is damaged"))
-    // It is said once.
+    // It is reported once.
     #expect(try directory.records(.all).count == 1 && bench.warnings.count == 1)
-  }
-
-  @Test func aRecordThatBelongsToAnotherIDIsSetAside() throws {
-    let directory = try bench.open()
-    try directory.write(record("5e1f0a77"))
-    bench.put(try #require(bench.content(of: "5e1f0a77.record")), at: "aaaaaaaa.record")
-    #expect(try directory.records(.all).map { $0.id } == ["5e1f0a77"])
-    #expect(bench.names == ["5e1f0a77.record", "aaaaaaaa.record.damaged"])
   }
 
   @Test func anotherVersionsRecordIsLeftAlone() throws {
@@ -137,14 +132,6 @@ struct StateDirectoryTests {
     #expect(bench.warnings[0].contains("another version"))
   }
 
-  @Test func aFileOfAnyLengthIsNoTrouble() throws {
-    let directory = try bench.open()
-    bench.put([], at: "aaaaaaaa.record")
-    bench.put([UInt8](repeating: 0x61, count: 3 << 20), at: "bbbbbbbb.record")
-    #expect(try directory.records(.all).isEmpty)
-    #expect(bench.names == ["aaaaaaaa.record.damaged", "bbbbbbbb.record.damaged"])
-  }
-
   @Test func aDirectoryOrFIFOInPlaceOfARecordIsLeftAlone() throws {
     let directory = try bench.open()
     mkdir(bench.path + "/aaaaaaaa.record", 0o700)
@@ -153,7 +140,7 @@ struct StateDirectoryTests {
     #expect(bench.names == ["aaaaaaaa.record", "bbbbbbbb.record"])
   }
 
-  /// Somebody else could have put it there to have a file of ours overwritten.
+  /// Another user could have put it there to make us overwrite a file.
   @Test func aSymbolicLinkIsNotWrittenThrough() throws {
     let directory = try bench.open()
     _ = bench.directory.file("victim", bytes("precious"))
@@ -215,7 +202,7 @@ struct StateDirectoryTests {
     try directory.remove("5e1f0a77")
   }
 
-  // MARK: Room
+  // MARK: Reserved space
 
   @Test func theRoomForTheLastWriteIsOnTheDiskUntilItBecomesTheRecord() throws {
     let directory = try bench.open()
@@ -242,9 +229,9 @@ struct StateDirectoryTests {
 
   // MARK: Locks
 
-  /// Opened the ordinary way, it would wait for a reader.
+  /// An ordinary open would wait for a reader.
   @Test(arguments: ["directory.lock", "5e1f0a77.lock", "5e1f0a77.new", "5e1f0a77.room"])
-  func aFIFOInTheFilesPlaceIsToldAtOnce(name: String) throws {
+  func aFIFOInTheFilesPlaceIsReportedAtOnce(name: String) throws {
     let directory = try bench.open()
     mkfifo(bench.path + "/" + name, 0o600)
     let path = LocalPath(bench.path + "/" + name)
@@ -267,8 +254,8 @@ struct StateDirectoryTests {
     #expect(try bench.open().lock("5e1f0a77") != nil)
   }
 
-  /// Somebody who opened the file before the holder removed it locks a file that nobody else will ever find.
-  @Test func aLockOnARemovedFileIsNone() throws {
+  /// A process that opened the file before the holder removed it locks a file that no other process can find.
+  @Test func aLockOnARemovedFileDoesNotCount() throws {
     let directory = try bench.open()
     try directory.write(record("5e1f0a77"))
     let lock = try directory.lock("5e1f0a77")
@@ -278,12 +265,12 @@ struct StateDirectoryTests {
     withExtendedLifetime(lock) {}
   }
 
-  /// Nothing waits for it here: whoever wants it looks again later.
+  /// Nothing waits for it here: the caller retries later.
   @Test func theDirectorysOwnLockIsHeldByOne() throws {
     var holder = try bench.open().lockForCreation()
     #expect(holder != nil)
     #expect(try bench.open().lockForCreation() == nil)
-    // It is no upload's lock.
+    // It is not the lock of an upload.
     #expect(try bench.open().lock("5e1f0a77") != nil)
     holder = nil
     #expect(try bench.open().lockForCreation() != nil)

@@ -179,7 +179,7 @@ struct StateIndexTests {
     #expect(try open("a.wav").record.id == previous.id)
   }
 
-  @Test func anotherVersionsRecordIsToldByEveryProcessAndTakenOnceItCanBeRead() throws {
+  @Test func anotherVersionsRecordIsReportedByEveryProcessAndUsedOnceItCanBeRead() throws {
     let previous = try leave("a.wav")
     let content = try #require(bench.content(of: previous.id + ".record"))
     bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
@@ -228,7 +228,7 @@ struct StateIndexTests {
   }
 
   /// Like a process of another version, within the same clock tick.
-  @Test func whatSomebodyElseDoesBetweenTwoChangesShows() throws {
+  @Test func whatAnotherProcessDoesBetweenTwoChangesShows() throws {
     for number in 0..<200 {
       let name = String(number)
       place(name)

@@ -2,30 +2,34 @@ import Foundation
 
 @testable import Uploader
 
-/// What a tus server on the loopback interface says, and uploads to it.
+/// The responses of a tus server on the loopback interface, and uploads to it.
 enum TusScript {
   typealias Action = LoopbackServer.Action
 
-  /// The answer to OPTIONS.
+  /// The response to OPTIONS.
   static func offer(_ extensions: String = "creation") -> Action {
-    .answer("HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n\r\n")
+    .answer(
+      "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n"
+        + "Tus-Checksum-Algorithm: sha256\r\n\r\n")
   }
 
-  static let created = Action.answer(createdText)
-  /// So late that the server must be far away.
-  static let createdFarAway = Action.answerLate(createdText, milliseconds: 40)
-  private static let createdText =
-    "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /files/1\r\nContent-Length: 0\r\n\r\n"
-  /// The field that shows that a tus server has answered.
+  static let created = created(storing: 0)
+  /// Delayed, as from a distant server.
+  static let createdFarAway = Action.answerLate(createdText(0), milliseconds: 40)
+  static func created(storing offset: Int) -> Action { .answer(createdText(offset)) }
+  private static func createdText(_ offset: Int) -> String {
+    "HTTP/1.1 201 Created\r\n\(proof)Location: /files/1\r\nUpload-Offset: \(offset)\r\nContent-Length: 0\r\n\r\n"
+  }
+  /// The field that proves a tus server.
   static let proof = "Tus-Resumable: 1.0.0\r\n"
 
-  /// The answer to HEAD.
+  /// The response to HEAD.
   static func located(_ offset: Int, of length: Int) -> Action {
     .answer(
       "HTTP/1.1 200 OK\r\n\(proof)Upload-Offset: \(offset)\r\nUpload-Length: \(length)\r\nContent-Length: 0\r\n\r\n")
   }
 
-  /// The answer to PATCH.
+  /// The response to PATCH.
   static func took(_ offset: Int) -> Action { .answer(stored(offset)) }
 
   static func refusal(_ status: Int, _ fields: String = "") -> String {
@@ -39,16 +43,17 @@ enum TusScript {
   }
 }
 
-/// A tus server with one upload of `length` bytes, and with troubles. Once they are over it takes whatever comes, in pieces
-/// of any length: how long those are depends on how fast the machine is.
+/// A tus server with one upload of `length` bytes, and with faults. After the faults it accepts requests of any length, because
+/// their length depends on the speed of the machine.
 final class TusStub: @unchecked Sendable {
-  /// A PATCH that is cut: how much of its body is read, and how much of that is kept.
+  /// An interrupted PATCH: how much of its body is read, and how much of that is kept.
   struct Cut {
     var after: Int
     var kept: Int
   }
 
   private let length: Int
+  private let extensions: String
   private var cuts: ArraySlice<Cut> = []
   private var resets: [Int] = []
   private var troubles: ArraySlice<LoopbackServer.Action> = []
@@ -57,22 +62,22 @@ final class TusStub: @unchecked Sendable {
   private var isFarAway = false
   private var count = 0
 
-  /// - Parameter resets: the requests, counted from 0, that are not read: their connection is reset.
-  init(length: Int, cuts: [Cut] = [], resets: [Int] = []) {
+  /// - Parameter resets: the requests, counted from 0, whose connection is reset without reading them.
+  init(length: Int, extensions: String = "creation", cuts: [Cut] = [], resets: [Int] = []) {
     self.length = length
+    self.extensions = extensions
     self.cuts = cuts[...]
     self.resets = resets
   }
 
-  /// A server so far away that two requests are under way.
+  /// A server so distant that two requests are in flight.
   /// - Parameters:
-  ///   - first: happens to the first PATCH, and `second` to the one behind it.
-  ///   - kept: what the server has of them.
-  init(
-    farAway length: Int, first: LoopbackServer.Action = .answer(""), second: LoopbackServer.Action, kept: Int = 0
-  ) {
+  ///   - second: how to handle the second PATCH, when the first has arrived and was not answered.
+  ///   - kept: how much of both the server has.
+  init(farAway length: Int, second: LoopbackServer.Action, kept: Int) {
     self.length = length
-    troubles = [first, second]
+    extensions = "creation"
+    troubles = [.answer(""), second]
     offsetBehindTroubles = kept
     isFarAway = true
   }
@@ -81,11 +86,11 @@ final class TusStub: @unchecked Sendable {
     count += 1
     if resets.contains(count - 1) { return .reset }
     switch request.head.prefix(while: { $0 != " " }) {
-    case "OPTIONS": return TusScript.offer()
+    case "OPTIONS": return TusScript.offer(extensions)
     case "POST":
-      offset = 0
+      offset = Int(request.value("Content-Length") ?? "") ?? 0
       defer { isFarAway = false }
-      return isFarAway ? TusScript.createdFarAway : TusScript.created
+      return isFarAway ? TusScript.createdFarAway : TusScript.created(storing: offset)
     case "HEAD": return TusScript.located(offset, of: length)
     default: return patch(request)
     }
@@ -106,7 +111,7 @@ final class TusStub: @unchecked Sendable {
   }
 }
 
-/// Uploads with a file and a configuration of their own, and what they told meanwhile.
+/// Uploads with their own file and configuration, and a log of their callbacks.
 final class UploadBench {
   let directory = TemporaryDirectory()
   let content: [UInt8]
@@ -123,7 +128,7 @@ final class UploadBench {
 
   deinit { try? FileManager.default.removeItem(atPath: directory.path(of: "state")) }
 
-  /// What is on the disk of the uploads.
+  /// The records of the uploads on disk.
   func records() throws -> [UploadRecord] {
     try StateDirectory(LocalPath(directory.path(of: "state")), warn: { _ in }).records(.all)
   }
@@ -154,7 +159,7 @@ final class UploadBench {
   }
 }
 
-/// What of the file a PATCH carried.
+/// The range of the file in a PATCH.
 extension LoopbackServer.Request {
   var offset: Int? { value("Upload-Offset").flatMap { Int($0) } }
 }

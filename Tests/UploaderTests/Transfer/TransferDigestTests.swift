@@ -2,13 +2,17 @@ import Testing
 
 @testable import Uploader
 
-/// The digest of a file of which an earlier process, or an earlier connection, has sent a part.
+/// The digest of a file of which a part was sent earlier, by another process or over another connection.
 struct TransferDigestTests {
   private let length = 3_000_000
 
   /// A transfer of the end of a file, with a connection that is not always ready.
-  private func resume(at offset: Int, digest: FileDigest, jobs: Int = 1, readyOnceIn turns: Int) throws -> PatchBench {
-    let bench = try PatchBench(fileLength: length, ranges: [offset..<length], digest: digest, jobs: jobs)
+  private func resume(
+    at offset: Int, of length: Int = 3_000_000, digest: FileDigest, jobs: Int = 1, processors: Int = 1,
+    readyOnceIn turns: Int
+  ) throws -> PatchBench {
+    let bench = try PatchBench(
+      fileLength: length, ranges: [offset..<length], digest: digest, jobs: jobs, processors: processors)
     var turn = 0
     bench.stream.nextTake = {
       turn += 1
@@ -18,21 +22,26 @@ struct TransferDigestTests {
     return bench
   }
 
-  /// Reads what the digest has not seen.
-  private func readRest(of bench: PatchBench, jobs: Int = 1) throws {
+  /// Reads the bytes that the digest has not seen.
+  private func readRest(of bench: PatchBench, jobs: Int, processors: Int) throws {
     let digest = try #require(bench.digest)
-    let reading = try FileHasher(
-      TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: TransferBuffers(jobs: jobs))
+    let buffers = TransferBuffers(jobs: jobs, processors: processors)
+    let reading = try FileHasher(TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: buffers)
     while try reading.step([], nowMilliseconds: 0) != nil {}
     #expect(try reading.hashed() == .wholeFile(sha256: sha256(bench.content)))
   }
 
-  @Test(arguments: [1, 524_287, 524_288, 524_289, 1_500_000, 2_999_999], [1, 16])
-  func afterAResumeTheDigestIsThatOfTheWholeFile(offset: Int, jobs: Int) throws {
-    let bench = try resume(at: offset, digest: try FileDigest(), jobs: jobs, readyOnceIn: 3)
+  /// On two processors a long file is digested by a second thread.
+  @Test(
+    arguments: [1, 262_143, 262_144, 524_287, 524_288, 524_289, 1_500_000, 2_999_999], [(1, 1), (16, 1), (1, 2)])
+  func afterAResumeTheDigestIsThatOfTheWholeFile(offset: Int, sharing: (jobs: Int, processors: Int)) throws {
+    let (jobs, processors) = sharing
+    let length = processors == 1 ? 3_000_000 : 9_000_001
+    let bench = try resume(
+      at: offset, of: length, digest: try FileDigest(), jobs: jobs, processors: processors, readyOnceIn: 3)
     try bench.run()
-    #expect(bench.stream.written == bench.wire(offset..<length))
-    try readRest(of: bench, jobs: jobs)
+    expectSame(bench.stream.written, bench.wire(offset..<length))
+    try readRest(of: bench, jobs: jobs, processors: processors)
     #expect(bench.digest?.position == Int64(length))
     #expect(try bench.digest?.finish() == sha256(bench.content))
   }
@@ -67,7 +76,7 @@ struct TransferDigestTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  /// After an interruption bytes go out a second time.
+  /// After an interruption, bytes are sent a second time.
   @Test func bytesThatGoOutTwiceCountOnce() throws {
     let digest = try FileDigest()
     try resume(at: 0, digest: digest, readyOnceIn: 2).run()
@@ -136,7 +145,7 @@ struct FileReadingTests {
     #expect(try reading.hashed() == .range(checksum: Base64.encode(try digest.finish())))
   }
 
-  /// What was hashed on its way out is not read a second time.
+  /// Bytes that were hashed while they were sent are not read again.
   @Test func aRangeThatComesNextIsAPartOfTheFilesDigest() throws {
     let digest = try FileDigest()
     let source = TransferSource(file: try file(), digest: digest)

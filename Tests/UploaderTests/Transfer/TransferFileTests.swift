@@ -51,7 +51,7 @@ struct TransferFileTests {
   }
 
   @Test(arguments: [false, true])
-  func aChangeOfTheStatusIsToldOnceAndAgainBeforeTheEndGoesOut(hasThread: Bool) throws {
+  func aChangeOfTheStatusIsReportedOnceAndAgainBeforeTheEndIsSent(hasThread: Bool) throws {
     // Wherever the runs are in the ring, the last one has more than 100,000 bytes.
     let bench = try TransferBench(fileLength: (3 << 20) + 100_000, processors: hasThread ? 2 : 1)
     bench.stream.nextTake = { .upTo(100_000) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// Requests that do not wait for the answers to those before them (RFC 9112, 9.3.2).
+/// Pipelined requests (RFC 9112, 9.3.2).
 struct TransferPipeliningTests {
   private let peer = TransferBench.peer
   private let conflict = "HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno"
@@ -56,16 +56,7 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.count == 2 && offset(bench.response) == "300")
   }
 
-  @Test func nothingFollowsARequestThatIsAnsweredAlready() throws {
-    let bench = try twoRequests()
-    bench.stream.nextTake = { .upTo(50) }
-    bench.stream.thenAnswer(conflict, afterWritten: 150)
-    try bench.run()
-    #expect(bench.response?.status == 409 && bench.rangesLeft == 1)
-    #expect(bench.stream.written == Array(bench.wire(0..<120).prefix(150)))
-  }
-
-  /// TLS keeps records back until the socket takes them: the first request is not out before.
+  /// TLS holds records until the socket accepts them. Only then is the first request sent.
   @Test func nothingFollowsARequestThatIsHeldBack() throws {
     let bench = try twoRequests()
     bench.stream.holdsBack = true
@@ -78,30 +69,7 @@ struct TransferPipeliningTests {
 
   // MARK: Answers
 
-  @Test func theCutsBetweenTheAnswersDoNotCount() throws {
-    let answers = bytes("HTTP/1.1 102 Processing\r\n\r\n" + stored(120) + "HTTP/1.1 100 Continue\r\n\r\n" + stored(200))
-    for cut in 0...answers.count {
-      let bench = try twoRequests()
-      let wire = bench.wire(0..<120, 120..<200)
-      if cut > 0 { bench.stream.then(.bytes(Array(answers[..<cut])), afterWritten: wire.count) }
-      if cut < answers.count { bench.stream.then(.bytes(Array(answers[cut...])), afterWritten: wire.count) }
-      try bench.run()
-      let told = (bench.earlierAnswers.map { offset($0) }, offset(bench.response))
-      #expect(told == (["120"], "200"), "cut at \(cut)")
-      #expect(bench.transfer.canReuseConnection, "cut at \(cut)")
-    }
-  }
-
-  @Test func answersThatComeByteByByteFindTheirRequests() throws {
-    let bench = try twoRequests()
-    for byte in bytes(stored(120) + stored(200)) {
-      bench.stream.then(.bytes([byte]), afterWritten: bench.wire(0..<120, 120..<200).count)
-    }
-    try bench.run()
-    #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && offset(bench.response) == "200")
-  }
-
-  @Test func theWaitForEachAnswerBeginsWithItsOwnRequestsLastByte() throws {
+  @Test func theWaitForEachResponseStartsWithItsRequestsLastByte() throws {
     let bench = try twoRequests()
     bench.stream.nextTake = { [unowned stream = bench.stream, first = bench.wire(0..<120).count] in
       stream.written.count < first ? .upTo(first - stream.written.count) : .upTo(40)
@@ -118,40 +86,7 @@ struct TransferPipeliningTests {
     #expect(last.milliseconds < 300 && last.milliseconds >= 200)
   }
 
-  // MARK: The first answer says no
-
-  @Test(arguments: [300, 400, 401, 404, 409, 410, 413, 423, 460, 500, 503])
-  func aFirstAnswerThatSaysNoIsTheTransfersAnswer(status: Int) throws {
-    let bench = try twoRequests()
-    let refusal = "HTTP/1.1 \(status) No\r\nContent-Length: 2\r\n\r\nno"
-    // The second one's is the same, and nobody looks at it.
-    bench.stream.thenAnswer(refusal + refusal, afterWritten: bench.wire(0..<120, 120..<200).count)
-    try bench.run()
-    #expect(bench.response?.status == status && bench.response?.content == bytes("no"))
-    #expect(bench.earlierAnswers.isEmpty && bench.answeredWhen == .whole)
-    #expect(!bench.transfer.canReuseConnection)
-  }
-
-  @Test func aFirstAnswerThatSaysNoStopsTheSecondRequest() throws {
-    let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
-    bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(conflict, afterWritten: 20_000)
-    try bench.run()
-    #expect(bench.response?.status == 409)
-    #expect(bench.stream.written.count < 40_000)
-  }
-
-  @Test func aFirstAnswerThatSaysNoIsWaitedForToItsEnd() throws {
-    let bench = try twoRequests()
-    try bench.step()
-    bench.stream.thenAnswer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nn")
-    for _ in 0..<3 { #expect(try bench.step() != nil) }
-    bench.stream.thenAnswer("o")
-    #expect(try bench.step() == nil)
-    #expect(bench.response?.content == bytes("no"))
-  }
-
-  /// Whether the second request still makes sense, who sent it decides: see ``PipelinedUploadTests``.
+  /// The sender decides whether the second request still counts: see ``PipelinedUploadTests``.
   @Test(arguments: [false, true])
   func behindTheFirstAnswerAConnectionWithAnUnansweredRequestIsOfNoUse(isSecondAnswerThere: Bool) throws {
     let bench = try twoRequests()
@@ -162,9 +97,9 @@ struct TransferPipeliningTests {
       return
     }
     #expect(offset(response) == "60" && !bench.transfer.canReuseConnection)
-    // The second one's answer comes with the next step, without another read.
+    // The second response comes with the next step, without another read.
     var next = try bench.transfer.step([], nowMilliseconds: 0)
-    // Another request could follow, and does not.
+    // Another request could follow, but does not.
     if case .sent = next { next = try bench.transfer.step([], nowMilliseconds: 0) }
     if case .answered(let response, _, _) = next {
       #expect(isSecondAnswerThere && response.status == 409)
@@ -175,42 +110,45 @@ struct TransferPipeliningTests {
 
   // MARK: The connection ends
 
-  /// RFC 9112, 9.6: the second request is not looked at.
+  /// RFC 9112, 9.6: the second request is ignored.
   @Test func aFirstAnswerThatEndsTheConnectionMakesTheSecondRequestPointless() throws {
     let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120, "Connection: close\r\n"), afterWritten: bench.wire(0..<120, 120..<200).count)
+    let count = bench.wire(0..<120, 120..<200).count
+    // A response after it would belong to no request.
+    bench.stream.thenAnswer(stored(120, "Connection: close\r\n") + stored(200), afterWritten: count)
     bench.stream.then(.end)
     #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && !bench.transfer.canReuseConnection)
-    #expect(bench.interruption?.connection == .announced && bench.interruption?.sent == .whole)
-  }
-
-  /// An answer behind it, should one come, is nobody's.
-  @Test func behindAnAnswerThatEndsTheConnectionNothingIsRead() throws {
-    let bench = try twoRequests()
-    let wire = bench.wire(0..<120, 120..<200)
-    bench.stream.thenAnswer(stored(120, "Connection: close\r\n") + stored(200), afterWritten: wire.count)
-    bench.stream.thenAnswer(stored(200), afterWritten: wire.count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && bench.response == nil)
+    #expect(
+      !bench.transfer.canReuseConnection && bench.interruption?.connection == .announced
+        && bench.interruption?.sent == .whole)
   }
 
-  @Test func aFirstAnswerThatEndsTheConnectionStopsTheSecondRequest() throws {
-    let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
-    bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(stored(100, "Connection: close\r\n"), afterWritten: 20_000)
-    #expect(throws: UploadError.connectionLost(.sending, peer: peer, nil)) { try bench.run() }
-    #expect(bench.response == nil && bench.stream.written.count < 40_000 && bench.earlierAnswers.count == 1)
-  }
+  /// The bytes before the end of the connection, how it ends, the interruption of the transfer, and the number of responses
+  /// that counted.
+  private static let ends: [(text: String, end: ScriptedStream.Event, error: UploadError?, answers: Int)] = {
+    let lost = UploadError.connectionLost(.awaitingAnswer, peer: TransferBench.peer, nil)
+    let incomplete = UploadError.invalidResponse(.incomplete, peer: TransferBench.peer)
+    return [
+      ("", .end, lost, 0), ("HTTP/1.1 204 No Content\r\nUpload-Off", .end, lost, 0),
+      ("HTTP/1.1 100 Continue\r\n\r\n", .end, lost, 0), (stored(120) + "HTTP/1.1 204 No", .end, incomplete, 1),
+      // The start of the second response is unknown; the first one counts.
+      (stored(120) + "ok" + stored(200), .end, lost, 1),
+      (stored(120) + stored(200), .failure(.system(connectionReset)), nil, 1),
+    ]
+  }()
 
-  @Test(arguments: ["", "HTTP/1.1 204 No Content\r\nUpload-Off", "HTTP/1.1 100 Continue\r\n\r\n"])
-  func anEndBeforeTheFirstAnswerLosesBoth(start: String) throws {
+  @Test(arguments: ends.indices)
+  func anEndOfTheConnectionLosesWhatIsNotAnswered(index: Int) throws {
+    let (text, end, error, answers) = TransferPipeliningTests.ends[index]
     let bench = try twoRequests()
     let count = bench.wire(0..<120, 120..<200).count
-    if !start.isEmpty { bench.stream.thenAnswer(start, afterWritten: count) }
-    bench.stream.then(.end, afterWritten: count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.isEmpty)
+    if !text.isEmpty { bench.stream.thenAnswer(text, afterWritten: count) }
+    bench.stream.then(end, afterWritten: count)
+    var failure: UploadError?
+    do throws(UploadError) { try bench.run() } catch { failure = error }
+    #expect(failure == error && bench.earlierAnswers.count == answers)
+    #expect(offset(bench.response) == (error == nil ? "200" : nil))
   }
 
   @Test func aResetUnderTheSecondRequestStillFindsTheFirstAnswer() throws {
@@ -221,7 +159,7 @@ struct TransferPipeliningTests {
     }
     bench.stream.thenAnswer(stored(120), afterWritten: first)
     bench.stream.then(.failure(.system(connectionReset)), afterWritten: first)
-    // The write alone has to lead to the answer.
+    // The write alone must lead to the response.
     #expect {
       for _ in 0..<5 { try bench.step(.writable) }
     } throws: { error in
@@ -231,58 +169,30 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"])
   }
 
-  /// The refusal's head is enough, as for a request that nothing follows.
-  @Test(arguments: [ScriptedStream.Event.end, .failure(.system(connectionReset))])
-  func aFirstAnswerThatSaysNoAndIsCutCountsAllTheSame(event: ScriptedStream.Event) throws {
-    let bench = try twoRequests()
-    let count = bench.wire(0..<120, 120..<200).count
-    bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\nbig", afterWritten: count)
-    bench.stream.then(event, afterWritten: count)
-    try bench.run()
-    #expect(bench.response?.status == 413 && bench.response?.content == bytes("big"))
-    #expect(bench.answeredWhen == .whole && !bench.transfer.canReuseConnection)
-  }
+  // MARK: Early responses
 
-  /// Nobody can tell where the second answer would begin; the first one counts.
-  @Test func strayBytesBehindTheFirstAnswerLoseTheConnectionAlone() throws {
-    let bench = try twoRequests()
-    let count = bench.wire(0..<120, 120..<200).count
-    bench.stream.thenAnswer(stored(120) + "ok" + stored(200), afterWritten: count)
-    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
-    #expect(bench.earlierAnswers.count == 1 && bench.interruption?.connection == .used(hasSentLittle: true))
-  }
+  /// The first one is a refusal, or ends the connection, or succeeds and the second one is early.
+  private static let early: [(text: String, status: Int?, earlier: Int)] = [
+    ("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno", 409, 0),
+    (stored(100, "Connection: close\r\n"), nil, 1),
+    (stored(100) + "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig", 413, 1),
+  ]
 
-  @Test func aResetBehindBothAnswersLosesNothing() throws {
-    let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120) + stored(200), afterWritten: bench.wire(0..<120, 120..<200).count)
-    bench.stream.then(.failure(.system(connectionReset)))
-    try bench.run()
-    #expect(bench.earlierAnswers.count == 1 && offset(bench.response) == "200")
-  }
-
-  @Test func theSecondAnswerCanBeCut() throws {
-    let bench = try twoRequests()
-    bench.stream.thenAnswer(stored(120) + "HTTP/1.1 204 No", afterWritten: bench.wire(0..<120, 120..<200).count)
-    bench.stream.then(.end)
-    #expect(throws: UploadError.invalidResponse(.incomplete, peer: peer)) { try bench.run() }
-    #expect(bench.earlierAnswers.count == 1)
-  }
-
-  // MARK: An early answer to the second request
-
-  @Test func anEarlyFinalAnswerStopsTheSecondRequest() throws {
+  @Test(arguments: early.indices)
+  func aFinalAnswerStopsTheSecondRequest(index: Int) throws {
+    let (text, status, earlier) = TransferPipeliningTests.early[index]
     let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
     bench.stream.nextTake = { .upTo(5000) }
-    bench.stream.thenAnswer(
-      stored(100) + "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig", afterWritten: 20_000)
-    try bench.run()
-    #expect(bench.earlierAnswers.map { offset($0) } == ["100"])
-    #expect(bench.response?.status == 413 && bench.response?.content == bytes("big"))
+    bench.stream.thenAnswer(text, afterWritten: 20_000)
+    var failure: UploadError?
+    do throws(UploadError) { try bench.run() } catch { failure = error }
+    #expect(failure == (status == nil ? .connectionLost(.sending, peer: peer, nil) : nil))
+    #expect(bench.response?.status == status && bench.earlierAnswers.count == earlier)
     #expect(!bench.transfer.hasSentAll && !bench.transfer.canReuseConnection)
     #expect(bench.stream.written.count < 40_000)
   }
 
-  /// It was for the second one only if the first was answered.
+  /// It belongs to the second one only if the first was answered.
   @Test func anEarlySuccessIsNoReasonToStop() throws {
     let bench = try PatchBench(fileLength: 1 << 20, ranges: [0..<100, 100..<(1 << 20)])
     bench.stream.nextTake = { .upTo(50_000) }
@@ -309,7 +219,7 @@ struct TransferPipeliningTests {
     bench.stream.unacknowledgedLength = 80
     try bench.step(at: 100)
     try bench.step(at: 200)
-    // All of the first body; the second head is not told apart as long as the first is unanswered.
+    // The whole first body. The second head is not distinguished while the first is unanswered.
     #expect(bench.endNow.arrived >= 120 && bench.endNow.arrived <= 120 + second)
     bench.stream.thenAnswer(stored(120))
     bench.stream.unacknowledgedLength = 30
@@ -317,14 +227,7 @@ struct TransferPipeliningTests {
     #expect(bench.endNow.arrived == 50)
   }
 
-  @Test func aHeadAloneIsNothingOfABody() throws {
-    let bench = try twoRequests()
-    bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(40) : .notReady }
-    try bench.step(at: 0)
-    #expect(bench.endNow.arrived == 0)
-  }
-
-  @Test func progressGoesOnFromOneRequestToTheNext() throws {
+  @Test func progressContinuesFromOneRequestToTheNext() throws {
     let ranges = stride(from: 0, to: 900_000, by: 100_000).map { $0..<($0 + 100_000) }
     let bench = try PatchBench(fileLength: 1_000_000, ranges: ranges)
     bench.stream.nextTake = { .upTo(9973) }
@@ -358,7 +261,7 @@ struct TransferPipeliningTests {
   @Test func aServerThatAnswersNeitherIsGivenUpAtTheResponseLimit() throws {
     let bench = try twoRequests()
     try bench.step(at: 0)
-    // When the last byte is seen to have arrived.
+    // When the last byte was found to have arrived.
     try bench.step(at: 100)
     #expect(bench.transfer.hasSentAll)
     try bench.step(at: 120_099)

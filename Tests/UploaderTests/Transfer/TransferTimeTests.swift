@@ -25,7 +25,7 @@ struct TransferTimeTests {
 
   /// Four round trips, at least 25 ms and at most a second.
   @Test(arguments: [(0, 25), (6, 25), (7, 28), (100, 400), (250, 1000), (251, 1000), (9000, 1000)] as [(Int64, Int64)])
-  func theWaitForLeaveIsGivenUpExactlyAtItsLimit(roundTrip: Int64, limit: Int64) throws {
+  func theWaitForA100EndsExactlyAtItsLimit(roundTrip: Int64, limit: Int64) throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: roundTrip)
     let wait = try #require(try bench.step(at: 5000))
     #expect(wait.untilMilliseconds <= 5000 + limit && wait.untilMilliseconds > 5000)
@@ -44,7 +44,7 @@ struct TransferTimeTests {
     #expect(bench.endNow.sent == .none)
   }
 
-  @Test func theWaitForLeaveBeginsWhenTheHeadIsOnItsWay() throws {
+  @Test func theWaitForA100StartsWhenTheHeadIsSent() throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
     bench.stream.holdsBack = true
     let wait = try #require(try bench.step(at: 1000))
@@ -100,7 +100,7 @@ struct TransferTimeTests {
   }
 
   /// The limit starts when the read has ended, not with its step.
-  @Test func whatArrivesBehindALongReadIsNotLate() throws {
+  @Test func whatArrivesAfterALongReadIsNotLate() throws {
     var (now, isReading) = (Int64(0), false)
     let bench = try TransferBench(
       fileLength: 3 << 20, stallMilliseconds: 5000,
@@ -134,7 +134,7 @@ struct TransferTimeTests {
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5100) }
   }
 
-  @Test func bytesThatNobodyAcknowledgesAreNoProgress() throws {
+  @Test func unacknowledgedBytesAreNoProgress() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     // The kernel accepts byte after byte, but the peer is gone.
     bench.stream.nextTake = { .upTo(10) }
@@ -143,7 +143,7 @@ struct TransferTimeTests {
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5000) }
   }
 
-  @Test func everyAcknowledgedByteBeginsTheStallLimitAnew() throws {
+  @Test func everyAcknowledgedByteRestartsTheStallLimit() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     bench.stream.nextTake = { .upTo(1) }
     for time in stride(from: 0, through: 40_000, by: 4000) { try bench.step(at: Int64(time)) }
@@ -278,7 +278,7 @@ struct TransferTimeTests {
     #expect(bench.progress == [UploadProgress(deliveredBytes: 60_000, totalBytes: 2 << 20)])
   }
 
-  @Test func progressIsToldTenTimesASecondAtMost() throws {
+  @Test func progressIsReportedAtMostTenTimesASecond() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
     bench.stream.nextTake = { .upTo(1) }
     for time in 0..<1000 { try bench.step(at: Int64(time)) }

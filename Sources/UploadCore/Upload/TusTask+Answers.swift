@@ -1,0 +1,96 @@
+/// How responses change the state of a recording sent over tus.
+extension TusTask {
+  mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
+    switch state {
+    case .askingToken: try receiveToken(answer)
+    case .uploading, .locating: try receiveUpload(answer, target)
+    case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
+    case .notSpoken, .hashing, .done: break
+    }
+  }
+
+  /// If the server does not support this check, the upload starts anyway, and finalize will tell.
+  private mutating func receiveToken(_ answer: Answer) throws(UploadError) {
+    switch Verdict.ofFinalize(answer) {
+    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
+    case .gigHive(.refused(status: 400, _)): throw answer.refusal
+    case .gigHive, .tus, .somebodyElse:
+      if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
+        throw answer.refusal
+      }
+      state = .uploading
+    }
+  }
+
+  private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
+    // A refusal without proof may not be from the server, which may have stored the upload.
+    let isProved = answer.isSuccess || answer.fields.first("Tus-Resumable") != nil
+    if !isProved, upload.mayHaveSentEnd(answer.sent) { history.mayBeWhole = true }
+    let (before, wasCreating) = (upload.location, upload.state == .creating)
+    do throws(TusError) {
+      try upload.receive(
+        status: answer.status, fields: answer.fields, from: target, afterMilliseconds: answer.afterMilliseconds)
+    } catch { return try receive(error, answer, wasCreating: wasCreating) }
+    noteOffset(isNew: before == nil)
+    if upload.location != before { noteCreation() }
+  }
+
+  private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
+    switch error {
+    // Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
+    case .notSpoken(status: 403), .notSpoken(status: 501): upload.assumeOffer()
+    case .notSpoken(let status) where TusTask.isOfNoTusServer(status):
+      // The response may not be from the server, so a started upload is not replaced by a form.
+      if request.mustSpeakTus || upload.location != nil { return upload.assumeOffer() }
+      state = .notSpoken
+    case .refused(method: "POST", let status)
+    where wasCreating && !request.mustSpeakTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
+      state = .notSpoken
+    case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
+    case .unproved(let status): throw .notFromServer(status: status)
+    case .notSpoken, .refused: throw answer.refusal
+    case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
+      .checksumMismatch, .locked:
+      throw .tus(error)
+    }
+  }
+
+  private mutating func noteOffset(isNew: Bool) {
+    switch upload.state {
+    case .sending:
+      history.offset = upload.acknowledged
+    case .complete: break
+    default: return
+    }
+    if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.acknowledged }
+    history.highestOffset = max(history.highestOffset, upload.acknowledged)
+  }
+
+  private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
+    let failure: ReplyFailure
+    do throws(ReplyFailure) {
+      let receipt = try ServerReply.fromGigHive(status: answer.status, content: answer.content, sent: sent)
+      state = .done(receipt, sent)
+      return
+    } catch { failure = error }
+    let error = UploadError(failure)
+    switch Verdict.ofFinalize(answer) {
+    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
+    // The tus server does not know it, and it did not become a recording.
+    case .gigHive(.uploadUnknown) where isGone, .gigHive(.refused(status: 500, _)) where isGone: return try startOver()
+    case .gigHive(.uploadUnknown):
+      state = .locating(sent)
+      upload.locate()
+      return
+    case .gigHive, .tus, .somebodyElse: break
+    }
+    // The content on the server is not, or no longer, this recording.
+    if error.isIntegrityFailure { restart() }
+    throw error
+  }
+
+  /// Whether this status of a response to OPTIONS means that the server does not support tus.
+  private static func isOfNoTusServer(_ status: Int) -> Bool {
+    (status < 500 || status == 501) && status != 401 && status != 407 && !RetryPolicy.isTransient(status: status)
+  }
+}

@@ -1,0 +1,32 @@
+import UploadCore
+
+/// The times of a transfer, in milliseconds on the monotonic clock, and the resulting limits.
+struct TransferClock {
+  private(set) var now: Int64 = 0
+  private var lastAdvance: Int64?
+  private(set) var nextReport: Int64 = 0
+
+  mutating func beginStep(_ now: Int64) {
+    self.now = now
+    lastAdvance = lastAdvance ?? now
+  }
+
+  /// More has arrived at the peer, or nothing could.
+  mutating func noteAdvance() { lastAdvance = now }
+
+  mutating func noteReport() { nextReport = now + Limits.progressIntervalMilliseconds }
+
+  /// Excludes this time from network time limits.
+  mutating func excuse(_ milliseconds: Int64) { lastAdvance = lastAdvance.map { $0 + milliseconds } }
+
+  /// The same within a step.
+  mutating func excuseReading(_ milliseconds: Int64) {
+    now += milliseconds
+    excuse(milliseconds)
+  }
+
+  func stallDeadline(_ limit: Int64) -> Int64 { (lastAdvance ?? now) + limit }
+
+  /// - Parameter sentAt: when the request's last byte was written; nil if it was not.
+  func responseDeadline(_ limit: Int64, sentAt: Int64?) -> Int64 { max(sentAt ?? 0, lastAdvance ?? now) + limit }
+}

@@ -1,0 +1,107 @@
+"""`cancel` ends an upload here and on the server."""
+
+import pytest
+from program import wait_until
+from records import only_record, records
+from uploads import PASSWORD, TUS, is_delivered, of_kind, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+
+
+def test_a_cancelled_upload_is_gone_here_and_on_the_server(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    result = program.run("cancel", record.id, env=PASSWORD)
+    assert result.code == 0 and f"{record.id}: cancelled." in result.out, result
+    assert stub.uploads == [] and records(program) == []
+    assert {path.name for path in program.state.iterdir()} <= {"directory.lock", "index"}
+    assert (tmp_path / "gig.mp4").stat().st_size == SIZE
+    assert program.send(stub, *TUS, tmp_path / "gig.mp4").code == 0
+    assert is_delivered(stub, tmp_path / "gig.mp4")
+
+
+def test_cancelling_goes_the_way_that_the_proxy_knows(program, interrupted):
+    stub, record = interrupted("--method-override")
+    stub.set_faults("deny-patch")
+    assert program.run("cancel", record.id, env=PASSWORD).code == 0
+    (request,) = of_kind(stub, "terminate")
+    assert (request.method, request.header("X-HTTP-Method-Override")) == ("POST", "DELETE")
+
+
+def test_where_the_server_cannot_end_uploads_it_ends_here(hive, program, recording):
+    stub = hive(tus_extensions=("creation", "creation-with-upload"))
+    stop(program, stub, recording(SIZE), at=AT)
+    result = program.run("cancel", only_record(program).id, env=PASSWORD)
+    assert result.code == 0 and "warning" in result.err, result
+    assert records(program) == []
+
+
+def test_an_upload_to_a_server_that_is_gone_for_good_can_be_forgotten(program, interrupted):
+    stub, record = interrupted()
+    stub.stop()
+    assert program.run("cancel", record.id, env=PASSWORD).code == 4
+    assert only_record(program).id == record.id
+    result = program.run("list", "--forget", record.id)
+    assert result.code == 0, result
+    assert records(program) == []
+
+
+@pytest.mark.parametrize(("fault", "code"), [("terminate/status=401", 6), ("terminate/status=500", 9),
+                                             ("terminate/status=423", 11), ("terminate/lose-answer@2", 4)])
+def test_a_cancellation_that_fails_keeps_the_record(program, interrupted, fault, code):
+    stub, record = interrupted()
+    stub.set_faults(fault)
+    result = program.run("cancel", record.id, env=PASSWORD)
+    if "lose-answer" in fault and result.code == 0:
+        return  # The second answer, 404, says that it was ended.
+    assert result.code in (code, 7), result
+    assert only_record(program).id == record.id
+    stub.set_faults()
+    assert program.run("cancel", record.id, env=PASSWORD).code == 0
+
+
+def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program, recording):
+    stub = hive("create/status=503")
+    assert program.send(stub, *TUS, recording()).code == 9
+    stub._requests.clear()
+    assert program.run("cancel", only_record(program).id, env=PASSWORD).code == 0
+    assert stub.requests == [] and records(program) == []
+
+
+def test_what_is_delivered_cannot_be_cancelled(program, delivered):
+    stub, record = delivered()
+    result = program.run("cancel", record.id, env=PASSWORD)
+    assert result.code == 2 and "gighive-upload delete" in result.err, result
+    assert stub.requests == [] and len(stub.recordings) == 1 and only_record(program).phase == "delivered"
+
+
+def test_an_upload_that_became_a_recording_in_the_meantime_is_not_cancelled(hive, program, recording):
+    """`cancel A B`: while A is being ended, another process delivers B."""
+    stub = hive()
+    for name in ("a.mp4", "b.mp4"):
+        stop(program, stub, recording(SIZE, name), at=AT)
+    first, second = (record.id for record in records(program))
+    stub.set_faults("terminate/delay-answer=1.5@1")
+    running = program.start("cancel", first, second, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "terminate"))
+    assert program.run("resume", second, env=PASSWORD).code == 0
+    result = running.wait()
+    assert result.code == 2, result
+    assert only_record(program).id == second
+    assert only_record(program).document["delete_token"]
+    assert len(stub.recordings) == 1
+
+
+def test_each_of_several_is_cancelled_and_the_first_failure_gives_the_exit_code(hive, program, recording):
+    stub = hive()
+    for name in ("a.mp4", "b.mp4", "c.mp4"):
+        stop(program, stub, recording(SIZE, name), at=AT)
+    stub.set_faults("terminate/status=500@2-2")
+    result = program.run("cancel", *(record.id for record in records(program)), env=PASSWORD)
+    assert result.code == 9, result
+    assert len(records(program)) == 1 and len(stub.uploads) == 1
+
+
+def test_one_id_that_does_not_exist_stops_it_before_anything_is_done(program, interrupted):
+    stub, record = interrupted()
+    assert program.run("cancel", record.id, "00000000", env=PASSWORD).code == 2
+    assert stub.requests == [] and only_record(program).id == record.id

@@ -1,0 +1,142 @@
+"""Whatever has become of a record, it is never fatal."""
+
+import os
+
+import pytest
+from records import only_record
+from test_state import be_nobody, root
+from uploads import PASSWORD, TUS, is_delivered, sent, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "torn": lambda data: data[: len(data) // 2],
+    "zeroed end": lambda data: data[:300] + bytes(len(data) - 300),
+    "flipped bit": lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
+    "something else": lambda data: b"#!/bin/sh\nexit 1\n",
+    "10 MB": lambda data: data + b"x" * 10_000_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_record_is_set_aside_and_its_upload_starts_over(hive, program, recording, damage):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    record = only_record(program).file
+    content = DAMAGE[damage](record.read_bytes())
+    record.write_bytes(content)
+    result = program.send(stub, *TUS, file)
+    assert result.code == 0, result
+    assert is_delivered(stub, file)
+    assert "warning" in result.err and record.name in result.err and "damaged" in result.err
+    aside = record.with_name(record.name + ".damaged")
+    assert aside.read_bytes() == content and not record.exists()
+    aside.unlink()
+    assert only_record(program).phase == "delivered"
+    assert program.run("list").err == ""
+
+
+def test_a_record_of_another_version_is_left_alone(hive, program, recording):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    record = only_record(program).file
+    content = record.read_bytes().replace(b"record 2", b"record 3")
+    record.write_bytes(content)
+    result = program.send(stub, *TUS, file)
+    assert result.code == 0, result
+    assert "another version" in result.err and record.read_bytes() == content
+
+WRONG_DOCUMENTS = {
+    "no path": {"file": ""},
+    "a NUL in the path": {"file": "/a%00b"},
+    "a broken percent": {"file": "%zz"},
+    "a negative size": {"size": -1},
+    "an offset beyond the size": {"offset": SIZE + 1},
+    "a negative offset": {"offset": -1},
+    "a phase that nobody knows": {"phase": "lost"},
+    "a text for a number": {"size": "many"},
+    "a number for a text": {"endpoint": 5},
+}
+
+
+@pytest.mark.parametrize("changes", WRONG_DOCUMENTS.values(), ids=WRONG_DOCUMENTS.keys())
+def test_a_record_that_makes_no_sense_is_not_fatal(hive, program, recording, changes):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    only_record(program).write(**changes)
+    for command in (["list"], ["resume", "--all"]):
+        result = program.run(*command, env=PASSWORD)
+        assert result.code == 0 and "warning" in result.err, result
+    assert program.send(stub, *TUS, file).code == 0
+    assert is_delivered(stub, file)
+
+WRONG_URLS = ["", "x", "ftp://127.0.0.1/", "http://", "http://a b/", "/files/x", "http://127.0.0.1:99999/x"]
+
+
+@pytest.mark.parametrize("url", WRONG_URLS)
+def test_an_address_in_a_record_that_is_none_lets_the_upload_start_over(hive, program, recording, url):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    only_record(program).write(upload_url=url)
+    result = program.send(stub, *TUS, file)
+    assert result.code == 0, result
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE
+
+NOTES = ["", "server", "server=", "server=%zz", "nonsense=1 --all", "label=%00", "server=http://127.0.0.1:1", "x" * 1000, "%"]
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_options_in_a_record_that_are_none_do_not_crash(hive, program, recording, note):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    record = only_record(program)
+    record.write(note=note)
+    for command in (["list"], ["resume", record.id], ["cancel", record.id]):
+        assert program.run(*command, env=PASSWORD).code in (0, 2, 4, 6), command
+
+
+STRANGE = {
+    "directory": lambda path: path.mkdir(),
+    "loop": lambda path: path.symlink_to(path.name),
+    "pipe": os.mkfifo,
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "dangling": lambda path: path.symlink_to("nowhere"),
+}
+
+
+@pytest.mark.parametrize("make", STRANGE.values(), ids=STRANGE)
+def test_a_record_that_cannot_be_read_is_not_fatal(hive, program, recording, make):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    make(program.state / "00000000.record")
+    listed = program.run("list", seconds=10)
+    assert listed.code == 0 and "gig.mp4" in listed.out, listed
+    result = program.run("resume", "--all", env=PASSWORD, seconds=10)
+    assert result.code == 0, result
+    assert is_delivered(stub, file)
+
+
+@root
+def test_a_record_of_another_user_is_not_fatal(hive, program, recording, shared):
+    place = shared / "anothers"
+    place.mkdir()
+    os.chown(place, 65534, 65534)
+    (place / "00000000.record").write_bytes(b"")
+    (place / "00000000.record").chmod(0o600)
+    file = recording(directory=place)
+    result = program.send(hive(), *TUS, file, "--state-dir", place, preexec_fn=be_nobody, cwd="/")
+    assert result.code == 0, result
+    assert "00000000.record" in result.err
+
+
+@pytest.mark.parametrize("name", [b"\xff.record", b"a\x1b[31m\n.record", b".record", b"-x.record", b"x" * 240 + b".record"])
+def test_a_stranger_in_the_directory_is_not_fatal(hive, program, recording, name):
+    program.state.mkdir(mode=0o700)
+    with open(os.path.join(os.fsencode(program.state), name), "wb") as stream:
+        stream.write(b"stranger")
+    result = program.send(hive(), *TUS, recording())
+    assert result.code == 0, result
+    assert "\x1b" not in result.err

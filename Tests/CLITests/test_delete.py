@@ -1,0 +1,163 @@
+"""`delete` removes a delivered recording from GigHive, with the token that came with the delivery."""
+
+import json
+import signal
+
+import pytest
+from program import wait_until
+from records import only_record, records, write_record
+from uploads import PASSWORD, TUS, of_kind, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+
+
+@pytest.mark.parametrize("command", ["cancel", "delete"])
+def test_json_tells_each_outcome(program, interrupted, delivered, command):
+    _, record = interrupted() if command == "cancel" else delivered()
+    result = program.run(command, record.id, "--json", env=PASSWORD)
+    assert result.code == 0, result
+    (event,) = result.events
+    assert (event["id"], event["exit_code"]) == (record.id, 0)
+
+
+def test_a_delivered_recording_can_be_deleted_from_the_server(program, delivered, tmp_path):
+    stub, record = delivered(keep_body=4096)
+    result = program.run("delete", record.id, env=PASSWORD)
+    assert result.code == 0 and f"{record.id}: deleted" in result.out, result
+    assert stub.recordings == [] and records(program) == []
+    (request,) = stub.requests
+    token = record.document["delete_token"]
+    assert json.loads(request.body) == {"asset_id": 1, "delete_token": token}
+    assert (request.method, request.target) == ("POST", "/db/delete_media_files.php")
+    assert request.header("Content-Type") == "application/json"
+    assert token not in result.out + result.err
+    assert (tmp_path / "gig.mp4").exists()
+
+
+def test_what_multipart_has_delivered_can_be_deleted_too(hive, program, recording):
+    stub = hive()
+    assert program.send(stub, recording()).code == 0
+    assert program.run("delete", only_record(program).id, env=PASSWORD).code == 0
+    assert stub.recordings == []
+
+
+@pytest.mark.parametrize(("faults", "code"), [(["delete/status=401"], 6), (["delete/status=503"], 9), (["delete/stall-after=10"], 4)])
+def test_a_deletion_that_fails_keeps_the_record(program, delivered, faults, code):
+    stub, record = delivered()
+    stub.set_faults(*faults)
+    result = program.run("delete", record.id, "--response-timeout", "500ms", "--stall-timeout", "500ms", env=PASSWORD)
+    assert result.code == code, result
+    assert only_record(program).document["delete_token"]
+    stub.set_faults()
+    assert program.run("delete", record.id, env=PASSWORD).code == 0
+
+
+def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered):
+    """As when another client delivered it first."""
+    stub, record = delivered()
+    document = {name: value for name, value in record.document.items() if name != "delete_token"}
+    write_record(program.state, document)
+    assert program.run("list", "--json").events[0]["can_delete"] is False
+    result = program.run("delete", record.id, env=PASSWORD)
+    assert result.code == 7 and "token" in result.err, result
+    assert len(stub.recordings) == 1 and stub.requests == []
+
+
+def test_what_is_not_delivered_cannot_be_deleted(program, interrupted):
+    stub, record = interrupted()
+    result = program.run("delete", record.id, env=PASSWORD)
+    assert result.code == 2 and "gighive-upload cancel" in result.err, result
+    assert stub.requests == []
+
+
+@pytest.mark.parametrize("again", ["the same", "a copy", "another event"])
+def test_the_token_survives_another_delivery_of_the_same_recording(hive, program, recording, again):
+    """GigHive gives it once. There is one record of the recording, from which it can be deleted."""
+    stub, file = hive(), recording(SIZE)
+    assert program.send(stub, *TUS, file).code == 0
+    token = only_record(program).document["delete_token"]
+    if again == "a copy":
+        file = recording(name="copy.mp4", content=file.read_bytes())
+    options = ["--event-date", "2026-01-01"] if again == "another event" else []
+    assert program.send(stub, *TUS, file, *options).code == 0
+    assert only_record(program).document["delete_token"] == token
+    assert program.run("delete", only_record(program).id, env=PASSWORD).code == 0
+    assert stub.recordings == []
+
+
+def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, program, recording):
+    stub, file = hive(), recording(SIZE)
+    assert program.send(stub, *TUS, file).code == 0
+    before = only_record(program)
+    stop(program, stub, file, at=AT)
+    (again,) = [record for record in records(program) if record.phase == "pending"]
+    assert again.id != before.id
+    assert program.run("cancel", again.id, env=PASSWORD).code == 0
+    assert only_record(program).document == before.document
+
+
+def test_recordings_at_two_servers_have_nothing_to_do_with_each_other(hive, program, recording):
+    """Their asset IDs are the same."""
+    stubs, file = (hive(), hive()), recording(SIZE)
+    for stub in stubs:
+        assert program.send(stub, *TUS, file).code == 0
+    tokens = {record.document["delete_token"] for record in records(program)}
+    assert tokens == {stub.catalogue.delete_token(1) for stub in stubs} and len(tokens) == 2
+
+
+@pytest.mark.parametrize("fault", ["delete/delay-answer=3@1", "delete/status=503:3@1", "delete/stall-after=10@1"])
+def test_two_processes_never_delete_one_recording(program, delivered, fault):
+    stub, record = delivered()
+    stub.set_faults(fault)
+    first = program.start(
+        "delete", record.id, "--stall-timeout", "3s", "--response-timeout", "3s", env=PASSWORD, retries=3)
+    wait_until(lambda: of_kind(stub, "delete"))
+    second = program.run("delete", record.id, env=PASSWORD)
+    assert second.code == 11 and record.id in second.err, second
+    assert len(of_kind(stub, "delete")) == 1
+    assert only_record(program).document["delete_token"]
+    result = first.wait()
+    assert result.code == 0, result
+    assert stub.recordings == [] and records(program) == []
+
+
+@pytest.mark.parametrize("second", ["delete/delay-answer=3@2-2", "delete/status=500@2-2"])
+def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_deleted(program, delivered, second):
+    stub, record = delivered()
+    stub.set_faults("delete/delay-answer=2@1", second)
+    runs = []
+    for count in (1, 2):
+        runs.append(program.start("delete", record.id, env=PASSWORD))
+        wait_until(lambda: len(of_kind(stub, "delete")) >= count or runs[-1].process.poll() is not None)
+    codes = [run.wait().code for run in runs]
+    assert codes == [0, 11], codes
+    assert stub.recordings == [] and records(program) == []
+
+
+@pytest.mark.parametrize("command", ["list --forget", "send", "resume"])
+def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, delivered, tmp_path, command):
+    stub, record = delivered()
+    stub.set_faults("delete/delay-answer=2@1")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    if command == "list --forget":
+        assert program.run("list", "--forget", record.id).code == 11
+    elif command == "resume":
+        assert program.run("resume", record.id, env=PASSWORD).code in (2, 11)
+    else:
+        assert program.send(stub, *TUS, tmp_path / "gig.mp4").code in (0, 11)
+    assert running.wait().code == 0
+    assert [found.id for found in records(program) if found.id == record.id] == []
+
+
+def test_a_deletion_that_was_killed_leaves_the_token(program, delivered):
+    stub, record = delivered()
+    stub.set_faults("delete/silent")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    running.signal(signal.SIGKILL)
+    running.wait()
+    assert only_record(program).document["delete_token"] == record.document["delete_token"]
+    stub.set_faults()
+    assert program.run("delete", record.id, env=PASSWORD).code == 0
+    assert records(program) == []

@@ -1,0 +1,147 @@
+"""`list` shows what is recorded, and forgets it."""
+
+import json
+import os
+import re
+
+import pytest
+from records import only_record, records
+from test_text_output import ESCAPES, is_harmless
+from uploads import CREATION, PASSWORD, TUS, begin, sha256, stop
+
+SIZE = 6_000_000
+AT = 3_000_000
+
+
+def test_a_list_of_nothing_says_so(run):
+    result = run("list")
+    assert (result.code, result.out, result.err) == (0, "no uploads.\n", "")
+    assert run("list", "--json").out == ""
+
+
+def test_a_list_has_a_line_for_each_upload(hive, program, recording):
+    stub = hive()
+    one, two, three = (recording(SIZE, f"{name}.mp4") for name in ("one", "two", "three"))
+    assert program.send(stub, *TUS, one).code == 0
+    stub.set_faults("create/status=401")
+    assert program.send(stub, *TUS, two).code == 6
+    stop(program, stub, three, at=AT)
+    result = program.run("list")
+    assert result.code == 0 and result.err == "", result
+    by_file = {record.source: record.id for record in records(program)}
+    lines = [line for line in result.out.splitlines() if not line.startswith("   ")]
+    forms = {
+        one: r"delivered +6\.0 MB +.*/one\.mp4  \(asset 1\)",
+        two: r"failed +0 B of 6\.0 MB +.*/two\.mp4",
+        three: r"pending +[0-9.]+ MB of 6\.0 MB +.*/three\.mp4",
+    }
+    assert len(lines) == 3
+    for file, form in forms.items():
+        id = by_file[os.fsencode(file)]
+        (line,) = [line for line in lines if line.startswith(id)]
+        assert re.fullmatch(f"{id}  {form}", line), line
+    assert "401" in result.out
+
+
+def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
+    stub = hive()
+    one, two = recording(SIZE, "one.mp4"), recording(SIZE, "two.mp4")
+    assert program.send(stub, *TUS, one).code == 0
+    stop(program, stub, two, at=AT)
+    result = program.run("list", "--json")
+    assert result.code == 0 and result.err == "", result
+    events = {event.pop("file"): event for event in result.events}
+    for event in events.values():
+        assert re.fullmatch("[0-9a-f]{8}", event.pop("id"))
+        (created, updated) = (event.pop("created_at"), event.pop("updated_at"))
+        assert 0 <= updated - created < 60
+        assert created <= event.pop("delivered_at", updated) <= updated
+        assert event.pop("destination") == stub.url + "/"
+    assert events[str(one)] == {"state": "delivered", "bytes": SIZE, "total": SIZE, "checksum_sha256": sha256(one),
+                                "asset_id": 1, "can_delete": True}
+    second = events[str(two)]
+    second.pop("message", "")
+    assert CREATION <= second.pop("bytes") <= AT
+    assert second == {"state": "pending", "total": SIZE, "can_delete": False}
+
+
+def test_how_far_an_upload_was_is_not_forgotten_when_the_server_is_away(program, interrupted):
+    stub, record = interrupted()
+    before = json.loads(program.run("list", "--json").out)["bytes"]
+    stub.stop()
+    assert program.run("resume", record.id, env=PASSWORD).code == 4
+    event = json.loads(program.run("list", "--json").out)
+    assert event["bytes"] == before > 0
+    assert "refused" in event["message"]
+
+
+@pytest.mark.parametrize("name", [f"a{ESCAPES}b\nc\r.mp4", b"caf\xe9\xff.mp4", "🎸.mp4", 'q"uote\\.mp4'], ids=ascii)
+def test_a_list_shows_nothing_that_a_terminal_obeys(hive, program, recording, name):
+    assert program.send(hive(), *TUS, recording(name=name)).code == 0
+    text, lines = program.run("list"), program.run("list", "--json")
+    assert is_harmless(text.out) and len(text.out.splitlines()) == 1
+    expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
+    assert os.path.basename(lines.events[0]["file"]) == expected
+    assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in lines.out.replace("\n", ""))
+
+
+def test_a_servers_words_in_a_list_are_harmless(hive, program, recording, tmp_path):
+    words = json.dumps({"message": "no\x1b[31m way\nsecond\x9b"})
+    (tmp_path / "answer").write_text(f"HTTP/1.1 400 Bad\r\nContent-Length: {len(words)}\r\n\r\n{words}")
+    assert program.send(hive(f"finalize/raw-answer={tmp_path}/answer"), *TUS, recording()).code == 7
+    assert is_harmless(program.run("list").out)
+    assert "no" in program.run("list", "--json").events[0]["message"]
+
+
+def test_the_oldest_upload_comes_first(hive, program, recording):
+    stub = hive()
+    for number in range(3):
+        assert program.send(stub, *TUS, recording(name=f"{number}.mp4")).code == 0
+        record = next(record for record in records(program) if record.source.endswith(b"%d.mp4" % number))
+        record.write(created_at=1000 - number)
+    names = [os.path.basename(event["file"]) for event in program.run("list", "--json").events]
+    assert names == ["2.mp4", "1.mp4", "0.mp4"]
+
+
+def test_a_list_changes_nothing(program, interrupted):
+    interrupted()
+    before = {path.name: path.read_bytes() for path in program.state.iterdir()}
+    assert program.run("list").code == 0
+    assert {path.name: path.read_bytes() for path in program.state.iterdir()} == before
+
+
+# Forgetting.
+
+
+def test_a_delivered_recording_can_be_forgotten(program, delivered):
+    stub, record = delivered()
+    result = program.run("list", "--forget", record.id)
+    assert result.code == 0 and "forgotten" in result.out, result
+    assert records(program) == [] and len(stub.recordings) == 1 and stub.requests == []
+
+
+def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording):
+    stub = hive()
+    for name in ("a.mp4", "b.mp4"):
+        assert program.send(stub, *TUS, recording(name=name)).code == 0
+    stop(program, stub, recording(SIZE, "c.mp4"), at=AT)
+    assert program.run("list", "--forget").code == 0
+    assert only_record(program).source.endswith(b"c.mp4")
+
+
+def test_what_is_under_way_is_not_forgotten(hive, program, recording):
+    stub, file = hive(), recording(SIZE)
+    running = begin(program, stub, file, at=AT)
+    upload = only_record(program).id
+    result = program.run("list", "--forget", upload)
+    assert result.code == 11 and upload in result.err, result
+    assert program.run("list", "--forget").code == 0
+    assert only_record(program).id == upload
+    running.end()
+
+
+def test_without_its_record_the_same_recording_is_known_to_the_server(program, delivered, tmp_path):
+    stub, record = delivered()
+    program.run("list", "--forget", record.id)
+    result = program.send(stub, *TUS, tmp_path / "gig.mp4")
+    assert result.code == 0 and "already there" in result.out, result

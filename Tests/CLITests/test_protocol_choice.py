@@ -1,0 +1,72 @@
+"""Which recordings go over tus and which as a form, at servers with tus and without."""
+
+import pytest
+from uploads import TUS, is_delivered, kinds, of_kind
+
+SMALL, MIDDLE = 300_000, 5_000_000
+
+
+@pytest.mark.parametrize(("size", "via"), [(99_999_999, "multipart"), (100_000_000, "finalize")])
+def test_recordings_of_100_megabytes_and_more_go_by_tus(any_hive, send, recording, size, via):
+    hive, file = any_hive(), recording(size)
+    assert send(hive, file).code == 0
+    assert is_delivered(hive, file)
+    assert [item.via for item in hive.recordings] == [via]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "via"), [("0", "finalize"), ("299999", "finalize"), ("300k", "finalize"), ("300001", "multipart")]
+)
+def test_the_threshold_can_be_moved(hive, send, recording, threshold, via):
+    stub, file = hive(), recording(SMALL)
+    assert send(stub, file, "--threshold", threshold).code == 0
+    assert [item.via for item in stub.recordings] == [via]
+
+
+@pytest.mark.parametrize(("way", "size", "via"), [("tus", 1, "finalize"), ("multipart", 100_000_000, "multipart")])
+def test_the_protocol_can_be_chosen_whatever_the_size(hive, send, recording, way, size, via):
+    stub, file = hive(), recording(size)
+    assert send(stub, file, "--protocol", way).code == 0
+    assert [item.via for item in stub.recordings] == [via]
+
+
+@pytest.mark.parametrize("way", ["", "TUS", "http", "tus,multipart"])
+def test_a_protocol_that_nobody_knows_is_a_usage_error(hive, send, recording, way):
+    stub = hive()
+    result = send(stub, recording(), "--protocol", way)
+    assert result.code == 2 and "auto, multipart or tus" in result.err, result
+    assert stub.requests == []
+
+
+def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, recording):
+    hive, file = any_hive(tus=False), recording(MIDDLE)
+    result = send(hive, file, "--threshold", "1M", "-v")
+    assert result.code == 0, result
+    assert is_delivered(hive, file) and hive.recordings[0].via == "multipart"
+    assert kinds(hive) == ["options", "multipart"]
+    assert "no tus on this server" in result.err
+
+
+def test_a_server_that_answers_options_without_a_word_of_tus_gets_multipart(hive, send, recording):
+    stub, file = hive("options/somebody-else=200"), recording()
+    assert send(stub, file, "--threshold", "1").code == 0
+    assert stub.recordings[0].via == "multipart"
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, 6), (429, 9), (500, 9), (503, 9)])
+def test_what_is_wrong_with_the_server_or_the_user_is_no_lack_of_tus(hive, send, recording, status, code):
+    stub = hive(f"options/status={status}")
+    assert send(stub, recording(), "--threshold", "1").code == code
+    assert kinds(stub) == ["options"]
+
+
+@pytest.mark.parametrize("way", ["--protocol", "--tus-url"])
+def test_where_tus_is_demanded_a_server_without_it_is_a_refusal(hive, run, send, recording, way):
+    stub = hive(tus=False)
+    if way == "--protocol":
+        result = send(stub, recording(), *TUS)
+    else:
+        result = run("send", "--tus-url", stub.url + "/files/", recording())
+    assert result.code == 7, result
+    assert "404" in result.err
+    assert of_kind(stub, "multipart") == [] and stub.recordings == []

@@ -1,0 +1,106 @@
+"""An upload is resumed with the file that it was begun with, under whatever name, and with no other."""
+
+import os
+
+import pytest
+from records import only_record, records
+from uploads import PASSWORD, TUS, WAYS, go_on, is_delivered, sent, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+
+
+def keep_times(file, change):
+    status = os.stat(file)
+    change()
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def write(file, position, data=b"changed"):
+    with open(file, "r+b") as stream:
+        stream.seek(position)
+        stream.write(data)
+
+CHANGES = {
+    "longer": (lambda file: write(file, SIZE, b"x"), [str(SIZE), str(SIZE + 1)]),
+    "shorter": (lambda file: os.truncate(file, SIZE - 1), [str(SIZE), str(SIZE - 1)]),
+    "its beginning": (lambda file: keep_times(file, lambda: write(file, 0)), ["bytes have changed"]),
+    "its end": (lambda file: keep_times(file, lambda: write(file, SIZE - 7)), ["bytes have changed"]),
+    "written to": (lambda file: os.utime(file, (1, 1)), ["modification time"]),
+}
+
+
+@pytest.mark.parametrize(("way", "change"), [*(("send", change) for change in CHANGES), *((way, "its end") for way in WAYS[1:])])
+def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, change, way):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    change, words = CHANGES[change]
+    change(file)
+    result = go_on(program, stub, file, way)
+    assert result.code == 3, result
+    for word in [*words, "gig.mp4", "gighive-upload cancel " + only_record(program).id]:
+        assert word in result.err, result
+    assert stub.requests == []
+    # The way out that the message names:
+    assert program.run("cancel", only_record(program).id, env=PASSWORD).code == 0
+    assert program.send(stub, *TUS, file).code == 0
+    assert is_delivered(stub, file)
+
+
+def test_a_change_that_nothing_shows_is_found_by_the_digest(hive, program, recording):
+    """In the middle, with the times put back. What was sent before is part of the digest."""
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    keep_times(file, lambda: write(file, 500_000))
+    result = go_on(program, stub, file, "resume")
+    assert result.code == 10, result
+    assert result.out == ""
+    assert only_record(program).phase == "failed"
+
+
+def test_a_recording_that_only_begins_like_another_one_is_another_one(hive, program, recording):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    other = recording(name="other.mp4", content=file.read_bytes()[:-1] + b"x")
+    assert program.send(stub, *TUS, other).code == 0
+    assert is_delivered(stub, other)
+    assert len(records(program)) == 2
+
+
+def test_a_recording_resumes_under_a_new_name(hive, program, recording, tmp_path):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    renamed = tmp_path / "renamed.mp4"
+    file.rename(renamed)
+    assert go_on(program, stub, renamed, "send").code == 0
+    assert is_delivered(stub, renamed)
+    assert sent(stub) == SIZE - AT
+    assert only_record(program).source == os.fsencode(renamed)
+
+
+def test_a_recording_that_was_moved_away_is_missing(hive, program, recording, tmp_path):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    file.rename(tmp_path / "renamed.mp4")
+    result = go_on(program, stub, file, "resume")
+    assert result.code == 3 and "gig.mp4" in result.err, result
+    assert only_record(program).phase == "pending"
+
+
+def test_the_path_is_kept_as_a_whole(hive, program, recording, tmp_path):
+    stub = hive()
+    recording(SIZE)
+    stop(program, stub, "gig.mp4", at=AT, cwd=tmp_path)
+    assert program.run("resume", "--all", env=PASSWORD, cwd="/").code == 0
+    assert is_delivered(stub, tmp_path / "gig.mp4")
+
+NAMES = ["a b=c.mp4", "100%.mp4", "%2F%00.mp4", "line\nend\r.mp4", b"caf\xe9\xff.mp4", "ü🎸.mp4", "'\"\\.mp4", "-x.mp4", "..mp4"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_a_file_of_any_name_can_be_resumed(hive, program, recording, name):
+    stub, file = hive(), recording(SIZE, name)
+    stop(program, stub, file, at=AT)
+    assert go_on(program, stub, file, "resume").code == 0
+    assert is_delivered(stub, file)
+    assert sent(stub) == SIZE - AT
+    assert only_record(program).source == os.fsencode(file)

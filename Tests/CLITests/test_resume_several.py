@@ -1,0 +1,168 @@
+"""Several interrupted uploads, several processes, and what can be typed wrong."""
+
+import signal
+import time
+
+import pytest
+from program import private, wait_until
+from records import only_record, records
+from uploads import PASSWORD, TUS, WAYS, begin, go_on, is_delivered, of_kind, sent, sha256, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+
+
+@pytest.mark.parametrize("way", [*WAYS, "cancel"])
+def test_two_processes_never_work_on_one_upload(hive, program, recording, way):
+    stub, file = hive(), recording(SIZE)
+    running = begin(program, stub, file, at=AT)
+    upload = only_record(program).id
+    if way == "cancel":
+        result = program.run("cancel", upload, env=PASSWORD)
+    else:
+        result = go_on(program, stub, file, way)
+    assert result.code == 11, result
+    assert upload in result.err
+    assert running.process.poll() is None
+    running.end()
+    assert go_on(program, stub, file, "send").code == 0
+    assert is_delivered(stub, file)
+
+
+def test_many_processes_at_once_make_one_upload(hive, program, recording):
+    stub, file = hive("slow-read=4e6"), recording(SIZE)
+    runs = [program.start_sending(stub, *TUS, file) for _ in range(6)]
+    codes = sorted(run.wait().code for run in runs)
+    assert codes == [0] + [11] * 5
+    assert is_delivered(stub, file)
+    assert len(of_kind(stub, "create")) == 1 and len(records(program)) == 1
+
+
+def test_other_recordings_are_not_held_up(hive, program, recording):
+    stub, file = hive(), recording(SIZE)
+    running = begin(program, stub, file, at=AT)
+    assert program.send(stub, *TUS, recording(name="other.mp4")).code == 0
+    running.end()
+
+
+def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
+    """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
+    stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
+    stop(program, stub, first, at=AT)
+    time.sleep(1.1)  # records are in the order of their seconds
+    stop(program, stub, second, at=AT)
+    stub.set_faults("PATCH/slow-read=1.5e6@1")
+    slow = program.start("resume", "--all", env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "patch"))
+    assert program.run("resume", "--all", env=PASSWORD).code == 11
+    assert slow.wait().code == 0
+    assert sent(stub) == 2 * (SIZE - AT)
+    assert {recording.sha256 for recording in stub.recordings} == {sha256(first), sha256(second)}
+
+
+@pytest.fixture
+def three(hive, program, recording):
+    """Three interrupted uploads to one stub."""
+
+    def three(*options_of_second):
+        stub = hive()
+        files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
+        for index, file in enumerate(files):
+            stop(program, stub, file, *(options_of_second if index == 1 else ()), at=AT)
+        return stub, files
+
+    return three
+
+
+def test_all_interrupted_uploads_resume_with_one_command(program, three):
+    stub, files = three()
+    result = program.run("resume", "--all", env=PASSWORD)
+    assert result.code == 0, result
+    assert "3 of 3 delivered." in result.out
+    assert {recording.sha256 for recording in stub.recordings} == set(map(sha256, files))
+    assert program.run("resume", "--all", env=PASSWORD).out == "nothing to resume.\n"
+
+
+def test_one_that_cannot_be_resumed_does_not_stop_the_others(program, three):
+    stub, files = three()
+    files[1].unlink()
+    result = program.run("resume", "--all", "--json", env=PASSWORD)
+    assert result.code == 3, result
+    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
+    assert outcomes == {str(files[0]): 0, str(files[1]): 3, str(files[2]): 0}
+
+
+def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, recording, tmp_path):
+    stub = hive()
+    private(tmp_path / "password", "secret")
+    files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
+    for index, file in enumerate(files):
+        stop(program, stub, file, *([] if index == 1 else ["--password-file", "password"]), at=AT)
+    result = program.run("resume", "--all", "--json", cwd="/")
+    assert result.code == 2, result
+    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
+    assert outcomes == {str(files[0]): 0, str(files[1]): 2, str(files[2]): 0}
+
+
+def test_uploads_can_be_chosen_by_the_beginnings_of_their_ids(program, three):
+    stub, _ = three()
+    chosen = records(program)[1]
+    result = program.run("resume", chosen.id[:7], env=PASSWORD)
+    assert result.code == 0, result
+    assert [record.phase for record in records(program)].count("delivered") == 1
+    assert len(stub.recordings) == 1
+
+
+def test_a_beginning_that_several_have_is_a_usage_error(program, three):
+    stub, _ = three()
+    for index, record in enumerate(records(program)):
+        record.file.unlink()
+        record.write(id=f"abcdef0{index}")
+    for record in records(program):
+        assert record.id.startswith("abcdef")
+    result = program.run("resume", "abcdef", env=PASSWORD)
+    assert result.code == 2 and "abcdef" in result.err, result
+    assert stub.requests == []
+
+
+def test_a_signal_ends_all_of_them(program, three):
+    stub, _ = three()
+    stub.set_faults("PATCH/stall-after=1000")
+    running = program.start("resume", "--all", env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "patch") and of_kind(stub, "patch")[0].body_bytes == 1000)
+    running.signal(signal.SIGTERM)
+    assert running.wait(10).code == 143
+    assert len(of_kind(stub, "patch")) == 1
+    assert [record.phase for record in records(program)] == ["pending"] * 3
+
+WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "ABCDEF01", "\x1b[31m", "a\nb", b"\xff", "%41"]
+
+
+@pytest.mark.parametrize("command", ["resume", "cancel", "delete", "list --forget"])
+def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted, command):
+    stub, _ = interrupted()
+    before = sorted(path.name for path in program.state.iterdir())
+    for word in WRONG:
+        result = program.run(*command.split(), word, env=PASSWORD)
+        assert result.code == 2, (word, result)
+        assert result.out == "" and len(result.err.splitlines()) == 1 and "\x1b" not in result.err
+    assert stub.requests == []
+    assert sorted(path.name for path in program.state.iterdir()) == before
+
+
+@pytest.mark.parametrize("arguments", [["resume"], ["resume", "--all", "abc"], ["cancel"], ["delete"], ["list", "abc"]])
+def test_a_command_without_what_it_is_about_is_a_usage_error(run, arguments):
+    result = run(*arguments)
+    assert result.code == 2 and len(result.err.splitlines()) == 1, result
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["resume", "--all", "--server", "http://x"], ["resume", "--all", "--tus-url", "http://x"],
+     ["resume", "--all", "--multipart-url", "http://x"], ["resume", "--all", "--forget"], ["resume", "--all", "-j", "2"],
+     ["cancel", "x", "--label", "L"], ["cancel", "x", "--all"], ["delete", "x", "--all"], ["list", "--all"],
+     ["list", "--user", "x"], ["send", "x", "--all"], ["send", "x", "--forget"]],
+    ids=" ".join,
+)
+def test_an_option_of_another_command_is_a_usage_error(run, arguments):
+    result = run(*arguments)
+    assert result.code == 2 and "has no option" in result.err, result

@@ -1,0 +1,175 @@
+"""A server that repeats a secret, in any spelling and any place of its answer, is not quoted with it."""
+
+import base64
+import html
+import json
+import re
+import urllib.parse
+
+import pytest
+from program import private
+from secrets_bench import BEARER, CREDENTIALS, HARD, PASSWORD, UPLOAD_TOKEN, check_files, records
+
+ECHOES = {
+    "in the message": '{"error":"Unauthorized","message":"no access for %s"}',
+    "in the error": '{"error":"%s"}',
+    "in a text": "%s",
+}
+
+
+@pytest.mark.parametrize("where", ECHOES)
+@pytest.mark.parametrize("kind", CREDENTIALS)
+def test_a_server_that_repeats_a_secret_is_not_quoted_with_it(program, hive, recording, secrets, where, kind):
+    """A debug page does so."""
+
+    def answer(request):
+        credentials = request.header("Authorization") + " " + request.header("X-Upload-Token")
+        plain = {"bearer": BEARER, "upload token": UPLOAD_TOKEN}.get(kind, f"uploader:{PASSWORD}")
+        content = (ECHOES[where] % f"{credentials} {plain}").encode()
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(content)}\r\nX-Debug: {credentials} {plain}\r\n\r\n"
+        return head.encode() + content
+
+    stub = hive(answer=answer, user=None)
+    for output in (["--verbose"], ["--json"]):
+        result = program.run(
+            "send", recording(), "--server", stub.url, "--label", "L", *CREDENTIALS[kind], *output,
+            env={"GIGHIVE_PASSWORD": PASSWORD})
+        assert result.code == 7, result
+        assert not secrets.shown_in(result.out, result.err), result
+
+
+def spellings(password: bytes) -> dict[str, bytes]:
+    """What a server can make of it."""
+    latin = password.decode("latin-1")
+    text = password.decode("utf-8", "replace")
+    return {
+        "as it is": password,
+        "repaired": text.encode(),
+        "Latin-1 read": latin.encode(),
+        "percent-encoded": urllib.parse.quote_from_bytes(password, safe="").encode(),
+        "percent-encoded in lower case": re.sub(
+            rb"%..", lambda escape: escape[0].lower(), urllib.parse.quote_from_bytes(password, safe="").encode()),
+        "as in a form": urllib.parse.quote_plus(password).encode(),
+        "JSON": json.dumps(text)[1:-1].encode(),
+        "JSON of Latin-1": json.dumps(latin)[1:-1].encode(),
+        "JSON as PHP has it": json.dumps(text)[1:-1].replace("/", "\\/").encode(),
+        "HTML": html.escape(text).encode(),
+        "base 64": base64.b64encode(password),
+        "credentials": base64.b64encode(b"uploader:" + password),
+    }
+
+
+def pieces(password: bytes) -> list[str]:
+    """Parts that may be seen nowhere: the longest runs of its plain characters."""
+    runs = [run for run in re.findall(r"[A-Za-z0-9-]{4,}", password.decode("latin-1"))]
+    return runs or [password.decode("utf-8", "replace")]
+
+PLACES = {
+    "in a page": (b"text/html", b"<html><body><h1>No</h1><p>%s is wrong</p></body></html>"),
+    "in a text": (b"text/plain", b"wrong:  %s"),
+    "at the end": (b"text/plain", b"wrong: %s"),
+}
+
+
+@pytest.fixture
+def told(program, hive, recording, tmp_path):
+    """What the program says of an answer, to whom it gave this password. One stub serves all answers."""
+    answers = [b""]
+    stub, file = hive(answer=lambda request: answers[-1], user=None), recording(1000)
+
+    def told(password, head, content, length=None):
+        private(tmp_path / "hard", password + b"\n")
+        answers.append(b"HTTP/1.1 400 No\r\n%sContent-Length: %d\r\n\r\n%s" % (head, length or len(content), content))
+        result = program.run("send", file, "--server", stub.url, "--label", "L", "--user", "uploader", "--password-file", "hard",
+                             "--verbose", "--json")
+        assert result.code == 7, result
+        return result
+
+    return told
+
+
+@pytest.mark.parametrize("where", PLACES)
+@pytest.mark.parametrize("name", HARD)
+def test_an_echo_is_hidden_in_every_spelling_and_place(told, name, where):
+    for spelling, echo in spellings(HARD[name]).items():
+        kind, form = PLACES[where]
+        field = re.sub(rb"[\x00-\x08\x0a-\x1f\x7f]", b"", echo)
+        result = told(HARD[name], b"Content-Type: %s\r\nX-Echo: %s\r\n" % (kind, field), form % echo)
+        shown = [line for line in (result.out + result.err).splitlines() if "X-Echo" not in line or field == echo]
+        for piece in pieces(HARD[name]):
+            assert piece not in "\n".join(shown), (spelling, result)
+        assert "(secret)" in "\n".join(shown), (spelling, result)
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_an_echo_that_is_cut_is_hidden(told, name):
+    """The connection ends in the middle of it."""
+    for spelling, echo in spellings(HARD[name]).items():
+        for rest in (1, 2, 3):
+            content = b"bad: " + echo[:-rest]
+            result = told(HARD[name], b"", content, len(content) + rest)
+            for piece in pieces(HARD[name]):
+                assert piece not in result.out + result.err, (spelling, rest, result)
+
+
+@pytest.mark.parametrize("name", [name for name in HARD if name != "a tab and a control character"])
+def test_a_message_in_json_hides_it_too(told, name):
+    """Its escapes are read before it is looked for."""
+    for text in (HARD[name].decode("utf-8", "replace"), HARD[name].decode("latin-1")):
+        result = told(HARD[name], b"", json.dumps({"error": "no", "message": f"no  entry for {text} here"}).encode())
+        assert "no entry for (secret) here" in result.err, result
+
+
+@pytest.mark.parametrize("echo", [BEARER, urllib.parse.quote(BEARER, safe="").replace(".", "%2e"), f"Wed, {BEARER}"])
+def test_an_expiry_date_that_repeats_a_secret_is_neither_stored_nor_listed(program, hive, recording, secrets, tmp_path, echo):
+    def answer(request):
+        if request.effective_method == "POST":
+            return (
+                "HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/1\r\n"
+                f"Upload-Expires: {echo}\r\nContent-Length: 0\r\n\r\n").encode()
+        if request.effective_method == "OPTIONS":
+            return b"HTTP/1.1 204 No Content\r\nTus-Resumable: 1.0.0\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n"
+        return b"HTTP/1.1 503 Busy\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
+
+    stub = hive(answer=answer, user=None)
+    result = program.run("send", recording(50_000), "--tus-url", stub.url + "/tus/", "--bearer-file", "bearer", "-v")
+    assert result.code == 9, result
+    record, = records(program)
+    assert "(secret)" in record.read_text(), "the date was not kept"
+    for listing in (["list"], ["list", "--json"]):
+        listed = program.run(*listing)
+        assert "(secret)" in listed.out
+        assert not secrets.shown_in(listed.out, listed.err, result.out, result.err)
+    check_files(program, secrets, tmp_path)
+
+TUS_ECHOES = {
+    "the address of an upload": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: /tus/{BEARER}/1",
+    "an address that is none": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://u@{BEARER} x",
+    "another host": f"HTTP/1.1 201 Created\r\nTus-Resumable: 1.0.0\r\nLocation: http://{BEARER}.invalid/1",
+    "a redirect": f"HTTP/1.1 307 There\r\nLocation: http://{BEARER}.invalid/{BEARER}?{BEARER}",
+    "a redirect to a bad address": f"HTTP/1.1 308 There\r\nLocation: http://[{BEARER}",
+    "another redirect": f"HTTP/1.1 303 There\r\nLocation: /{BEARER}",
+    "the versions": f"HTTP/1.1 412 No\r\nTus-Resumable: 1.0.0\r\nTus-Version: {BEARER}",
+    "the name of a field": f"HTTP/1.1 400 No\r\n{BEARER}: 1",
+    "the reason": f"HTTP/1.1 400 {BEARER}",
+    "the time to wait": f"HTTP/1.1 503 No\r\nRetry-After: {BEARER}",
+}
+
+
+@pytest.mark.parametrize("where", TUS_ECHOES)
+@pytest.mark.parametrize("destination", ["--tus-url", "--multipart-url"])
+def test_a_field_that_repeats_a_secret_is_not_shown(program, hive, recording, secrets, where, destination):
+    def answer(request):
+        if request.effective_method in ("POST", "OPTIONS"):
+            return (TUS_ECHOES[where] + "\r\nContent-Length: 0\r\n\r\n").encode()
+        return b"HTTP/1.1 400 No\r\nTus-Resumable: 1.0.0\r\nContent-Length: 0\r\n\r\n"
+
+    stub = hive(answer=answer, user=None)
+    for output in (["-v"], ["--json"]):
+        result = program.run(
+            "send", recording(50_000), destination, stub.url + "/tus/", "--bearer-file", "bearer", *output, seconds=40)
+        assert result.code not in (1, 2), result
+        lowered = [text.replace(BEARER.lower(), BEARER) for text in (result.out, result.err)]
+        assert not secrets.shown_in(*lowered), result
+        listed = program.run("list")
+        assert not secrets.shown_in(listed.out, listed.err), listed

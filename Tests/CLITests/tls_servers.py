@@ -1,0 +1,207 @@
+"""TLS servers on loopback that show any certificate, or stop in the middle of the handshake."""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+import struct
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from certificates_forge import Shown
+
+ANSWER = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+WAITS_SECONDS = 20
+
+
+@dataclass
+class Connection:
+    """What came over one connection."""
+
+    tunnel: bytes = b""
+    """The CONNECT request, where there was one."""
+    received: bytes = b""
+    """What TLS protected."""
+    failure: str = ""
+    """Why the handshake failed."""
+    version: str | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class Server:
+    """A TLS server on loopback. As a proxy (CONNECT) it stands for any host, so that every name can be tested; a client
+    that does not ask for a tunnel finds the server itself."""
+
+    def __init__(self, shown: Shown, folder: Path, answer: bytes = ANSWER, says_goodbye: bool = True, **context):
+        pem = folder / f"server-{os.urandom(4).hex()}.pem"
+        pem.write_text(shown.pem + Path(shown.leaf.key).read_text())
+        self.shown = shown
+        self.connections: list[Connection] = []
+        self._answer = answer
+        self._says_goodbye = says_goodbye
+        self._context = server_context(str(pem), **context)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        # Closing alone would not wake the thread.
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._listener.close()
+        self._thread.join(WAITS_SECONDS)
+
+    @property
+    def proxy(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def received(self) -> bytes:
+        """All that came protected, over all connections, once they are done."""
+        for connection in self.connections:
+            assert connection.done.wait(WAITS_SECONDS), "a connection is still open"
+        return b"".join(connection.received for connection in self.connections)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            sock.settimeout(WAITS_SECONDS)
+            connection = Connection()
+            self.connections.append(connection)
+            try:
+                with sock:
+                    self._serve(sock, connection)
+            except OSError as problem:
+                connection.failure = connection.failure or str(problem)
+            finally:
+                connection.done.set()
+
+    def _serve(self, sock: socket.socket, connection: Connection) -> None:
+        if sock.recv(1, socket.MSG_PEEK) == b"C":
+            while not connection.tunnel.endswith(b"\r\n\r\n"):
+                connection.tunnel += sock.recv(1)
+            sock.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        try:
+            stream = self._context.wrap_socket(sock, server_side=True, suppress_ragged_eofs=False)
+        except (OSError, ValueError) as problem:
+            connection.failure = str(problem)
+            return
+        connection.version = stream.version()
+        with stream:
+            if self._read_request(stream, connection):
+                stream.sendall(self._answer)
+                if self._says_goodbye:
+                    stream.unwrap()
+                else:
+                    socket.socket.shutdown(stream, socket.SHUT_WR)
+                    drain(stream)
+
+    def _read_request(self, stream: ssl.SSLSocket, connection: Connection) -> bool:
+        """Reads a request with its content. False if none came."""
+        length = None
+        while length is None or len(connection.received) < length:
+            try:
+                more = stream.recv(1 << 16)
+            except OSError:
+                more = b""
+            if not more:
+                return False
+            connection.received += more
+            head, found, _ = connection.received.partition(b"\r\n\r\n")
+            if found and length is None:
+                fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+                length = len(head) + 4 + int(fields.get(b"content-length", b"0"))
+        return True
+
+
+def drain(sock: socket.socket) -> None:
+    try:
+        while socket.socket.recv(sock, 1 << 16):
+            pass
+    except OSError:
+        pass
+
+
+def server_context(pem: str, minimum: str = "TLSv1_2", maximum: str = "TLSv1_3", ciphers: str = "") -> ssl.SSLContext:
+    """Takes any certificate: it is the client that has to refuse."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
+    context.load_cert_chain(pem)
+    context.minimum_version = ssl.TLSVersion[minimum]
+    context.maximum_version = ssl.TLSVersion[maximum]
+    context.options |= ssl.OP_NO_TICKET  # 1.2
+    context.num_tickets = 0  # 1.3
+    return context
+
+
+class CutServer(Server):
+    """Sends so many records of the handshake and `part` bytes of the next, and ends the connection."""
+
+    def __init__(self, shown: Shown, folder: Path, records: int, part: int = 0, ending: str = "fin", **context):
+        self._records, self._part, self._ending = records, part, ending
+        self.needed = 0
+        """How many records of the server a whole handshake has; known once one was whole."""
+        super().__init__(shown, folder, **context)
+
+    def _serve(self, sock: socket.socket, connection: Connection) -> None:
+        while not connection.tunnel.endswith(b"\r\n\r\n"):
+            connection.tunnel += sock.recv(1)
+        sock.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = self._context.wrap_bio(incoming, outgoing, server_side=True)
+        sent = 0
+        while True:
+            try:
+                tls.do_handshake()
+                is_done = True
+            except ssl.SSLWantReadError:
+                is_done = False
+            for record in records(outgoing.read()):
+                self.needed += 1
+                if sent == self._records:
+                    sock.sendall(record[: self._part])
+                    return self._end(sock)
+                sock.sendall(record)
+                sent += 1
+            if is_done:
+                break
+            incoming.write(sock.recv(1 << 16))
+        connection.version = tls.version()
+        self._read_plain(sock, tls, incoming, connection)
+
+    def _end(self, sock: socket.socket) -> None:
+        if self._ending == "rst":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return
+        sock.shutdown(socket.SHUT_WR)
+        drain(sock)
+
+    def _read_plain(self, sock, tls, incoming, connection: Connection) -> None:
+        """All records were sent: whatever comes now is the request."""
+        while True:
+            try:
+                connection.received += tls.read(1 << 16)
+                return
+            except ssl.SSLWantReadError:
+                more = sock.recv(1 << 16)
+                if not more:
+                    return
+                incoming.write(more)
+
+
+def records(data: bytes) -> list[bytes]:
+    """TLS records (RFC 8446, 5.1)."""
+    found = []
+    while data:
+        length = 5 + int.from_bytes(data[3:5], "big")
+        found.append(data[:length])
+        data = data[length:]
+    return found

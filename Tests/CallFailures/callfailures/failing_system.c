@@ -1,0 +1,267 @@
+// The system's calls that fail.
+#include "failing.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+// MARK: Files
+
+int open(const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = va_arg(more, mode_t);
+    va_end(more);
+    int way = flags & O_CREAT ? WAY_ABOUT("open", path, EIO, EINTR, ENOSPC, EMFILE, EROFS)
+                              : WAY_ABOUT("open", path, EIO, EINTR, EMFILE, EACCES);
+    if (way) FAIL(way, -1);
+    return NEXT(open)(path, flags, mode);
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+int close(int descriptor) {
+    int way = WAY_OF_FILE("close", descriptor, EIO, EINTR);
+    int result = NEXT(close)(descriptor); // Gone in any case.
+    if (way) FAIL(way, -1);
+    return result;
+}
+
+int fstat(int descriptor, struct stat *status) {
+    char path[256];
+    path_of(descriptor, path, sizeof path);
+    int is_recording = strlen(path) > 4 && strcmp(path + strlen(path) - 4, ".mp4") == 0;
+    int way = is_recording ? WAY_ABOUT("fstat", path, EIO, ENOMEM, TOUCHED) : WAY_ABOUT("fstat", path, EIO, ENOMEM);
+    if (way == TOUCHED) {
+        if (NEXT(fstat)(descriptor, status) == 0) syscall(SYS_fchmod, descriptor, status->st_mode & 07777);
+    } else if (way) {
+        FAIL(way, -1);
+    }
+    return NEXT(fstat)(descriptor, status);
+}
+
+int stat(const char *path, struct stat *status) {
+    int way = WAY_ABOUT("stat", path, EACCES, ENOENT);
+    if (way) FAIL(way, -1);
+    return NEXT(stat)(path, status);
+}
+
+int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
+    int way = WAY_ABOUT("utimensat", path, EPERM, EROFS);
+    if (way) FAIL(way, -1);
+    return NEXT(utimensat)(directory, path, times, flags);
+}
+
+int futimens(int descriptor, const struct timespec times[2]) {
+    int way = WAY_OF_FILE("futimens", descriptor, EPERM, EROFS);
+    if (way) FAIL(way, -1);
+    return NEXT(futimens)(descriptor, times);
+}
+
+int dup(int descriptor) {
+    int way = WAY("dup", EMFILE);
+    if (way) FAIL(way, -1);
+    return NEXT(dup)(descriptor);
+}
+
+int fchmod(int descriptor, mode_t mode) {
+    int way = WAY_OF_FILE("fchmod", descriptor, EIO, EPERM);
+    if (way) FAIL(way, -1);
+    return NEXT(fchmod)(descriptor, mode);
+}
+
+ssize_t read(int descriptor, void *buffer, size_t length) {
+    int way = WAY_OF_FILE("read", descriptor, EIO, EINTR, SHORT);
+    if (way == SHORT) return NEXT(read)(descriptor, buffer, length ? 1 : 0);
+    if (way) FAIL(way, -1);
+    return NEXT(read)(descriptor, buffer, length);
+}
+
+ssize_t pread(int descriptor, void *buffer, size_t length, off_t offset) {
+    int way = WAY_OF_FILE("pread", descriptor, EIO, EINTR, SHORT, END);
+    if (way == END) return 0;
+    if (way == SHORT) return NEXT(pread)(descriptor, buffer, length ? 1 : 0, offset);
+    if (way) FAIL(way, -1);
+    return NEXT(pread)(descriptor, buffer, length, offset);
+}
+ssize_t pread64(int descriptor, void *buffer, size_t length, off_t offset) __attribute__((alias("pread")));
+
+ssize_t write(int descriptor, const void *buffer, size_t length) {
+    char target[256];
+    // An eventfd that is not full takes what it is given.
+    if (descriptor > 2 && strstr(path_of(descriptor, target, sizeof target), "[eventfd]")) {
+        return NEXT(write)(descriptor, buffer, length);
+    }
+    const char *stream = descriptor == 1 ? "stdout" : "stderr";
+    int way = descriptor > 2 ? WAY_ABOUT("write", target, ENOSPC, EIO, EINTR, SHORT, EDQUOT)
+                             : WAY_ABOUT("write", stream, EINTR, SHORT, EAGAIN, EPIPE, EIO, ENOSPC, EFBIG);
+    if (way == SHORT) return NEXT(write)(descriptor, buffer, length ? 1 : 0);
+    if (way) FAIL(way, -1);
+    return NEXT(write)(descriptor, buffer, length);
+}
+
+ssize_t pwrite(int descriptor, const void *buffer, size_t length, off_t offset) {
+    int way = WAY_OF_FILE("pwrite", descriptor, ENOSPC, EIO, EINTR, SHORT);
+    if (way == SHORT) return NEXT(pwrite)(descriptor, buffer, length ? 1 : 0, offset);
+    if (way) FAIL(way, -1);
+    return NEXT(pwrite)(descriptor, buffer, length, offset);
+}
+ssize_t pwrite64(int descriptor, const void *buffer, size_t length, off_t offset) __attribute__((alias("pwrite")));
+
+int ftruncate(int descriptor, off_t length) {
+    int way = WAY_OF_FILE("ftruncate", descriptor, EIO, EINTR, ENOSPC);
+    if (way) FAIL(way, -1);
+    return NEXT(ftruncate)(descriptor, length);
+}
+int ftruncate64(int descriptor, off_t length) __attribute__((alias("ftruncate")));
+
+int fsync(int descriptor) {
+    int way = WAY_OF_FILE("fsync", descriptor, EIO, EINTR, ENOSPC);
+    if (way) FAIL(way, -1);
+    return NEXT(fsync)(descriptor);
+}
+
+int flock(int descriptor, int operation) {
+    int way = WAY_OF_FILE("flock", descriptor, ENOLCK, EINTR, EWOULDBLOCK);
+    if (way) FAIL(way, -1);
+    return NEXT(flock)(descriptor, operation);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    int way = WAY_ABOUT("mkdir", path, EACCES, ENOSPC, EROFS);
+    if (way) FAIL(way, -1);
+    return NEXT(mkdir)(path, mode);
+}
+
+int rename(const char *from, const char *to) {
+    int way = WAY_ABOUT("rename", to, EIO, ENOSPC, EACCES);
+    if (way) FAIL(way, -1);
+    return NEXT(rename)(from, to);
+}
+
+int unlink(const char *path) {
+    // What is not there cannot fail to go.
+    int way = access(path, F_OK) == 0 ? WAY_ABOUT("unlink", path, EIO, EACCES) : 0;
+    if (way) FAIL(way, -1);
+    return NEXT(unlink)(path);
+}
+
+DIR *opendir(const char *path) {
+    int way = WAY_ABOUT("opendir", path, EACCES, EMFILE, ENOMEM);
+    if (way) FAIL(way, NULL);
+    return NEXT(opendir)(path);
+}
+
+struct dirent *readdir(DIR *directory) {
+    int way = WAY_OF_FILE("readdir", dirfd(directory), EIO);
+    if (way) FAIL(way, NULL);
+    return NEXT(readdir)(directory);
+}
+struct dirent64 *readdir64(DIR *directory) __attribute__((alias("readdir")));
+
+char *getcwd(char *buffer, size_t capacity) {
+    int way = WAY("getcwd", ENOENT, EACCES);
+    if (way) FAIL(way, NULL);
+    return NEXT(getcwd)(buffer, capacity);
+}
+
+// MARK: The network
+
+int socket(int domain, int type, int protocol) {
+    int way = WAY("socket", EMFILE, ENOBUFS, EAFNOSUPPORT);
+    if (way) FAIL(way, -1);
+    return NEXT(socket)(domain, type, protocol);
+}
+
+int connect(int descriptor, const struct sockaddr *address, socklen_t length) {
+    int way = WAY("connect", ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, ETIMEDOUT, EINTR);
+    if (way == EINTR) NEXT(connect)(descriptor, address, length); // It continues by itself.
+    if (way) FAIL(way, -1);
+    return NEXT(connect)(descriptor, address, length);
+}
+
+int getsockopt(int descriptor, int level, int name, void *value, socklen_t *length) {
+    int way = WAY("getsockopt", ENOBUFS, ECONNREFUSED, ETIMEDOUT);
+    if (way == ENOBUFS) FAIL(way, -1);
+    int result = NEXT(getsockopt)(descriptor, level, name, value, length);
+    if (way && level == SOL_SOCKET && name == SO_ERROR) *(int *)value = way;
+    return result;
+}
+
+int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
+    int way = WAY("setsockopt", ENOPROTOOPT);
+    if (way) FAIL(way, -1);
+    return NEXT(setsockopt)(descriptor, level, name, value, length);
+}
+
+ssize_t send(int descriptor, const void *buffer, size_t length, int flags) {
+    int way = WAY("send", ECONNRESET, EPIPE, EINTR, EAGAIN, SHORT, ENOBUFS, ETIMEDOUT);
+    if (way == SHORT) return NEXT(send)(descriptor, buffer, length ? 1 : 0, flags);
+    if (way) FAIL(way, -1);
+    return NEXT(send)(descriptor, buffer, length, flags);
+}
+
+ssize_t sendfile(int to, int from, off_t *offset, size_t count) {
+    int way = WAY("sendfile", ECONNRESET, EIO, EINTR, EAGAIN, SHORT, EINVAL, END, ENOMEM, ESTALE, ENOTCONN, ETIMEDOUT);
+    if (way == END) return 0;
+    if (way == SHORT) return NEXT(sendfile)(to, from, offset, count ? 1 : 0);
+    if (way) FAIL(way, -1);
+    return NEXT(sendfile)(to, from, offset, count);
+}
+ssize_t sendfile64(int to, int from, off_t *offset, size_t count) __attribute__((alias("sendfile")));
+
+ssize_t recv(int descriptor, void *buffer, size_t length, int flags) {
+    int way = WAY("recv", ECONNRESET, END, EINTR, EAGAIN, SHORT, ETIMEDOUT, ENOMEM);
+    if (way == END) return 0;
+    if (way == SHORT) return NEXT(recv)(descriptor, buffer, length ? 1 : 0, flags);
+    if (way) FAIL(way, -1);
+    return NEXT(recv)(descriptor, buffer, length, flags);
+}
+
+int poll(struct pollfd *entries, nfds_t count, int timeout) {
+    int way = WAY("poll", ENOMEM, EINTR);
+    if (way) FAIL(way, -1);
+    return NEXT(poll)(entries, count, timeout);
+}
+
+int ioctl(int descriptor, unsigned long request, ...) {
+    va_list more;
+    va_start(more, request);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    int way = WAY("ioctl", ENOTTY);
+    if (way) FAIL(way, -1);
+    return NEXT(ioctl)(descriptor, request, argument);
+}
+
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found) {
+    // Its results are EAI_…, below zero.
+    int way = WAY_ABOUT("getaddrinfo", host, EAI_AGAIN, EAI_MEMORY, EAI_FAIL, EAI_NONAME);
+    // A name that no machine has.
+    int isName = hints && !(hints->ai_flags & AI_NUMERICHOST);
+    if (isName && host && strcmp(host, "hive.test") == 0) host = "127.0.0.1";
+    return way ? way : NEXT(getaddrinfo)(host, port, hints, found);
+}
+
+// MARK: The rest of the system
+
+ssize_t getrandom(void *buffer, size_t length, unsigned int flags) {
+    int way = WAY("getrandom", ENOSYS, EINTR, SHORT);
+    if (way == SHORT) return NEXT(getrandom)(buffer, length ? 1 : 0, flags);
+    if (way) FAIL(way, -1);
+    return NEXT(getrandom)(buffer, length, flags);
+}
+
+int eventfd(unsigned int value, int flags) {
+    int way = WAY("eventfd", EMFILE, ENOMEM);
+    if (way) FAIL(way, -1);
+    return ((int (*)(unsigned int, int))next("eventfd"))(value, flags);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+    int way = WAY("pthread_create", EAGAIN, ENOMEM);
+    return way ? way : NEXT(pthread_create)(thread, attributes, run, argument);
+}

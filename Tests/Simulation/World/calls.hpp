@@ -1,0 +1,55 @@
+// What the simulated system calls share.
+#pragma once
+#include "kernel.hpp"
+#include "libc.h"
+#include "world.hpp"
+
+namespace world {
+
+inline Kernel &kernel() { return the->kernel; }
+inline Random &chances() { return the->kernelRandom; }
+
+/// Sets errno.
+inline int failed(int error) {
+    errno = error;
+    return -1;
+}
+
+inline bool isInterrupted() {
+    if (kernel().isDead || !chances().chance(the->faults().interrupted)) return false;
+    the->figures.count("EINTR");
+    errno = EINTR;
+    return true;
+}
+
+/// Part of a transfer, as the seed wants it.
+inline size_t part(size_t length) {
+    if (length <= 1 || !chances().chance(the->faults().partial)) return length;
+    the->figures.count("short reads and writes");
+    return (size_t)chances().between(1, (int64_t)length);
+}
+
+inline bool hasNoDescriptor() {
+    if (kernel().isDead || !chances().chance(the->faults().noDescriptor)) return false;
+    the->figures.count("descriptors refused");
+    return true;
+}
+
+inline bool hasStateError() {
+    if (!chances().chance(the->faults().stateError)) return false;
+    the->figures.count("errors of the state's disk");
+    return true;
+}
+
+inline int64_t unixNow() { return kernel().fileTime() / 1'000'000'000; }
+
+inline const char *const bootPath = "/proc/sys/kernel/random/boot_id";
+
+/// Records are never read from it, so that an error of it excuses nothing.
+inline bool isHint(const std::string &path) {
+    return path == bootPath || (path.size() > 6 && path.compare(path.size() - 6, 6, "/index") == 0);
+}
+
+inline bool isRecording(const std::string &path) { return path.rfind("/recordings/", 0) == 0; }
+
+}

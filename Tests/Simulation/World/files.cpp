@@ -1,0 +1,358 @@
+// The system calls for files and their names.
+#include "calls.hpp"
+#include <cstring>
+
+using namespace world;
+
+struct simulated_directory {
+    std::vector<std::string> names;
+    size_t next = 0;
+    struct dirent entry;
+};
+
+extern "C" {
+
+// MARK: Files
+
+static std::shared_ptr<Inode> bootFile() {
+    auto inode = std::make_shared<Inode>();
+    inode->data = inode->synced = kernel().bootID();
+    return inode;
+}
+
+int simulated_open(const char *path, int flags, ...) {
+    kernel().enter("open");
+    if (kernel().isDead) return failed(EIO);
+    if (isInterrupted()) return -1;
+    auto inode = path == std::string(bootPath) ? bootFile() : the->disk.find(path);
+    bool isState = !isRecording(path);
+    if (!isState && chances().chance(the->faults().readError)) {
+        the->figures.count("read errors");
+        return failed(chances().of({EIO, EACCES, EMFILE}));
+    }
+    if (isState && hasStateError()) {
+        if ((flags & O_ACCMODE) == O_RDONLY && !isHint(path)) the->hasReadErrorOfRecord = true;
+        if (flags & O_DIRECTORY) the->noteUnsynced(path);
+        return failed(chances().of({EIO, EACCES, EMFILE}));
+    }
+    if (flags & O_CREAT) {
+        if (!inode && !the->disk.hasParent(path)) return failed(ENOENT);
+        if (!inode && chances().chance(the->faults().diskFull)) {
+            the->figures.count("disk full");
+            return failed(ENOSPC);
+        }
+        if (!inode) inode = the->disk.create(path, false);
+    }
+    if (!inode) return failed(ENOENT);
+    if (inode->isDirectory && (flags & O_ACCMODE) != O_RDONLY) return failed(EISDIR);
+    if ((flags & O_DIRECTORY) && !inode->isDirectory) return failed(ENOTDIR);
+    if (flags & O_TRUNC) inode->data.clear();
+    Handle handle;
+    handle.kind = inode->isDirectory ? Handle::directory : Handle::file;
+    handle.inode = inode;
+    handle.path = path;
+    handle.isWritten = (flags & O_ACCMODE) != O_RDONLY;
+    handle.isRead = (flags & O_ACCMODE) != O_WRONLY;
+    kernel().moved();
+    return kernel().open(handle);
+}
+
+int simulated_close(int descriptor) {
+    kernel().enter("close");
+    Handle *handle = kernel().find(descriptor, "close");
+    if (!handle) return -1;
+    if (handle->inode && handle->inode->lockHolder == descriptor) handle->inode->lockHolder = 0;
+    if (handle->connection) handle->connection->close();
+    std::shared_ptr<Inode> inode = handle->inode;
+    kernel().handles.erase(descriptor);
+    if (inode) the->reveal(*inode);
+    kernel().moved();
+    if (isInterrupted()) return -1;
+    return 0;
+}
+
+static ssize_t readAt(Handle &handle, void *buffer, size_t length, int64_t offset) {
+    if (kernel().isDead) return failed(EIO);
+    if (isInterrupted()) return -1;
+    if (!handle.isRead || handle.kind != Handle::file) return failed(EBADF);
+    bool fails = chances().chance(isRecording(handle.path) ? the->faults().readError : the->faults().stateError);
+    if (fails) {
+        the->figures.count("read errors");
+        if (!isRecording(handle.path) && !isHint(handle.path)) the->hasReadErrorOfRecord = true;
+        return failed(EIO);
+    }
+    const std::string &data = handle.inode->data;
+    if (offset >= (int64_t)data.size()) return 0;
+    size_t count = part(std::min(length, data.size() - (size_t)offset));
+    memcpy(buffer, data.data() + offset, count);
+    if (isRecording(handle.path)) the->rewriteBehind(handle.path);
+    kernel().moved();
+    return (ssize_t)count;
+}
+
+ssize_t simulated_pread(int descriptor, void *buffer, size_t length, off_t offset) {
+    kernel().enter("pread");
+    Handle *handle = kernel().find(descriptor, "pread");
+    return handle ? readAt(*handle, buffer, length, offset) : -1;
+}
+
+ssize_t simulated_read(int descriptor, void *buffer, size_t length) {
+    kernel().enter("read");
+    Handle *handle = kernel().find(descriptor, "read");
+    if (!handle) return -1;
+    ssize_t count = readAt(*handle, buffer, length, handle->offset);
+    if (count > 0) handle->offset += count;
+    return count;
+}
+
+static void put(std::string &data, const void *buffer, size_t length, size_t offset) {
+    if (data.size() < offset + length) data.resize(offset + length);
+    memcpy(data.data() + offset, buffer, length);
+}
+
+static ssize_t writeAt(Handle &handle, const void *buffer, size_t length, size_t offset, bool wasAlive) {
+    if (kernel().isDead) {
+        // It died in the middle of this call.
+        bool isKilled = wasAlive && the->start->death == Death::kill;
+        if (isKilled && handle.inode) put(handle.inode->data, buffer, (size_t)chances().between(0, (int64_t)length), offset);
+        return failed(EIO);
+    }
+    if (isInterrupted()) return -1;
+    if (!handle.isWritten) return failed(EBADF);
+    if (chances().chance(the->faults().diskFull)) {
+        the->figures.count("disk full");
+        return failed(ENOSPC);
+    }
+    if (hasStateError()) return failed(EIO);
+    size_t count = part(length);
+    put(handle.inode->data, buffer, count, offset);
+    handle.inode->modified = handle.inode->changed = kernel().fileTime();
+    kernel().moved();
+    return (ssize_t)count;
+}
+
+ssize_t simulated_pwrite(int descriptor, const void *buffer, size_t length, off_t offset) {
+    bool wasAlive = !kernel().isDead;
+    kernel().enter("pwrite");
+    Handle *handle = kernel().find(descriptor, "pwrite");
+    return handle ? writeAt(*handle, buffer, length, (size_t)offset, wasAlive) : -1;
+}
+
+int simulated_ftruncate(int descriptor, off_t length) {
+    kernel().enter("ftruncate");
+    Handle *handle = kernel().find(descriptor, "ftruncate");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    if (isInterrupted()) return -1;
+    if (hasStateError()) return failed(EIO);
+    handle->inode->data.resize((size_t)length);
+    handle->inode->modified = handle->inode->changed = kernel().fileTime();
+    kernel().moved();
+    return 0;
+}
+
+ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
+    Handle *handle = kernel().find(descriptor, "write");
+    if (!handle) return -1;
+    if (handle->kind == Handle::event) {
+        // Also from a thread of the dead process; it changes nothing then.
+        handle->counter++;
+        return (ssize_t)length;
+    }
+    bool wasAlive = !kernel().isDead;
+    kernel().enter("write");
+    ssize_t count = writeAt(*handle, buffer, length, (size_t)handle->offset, wasAlive);
+    if (count > 0) handle->offset += count;
+    return count;
+}
+
+/// What the disk keeps of a directory's time.
+static int64_t kept(int64_t time) {
+    constexpr int64_t coarse = 2'000'000'000;
+    return the->scenario.directoryTimes == DirectoryTimes::coarse ? time / coarse * coarse : time;
+}
+
+static struct timespec timeOf(int64_t nanoseconds) {
+    int64_t seconds = nanoseconds / 1'000'000'000 - (nanoseconds % 1'000'000'000 < 0);
+    return {seconds, nanoseconds - seconds * 1'000'000'000};
+}
+
+static void fill(struct stat &status, const Inode &inode) {
+    memset(&status, 0, sizeof status);
+    status.st_dev = 5;
+    status.st_ino = inode.number;
+    status.st_size = (off_t)inode.data.size();
+    status.st_mtim = timeOf(inode.isDirectory ? kept(inode.modified) : inode.modified);
+    bool isHidden = canary == "rewrites-leave-no-trace" && !inode.isDirectory;
+    status.st_ctim = timeOf(isHidden ? 0 : inode.changed);
+    status.st_mode = inode.isDirectory ? S_IFDIR | 0700 : S_IFREG | 0600;
+    status.st_nlink = (nlink_t)inode.links;
+}
+
+int simulated_fstat(int descriptor, struct stat *status) {
+    kernel().enter("fstat");
+    Handle *handle = kernel().find(descriptor, "fstat");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    fill(*status, *handle->inode);
+    return 0;
+}
+
+int simulated_fsync(int descriptor) {
+    kernel().enter("fsync");
+    Handle *handle = kernel().find(descriptor, "fsync");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    if (isInterrupted()) return -1;
+    if (hasStateError()) {
+        the->noteUnsynced(handle->path);
+        return failed(EIO);
+    }
+    if (handle->kind == Handle::directory) {
+        the->disk.syncDirectory(handle->path);
+        the->noteSync(handle->path);
+    } else {
+        the->disk.sync(*handle->inode);
+    }
+    kernel().moved();
+    return 0;
+}
+
+int simulated_fchmod(int descriptor, mode_t) {
+    kernel().enter("fchmod");
+    if (!kernel().find(descriptor, "fchmod")) return -1;
+    return kernel().isDead ? failed(EIO) : 0;
+}
+
+int simulated_flock(int descriptor, int operation) {
+    kernel().enter("flock");
+    Handle *handle = kernel().find(descriptor, "flock");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    if (isInterrupted()) return -1;
+    if (operation != (LOCK_EX | LOCK_NB)) the->fail("a lock that waits");
+    int holder = handle->inode->lockHolder;
+    if (holder && holder != descriptor) return failed(EWOULDBLOCK);
+    Time &foreign = kernel().foreignLocks[handle->path];
+    if (foreign <= the->clock.now && chances().chance(the->faults().foreignLock)) {
+        the->figures.count("locks held by another process");
+        foreign = the->clock.now + chances().magnitude(millisecond, 20 * second);
+    }
+    if (foreign > the->clock.now && the->faults().foreignLock > 0) return failed(EWOULDBLOCK);
+    if (canary != "locks-do-nothing") handle->inode->lockHolder = descriptor;
+    return 0;
+}
+
+int simulated_posix_fadvise(int descriptor, off_t, off_t, int) {
+    kernel().enter("posix_fadvise");
+    return kernel().find(descriptor, "posix_fadvise") ? 0 : EBADF;
+}
+
+// MARK: Names
+
+int simulated_mkdir(const char *path, mode_t) {
+    kernel().enter("mkdir");
+    if (kernel().isDead) return failed(EIO);
+    if (the->disk.find(path)) return failed(EEXIST);
+    if (!the->disk.hasParent(path)) return failed(ENOENT);
+    if (chances().chance(the->faults().diskFull)) return failed(ENOSPC);
+    the->disk.create(path, true);
+    return 0;
+}
+
+int simulated_rename(const char *from, const char *to) {
+    kernel().enter("rename");
+    if (kernel().isDead) return failed(EIO);
+    if (!the->disk.find(from)) return failed(ENOENT);
+    if (hasStateError()) return failed(EIO);
+    the->disk.rename(from, to);
+    the->noteRecord(to);
+    kernel().moved();
+    return 0;
+}
+
+int simulated_stat(const char *path, struct stat *status) {
+    kernel().enter("stat");
+    if (kernel().isDead) return failed(EIO);
+    auto inode = the->disk.find(path);
+    if (!inode) return failed(ENOENT);
+    if (the->scenario.directoryTimes == DirectoryTimes::none) return failed(ENOSYS);
+    if (hasStateError()) return failed(EIO);
+    fill(*status, *inode);
+    return 0;
+}
+
+static int setModified(Inode &inode, const struct timespec times[2]) {
+    if (kernel().isDead) return failed(EIO);
+    if (hasStateError()) return failed(EPERM);
+    if (times[0].tv_nsec != UTIME_OMIT) the->fail("an access time that is set");
+    int64_t modified = times[1].tv_sec * 1'000'000'000 + times[1].tv_nsec;
+    inode.modified = inode.isDirectory ? kept(modified) : modified;
+    inode.changed = kernel().fileTime();
+    return 0;
+}
+
+int simulated_utimensat(int, const char *path, const struct timespec times[2], int) {
+    kernel().enter("utimensat");
+    auto inode = the->disk.find(path);
+    if (!inode) return failed(ENOENT);
+    the->figures.count("directories set back");
+    return setModified(*inode, times);
+}
+
+int simulated_futimens(int descriptor, const struct timespec times[2]) {
+    kernel().enter("futimens");
+    Handle *handle = kernel().find(descriptor, "futimens");
+    if (!handle) return -1;
+    the->figures.count("indices marked");
+    return setModified(*handle->inode, times);
+}
+
+int simulated_unlink(const char *path) {
+    kernel().enter("unlink");
+    if (kernel().isDead) return failed(EIO);
+    if (!the->disk.find(path)) return failed(ENOENT);
+    if (hasStateError()) return failed(EIO);
+    the->noteRemoval(path);
+    the->disk.unlink(path);
+    return 0;
+}
+
+simulated_directory *simulated_opendir(const char *path) {
+    kernel().enter("opendir");
+    if (kernel().isDead || hasStateError()) return errno = EIO, nullptr;
+    auto inode = the->disk.find(path);
+    if (!inode) return errno = ENOENT, nullptr;
+    auto directory = new simulated_directory;
+    directory->names = {".", ".."};
+    for (auto &[name, entry] : the->disk.names) {
+        if (Disk::parent(name) == path) directory->names.push_back(name.substr(strlen(path) + 1));
+    }
+    // In no order.
+    for (size_t index = directory->names.size(); index > 1; index--) {
+        std::swap(directory->names[index - 1], directory->names[(size_t)chances().below((int64_t)index)]);
+    }
+    return directory;
+}
+
+struct dirent *simulated_readdir(simulated_directory *directory) {
+    kernel().enter("readdir");
+    if (kernel().isDead) return errno = EIO, nullptr;
+    if (directory->next == directory->names.size()) return nullptr;
+    snprintf(directory->entry.d_name, sizeof directory->entry.d_name, "%s", directory->names[directory->next++].c_str());
+    return &directory->entry;
+}
+
+int simulated_closedir(simulated_directory *directory) {
+    delete directory;
+    return 0;
+}
+
+char *simulated_getcwd(char *buffer, size_t capacity) {
+    snprintf(buffer, capacity, "/home/someone");
+    return buffer;
+}
+
+uid_t simulated_geteuid(void) { return 1000; }
+
+}
