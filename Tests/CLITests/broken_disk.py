@@ -84,7 +84,7 @@ class BrokenDisk:
         return self
 
     def __exit__(self, *_) -> None:
-        # First its end: then nobody hangs in a read.
+        # End it first, so that nothing hangs in a read.
         self._process.kill()
         self._process.communicate()
         _libc().umount2(os.fsencode(self._mountpoint), MNT_DETACH)
@@ -150,7 +150,7 @@ class _Server:
             try:
                 os.write(self._device, struct.pack("<IiQ", 16 + len(answer), -failure, unique) + answer)
             except OSError as error:
-                if error.errno != errno.ENOENT:  # nobody waits for it any more
+                if error.errno != errno.ENOENT:  # nothing waits for it any more
                     raise
 
     def _refuse(self, *_) -> bytes:

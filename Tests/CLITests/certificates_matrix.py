@@ -52,7 +52,7 @@ class Case:
     wrong: object
     good: object = leaf
     words: tuple[str, ...] = ()
-    """What the sentence has to say, besides the host's name."""
+    """What the message must contain besides the host's name."""
     host: str = HOST
 
     def __str__(self) -> str:

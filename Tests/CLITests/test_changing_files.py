@@ -98,7 +98,7 @@ PLAIN = [[option, path, *more] for option, path in [("--multipart-url", "/upload
 @pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
 @pytest.mark.parametrize("action", [retag, lambda file: os.chmod(file, 0o440)], ids=["content", "mode"])
 def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(program, hive, recording, arguments, action):
-    """A change of the mode alone is none where a digest shows that; without one nothing shows it."""
+    """A change of only the mode does not count if a digest shows that. Without one, nothing shows it."""
     stub, file = hive("slow-read=24e6"), recording(SIZE)
     option, path, *more = arguments
     running = program.start("send", option, stub.url + path, "--chunk-size", "1G", file, *more)

@@ -138,7 +138,7 @@ def test_a_refusal_leaves_the_upload_for_another_try(hive, program, upload, reco
 
 
 def test_a_name_that_the_server_refused_can_be_fixed_or_the_way_out_is_reported(hive, program, upload, recording):
-    """The upload on the server was created with the former name."""
+    """The upload on the server was created with the old name."""
     stub, file = hive(), recording(SIZE, "gig.txt")
     result = upload(stub, file)
     assert result.code == 7 and "Unsupported media type" in result.err, result
@@ -161,7 +161,7 @@ def test_an_answer_that_was_lost_with_the_process_is_asked_for_again(hive, progr
 
 @pytest.mark.parametrize("unknown", [400, 404, 500])
 def test_an_upload_that_the_server_has_lost_before_that_starts_over(hive, program, upload, recording, unknown):
-    """HEAD says 404: is it a recording already? Finalize says no, in one of several ways."""
+    """HEAD returns 404, so it may have become a recording. Finalize says no, in one of several ways."""
     stub, file = hive("finalize/status=503"), recording(SIZE)
     assert upload(stub, file).code == 9
     stub.set_faults("head/gone@1", f"finalize/unknown={unknown}@1")

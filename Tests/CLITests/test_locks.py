@@ -14,7 +14,7 @@ AT = CREATION + CUT
 
 
 def seen(hive) -> int:
-    """Bytes of content that reached the server, those behind a refusal included."""
+    """Bytes of content that reached the server, including those after a refusal."""
     return sent(hive) + sum(request.drained_bytes for request in hive.requests)
 
 

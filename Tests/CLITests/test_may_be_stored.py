@@ -70,7 +70,7 @@ def test_a_last_answer_that_was_lost_at_a_server_that_moves_uploads_away(hive, p
     assert len(of_kind(stub, "create")) == creations and len(stub.taken_over) == 1
     assert only_record(program).phase == "failed"
 
-    # But when somebody says so.
+    # Unless its ID is given.
     again = program.run("resume", record.id, "--progress=none", *SOON)
     assert again.code == 0, again
     assert len(stub.taken_over) == 2 and only_record(program).phase == "delivered"

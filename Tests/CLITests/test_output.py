@@ -359,7 +359,7 @@ def test_a_signal_that_was_ignored_stays_ignored(hive, program, recording):
     assert running.wait(SOON_SECONDS).code == 143
 
 
-# The end that nobody wants
+# Abnormal ends
 
 
 def test_a_trap_says_what_is_known(hive, program, recording):

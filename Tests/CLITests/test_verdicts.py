@@ -27,7 +27,7 @@ def resume(program, *options, **more):
 
 @pytest.mark.parametrize("status", [200, 204, 403, 404, 410, 511])
 def test_a_deletion_that_something_else_answers_is_none(program, delivered, status):
-    """Also behind a try that may have gone through."""
+    """Even after an attempt that may have succeeded."""
     stub, record = delivered()
     stub.set_faults("delete/status=503@1", f"delete/somebody-else={status}")
     result = program.run("delete", record.id, *SOON, env=PASSWORD, retries=1)
@@ -71,7 +71,7 @@ def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, whe
     assert (after.id, after.document.get("upload_url")) == (record.id, record.document["upload_url"])
     stub.set_faults()
     stub._requests.clear()
-    # By its ID: what went wrong may have been called a failure that waits for somebody.
+    # By its ID, because the error may count as a failure that needs a person.
     result = program.run("resume", record.id, "--progress=none", env=PASSWORD)
     assert result.code == 0, result
     assert is_delivered(stub, record.source)

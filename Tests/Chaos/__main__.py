@@ -27,7 +27,7 @@ LOGS = ROOT / ".build/chaos"
 ROUNDS, QUICK_ROUNDS = 200, 20
 MEMORY_FOLDER = Path("/dev/shm")
 FILES_A_ROUND = 4
-"""The file, what the server stores of it, what it spools, and one to spare."""
+"""The file, the stored part, the spooled part, and a reserve."""
 MOST_FINDINGS = 6
 """That are printed of a round, unless it is replayed."""
 PR_SET_PDEATHSIG = 1

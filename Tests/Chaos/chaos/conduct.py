@@ -17,7 +17,7 @@ TROUBLES = {
     RESET_SERVER: "FIN to the client, RST to the server",
     HALF_CLOSE: "FIN to the server, whose answer still passes; what the client sends is thrown away",
     SWALLOW: "takes up to a MiB of what the client sends and passes nothing on, then RST to both sides",
-    STALL: "neither takes nor passes anything for a time, then goes on",
+    STALL: "accepts and forwards nothing for a time, then continues",
 }
 
 

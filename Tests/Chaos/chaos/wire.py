@@ -212,7 +212,7 @@ class Answers:
         return position, False
 
     def _read_line(self, block: bytes, position: int) -> tuple[int, bool]:
-        """A chunk's size, the line end behind a chunk, or a trailer's line (RFC 9112 section 7.1)."""
+        """A chunk size, the line end after a chunk, or a trailer line (RFC 9112 section 7.1)."""
         end = block.find(b"\n", position)
         self._line += block[position : end if end >= 0 else len(block)]
         if end < 0:

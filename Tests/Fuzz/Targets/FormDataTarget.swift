@@ -36,7 +36,7 @@ enum FormDataTarget {
       require(takeLine(&rest).isEmpty, "no end of the part's head")
       require(rest.starts(with: field.value.utf8), "another value")
       rest = rest.dropFirst(field.value.utf8.count)
-      require(takeLine(&rest).isEmpty, "no line end behind the value")
+      require(takeLine(&rest).isEmpty, "no line end after the value")
     }
     require(takeLine(&rest) == Array(("--" + boundary.text).utf8), "no boundary before the file")
     let fileName = String(decoding: file.fileName, as: UTF8.self)

@@ -50,7 +50,7 @@ enum ResponseTarget {
 
   private static func check(_ response: Response?, of kind: Kind) {
     guard let response else { return }
-    require(response.status >= 200 && response.status < 600, "a status that is none")
+    require(response.status >= 200 && response.status < 600, "an invalid status")
     require(response.head.fields.count <= Limits.fieldCount, "more fields than the limit")
     require(response.head.fields.allSatisfy { $0.isSendable }, "a field that could not be sent on")
     require(response.content.count <= Limits.replyLength, "more content than the limit")

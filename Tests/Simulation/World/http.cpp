@@ -155,7 +155,7 @@ bool Session::beginRequest() {
     bool isPortal = mishap.kind == Mishap::portal;
     bool isSomebodyElse = mishap.kind == Mishap::somebodyElse;
     if (isPortal) world.figures.count("answers of a portal");
-    if (isSomebodyElse) world.figures.count("answers of somebody else");
+    if (isSomebodyElse) world.figures.count("answers from something else");
     request = isPortal      ? world.server.makePortal(*this, std::move(head))
         : isSomebodyElse    ? world.server.makeSomebodyElse(*this, std::move(head))
                             : world.server.route(*this, std::move(head));

@@ -169,7 +169,7 @@ void World::changeFile(int index) {
     }
     static const char *const kinds[] = {"rewritten", "longer", "shorter", "touched"};
     say("%s is %s", file.name.c_str(), kinds[kind]);
-    figures.count("recordings changed meanwhile");
+    figures.count("recordings changed in the meantime");
     inode->data = inode->synced = content;
     inode->modified += 1'000'000'000 + fileRandom.below(1'000'000'000);
     inode->changed = std::max(inode->changed + 1, inode->modified);

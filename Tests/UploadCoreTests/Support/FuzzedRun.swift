@@ -219,7 +219,7 @@ struct FuzzedRun {
     switch action {
     // What must be in the record is saved even then.
     case .failed, .finished, .save: break
-    default: complaint = "goes on behind its deadline"
+    default: complaint = "continues after its deadline"
     }
   }
 
