@@ -92,8 +92,8 @@ extension Report {
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
-    return entry.name + ": interrupted; " + (entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but")
-      + " nothing was delivered." + resumeHint(entry)
+    let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
+    return entry.name + ": interrupted; " + outcome + " nothing was delivered." + resumeHint(entry)
   }
 
   private func resumeHint(_ entry: Entry) -> String {
