@@ -1,4 +1,4 @@
-"""A file system with one file, /gig.mp4, that fails as a test wants it to. It speaks FUSE's protocol with the kernel itself, in a
+"""A file system with one file, /gig.mp4, that fails as the test orders. It speaks FUSE's protocol with the kernel itself, in a
 process of its own: no library is needed, but root and /dev/fuse are.
 
     python3 broken_disk.py MOUNTPOINT '{"size": 16000000}'

@@ -1,4 +1,4 @@
-"""Keys and certificates of every kind, right and wrong, made by the openssl command."""
+"""Keys and certificates of every kind, valid and invalid, created with the openssl command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates that are wrong in one way each. Every case has a good one beside it that differs in that alone."""
+"""Certificates that are each wrong in one way. Every case also has a valid one that differs only in that."""
 
 from __future__ import annotations
 

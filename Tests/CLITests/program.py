@@ -1,4 +1,4 @@
-"""Runs the program as a user's shell would, with a hard limit on its time, and reads what it left."""
+"""Runs the program like a user's shell, with a hard time limit, and reads its output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a server can put its answer into bytes, right and wrong, over HTTP and HTTPS."""
+"""Every way to encode a response, valid and invalid, over HTTP and HTTPS."""
 
 import pytest
 

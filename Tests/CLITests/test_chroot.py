@@ -1,4 +1,4 @@
-"""The static binary needs nothing around it: no library, no /etc, no /proc, and no place for records."""
+"""The static binary needs nothing else: no library, no /etc, no /proc, and no state directory."""
 
 import os
 import shutil

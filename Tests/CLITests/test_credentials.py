@@ -1,4 +1,4 @@
-"""Who sends is said by a password, a token or a netrc file, from files and the environment only."""
+"""Credentials come from a password, a token or a netrc file, and only from files and the environment."""
 
 import base64
 import subprocess

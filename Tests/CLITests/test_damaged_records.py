@@ -1,4 +1,4 @@
-"""Whatever has become of a record, it is never fatal."""
+"""A damaged record is never fatal."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A final answer before the body is out stops the sending, and is told even when a reset follows it."""
+"""A final response before the end of the body stops the sending, and is reported even if a reset follows."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""GigHive makes a recording of a finished upload when it is told to: exactly one, whatever happens around that call."""
+"""GigHive turns a finished upload into exactly one recording, whatever happens around the finalize call."""
 
 import json
 import signal

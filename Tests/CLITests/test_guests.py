@@ -1,4 +1,4 @@
-"""What would refuse a guest at the end is found before the first byte, and is called what it is."""
+"""Reasons to refuse a guest are found before the first byte, and reported clearly."""
 
 import json
 

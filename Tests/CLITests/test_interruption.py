@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end the program within a second, with a word about what happened."""
+"""Ctrl-C and SIGTERM end the program within a second, with a message."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""Several files with one command: each has its outcome, and together they take the memory of one."""
+"""Several files with one command: each has its outcome, and together they use the memory of one."""
 
 import resource
 import signal

@@ -1,4 +1,4 @@
-"""--json: one event a line on standard output, whatever happens."""
+"""--json: one event per line on standard output, whatever happens."""
 
 import hashlib
 import os

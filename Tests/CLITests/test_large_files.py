@@ -1,4 +1,4 @@
-"""Files beyond 4 GiB, and the memory that they take (or any file takes)."""
+"""Files larger than 4 GiB, and the memory that uploads use."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A 409 of a server that still holds a lock is a lock, as a 423 is: the client backs off, and costs little until it is gone.
+"""A 409 from a server that still holds a lock is a lock, like a 423: the client backs off, and sends little until it is gone.
 
 Bunny Stream answers so, and Supabase documents it: after a PATCH that was cut, HEAD gives the offset and PATCH is refused.
 """

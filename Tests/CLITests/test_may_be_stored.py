@@ -1,4 +1,4 @@
-"""Where the server may have stored a recording and cannot be asked, that is said, and nothing is sent twice by itself.
+"""If the server may have stored a recording and cannot be asked, that is reported, and nothing is sent twice automatically.
 
 One outcome everywhere: the phase "failed", exit code 4 (9 after a 5xx), and only `resume ID` sends it again.
 """

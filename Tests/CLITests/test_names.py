@@ -1,4 +1,4 @@
-"""Names and addresses: which are tried, and how they are written."""
+"""Names and addresses: which ones are tried, and their syntax."""
 
 import socket
 

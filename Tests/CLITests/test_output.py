@@ -1,4 +1,4 @@
-"""Nobody who does not read, and no disk that is full, holds up an upload or its end; and what was lost is said."""
+"""A slow or missing reader, or a full disk, delays no upload, and lost output is reported."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""GigHive may store a form's recording and look at it later: the file is not sent again to learn what became of it."""
+"""GigHive may store a recording and process it later. The file is not sent again to learn the outcome."""
 
 import pytest
 from records import only_record

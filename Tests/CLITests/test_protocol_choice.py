@@ -1,4 +1,4 @@
-"""Which recordings go over tus and which as a form, at servers with tus and without."""
+"""Which recordings are sent over tus and which as a form, to servers with and without tus."""
 
 import pytest
 from uploads import TUS, is_delivered, kinds, of_kind

@@ -1,4 +1,4 @@
-"""A refusal counts as soon as its head is there, and words say what is wrong with files of certificates."""
+"""A refusal counts as soon as its head has arrived, and errors of certificate files are explained."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""An upload is resumed with the file that it was begun with, under whatever name, and with no other."""
+"""An upload is resumed only with the file that it started with, under any name."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Several interrupted uploads, several processes, and what can be typed wrong."""
+"""Several interrupted uploads, several processes, and typing mistakes."""
 
 import signal
 import time

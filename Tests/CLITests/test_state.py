@@ -1,4 +1,4 @@
-"""The records of uploads: private, without secrets, and never fatal, whatever has become of them."""
+"""The records of uploads: private, without secrets, and never fatal."""
 
 import os
 import stat

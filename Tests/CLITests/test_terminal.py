@@ -1,4 +1,4 @@
-"""The line that redraws: on a terminal of any width it stays on its line."""
+"""The progress line fits into terminals of any width."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""What a person reads: results on stdout, progress and errors on stderr, nothing that a terminal would obey."""
+"""Output for people: results on stdout, progress and errors on stderr, and no terminal control sequences from outside."""
 
 import os
 import re

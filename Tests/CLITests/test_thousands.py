@@ -1,4 +1,4 @@
-"""Thousands of files and records: each is found without reading the others, and none takes memory while it waits."""
+"""Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Limits that a user sets: how long a whole upload may take, and how fast it may be."""
+"""Limits set by the user: the time of a whole upload, and its rate."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""Client certificates: missing, refused, and asked for when the request is on its way (RFC 8446, 4.4.2.4 and 4.6.2)."""
+"""Client certificates: missing, rejected, and requested after the request was sent (RFC 8446, 4.4.2.4 and 4.6.2)."""
 
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, and with words that
+"""Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, with a message that
 say what to do. Beside each stands a server that is right in just that, and is served."""
 
 import functools

@@ -1,4 +1,4 @@
-"""Recordings over tus 1.0: what goes over the wire, and what becomes of answers right and wrong."""
+"""Recordings over tus 1.0: the bytes on the wire, and the handling of valid and invalid responses."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""A command line that cannot be meant is refused with exit code 2, and nothing is sent."""
+"""An invalid command line is refused with exit code 2, and nothing is sent."""
 
 import pytest
 

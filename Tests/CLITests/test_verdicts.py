@@ -1,4 +1,4 @@
-"""An answer changes what is believed only if it proves who gave it: tus by Tus-Resumable, GigHive by its JSON.
+"""A response counts only if it proves its origin: tus by Tus-Resumable, GigHive by its JSON.
 
 A firewall, a proxy or a captive portal may answer anything in between; the upload waits or fails, and stays resumable.
 """

@@ -1,4 +1,4 @@
-"""Uploads over tus, stopped at a byte that the test chooses."""
+"""tus uploads, stopped at a byte chosen by the test."""
 
 from __future__ import annotations
 

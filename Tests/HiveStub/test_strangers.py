@@ -1,4 +1,4 @@
-"""Answers that are not the server's own, connections that end without a word, and what servers do differently."""
+"""Responses from something other than the server, connections that end without notice, and deviations of servers."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The tus server's protocol. By curl and raw sockets."""
+"""The protocol of the tus server. With curl and raw sockets."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What a run with a fault may come to."""
+"""The rules for a run with a fault."""
 
 from __future__ import annotations
 

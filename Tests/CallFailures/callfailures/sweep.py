@@ -1,4 +1,4 @@
-"""Every call of a scenario in turn, in every way, by as many processes as the machine has processors."""
+"""Every call of a scenario in turn, in every way, in as many processes as there are processors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts of the program under test, and what it says."""
+"""Starts of the program under test, and its output."""
 
 from __future__ import annotations
 

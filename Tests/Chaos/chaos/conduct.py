@@ -1,4 +1,4 @@
-"""How the proxy treats a connection: values that a plan draws and the proxy obeys."""
+"""The faults of a connection: drawn by the plan, carried out by the proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may happen in a round. Everything that is random is drawn here, from the round's seed."""
+"""The plan of a round. Everything random is drawn here, from the seed of the round."""
 
 from __future__ import annotations
 

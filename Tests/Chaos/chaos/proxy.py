@@ -1,4 +1,4 @@
-"""A TCP proxy that misbehaves as ordered, and counts. It never changes a byte, and holds at most one block a direction."""
+"""A TCP proxy that misbehaves as ordered, and counts. It never changes a byte, and holds at most one block per direction."""
 
 from __future__ import annotations
 

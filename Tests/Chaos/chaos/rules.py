@@ -1,4 +1,4 @@
-"""What fails a round: what was observed in, findings out."""
+"""The rules of a round: from observations to findings."""
 
 from __future__ import annotations
 

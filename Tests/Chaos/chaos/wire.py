@@ -1,4 +1,4 @@
-"""Reads along: finds requests and answers in bytes that pass by (RFC 9112), without holding any back. Pure.
+"""Parses the traffic: finds requests and responses in passing bytes (RFC 9112), without holding any back. Pure.
 
 Requests may be pipelined, so that answers are matched to them in order.
 """

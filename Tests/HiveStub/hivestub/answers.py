@@ -1,4 +1,4 @@
-"""Writes an answer: framing (RFC 9112 section 6), and the faults of framing and writing."""
+"""Writes a response: framing (RFC 9112 section 6), and the faults of framing and writing."""
 
 from __future__ import annotations
 

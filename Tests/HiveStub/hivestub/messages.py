@@ -1,4 +1,4 @@
-"""What was received and what is answered: the records that pass between the stub's parts."""
+"""Requests and responses, as passed between the parts of the stub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection's bytes, plain or TLS: reading, writing, throwing away, and the ways to end.
+"""The bytes of a connection, plain or TLS: reading, writing, discarding, and the ways to end.
 
 Reads never take a timeout: a poll before each would cost more than the read. `HiveStub.stop` shuts the
 socket down from outside instead, which wakes every blocked call.
