@@ -15,8 +15,8 @@ from .rules import Rule
 from .workbench import TESTS, Workbench
 
 LEAKS = {
-    "Sources/CShims/system.c": "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n",
-    "Sources/CShims/network.c": "int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {\n",
+    "Sources/CShims/File/system.c": "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n",
+    "Sources/CShims/Connection/network.c": "int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {\n",
 }
 """Files, and where in them it is planted."""
 LEAK = "    static void *volatile canary; canary = memset(malloc(1024), 1, 1024);\n"

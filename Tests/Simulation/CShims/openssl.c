@@ -1,1 +1,1 @@
-#include "../../../Sources/CShims/openssl.c"
+#include "../../../Sources/CShims/Connection/openssl.c"

@@ -1,1 +1,1 @@
-#include "../../../Sources/CShims/openssl_memory.c"
+#include "../../../Sources/CShims/Connection/openssl_memory.c"

@@ -1,3 +1,3 @@
 #include "../World/libc.h"
 // What comes from here on calls the simulated machine.
-#include "../../../Sources/CShims/system.c"
+#include "../../../Sources/CShims/File/system.c"

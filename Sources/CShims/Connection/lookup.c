@@ -1,6 +1,6 @@
 // Name resolution that can be polled and abandoned: getaddrinfo(3) on a thread with a small stack.
 #include "shim_network.h"
-#include "thread.h"
+#include "../thread.h"
 
 #include <errno.h>
 #include <netdb.h>

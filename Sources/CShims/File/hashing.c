@@ -2,7 +2,7 @@
 #include "shim_hashing.h"
 #include "shim_memory.h"
 #include "shim_network.h"
-#include "thread.h"
+#include "../thread.h"
 
 #include <sched.h>
 #include <stdlib.h>
