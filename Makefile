@@ -79,8 +79,9 @@ debug: setup
 replay: setup
 	$(PYTHON) -B Tests/Fuzz --build
 
-# What differs between the two builds: Swift's strings and numbers, the libraries, their trust and names, memory, the end of the
-# process. What an upload does is the same code, and the unit tests run it in the ordinary build. What is large is `make memcap`'s.
+# Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
+# memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
+# files are tested by `make memcap`.
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
