@@ -9,21 +9,21 @@ DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
-# Tests of the command line, and of the harnesses, wait most of the time.
+# The tests of the command line and of the harnesses wait most of the time.
 WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
-# What building and testing need beyond Swift and make; installed if they are missing.
+# Packages needed for building and testing besides Swift and make. They are installed if missing.
 PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist binutils
 
-# What the C sources and the OpenSSL headers that Swift imports are compiled with: 64-bit file sizes and times on every
-# architecture; a section a function, so that the linker can leave out what nobody calls.
+# Flags for the C sources and for the OpenSSL headers that Swift imports: 64-bit file sizes and times on every architecture, and
+# one section per function, so that the linker can drop unused ones.
 C_FLAGS := -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -ffunction-sections -fdata-sections
 
 BOARDS := aarch64 armv7 armv6
 ARCHITECTURES := x86_64 $(BOARDS)
 
-# What each architecture is called by the compiler (triple), and what its C compiler and linker want besides.
+# The compiler triple of each architecture, and extra flags for its C compiler and linker.
 TRIPLE_x86_64 := x86_64-unknown-linux-gnu
 TRIPLE_aarch64 := aarch64-none-none-elf
 TRIPLE_armv7 := armv7-none-none-eabi
@@ -53,11 +53,11 @@ define static_binary
 endef
 
 .PHONY: help
-help: ## this list
+help: ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s%s\n", $$1, $$2}'
 
 .PHONY: setup
-setup: ## install the Debian packages that are missing (needs root or sudo); without dpkg: nothing
+setup: ## install missing Debian packages (needs root or sudo); without dpkg: nothing
 	@command -v dpkg-query >/dev/null || exit 0; missing=""; for package in $(PACKAGES); do \
 	  [[ "$$(dpkg-query -W -f '$${Status}' $$package 2>/dev/null)" == *"ok installed" ]] || missing+=" $$package"; \
 	done; \
@@ -69,47 +69,48 @@ setup: ## install the Debian packages that are missing (needs root or sudo); wit
 	fi
 
 .PHONY: demo
-demo: static ## upload a generated recording over HTTPS to a receiver on this machine
+demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
 .PHONY: build debug replay
-build: static debug replay ## everything that `make test` runs
+build: static debug replay ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay: setup
 	$(PYTHON) -B Tests/Fuzz --build
 
-# What differs between the two builds: Swift's strings and numbers, the libraries, their trust and names, memory, the end of the
-# process. What an upload does is the same code, and the unit tests run it in the ordinary build. What is large is `make memcap`'s.
+# Tests of what differs between the two builds: Swift's strings and numbers, the libraries with their trust store and name lookup,
+# memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
+# files are tested by `make memcap`.
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
 .PHONY: test
-test: build ## all tests that need no real server; of the ordinary build, what it may do otherwise than the static one
+test: build ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
 	swift test --skip-build
 	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
 
 .PHONY: interop
-interop: static ## tests against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
+interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI
 	Tests/Interop/setup
 	cd Tests/Interop && GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 3
 
 .PHONY: static
-static: setup ## dist/gighive-upload-x86_64: one static file, Embedded Swift
+static: setup ## build dist/gighive-upload-x86_64, one static file (Embedded Swift)
 	$(call static_binary,x86_64)
 
 .PHONY: memcap
-memcap: static ## prove the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
+memcap: static ## test the memory ceiling and write docs/memory.md; QUICK=1: what CI runs, without writing it
 	$(PYTHON) -B Tests/MemoryCap --binary $(STATIC) $(if $(QUICK),--quick,--write-docs)
 
 .PHONY: chaos
-chaos: static ## 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
+chaos: static ## run 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
 
-# The engine on a simulated machine: the C sources of Tests/Simulation in the place of Sources/CShims.
-# Without Swift's checks for overlapping accesses, which the unit tests have: a seventh of the time.
+# The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Built without Swift's exclusivity
+# checks, which the unit tests have and which take a seventh of the time.
 SEEDS := 100000
 FIRST := 1
 .PHONY: simulate simulator
@@ -126,20 +127,20 @@ callfailures: dynamic ## every call fails once
 	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload --quick
 
 .PHONY: fuzz
-fuzz: ## every parser under libFuzzer; SECONDS=N for each (30), SEED=N for the same choices again
+fuzz: ## fuzz every parser with libFuzzer; SECONDS=N for each (30), SEED=N to repeat a run
 	$(PYTHON) -B Tests/Fuzz --seconds $(or $(SECONDS),30) --seed $(or $(SEED),0)
 
 .PHONY: sanitize
-sanitize: setup ## the unit tests under the address sanitizer, those with threads under the thread sanitizer
+sanitize: setup ## run the unit tests with the address sanitizer, those with threads with the thread sanitizer
 	swift test --disable-xctest --sanitize=address --scratch-path $(BUILD)/address
 	THREADS=1 swift test --disable-xctest --sanitize=thread --scratch-path $(BUILD)/thread
 
 .PHONY: bench
-bench: static ## measure the speed beside other clients and write docs/performance.md (twenty minutes)
+bench: static ## compare the speed with other clients and write docs/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
-# Debian's own packages for the other architectures, unpacked and not installed. APT is given lists and a cache of its own,
-# so that the machine's stay as they are.
+# Debian packages for the other architectures, unpacked but not installed. APT uses separate lists and a separate cache, so that
+# those of the machine do not change.
 SYSROOT_PACKAGES := libc6-dev linux-libc-dev libssl-dev zlib1g-dev
 $(BUILD)/sysroot/%/.unpacked: | setup
 	@rm -rf $(@D) && mkdir -p $(@D)/apt/lists/partial $(@D)/apt/cache/archives/partial && touch $(@D)/apt/status
@@ -156,11 +157,11 @@ $(BUILD)/sysroot/%/.unpacked: | setup
 sysroots: setup $(BUILD)/sysroot/arm64/.unpacked $(BUILD)/sysroot/armel/.unpacked
 
 .PHONY: arm
-arm: $(BOARDS:%=arm-%) ## static binaries for aarch64, armv7 and armv6
+arm: $(BOARDS:%=arm-%) ## build static binaries for aarch64, armv7 and armv6
 arm-%: sysroots
 	$(call static_binary,$*)
 
-# The processors that the boards have, emulated. 32-bit programs and the machine's own kernel: 64-bit sizes are at stake.
+# The boards' processors, emulated. 32-bit programs run on the machine's own kernel, which tests 64-bit sizes.
 QEMU_aarch64 := qemu-aarch64-static -cpu cortex-a53
 QEMU_armv7 := qemu-arm-static -cpu cortex-a7
 QEMU_armv6 := qemu-arm-static -cpu arm1176
@@ -170,30 +171,30 @@ qemu: setup
 	@$(MAKE) --no-print-directory setup PACKAGES=qemu-user-static
 
 .PHONY: abi
-abi: abi-x86_64 $(BOARDS:%=abi-%) ## do Swift and C agree on their structs, on every architecture?
+abi: abi-x86_64 $(BOARDS:%=abi-%) ## check that Swift and C agree on shared structs, on every architecture
 abi-%: sysroots qemu
 	$(call embedded_build,$*,abi-check)
 	$(QEMU_$*) $(BUILD)/embedded-$*/release/abi-check
 
-# $(call emulated_tests,architecture,pytest's choice of tests)
+# $(call emulated_tests,architecture,tests for pytest)
 emulated_tests = GIGHIVE_UPLOAD=$(CURDIR)/$(DIST)/gighive-upload-$(1) GIGHIVE_UPLOAD_EMULATOR="$(QEMU_$(1))" \
   $(PYTEST) -n 4 Tests/CLITests $(2)
 
 .PHONY: armsmoke
-armsmoke: arm abi $(BOARDS:%=smoke-%) ## a choice of the command line's tests on each emulated board
+armsmoke: arm abi $(BOARDS:%=smoke-%) ## run some of the command-line tests on each emulated board
 smoke-%: arm qemu
 	$(call emulated_tests,$*,-m "not native and not large" -k "delivery or (tls and not clients and not refusals)")
 
 .PHONY: armtest
-armtest: arm abi $(BOARDS:%=test-%) ## all of them, and a 5 GB upload on each (some 15 minutes)
+armtest: arm abi $(BOARDS:%=test-%) ## run all of them, and a 5 GB upload on each (some 15 minutes)
 test-%: arm qemu
 	$(call emulated_tests,$*,-m "not native")
 
 .PHONY: dist
-dist: static arm $(ARCHITECTURES:%=archive-%) ## all four binaries as tar.gz with README and licences, and SHA-256 sums
+dist: static arm $(ARCHITECTURES:%=archive-%) ## pack all four binaries as tar.gz with README and licenses, and SHA-256 sums
 	cd $(DIST) && sha256sum $(foreach a,$(ARCHITECTURES),gighive-upload-$(a) gighive-upload-$(a).tar.gz) | tee SHA256SUMS
 
-# The same binary gives the same archive, byte for byte.
+# Archives are reproducible byte for byte.
 archive-%: static arm
 	rm -rf $(BUILD)/package && mkdir -p $(BUILD)/package/gighive-upload
 	install -m 0755 $(DIST)/gighive-upload-$* $(BUILD)/package/gighive-upload/gighive-upload
@@ -204,7 +205,7 @@ archive-%: static arm
 	  | gzip -n -9 > $(DIST)/gighive-upload-$*.tar.gz
 
 .PHONY: lint
-lint: ## formatter and linter, silent when all is well
+lint: ## run formatter and linter, which are silent if there are no problems
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
 .PHONY: install
@@ -212,5 +213,5 @@ install: static ## install the static binary to PREFIX (default: /usr/local)
 	install -D -m 0755 $(STATIC) $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/gighive-upload
 
 .PHONY: clean
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf $(BUILD) $(DIST)

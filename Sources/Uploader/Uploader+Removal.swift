@@ -1,12 +1,12 @@
 import UploadCore
 
 extension Uploader {
-  /// Ends an upload that is under way on a tus server (the termination extension). One that the server says it does not know
-  /// has ended, too.
+  /// Ends an unfinished upload on a tus server (the termination extension). An upload that the server does not know counts as
+  /// ended.
   /// - Parameters:
-  ///   - location: the upload's own address.
-  ///   - endpoint: where it was created; credentials go to its origin only.
-  /// - Returns: true if the server ends no uploads, and keeps what it has until that expires.
+  ///   - location: the upload's URL.
+  ///   - endpoint: the URL that created it. Credentials are sent only to its origin.
+  /// - Returns: true if the server cannot end uploads, and keeps its part until that expires.
   package func cancel(
     _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation
   ) throws(RemovalError) -> Bool {
@@ -15,10 +15,10 @@ extension Uploader {
     return outcome == .cancelled(isKept: true)
   }
 
-  /// Deletes a delivered recording from GigHive. One that GigHive says is not there any more is deleted.
+  /// Deletes a delivered recording from GigHive. A recording that GigHive no longer has counts as deleted.
   /// - Parameters:
   ///   - base: the server's base address.
-  ///   - isRepeated: may the server have carried out an earlier request? It then refuses a token that it has forgotten (403).
+  ///   - isRepeated: whether the server may have carried out an earlier request. It then no longer knows the token (403).
   package func delete(
     assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation
   ) throws(RemovalError) {

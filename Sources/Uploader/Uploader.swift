@@ -1,24 +1,24 @@
 import CShims
 @_exported public import UploadCore
 
-/// Delivers recordings in a fixed amount of memory.
+/// Uploads recordings in a fixed amount of memory.
 ///
 ///     let uploader = Uploader(configuration)
 ///     let delivery = try uploader.upload(request) { print($0.deliveredBytes) }
 ///
-/// A call blocks until the uploads have ended. Connections are kept for the next uploads to the same server. An uploader is
-/// for one thread; several uploaders can work in several threads.
+/// A call blocks until the uploads have ended. Connections are kept for later uploads to the same server. Use an uploader on
+/// one thread only; several uploaders can work on several threads.
 public final class Uploader {
   /// The version of this library and program (semver.org).
   public static let version = "0.1.0"
 
   let shared: SharedResources
-  /// What is wrong with the configuration or the number of jobs.
+  /// The error in the configuration or the number of jobs; nil if there is none.
   let problem: UploadError?
   private(set) var slots: [UploadSlot]
 
-  /// - Parameter jobs: how many uploads at a time share the memory, 1 to 16. Uploads of an uploader with another number end
-  ///   with ``UploadError/invalidConfiguration(field:value:allowed:)``.
+  /// - Parameter jobs: the number of concurrent uploads that share the memory, 1 to 16. With other numbers, uploads end with
+  ///   ``UploadError/invalidConfiguration(field:value:allowed:)``.
   public init(_ configuration: Configuration = Configuration(), jobs: Int = 1) {
     problem = configuration.problem(jobs: jobs)
     let jobs = problem == nil ? jobs : 1
@@ -27,11 +27,11 @@ public final class Uploader {
     slots = (0..<jobs).map { _ in UploadSlot(jobs: jobs, pace: pace) }
   }
 
-  /// Delivers one recording, or goes on with its upload if the state directory has a record of it.
+  /// Uploads one recording, or resumes its upload if the state directory has a record of it.
   /// - Parameters:
   ///   - cancellation: ends the upload early, from another thread or a signal handler.
-  ///   - onProgress: is called on this thread about ten times a second and once at the end.
-  /// - Returns: the server's confirmation. GigHive's is held against the size and SHA-256 of what was read.
+  ///   - onProgress: called on this thread about ten times a second and once at the end.
+  /// - Returns: the server's confirmation. GigHive's must match the size and SHA-256 of what was read.
   public func upload(
     _ request: UploadRequest, cancellation: Cancellation = Cancellation(),
     onProgress: @escaping (UploadProgress) -> Void = { _ in }
@@ -44,15 +44,15 @@ public final class Uploader {
     return try outcome.get()
   }
 
-  /// Delivers recordings, each with an outcome of its own; one that fails does not stop the others.
+  /// Uploads recordings. Each has its own outcome; a failure does not stop the others.
   public func upload(
     _ requests: [UploadRequest], cancellation: Cancellation = Cancellation(), observer: UploadObserver
   ) {
     upload(count: requests.count, request: { requests[$0] }, cancellation: cancellation, observer: observer)
   }
 
-  /// The same for very many: each request is asked for when its turn comes.
-  /// - Parameter request: makes the request from its place in the list, from 0 to `count` - 1.
+  /// The same for very many recordings: each request is created when its turn comes.
+  /// - Parameter request: creates the request from its index, 0 to `count` - 1.
   public func upload(
     count: Int, request: (Int) -> UploadRequest, cancellation: Cancellation = Cancellation(), observer: UploadObserver
   ) {
@@ -85,7 +85,7 @@ public final class Uploader {
 }
 
 extension Uploader {
-  /// The next request whose numbers are in their ranges. Those before it end with what is wrong with them.
+  /// The next request without invalid numbers. Invalid ones before it end with their error.
   private func nextValid(
     _ waiting: inout Range<Int>.Iterator, _ request: (Int) -> UploadRequest, _ observer: UploadObserver
   ) -> (Int, UploadRequest)? {

@@ -45,7 +45,7 @@ enum ExitCode {
     }
   }
 
-  /// A gateway's 5xx says that the server failed; all else that leaves the outcome open is a lost connection.
+  /// A gateway's 5xx counts as a server failure, and every other open outcome as a lost connection.
   private static func ofUncertain(_ cause: UploadError) -> Int32 {
     if case .refused = cause { serverFailure } else { noConnection }
   }
@@ -87,17 +87,17 @@ enum ExitCode {
     }
   }
 
-  /// For the help: each code and what it says.
+  /// The table of codes in the help.
   static let table: [(code: String, meaning: String)] = [
-    ("0", "delivered"), ("1", "internal error"), ("2", "usage"),
-    ("3", "input file (missing, unreadable, empty, not regular, too large, changed)"),
-    ("4", "no connection (name, refused, timeout, lost) after the retries; may be stored"),
+    ("0", "delivered"), ("1", "internal error"), ("2", "usage error"),
+    ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
+    ("4", "no connection after all retries (unknown name, refused, timeout, lost), or may be stored"),
     ("5", "TLS"), ("6", "credentials refused"),
-    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after the retries"),
+    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after all retries"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
-    ("11", "conflict: the same upload runs in another process, or the server keeps it locked"),
-    ("12", "memory ceiling (--max-memory), or nothing left of another resource"),
+    ("11", "conflict: another process is running the same upload, or the server has locked it"),
+    ("12", "memory ceiling (--max-memory) reached, or another resource used up"),
     ("13", "state directory unusable"),
-    ("14", "the output failed, or nobody took it; all else succeeded"), ("130, 143", "interrupted"),
+    ("14", "output failed or was not read; everything else succeeded"), ("130, 143", "interrupted"),
   ]
 }

@@ -13,7 +13,7 @@ struct Main {
     }
   }
 
-  /// What changes the whole process is done here and nowhere in the library, before anything is opened or allocated.
+  /// Makes all changes to the process as a whole, before anything is opened or allocated. The library makes none.
   private static func takeOverProcess() {
     shim_keep_standard_streams()
     Console.open()
@@ -72,6 +72,6 @@ struct Main {
   private static func unknown(_ command: String) -> UsageError {
     let nearest = Suggestion.nearest(to: Array(command.utf8), among: Help.commands)
     let suggestion = nearest.map { " Did you mean " + $0 + "?" } ?? ""
-    return UsageError("there is no command \"" + PrintableText.line(command) + "\"." + suggestion)
+    return UsageError("unknown command \"" + PrintableText.line(command) + "\"." + suggestion)
   }
 }

@@ -56,10 +56,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", type=_names(scenarios.NAMES), default=scenarios.NAMES,
                         help="scenarios, separated by commas: " + ", ".join(scenarios.NAMES))
     parser.add_argument("--peers", type=_names(PEERS), default=PEERS,
-                        help="whom to compare with, separated by commas: " + ", ".join(PEERS))
+                        help="the clients to compare with, separated by commas: " + ", ".join(PEERS))
     parser.add_argument("--patience", type=int, default=pairs.PATIENCE,
                         help="how many times the pairs are tried on a busy machine (default: %(default)s)")
-    parser.add_argument("--binary", type=Path, help="what is measured (default: dist/gighive-upload-x86_64, made anew)")
+    parser.add_argument("--binary", type=Path, help="the binary to measure (default: dist/gighive-upload-x86_64, freshly built)")
     parser.add_argument("--symbols", type=Path, help="the file that it was stripped from, for profiles")
     parser.add_argument("--write-docs", action="store_true", help="write docs/performance.md and docs/performance.svg")
     options = parser.parse_args()

@@ -10,9 +10,9 @@
 //
 // POST /api/uploads.php is answered as GigHive does it, with the SHA-256 of a file that the bench knows.
 //
-// It also speaks tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
-// TLS that takes "decrypt", since a record that was hopped over is one that those behind it cannot be read without. A
-// PATCH to anywhere else is an upload of its own.
+// It also supports tus, with GigHive's finalize, on connections that stay: OPTIONS, POST, HEAD and PATCH at /files/. Over
+// TLS that takes "decrypt", because records after a skipped one cannot be decrypted. A
+// PATCH to any other path is a separate upload.
 //
 // The first line on stdout is the port; each upload then gives a line:
 // BODY-BYTES NANOSECONDS-OF-THE-FIRST-BODY-BYTE(CLOCK_MONOTONIC) CIPHER
@@ -153,7 +153,7 @@ static void report(connection *c, int64_t taken, int64_t length, int64_t first_b
     else printf("%lld %lld %s\n", (long long)taken, (long long)first_byte, c->ssl ? SSL_get_cipher_name(c->ssl) : "-");
 }
 
-// GigHive's answer to an upload. The bytes were thrown away, so the bench says beforehand what their SHA-256 is: $DIGESTS
+// GigHive's answer to an upload. The bytes were discarded, so the bench passes their SHA-256: $DIGESTS
 // has LENGTH:HEX for each file, separated by commas. Around the file, `length` may count a form of up to FORM_LENGTH.
 enum { FORM_LENGTH = 4096 };
 
@@ -219,7 +219,7 @@ static bool serve(connection *c) {
     int64_t of_request = came < length ? came : length, first_byte = 0;
     const bool is_tus = is_patch || is_creation;
     int64_t taken = take_content(c, of_request, length, is_tus && length > 0 ? &upload.first_byte : &first_byte);
-    // What came of the next request along with this one.
+    // The part of the next request that arrived along with this one.
     memmove(c->head, end + 4 + of_request, (size_t)(came - of_request));
     c->head_filled = (size_t)(came - of_request);
     c->head[c->head_filled] = 0;

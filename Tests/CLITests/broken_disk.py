@@ -1,4 +1,4 @@
-"""A file system with one file, /gig.mp4, that fails as a test wants it to. It speaks FUSE's protocol with the kernel itself, in a
+"""A file system with one file, /gig.mp4, that fails as the test orders. It speaks FUSE's protocol with the kernel itself, in a
 process of its own: no library is needed, but root and /dev/fuse are.
 
     python3 broken_disk.py MOUNTPOINT '{"size": 16000000}'
@@ -84,7 +84,7 @@ class BrokenDisk:
         return self
 
     def __exit__(self, *_) -> None:
-        # First its end: then nobody hangs in a read.
+        # End it first, so that nothing hangs in a read.
         self._process.kill()
         self._process.communicate()
         _libc().umount2(os.fsencode(self._mountpoint), MNT_DETACH)
@@ -150,7 +150,7 @@ class _Server:
             try:
                 os.write(self._device, struct.pack("<IiQ", 16 + len(answer), -failure, unique) + answer)
             except OSError as error:
-                if error.errno != errno.ENOENT:  # nobody waits for it any more
+                if error.errno != errno.ENOENT:  # nothing waits for it any more
                     raise
 
     def _refuse(self, *_) -> bytes:

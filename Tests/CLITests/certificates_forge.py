@@ -1,4 +1,4 @@
-"""Keys and certificates of every kind, right and wrong, made by the openssl command."""
+"""Keys and certificates of every kind, valid and invalid, created with the openssl command."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Forge:
 
     @functools.cache
     def key(self, kind: str) -> str:
-        """`kind` is ec, or rsa with its bits; a letter behind it makes another key of the kind."""
+        """`kind` is ec, or rsa with its bits. A letter after it gives another key of that kind."""
         path = str(self._folder / f"{kind}.key")
         if kind.startswith("rsa"):
             options = ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:" + kind[3:].rstrip("abc")]

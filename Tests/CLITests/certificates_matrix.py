@@ -1,4 +1,4 @@
-"""Certificates that are wrong in one way each. Every case has a good one beside it that differs in that alone."""
+"""Certificates that are each wrong in one way. Every case also has a valid one that differs only in that."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Case:
     wrong: object
     good: object = leaf
     words: tuple[str, ...] = ()
-    """What the sentence has to say, besides the host's name."""
+    """What the message must contain besides the host's name."""
     host: str = HOST
 
     def __str__(self) -> str:

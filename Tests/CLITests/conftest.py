@@ -58,7 +58,7 @@ def shared():
 
 @pytest.fixture(scope="session")
 def binary(shared):
-    """A copy: a build that goes on meanwhile cannot disturb the tests."""
+    """A copy, so that a concurrent build cannot disturb the tests."""
     copy = shared / "gighive-upload"
     shutil.copy(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM), copy)
     copy.chmod(0o755)
@@ -95,7 +95,7 @@ def post(program):
 
 @pytest.fixture
 def upload(program):
-    """`send` by tus to a stub as GigHive."""
+    """`send` over tus to a stub as GigHive."""
     return lambda hive, *arguments, **options: program.send(hive, *TUS, *arguments, **options)
 
 

@@ -1,4 +1,4 @@
-"""A network and a file system's mounts of a test's own: for addresses, names and files that the machine does not have."""
+"""Private network and mount namespaces for a test, for addresses, names and files that the machine does not have."""
 
 from __future__ import annotations
 

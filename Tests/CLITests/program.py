@@ -1,4 +1,4 @@
-"""Runs the program as a user's shell would, with a hard limit on its time, and reads what it left."""
+"""Runs the program like a user's shell, with a hard time limit, and reads its output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RETRYING = ("send", "resume", "cancel", "delete")
 
 @dataclass
 class Outcome:
-    """What a run came to. `out` and `err` are decoded; bytes that are no UTF-8 fail the test."""
+    """The result of a run. `out` and `err` are decoded; bytes that are not UTF-8 fail the test."""
 
     code: int
     out: str
@@ -46,7 +46,7 @@ class Outcome:
 
 
 class Running:
-    """A run under way."""
+    """A run in progress."""
 
     def __init__(self, command: list, measure: bool = False, **options):
         self.began = time.monotonic()
@@ -103,7 +103,7 @@ class Running:
 
 
 class Program:
-    """The program, with a clean environment, a directory of its own and a place of its own for its records.
+    """The program with a clean environment, its own directory and its own state directory.
 
     Unless a test says otherwise it does not try again after a failure: most are about what one failure comes to.
     """
@@ -166,7 +166,7 @@ class Program:
 
     @property
     def keeps_the_promise(self) -> bool:
-        """Is its memory that of the static binary alone, without shared libraries or an emulator?"""
+        """Whether it runs without shared libraries and without an emulator, so that its memory can be measured."""
         return not self.emulator and self.is_static
 
     @functools.cached_property
@@ -179,7 +179,7 @@ class Program:
 
 
 def private(path: Path, content) -> Path:
-    """Writes a file that nobody else can read, as the program wants those with secrets to be."""
+    """Writes a file that only its owner can read, as the program requires for secrets."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     path.chmod(0o600)
     return path

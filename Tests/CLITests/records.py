@@ -1,4 +1,4 @@
-"""The state directory as the documentation of its format describes it, read independently of the program."""
+"""The state directory by the documentation of its format, read independently of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets of every kind, where they are planted, and the search for them in whatever the program emits."""
+"""Secrets of every kind, where they are planted, and the search for them in all output of the program."""
 
 from __future__ import annotations
 

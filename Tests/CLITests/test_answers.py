@@ -1,4 +1,4 @@
-"""Every way in which a server can put its answer into bytes, right and wrong, over HTTP and HTTPS."""
+"""Every way to encode a response, valid and invalid, over HTTP and HTTPS."""
 
 import pytest
 
@@ -72,21 +72,21 @@ def test_leave_to_continue_is_waited_for_before_the_body(hive, send, recording):
 
 
 @pytest.mark.parametrize(("status", "code"), {**REFUSALS, **FAILURES}.items())
-def test_a_refusal_has_its_exit_code_and_is_told_with_its_status(hive, send, recording, status, code):
+def test_a_refusal_has_its_exit_code_and_is_reported_with_its_status(hive, send, recording, status, code):
     result = send(hive(f"early-status={status}"), recording())
     assert result.code == code, result
     assert str(status) in result.err
 
 
 @pytest.mark.parametrize("fault", ["split-answer", "interim=3", "gzip", "deflate", "raw-deflate", "close-delimited"])
-def test_the_servers_own_words_are_told(any_hive, send, recording, fault):
+def test_the_servers_own_words_are_reported(any_hive, send, recording, fault):
     result = send(any_hive(fault), recording(), "--event-date", "2026-01-01", "--file-name", "notes.txt")
     assert result.code == 7, result
     assert "Unsupported media type" in result.err
 
 
 @pytest.mark.parametrize("size", [1000, WITH_EXPECT])
-def test_an_html_page_is_told_without_its_tags(hive, send, recording, size):
+def test_an_html_page_is_reported_without_its_tags(hive, send, recording, size):
     result = send(hive(max_body=100), recording(size))
     assert result.code == 8, result
     assert "exceeds the capacity limit" in result.err
@@ -131,7 +131,7 @@ MALFORMED = {
 def test_a_malformed_answer_to_a_whole_form_confirms_nothing(hive, post, recording, answer):
     result = post(hive(answer=answer), recording())
     assert result.code == 4, result
-    assert "not valid" in result.err and "may have stored" in result.err
+    assert "is invalid" in result.err and "may have stored" in result.err
 
 
 def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
@@ -142,7 +142,7 @@ def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 304])
-def test_a_redirect_that_changes_the_method_is_told_and_not_followed(hive, send, recording, status):
+def test_a_redirect_that_changes_the_method_is_reported_and_not_followed(hive, send, recording, status):
     stub = hive(f"http-redirect={status}:https://elsewhere.example/up")
     result = send(stub, recording(WITH_EXPECT))
     assert result.code == 7, result

@@ -1,6 +1,6 @@
 """A file on a file system that fails, is slow, or is not what it seems: on FUSE, mounted for the test.
 
-What is the file's fault ends with exit code 3, names the file, and is not tried again. Whatever happens, nothing but the file counts
+What is the file's fault ends with exit code 3, names the file, and is not retried. Whatever happens, nothing but the file counts
 as delivered.
 """
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file syste
 
 SIZE = 12_000_000
 MIDDLE = 7_000_000
-"""Behind the first requests by tus, and not where a read of the kernel's begins."""
+"""After the first tus requests, and not where a read of the kernel starts."""
 
 WAYS = ["form", "form --digest", "form https", "tus", "tus --digest", "tus https", "gighive", "gighive https", "gighive tus"]
 every_way = pytest.mark.parametrize("way", WAYS)
@@ -82,7 +82,7 @@ def is_the_files_fault(result, stub, *words):
     assert (result.code, result.outcome["exit_code"]) == (3, 3), result
     assert result.outcome["event"] == "failed"
     assert re.search(r"gig\.mp4.* (" + "|".join(words) + ")", result.outcome["message"]), result
-    for word in ("the connection", "127.0.0.1", "did nothing"):
+    for word in ("the connection", "127.0.0.1", "nothing from"):
         assert word not in result.outcome["message"], result
     was_not_tried_again(result, stub)
     assert received(stub) == []
@@ -114,7 +114,7 @@ def test_a_read_that_fails_for_good_is_the_files_fault(deliver, way, error, dire
 @every_cache
 @every_failure
 def test_a_read_that_fails_once_is_the_files_fault_or_costs_nothing(deliver, way, error, direct):
-    """The kernel may have asked again, or may have been asked again; nobody else may be blamed."""
+    """The kernel may have retried, or may have been asked again. The error must not blame anything else."""
     result, stub = deliver(way, error=error, at=MIDDLE, times=1, direct=direct)
     if result.code == 0:
         delivered(result, stub)

@@ -74,7 +74,7 @@ def test_what_is_delivered_cannot_be_cancelled(program, delivered):
     assert stub.requests == [] and len(stub.recordings) == 1 and only_record(program).phase == "delivered"
 
 
-def test_an_upload_that_became_a_recording_meanwhile_is_not_cancelled(hive, program, recording):
+def test_an_upload_that_became_a_recording_in_the_meantime_is_not_cancelled(hive, program, recording):
     """`cancel A B`: while A is being ended, another process delivers B."""
     stub = hive()
     for name in ("a.mp4", "b.mp4"):
@@ -101,7 +101,7 @@ def test_each_of_several_is_cancelled_and_the_first_failure_gives_the_exit_code(
     assert len(records(program)) == 1 and len(stub.uploads) == 1
 
 
-def test_one_id_that_nobody_has_stops_it_before_anything_is_done(program, interrupted):
+def test_one_id_that_does_not_exist_stops_it_before_anything_is_done(program, interrupted):
     stub, record = interrupted()
     assert program.run("cancel", record.id, "00000000", env=PASSWORD).code == 2
     assert stub.requests == [] and only_record(program).id == record.id

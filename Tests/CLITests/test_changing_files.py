@@ -98,7 +98,7 @@ PLAIN = [[option, path, *more] for option, path in [("--multipart-url", "/upload
 @pytest.mark.parametrize("arguments", PLAIN, ids=" ".join)
 @pytest.mark.parametrize("action", [retag, lambda file: os.chmod(file, 0o440)], ids=["content", "mode"])
 def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(program, hive, recording, arguments, action):
-    """A change of the mode alone is none where a digest shows that; without one nothing shows it."""
+    """A change of only the mode does not count if a digest shows that. Without one, nothing shows it."""
     stub, file = hive("slow-read=24e6"), recording(SIZE)
     option, path, *more = arguments
     running = program.start("send", option, stub.url + path, "--chunk-size", "1G", file, *more)
@@ -138,7 +138,7 @@ def test_an_upload_by_tus_to_gighive_is_read_again_too(program, hive, recording)
         assert len(stub.recordings) == (1 if code == 0 else 0)
 
 
-def test_what_was_changed_is_sent_anew_and_not_resumed(program, hive, recording):
+def test_what_was_changed_is_sent_again_and_not_resumed(program, hive, recording):
     """Nothing of the record tells of the other content: what the server has of the old one must not be used."""
     stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
     running = program.start("send", "--tus-url", stub.url + "/tus/", "--chunk-size", "4M", file)

@@ -1,4 +1,4 @@
-"""The static binary needs nothing around it: no library, no /etc, no /proc, and no place for records."""
+"""The static binary needs nothing else: no library, no /etc, no /proc, and no state directory."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ def test_it_delivers_over_http_in_an_empty_root_directory(hive, run, recording, 
     assert sorted(os.listdir(root)) == ["gig.mp4", "gighive-upload", "state"]
 
 
-def test_it_delivers_over_https_with_an_authority_of_its_own(hive, run, recording, certificates, enter):
+def test_it_delivers_over_https_with_its_own_authority(hive, run, recording, certificates, enter):
     options, root = enter
     stub = hive(user=None, tls=certificates)
     recording(2_000_000, directory=root)

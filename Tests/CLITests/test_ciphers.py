@@ -1,4 +1,4 @@
-"""A processor without AES instructions gets ChaCha20, also from servers with an order of their own."""
+"""A processor without AES instructions gets ChaCha20, also from servers with their own order."""
 
 import platform
 

@@ -1,4 +1,4 @@
-"""Servers that close a connection behind an answer without having said so, as uWSGI does, and requests under way then."""
+"""Servers that close a connection after a response without notice, like uWSGI, and the requests in flight then."""
 
 import pytest
 from uploads import CHUNK, TUS, is_delivered, of_kind, sent, sha256
@@ -14,7 +14,7 @@ def retries(result) -> list[dict]:
 
 
 @pytest.mark.parametrize("closing", CLOSINGS)
-def test_short_patches_arrive_at_a_server_that_closes_behind_each_answer(hive, plain, recording, closing):
+def test_short_patches_arrive_at_a_server_that_closes_after_each_response(hive, plain, recording, closing):
     for number in range(3):
         stub, file = hive(closing), recording(SIZE, f"{number}.mp4")
         result = plain(stub, file, "--chunk-size", "200k", "--json", retries=0)
@@ -23,7 +23,7 @@ def test_short_patches_arrive_at_a_server_that_closes_behind_each_answer(hive, p
 
 
 @pytest.mark.parametrize("closing", CLOSINGS)
-def test_several_files_arrive_at_a_server_that_closes_behind_each_answer(hive, send, recording, closing):
+def test_several_files_arrive_at_a_server_that_closes_after_each_response(hive, send, recording, closing):
     for number in range(3):
         stub = hive(closing)
         files = [recording(300_000, f"{number}-{file}.mp4") for file in range(6)]
@@ -33,7 +33,7 @@ def test_several_files_arrive_at_a_server_that_closes_behind_each_answer(hive, s
 
 
 @pytest.mark.parametrize("closing", CLOSINGS)
-def test_a_tus_upload_to_gighive_ends_well_at_a_server_that_closes_behind_each_answer(hive, send, recording, closing):
+def test_a_tus_upload_to_gighive_ends_well_at_a_server_that_closes_after_each_response(hive, send, recording, closing):
     stub, file = hive(closing), recording(SIZE)
     result = send(stub, file, *TUS, "--chunk-size", "200k", "--json", retries=0)
     assert result.code == 0 and retries(result) == [], result
@@ -50,7 +50,7 @@ def test_connections_that_go_stale_one_after_the_other_are_no_failure(any_hive, 
 
 
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_after_a_stale_connection_each_request_has_one_of_its_own(any_hive, send, recording, way):
+def test_after_a_stale_connection_each_request_has_its_own_connection(any_hive, send, recording, way):
     """The server would keep the later ones; it is not trusted to."""
     hive = any_hive("stale@1")
     if way == "tus":

@@ -1,4 +1,4 @@
-"""No connection: exit code 4, soon, and with a reason."""
+"""No connection: exit code 4, quickly, and with a reason."""
 
 import socket
 import time

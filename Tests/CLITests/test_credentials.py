@@ -1,4 +1,4 @@
-"""Who sends is said by a password, a token or a netrc file, from files and the environment only."""
+"""Credentials come from a password, a token or a netrc file, and only from files and the environment."""
 
 import base64
 import subprocess
@@ -19,7 +19,7 @@ def secret(tmp_path):
 
 @pytest.fixture
 def upload(run, recording):
-    """`send` without any credentials of its own."""
+    """`send` without credentials."""
 
     def upload(stub, *options, **more):
         return run("send", recording(), "--server", stub.url, "--label", "L", *options, **more)

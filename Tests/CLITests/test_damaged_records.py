@@ -1,4 +1,4 @@
-"""Whatever has become of a record, it is never fatal."""
+"""A damaged record is never fatal."""
 
 import os
 
@@ -21,7 +21,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_record_is_set_aside_and_its_upload_begins_anew(hive, program, recording, damage):
+def test_a_damaged_record_is_set_aside_and_its_upload_starts_over(hive, program, recording, damage):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     record = only_record(program).file
@@ -76,7 +76,7 @@ WRONG_URLS = ["", "x", "ftp://127.0.0.1/", "http://", "http://a b/", "/files/x",
 
 
 @pytest.mark.parametrize("url", WRONG_URLS)
-def test_an_address_in_a_record_that_is_none_lets_the_upload_begin_anew(hive, program, recording, url):
+def test_an_address_in_a_record_that_is_none_lets_the_upload_start_over(hive, program, recording, url):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     only_record(program).write(upload_url=url)

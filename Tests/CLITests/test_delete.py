@@ -53,7 +53,7 @@ def test_a_deletion_that_fails_keeps_the_record(program, delivered, faults, code
 
 
 def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered):
-    """As when somebody else's delivery was the first."""
+    """As when another client delivered it first."""
     stub, record = delivered()
     document = {name: value for name, value in record.document.items() if name != "delete_token"}
     write_record(program.state, document)

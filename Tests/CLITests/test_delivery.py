@@ -63,7 +63,7 @@ def test_the_date_is_today_and_the_type_band_unless_they_are_given(hive, send, r
     assert fields == {"event_type": "band", "label": "First set"}
 
 
-def test_today_is_the_day_where_the_machine_stands(hive, send, recording):
+def test_today_is_the_local_date(hive, send, recording):
     for zone, hours in (("XST-14", 14), ("XST+12", -12)):
         stub = hive()
         there = datetime.timezone(datetime.timedelta(hours=hours))
@@ -135,7 +135,7 @@ def test_several_files_go_over_one_connection(any_hive, send, recording):
     assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
 
 
-def test_a_connection_that_the_server_closed_between_two_files_is_made_anew(any_hive, send, recording):
+def test_a_connection_that_the_server_closed_between_two_files_is_made_again(any_hive, send, recording):
     hive = any_hive("early-status=500:lingering@1")
     result = send(hive, recording(2_000_000, "a.mp4"), recording(name="b.mp4"), "--json")
     assert [event["exit_code"] for event in result.events if "exit_code" in event] == [9, 0]

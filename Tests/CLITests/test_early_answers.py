@@ -1,4 +1,4 @@
-"""A final answer before the body is out stops the sending, and is told even when a reset follows it."""
+"""A final response before the end of the body stops the sending, and is reported even if a reset follows."""
 
 import time
 
@@ -14,7 +14,7 @@ CODES = {401: 6, 413: 8, 500: 9}
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("status", CODES)
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-def test_an_answer_from_the_headers_alone_is_told(any_hive, send, recording, status, ending, size):
+def test_an_answer_from_the_headers_alone_is_reported(any_hive, send, recording, status, ending, size):
     hive = any_hive(f"early-status={status}:{ending}")
     result = send(hive, recording(size), seconds=10)
     assert result.code == CODES[status], result
@@ -25,7 +25,7 @@ def test_an_answer_from_the_headers_alone_is_told(any_hive, send, recording, sta
 @pytest.mark.parametrize("ending", ["lingering", "fin", "rst"])
 @pytest.mark.parametrize("status", CODES)
 @pytest.mark.parametrize("after", [1, 3_000_000])
-def test_an_answer_in_the_middle_of_the_body_is_told(any_hive, send, recording, status, ending, after):
+def test_an_answer_in_the_middle_of_the_body_is_reported(any_hive, send, recording, status, ending, after):
     hive = any_hive(f"early-status-after={after}:{status}:{ending}")
     result = send(hive, recording(LARGE), seconds=10)
     assert result.code == CODES[status], result

@@ -1,4 +1,4 @@
-"""GigHive makes a recording of a finished upload when it is told to: exactly one, whatever happens around that call."""
+"""GigHive turns a finished upload into exactly one recording, whatever happens around the finalize call."""
 
 import json
 import signal
@@ -72,7 +72,7 @@ def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, 
     stub, file = hive(fault), recording(SIZE)
     result = upload(stub, file, *AGAIN, retries=1)
     assert result.code == code, result
-    # One more where the connection was kept from before: the server may have closed it meanwhile.
+    # One more where the connection was kept from before: the server may have closed it in the meantime.
     assert len(of_kind(stub, "finalize")) in (2, 3)
     assert only_record(program).phase != "delivered"
     stub.set_faults()
@@ -82,10 +82,10 @@ def test_a_server_that_never_gets_there_is_a_failure_and_the_upload_stays(hive, 
     assert sent(stub) == 0
 
 
-def test_what_the_server_says_meanwhile_is_told(hive, upload, recording):
+def test_what_the_server_says_in_the_meantime_is_reported(hive, upload, recording):
     early, pending = upload(hive("finalize-early=9"), recording()), upload(hive("finalize-pending=9"), recording())
     assert "not been written yet" in early.err, early
-    assert "still working" in pending.err, pending
+    assert "still processing" in pending.err, pending
 
 
 def test_the_same_recording_under_another_name_counts_as_delivered(hive, upload, recording):
@@ -137,8 +137,8 @@ def test_a_refusal_leaves_the_upload_for_another_try(hive, program, upload, reco
     assert sent(stub) == 0
 
 
-def test_a_name_that_the_server_refused_can_be_mended_or_the_way_out_is_told(hive, program, upload, recording):
-    """The upload on the server was created with the former name."""
+def test_a_name_that_the_server_refused_can_be_fixed_or_the_way_out_is_reported(hive, program, upload, recording):
+    """The upload on the server was created with the old name."""
     stub, file = hive(), recording(SIZE, "gig.txt")
     result = upload(stub, file)
     assert result.code == 7 and "Unsupported media type" in result.err, result
@@ -160,8 +160,8 @@ def test_an_answer_that_was_lost_with_the_process_is_asked_for_again(hive, progr
 
 
 @pytest.mark.parametrize("unknown", [400, 404, 500])
-def test_an_upload_that_the_server_has_lost_before_that_begins_anew(hive, program, upload, recording, unknown):
-    """HEAD says 404: is it a recording already? Finalize says no, in one of several ways."""
+def test_an_upload_that_the_server_has_lost_before_that_starts_over(hive, program, upload, recording, unknown):
+    """HEAD returns 404, so it may have become a recording. Finalize says no, in one of several ways."""
     stub, file = hive("finalize/status=503"), recording(SIZE)
     assert upload(stub, file).code == 9
     stub.set_faults("head/gone@1", f"finalize/unknown={unknown}@1")

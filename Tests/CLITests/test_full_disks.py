@@ -1,4 +1,4 @@
-"""A state directory that is of no use, and disks that fill up: no delivery is spoiled, and no delete token is lost."""
+"""Unusable state directories, and disks that fill up: no delivery fails, and no delete token is lost."""
 
 import contextlib
 import os
@@ -117,7 +117,7 @@ def test_without_a_home_there_is_a_sentence(hive, program, recording, shared, op
 
 
 @root
-def test_a_full_disk_ends_the_upload_in_order_and_it_goes_on_when_there_is_room(hive, program, recording, small_disk):
+def test_a_full_disk_ends_the_upload_in_order_and_it_continues_when_there_is_room(hive, program, recording, small_disk):
     place = small_disk(64)
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, "--state-dir", place / "state", at=AT)

@@ -1,4 +1,4 @@
-"""What would refuse a guest at the end is found before the first byte, and is called what it is."""
+"""Reasons to refuse a guest are found before the first byte, and reported clearly."""
 
 import json
 
@@ -13,7 +13,7 @@ GUEST = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
 
 @pytest.fixture
 def guest(program, tmp_path):
-    """`send` by tus as a guest with a token."""
+    """`send` over tus as a guest with a token."""
 
     def guest(hive, file, *options, token="guest-token", **more):
         secret = private(tmp_path / "token", token + "\n")
@@ -39,13 +39,13 @@ def test_a_token_that_the_server_does_not_know_is_found_before_the_first_byte(pa
     assert stub.uploads == []
 
 
-def test_a_token_that_is_refused_is_told_in_json(party, guest, recording):
+def test_a_token_that_is_refused_is_reported_in_json(party, guest, recording):
     result = guest(party(), recording(), *GUEST, "--json", token="another-token")
     assert (result.code, result.outcome["event"], result.outcome["exit_code"]) == (6, "failed", 6), result
     assert "token" in result.outcome["message"] and "another-token" not in result.out + result.err
 
 
-def test_a_refused_token_is_not_tried_again_and_another_one_goes_on(party, guest, program, recording, tmp_path):
+def test_a_refused_token_is_not_retried_and_another_one_continues(party, guest, program, recording, tmp_path):
     stub, file = party(), recording(SIZE)
     assert guest(stub, file, *GUEST, "--retry-max-delay", "10ms", token="another-token", retries=3).code == 6
     assert len(of_kind(stub, "finalize")) <= 1
@@ -87,7 +87,7 @@ def test_an_answer_that_says_nothing_of_the_token_does_not_refuse_the_guest(part
     assert is_delivered(stub, file)
 
 
-def test_a_token_that_expires_meanwhile_is_called_that(party, guest, recording, tmp_path):
+def test_an_upload_token_that_expires_during_the_upload_is_named(party, guest, recording, tmp_path):
     """It was good before the first byte; finalize refuses it."""
     document = json.dumps({"error": "Not Found", "message": "Upload token is invalid or expired."})
     (tmp_path / "answer").write_text(f"HTTP/1.1 404 Not Found\r\nContent-Length: {len(document)}\r\n\r\n{document}")

@@ -1,4 +1,4 @@
-"""`help`, `version`, and that every option which the help names is accepted."""
+"""`help`, `version`, and whether every option in the help is accepted."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from test_tls import key_pin
 
 HERE = Path(__file__).parent
 SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete")}
-"""What `help COMMAND` says. After a change that is meant: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
+"""The output of `help COMMAND`. After an intended change: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
 
@@ -26,7 +26,7 @@ VALUES = {
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "ipv4": None},
     **{"progress": "plain", "json": None, "quiet": None, "verbose": None},
 }
-"""A value that is right for each option of `send`; those of WITH_CARE have tests of their own below or elsewhere."""
+"""A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
 
 NEEDS = {
     "user": ["--password-file", "password"],

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end the program within a second, with a word about what happened."""
+"""Ctrl-C and SIGTERM end the program within a second, with a message."""
 
 import contextlib
 import fcntl
@@ -61,7 +61,7 @@ def test_while_waiting_for_the_answer(any_hive, program, recording, number, code
 
 
 def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording):
-    """Here: a standard output that nobody reads."""
+    """Here: a standard output that is not read."""
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     os.write(writing, b"x" * 4096)

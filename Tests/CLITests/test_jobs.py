@@ -1,4 +1,4 @@
-"""Several files with one command: each has its outcome, and together they take the memory of one."""
+"""Several files with one command: each has its outcome, and together they use the memory of one."""
 
 import resource
 import signal
@@ -46,7 +46,7 @@ def test_as_many_files_as_wanted_are_under_way_at_once(hive, program, files, spe
     assert running.wait(10).code == 143
 
 
-def test_without_a_wish_they_go_one_after_the_other(hive, program, files):
+def test_by_default_they_are_sent_one_after_the_other(hive, program, files):
     stub = hive("stall-after=100000@1")
     running = program.start_sending(stub, *files(3))
     wait_until(lambda: under_way(stub) == 1)
@@ -151,7 +151,7 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
         assert result.code in (0, 11), result
 
 
-def test_a_failure_of_one_is_tried_again_while_the_others_go_on(hive, program, files):
+def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):
     stub, files = hive("create/status=503@1"), files(4)
     result = program.send(stub, *files, *TUS, "-j", "2", "--json", "--retry-max-delay", "100ms", retries=2)
     assert result.code == 0, result
@@ -159,7 +159,7 @@ def test_a_failure_of_one_is_tried_again_while_the_others_go_on(hive, program, f
     assert len({event["file"] for event in result.events if event["event"] == "retry"}) == 1
 
 
-def test_a_signal_ends_all_and_each_can_go_on(hive, program, files):
+def test_a_signal_ends_all_and_each_can_be_resumed(hive, program, files):
     stub, files = hive("PATCH/stall-after=500000"), files(6)
     running = program.start_sending(stub, *files, *TUS, "-j", "3", "--json")
     wait_until(lambda: sum(request.body_bytes == 500_000 for request in of_kind(stub, "patch")) == 3)

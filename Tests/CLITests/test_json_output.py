@@ -1,4 +1,4 @@
-"""--json: one event a line on standard output, whatever happens."""
+"""--json: one event per line on standard output, whatever happens."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ DOCUMENTED = set(re.findall(r"`([a-z0-9_]+)`", (Path(__file__).parents[2] / "doc
 
 
 def check(result):
-    """What holds for every run."""
+    """Checks that apply to every run."""
     for event in result.events:
         assert event["event"] in KINDS
         assert isinstance(event["file"], str)
@@ -22,7 +22,7 @@ def check(result):
     return result.events
 
 
-def test_a_delivery_is_told_with_all_its_figures(any_hive, program, recording):
+def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recording):
     file = recording()
     result = program.send(any_hive(), file, "--json")
     assert result.code == 0, result
@@ -43,7 +43,7 @@ def test_a_delivery_is_told_with_all_its_figures(any_hive, program, recording):
     }
 
 
-def test_a_failure_is_told_with_exit_code_and_message(hive, send, recording):
+def test_a_failure_is_reported_with_exit_code_and_message(hive, send, recording):
     file = recording()
     result = send(hive("early-status=413"), file, "--json")
     failed = check(result)[-1]
@@ -66,7 +66,7 @@ def test_progress_counts_what_the_server_has_and_not_what_the_kernel_keeps(hive,
     stub = hive("stall-after=1000000")
     result = program.send(stub, recording(24_000_000), "--json", "--stall-timeout", "1500ms")
     last = [event for event in check(result) if event["event"] == "progress"][-1]
-    # What the server's kernel has taken but nobody has read counts: its buffer is small here.
+    # Bytes in the server's kernel count, too. Its buffer is small here.
     assert 900_000 <= last["bytes"] <= 1_600_000
 
 
@@ -108,7 +108,7 @@ def test_each_of_several_files_has_one_outcome(hive, send, recording):
     assert sum(event["event"] == "start" for event in events) == 4
 
 
-def test_errors_are_told_on_stderr_too_unless_it_is_quiet(hive, send, recording):
+def test_errors_are_reported_on_stderr_too_unless_it_is_quiet(hive, send, recording):
     stub = hive("early-status=413")
     assert "413" in send(stub, recording(), "--json").err
     quiet = send(stub, recording(), "--json", "--quiet")

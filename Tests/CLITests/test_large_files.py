@@ -1,4 +1,4 @@
-"""Files beyond 4 GiB, and the memory that they take (or any file takes)."""
+"""Files larger than 4 GiB, and the memory that uploads use."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_an_announced_length_beyond_4_gigabytes_is_exact(hive, post, sparse):
 
 @pytest.mark.parametrize("kind", ["send", "post"])
 def test_a_slow_server_does_not_make_the_program_keep_more(any_hive, program, recording, kind):
-    """Everything between disk and socket fills up then. GigHive's answer is held against a digest."""
+    """Everything between disk and socket fills up then. GigHive's answer is compared with a digest."""
     hive = any_hive("slow-read=30e6")
     result = getattr(program, kind)(hive, recording(24_000_000), measure=True)
     assert result.code == 0, result

@@ -1,4 +1,4 @@
-"""What servers do differently and what does no harm: the upload goes on."""
+"""Harmless deviations of servers: the upload continues."""
 
 import pytest
 from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
@@ -32,7 +32,7 @@ def test_gighive_need_not_answer_it_either_where_tus_is_demanded(hive, upload, r
     assert is_delivered(stub, file)
 
 
-def test_where_the_creation_is_refused_as_well_the_refusal_is_told(hive, plain, recording):
+def test_if_the_creation_is_refused_too_the_refusal_is_reported(hive, plain, recording):
     stub = hive("options/status=403", "create/status=403")
     result = plain(stub, recording(SIZE))
     assert result.code == 6 and "403" in result.err, result
@@ -82,7 +82,7 @@ def test_an_upload_may_be_created_and_looked_at_with_any_success(hive, upload, r
 
 @pytest.mark.parametrize("kind", ["options", "patch", "head"])
 @pytest.mark.parametrize("count", [1, 20, 5000])
-def test_bytes_behind_an_answer_that_has_no_content_cost_a_connection_at_most(any_hive, upload, recording, kind, count):
+def test_bytes_after_a_response_that_has_no_content_cost_a_connection_at_most(any_hive, upload, recording, kind, count):
     hive, file = any_hive(f"{kind}/stray={count}", "PATCH/close-after=1000000@1"), recording(LARGE)
     result = upload(hive, file, *SOON, retries=1)
     assert result.code == 0, result
@@ -91,7 +91,7 @@ def test_bytes_behind_an_answer_that_has_no_content_cost_a_connection_at_most(an
 
 
 @pytest.mark.parametrize("count", [1, 20, 5000])
-def test_bytes_behind_an_answer_with_another_request_under_way_cost_a_connection_at_most(any_hive, upload, recording, count):
+def test_bytes_after_a_response_with_another_request_in_flight_cost_a_connection_at_most(any_hive, upload, recording, count):
     """What was answered counts; what was not is asked for by HEAD."""
     hive, file = any_hive(f"patch/stray={count}", "tus/delay-answer=0.05"), recording(LARGE)
     result = upload(hive, file, *SOON, retries=2)

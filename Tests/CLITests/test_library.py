@@ -1,4 +1,4 @@
-"""A program that uses the library keeps its process to itself; gighive-upload takes its own process over."""
+"""The library leaves its host process alone; gighive-upload changes its own process."""
 
 import os
 import socket

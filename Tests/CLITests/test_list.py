@@ -1,4 +1,4 @@
-"""`list` shows what is recorded, and forgets it."""
+"""`list` shows the records, and forgets them."""
 
 import json
 import os

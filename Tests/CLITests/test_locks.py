@@ -1,4 +1,4 @@
-"""A 409 of a server that still holds a lock is a lock, as a 423 is: the client backs off, and costs little until it is gone.
+"""A 409 from a server that still holds a lock is a lock, like a 423: the client backs off, and sends little until it is gone.
 
 Bunny Stream answers so, and Supabase documents it: after a PATCH that was cut, HEAD gives the offset and PATCH is refused.
 """
@@ -14,7 +14,7 @@ AT = CREATION + CUT
 
 
 def seen(hive) -> int:
-    """Bytes of content that reached the server, those behind a refusal included."""
+    """Bytes of content that reached the server, including those after a refusal."""
     return sent(hive) + sum(request.drained_bytes for request in hive.requests)
 
 
@@ -57,7 +57,7 @@ def test_a_lock_that_never_goes_is_a_conflict_and_the_upload_stays(hive, program
     assert seen(stub) < 2 * SIZE
 
 
-def test_an_upload_that_was_locked_goes_on_when_the_lock_is_gone(hive, program, upload, recording):
+def test_an_upload_that_was_locked_continues_when_the_lock_is_gone(hive, program, upload, recording):
     stub, file = hive(f"PATCH/close-after={CUT}@1", "lock=3600:409:patch@1"), recording(SIZE)
     assert upload(stub, file, "--retry-max-delay", "10ms", retries=2, seconds=30).code == 11
     stub.uploads[0].lock.linger(0, None)

@@ -1,4 +1,4 @@
-"""Where the server may have stored a recording and cannot be asked, that is said, and nothing is sent twice by itself.
+"""If the server may have stored a recording and cannot be asked, that is reported, and nothing is sent twice automatically.
 
 One outcome everywhere: the phase "failed", exit code 4 (9 after a 5xx), and only `resume ID` sends it again.
 """
@@ -70,13 +70,13 @@ def test_a_last_answer_that_was_lost_at_a_server_that_moves_uploads_away(hive, p
     assert len(of_kind(stub, "create")) == creations and len(stub.taken_over) == 1
     assert only_record(program).phase == "failed"
 
-    # But when somebody says so.
+    # Unless its ID is given.
     again = program.run("resume", record.id, "--progress=none", *SOON)
     assert again.code == 0, again
     assert len(stub.taken_over) == 2 and only_record(program).phase == "delivered"
 
 
-def test_an_upload_that_vanishes_before_its_last_byte_begins_from_the_start(hive, plain, recording):
+def test_an_upload_that_vanishes_before_its_last_byte_starts_over(hive, plain, recording):
     """Nothing can have been stored then: it is sent again."""
     # More than both sides' kernels hold: the last byte cannot have left.
     stub, file = hive("PATCH/reset-after=1000000@1", "head/gone@1"), recording(40_000_000)
@@ -145,7 +145,7 @@ def test_a_303_that_names_bucket_key_and_etag_is_a_delivery(hive, post, recordin
     "http://app.example/done?bucket=b&key=rec/gig.mp4", "http://app.example/done#bucket=b&key=k&etag=x",
     "http://app.example/bucket=b&key=k&etag=x", "",
 ])
-def test_any_other_303_behind_the_whole_form_may_be_stored(hive, post, recording, location):
+def test_any_other_303_after_the_whole_form_may_be_stored(hive, post, recording, location):
     stub = hive(answer=redirects(location))
     assert is_told(post(stub, recording(SMALL), *POLICY, *SOON, retries=3))
     assert len(stub.requests) == 1

@@ -1,4 +1,4 @@
-"""`--max-memory`: the kernel holds the program to its promise, and a broken promise ends it with a sentence.
+"""`--max-memory`: the kernel enforces the ceiling, and reaching it ends the program with a message.
 
 The ceilings are those of the static binary; the ordinary build loads shared libraries of some 60 MB of address space, and
 its Swift runtime aborts where there is no memory."""

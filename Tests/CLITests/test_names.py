@@ -1,4 +1,4 @@
-"""Names and addresses: which are tried, and how they are written."""
+"""Names and addresses: which ones are tried, and their syntax."""
 
 import socket
 
@@ -94,7 +94,7 @@ def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, r
 
 
 def is_reachable() -> bool:
-    """The kernel gets a new address ready behind the scenes."""
+    """The kernel sets up a new address in the background."""
     with socket.create_server(("::", 0), family=socket.AF_INET6) as server, socket.socket(socket.AF_INET6) as client:
         return client.connect_ex(("fe80::1", server.getsockname()[1], 0, socket.if_nametoindex("lo"))) == 0
 
@@ -123,7 +123,7 @@ def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording
     alone(test)
 
 
-def test_an_upload_by_tus_goes_on_in_its_zone(run, program, link_local, recording):
+def test_an_upload_by_tus_continues_in_its_zone(run, program, link_local, recording):
     """The server's Location has none."""
 
     def test():
@@ -169,7 +169,7 @@ def test_a_zone_that_is_none_is_a_usage_error(run, recording, zone):
 
 @pytest.fixture
 def through(run, hive, recording):
-    """Sends with variables of the environment; does it go to the stub directly?"""
+    """Sends with environment variables. Returns whether it reached the stub directly."""
 
     def through(environment: dict, scheme="http", url=None):
         stub = hive(user=None)

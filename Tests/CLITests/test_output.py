@@ -1,4 +1,4 @@
-"""Nobody who does not read, and no disk that is full, holds up an upload or its end; and what was lost is said."""
+"""A slow or missing reader, or a full disk, delays no upload, and lost output is reported."""
 
 import contextlib
 import fcntl
@@ -21,7 +21,7 @@ SOON_SECONDS = 20
 
 
 class FullPipe:
-    """A pipe of one page that is full, until somebody reads it."""
+    """A pipe of one page that is full until it is read."""
 
     def __init__(self, filling=4096):
         self.reading, self.writing = os.pipe()
@@ -64,12 +64,12 @@ STYLES = [["--json"], []]
 
 
 @pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
-def test_what_nobody_reads_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe, style):
+def test_what_is_not_read_is_delivered_and_its_loss_is_said(hive, program, recording, full_pipe, style):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, recording(), *style, stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == OUTPUT_FAILED, result
-    assert "nobody took the standard output; 1 result was lost." in result.err
+    assert "standard output was not read; 1 result was lost." in result.err
     assert sent(stub) == [300_000] and only_record(program).phase == "delivered"
     assert pipe.read() == ""
 
@@ -85,7 +85,7 @@ def test_a_reader_who_comes_late_gets_every_result(hive, program, recording, ful
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_although_nobody_reads(hive, program, recording, full_pipe, number, code):
+def test_a_signal_ends_it_with_an_unread_output(hive, program, recording, full_pipe, number, code):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(stub, recording(8_000_000), "--json", stdout=pipe.writing)
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes == 100_000)
@@ -95,7 +95,7 @@ def test_a_signal_ends_it_although_nobody_reads(hive, program, recording, full_p
     assert "interrupted" in result.err and "1 result was lost" in result.err
 
 
-def test_a_deadline_ends_it_although_nobody_reads(hive, program, recording, full_pipe):
+def test_a_deadline_ends_it_with_an_unread_output(hive, program, recording, full_pipe):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(stub, recording(8_000_000), "--json", "--max-time", "1s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
@@ -104,7 +104,7 @@ def test_a_deadline_ends_it_although_nobody_reads(hive, program, recording, full
 
 
 @pytest.mark.parametrize("style", STYLES, ids=["json", "text"])
-def test_standard_error_that_nobody_reads_holds_nothing_up(hive, program, recording, full_pipe, style):
+def test_standard_error_that_is_not_read_delays_nothing(hive, program, recording, full_pipe, style):
     stub, pipe = hive("stall-after=100000"), full_pipe()
     running = program.start_sending(
         stub, recording(8_000_000), *style, "--progress=plain", "--verbose", stderr=pipe.writing)
@@ -130,7 +130,7 @@ def long_named(recording, tmp_path):
     return long_named
 
 
-def test_no_further_file_begins_while_nobody_reads_and_all_go_on_afterwards(
+def test_no_further_file_begins_while_the_output_is_unread_and_all_continue_afterwards(
     hive, program, long_named, full_pipe
 ):
     stub, pipe, files = hive(), full_pipe(), long_named(20)
@@ -150,7 +150,7 @@ def test_no_further_file_begins_while_nobody_reads_and_all_go_on_afterwards(
     assert len(stub.recordings) == 20
 
 
-def test_a_signal_ends_many_files_although_nobody_reads(hive, program, long_named, full_pipe):
+def test_a_signal_ends_many_files_with_an_unread_output(hive, program, long_named, full_pipe):
     stub, pipe = hive(), full_pipe()
     running = program.start_sending(stub, *long_named(20), "--json", stdout=pipe.writing)
     wait_until(lambda: stub.recordings)
@@ -166,18 +166,18 @@ def test_max_time_counts_for_files_that_wait_for_a_reader(hive, program, long_na
     running = program.start_sending(stub, *long_named(20), "--json", "--max-time", "2s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == OUTPUT_FAILED, result
-    assert "not begun" in result.err and "20 results were lost" in result.err
+    assert "not started" in result.err and "20 results were lost" in result.err
     assert 0 < len(stub.recordings) < 20
 
 
 def test_max_time_counts_once_for_all_uploads_that_wait_to_be_resumed(program, long_named, full_pipe):
-    """Each of them is an upload with a limit of its own, but they wait for one reader."""
+    """Each is an upload with its own limit, but they wait for the same reader."""
     assert program.run("send", *long_named(40), "--tus-url", "http://127.0.0.1:1/").code == 4
     pipe = full_pipe()
     running = program.start("resume", "--all", "--json", "--max-time", "2s", stdout=pipe.writing)
     result = running.wait(SOON_SECONDS)
     assert result.code == 4, result
-    assert "not begun" in result.err and "40 results were lost" in result.err
+    assert "not started" in result.err and "40 results were lost" in result.err
 
 def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, recording, full_pipe):
     """A program that reads the events, and has given the standard error a pipe that it never looks at."""
@@ -198,7 +198,7 @@ def test_a_delivery_that_cannot_be_written_ends_in_14(hive, program, recording, 
     with open("/dev/full", "wb") as full:
         result = program.start_sending(stub, recording(), *style, stdout=full).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: No space left on device." in result.err
+    assert "writing to standard output failed: No space left on device." in result.err
     assert "1 result was lost" in result.err and sent(stub) == [300_000]
 
 
@@ -214,7 +214,7 @@ def test_commands_that_only_print_say_that_they_could_not(hive, program, recordi
     with open("/dev/full", "wb") as full:
         result = program.start(*arguments, stdout=full).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: No space left on device." in result.err
+    assert "writing to standard output failed: No space left on device." in result.err
 
 
 def test_a_reader_who_has_gone_stops_no_upload(hive, program, recording):
@@ -249,7 +249,7 @@ def test_the_settings_of_a_shared_stream_stay_as_they_are(hive, program, recordi
     os.close(reading), os.close(writing)
 
 
-def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
+def test_a_pipe_that_others_write_to_delays_nothing(hive, program, recording):
     """Another process fills the pipe as fast as it is read, so that it can be full right after poll(2)."""
     stub = hive()
     reading, writing = os.pipe()
@@ -260,7 +260,7 @@ def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
     stopping = time.monotonic() + 2
     while time.monotonic() < stopping:
         os.read(reading, 4096)
-    # And now nobody reads any more.
+    # And now nothing reads any more.
     assert running.wait(SOON_SECONDS).code in (0, OUTPUT_FAILED)
     other.kill()
     other.wait()
@@ -268,7 +268,7 @@ def test_a_pipe_that_others_write_to_holds_nothing_up(hive, program, recording):
     assert sent(stub) == [40_000_000]
 
 
-def test_a_socket_that_nobody_reads_holds_nothing_up(hive, program, recording):
+def test_a_socket_that_is_not_read_delays_nothing(hive, program, recording):
     stub = hive()
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -282,7 +282,7 @@ def test_a_socket_that_nobody_reads_holds_nothing_up(hive, program, recording):
     assert result.code == OUTPUT_FAILED and "1 result was lost" in result.err and len(stub.recordings) == 1
 
 
-def test_a_terminal_that_is_stopped_holds_nothing_up(hive, program, recording):
+def test_a_terminal_that_is_stopped_delays_nothing(hive, program, recording):
     """Ctrl-S, or a terminal window whose program hangs."""
     stub = hive()
     master, slave = os.openpty()
@@ -315,7 +315,7 @@ def test_a_log_that_may_not_grow_is_an_error_of_the_output(hive, program, record
         result = program.start_sending(
             stub, recording(), "--json", stdout=log, preexec_fn=limited(resource.RLIMIT_FSIZE, 8192)).wait()
     assert result.code == OUTPUT_FAILED, result
-    assert "the standard output failed: File too large." in result.err and len(stub.recordings) == 1
+    assert "writing to standard output failed: File too large." in result.err and len(stub.recordings) == 1
 
 
 @pytest.mark.native
@@ -359,7 +359,7 @@ def test_a_signal_that_was_ignored_stays_ignored(hive, program, recording):
     assert running.wait(SOON_SECONDS).code == 143
 
 
-# The end that nobody wants
+# Abnormal ends
 
 
 def test_a_trap_says_what_is_known(hive, program, recording):

@@ -1,4 +1,4 @@
-"""A password that is no UTF-8 goes to the server, or to the proxy, as the bytes that it is."""
+"""A password that is not UTF-8 is sent to the server or proxy byte for byte."""
 
 import base64
 import os

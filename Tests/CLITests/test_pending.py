@@ -1,4 +1,4 @@
-"""GigHive may store a form's recording and look at it later: the file is not sent again to learn what became of it."""
+"""GigHive may store a recording and process it later. The file is not sent again to learn the outcome."""
 
 import pytest
 from records import only_record
@@ -42,7 +42,7 @@ def test_what_turns_out_to_be_something_else_is_an_integrity_failure(hive, send,
 def test_a_recording_that_stays_pending_is_a_failure_and_is_not_sent_again(hive, program, send, recording):
     stub, file = hive("multipart-pending=1000"), recording(SIZE)
     result = send(stub, file, *SOON, retries=3)
-    assert result.code == 9 and "still working" in result.err, result
+    assert result.code == 9 and "still processing" in result.err, result
     assert len(of_kind(stub, "multipart")) == 1
     assert sum(request.body_bytes for request in stub.requests) <= SIZE + FORM_BYTES
     assert only_record(program).phase != "delivered"

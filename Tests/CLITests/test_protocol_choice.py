@@ -1,4 +1,4 @@
-"""Which recordings go by tus and which as a form, at servers with tus and without."""
+"""Which recordings are sent over tus and which as a form, to servers with and without tus."""
 
 import pytest
 from uploads import TUS, is_delivered, kinds, of_kind
@@ -44,7 +44,7 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert result.code == 0, result
     assert is_delivered(hive, file) and hive.recordings[0].via == "multipart"
     assert kinds(hive) == ["options", "multipart"]
-    assert "speaks no tus" in result.err
+    assert "no tus on this server" in result.err
 
 
 def test_a_server_that_answers_options_without_a_word_of_tus_gets_multipart(hive, send, recording):

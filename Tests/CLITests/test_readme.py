@@ -1,4 +1,4 @@
-"""What the README says of the program and the library is what they do."""
+"""The README agrees with the program and the library."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A redirection that keeps the method is followed: once each, never out of TLS, and without credentials to other servers."""
+"""A redirect that keeps the method is followed, but never twice to the same address, out of TLS, or with credentials to other servers."""
 
 import pytest
 from uploads import TUS, is_delivered, kinds, of_kind

@@ -1,4 +1,4 @@
-"""A refusal counts as soon as its head is there, and words say what is wrong with files of certificates."""
+"""A refusal counts as soon as its head has arrived, and errors of certificate files are explained."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_missing_file_of_certificates_is_named_with_its_reason(post, hive, rec
     assert "nowhere.pem" in result.err and "no reason given" not in result.err
 
 
-def test_a_file_without_certificates_is_told_as_such(post, hive, recording, certificates, tmp_path):
+def test_a_file_without_certificates_is_reported_as_such(post, hive, recording, certificates, tmp_path):
     (tmp_path / "not.pem").write_text("hello")
     result = post(hive(tls=certificates), recording(), "--cacert", "not.pem")
     assert result.code == 5 and "not.pem" in result.err and "no reason given" not in result.err, result

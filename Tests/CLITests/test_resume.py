@@ -1,4 +1,4 @@
-"""An upload that was interrupted goes on where the server stands, with the options it was begun with."""
+"""An interrupted upload resumes at the server's offset, with the options it was started with."""
 
 import datetime
 import re
@@ -16,11 +16,11 @@ LARGE = 30_000_000
 AT = 3_000_000
 
 
-# How it ends, and how it goes on.
+# How it ends, and how it continues.
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_an_interruption_says_how_to_go_on(any_hive, program, recording, number, code):
+def test_an_interruption_says_how_to_resume(any_hive, program, recording, number, code):
     hive, file = any_hive(), recording(SIZE)
     result = stop(program, hive, file, at=AT, number=number)
     assert result.code == code, result
@@ -43,7 +43,7 @@ def test_the_hint_leads_to_the_directory_of_the_records(hive, program, recording
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_it_goes_on_where_the_server_stands(any_hive, program, recording, way, number):
+def test_it_resumes_at_the_servers_offset(any_hive, program, recording, way, number):
     hive, file = any_hive(), recording(SIZE)
     stop(program, hive, file, at=AT, number=number)
     result = go_on(program, hive, file, way)
@@ -56,7 +56,7 @@ def test_it_goes_on_where_the_server_stands(any_hive, program, recording, way, n
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_behind_a_proxy_that_spools_8_mebibytes_are_sent_again_at_most(hive, program, recording, number):
+def test_behind_a_proxy_that_spools_at_most_8_mebibytes_are_sent_again(hive, program, recording, number):
     stub, file = hive(), recording(LARGE)
     stub.set_faults("spool", "PATCH/stall-after=3000000@2-2")
     running = program.start_sending(stub, *TUS, file)
@@ -99,7 +99,7 @@ def test_many_crashes_in_a_row_do_not_add_up(hive, program, recording):
     assert len(of_kind(stub, "create")) == 1
 
 
-def test_an_upload_to_any_tus_server_goes_on_too(hive, program, recording):
+def test_an_upload_to_any_tus_server_resumes_too(hive, program, recording):
     stub, file = hive("PATCH/stall-after=2000000"), recording(SIZE)
     running = program.start("send", "--tus-url", stub.url + "/tus/", file, "--digest")
     wait_until(lambda: stub.uploads and stub.uploads[0].offset == CREATION + 2_000_000)
@@ -113,7 +113,7 @@ def test_an_upload_to_any_tus_server_goes_on_too(hive, program, recording):
     assert sent(stub) == SIZE - CREATION - 2_000_000
 
 
-def test_a_server_that_was_killed_goes_on_as_well(hive, program, recording, tmp_path):
+def test_a_server_that_was_killed_continues_as_well(hive, program, recording, tmp_path):
     first = hive(store=str(tmp_path))
     file = recording(SIZE)
     running = begin(program, first, file, at=AT, retries=0)
@@ -127,7 +127,7 @@ def test_a_server_that_was_killed_goes_on_as_well(hive, program, recording, tmp_
 
 
 @pytest.mark.parametrize(("way", "status"), zip(WAYS, [404, 410, 404]))
-def test_an_upload_that_the_server_has_given_up_begins_anew(hive, program, recording, way, status):
+def test_an_upload_that_the_server_has_given_up_starts_over(hive, program, recording, way, status):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     stub.set_faults(f"head/gone={status}@1")
@@ -137,7 +137,7 @@ def test_an_upload_that_the_server_has_given_up_begins_anew(hive, program, recor
     assert sent(stub) == SIZE
 
 
-def test_an_upload_that_has_expired_begins_anew(hive, program, recording):
+def test_an_upload_that_has_expired_starts_over(hive, program, recording):
     stub = hive(tus_extensions=("creation", "creation-with-upload", "expiration"), tus_expires_seconds=1.0)
     file = recording(SIZE)
     stop(program, stub, file, at=AT)
@@ -148,14 +148,14 @@ def test_an_upload_that_has_expired_begins_anew(hive, program, recording):
 
 
 def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program, recording):
-    """A 404 of whoever answers in the place of a tus server proves nothing."""
+    """A 404 from something other than a tus server proves nothing."""
     first, file = hive(), recording(SIZE)
     stop(program, first, file, at=AT)
     first.stop()
     location = only_record(program).document["upload_url"]
     second = hive(tus=False, port=first.port)
     result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retries", "1")
-    assert result.code == 7 and "does not come from the server" in result.err, result
+    assert result.code == 7 and "did not come from the server" in result.err, result
     assert only_record(program).document["upload_url"] == location
     result = program.send(second, file, "--protocol", "multipart")
     assert result.code == 0, result
@@ -173,7 +173,7 @@ def test_an_interrupted_multipart_upload_can_be_resumed_from_its_start(hive, pro
     assert is_delivered(stub, file) and stub.recordings[0].via == "multipart"
 
 
-def test_progress_counts_from_where_the_server_stands(hive, program, recording):
+def test_progress_counts_from_the_servers_offset(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     stub.set_faults("slow-read=2e6")
@@ -274,5 +274,5 @@ def test_what_is_delivered_is_not_sent_again(hive, program, recording):
     assert program.send(stub, *TUS, file).code == 0
     stub._requests.clear()
     result = go_on(program, stub, file, "resume")
-    assert result.code == 0 and "delivered already" in result.out, result
+    assert result.code == 0 and "already delivered" in result.out, result
     assert stub.requests == []

@@ -1,4 +1,4 @@
-"""An upload is resumed with the file that it was begun with, under whatever name, and with no other."""
+"""An upload is resumed only with the file that it started with, under any name."""
 
 import os
 
@@ -66,7 +66,7 @@ def test_a_recording_that_only_begins_like_another_one_is_another_one(hive, prog
     assert len(records(program)) == 2
 
 
-def test_a_recording_goes_on_under_a_new_name(hive, program, recording, tmp_path):
+def test_a_recording_resumes_under_a_new_name(hive, program, recording, tmp_path):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     renamed = tmp_path / "renamed.mp4"

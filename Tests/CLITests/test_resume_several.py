@@ -1,4 +1,4 @@
-"""Several interrupted uploads, several processes, and what can be typed wrong."""
+"""Several interrupted uploads, several processes, and typing mistakes."""
 
 import signal
 import time
@@ -44,7 +44,7 @@ def test_other_recordings_are_not_held_up(hive, program, recording):
     running.end()
 
 
-def test_what_another_process_has_delivered_meanwhile_is_not_sent_again(hive, program, recording):
+def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
     stop(program, stub, first, at=AT)
@@ -73,7 +73,7 @@ def three(hive, program, recording):
     return three
 
 
-def test_all_interrupted_uploads_go_on_with_one_command(program, three):
+def test_all_interrupted_uploads_resume_with_one_command(program, three):
     stub, files = three()
     result = program.run("resume", "--all", env=PASSWORD)
     assert result.code == 0, result
@@ -82,7 +82,7 @@ def test_all_interrupted_uploads_go_on_with_one_command(program, three):
     assert program.run("resume", "--all", env=PASSWORD).out == "nothing to resume.\n"
 
 
-def test_one_that_cannot_go_on_does_not_stop_the_others(program, three):
+def test_one_that_cannot_be_resumed_does_not_stop_the_others(program, three):
     stub, files = three()
     files[1].unlink()
     result = program.run("resume", "--all", "--json", env=PASSWORD)
@@ -138,7 +138,7 @@ WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "A
 
 
 @pytest.mark.parametrize("command", ["resume", "cancel", "delete", "list --forget"])
-def test_an_id_that_nobody_has_is_a_usage_error(program, interrupted, command):
+def test_an_id_that_does_not_exist_is_a_usage_error(program, interrupted, command):
     stub, _ = interrupted()
     before = sorted(path.name for path in program.state.iterdir())
     for word in WRONG:

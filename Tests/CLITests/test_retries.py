@@ -1,4 +1,4 @@
-"""A failure that time may heal is tried again: after a pause, not for ever, and never where it could do harm."""
+"""A temporary failure is retried after a delay, up to a limit, and never where a retry could do harm."""
 
 import email.utils
 import signal
@@ -18,11 +18,11 @@ def retries(result) -> list[dict]:
     return [event for event in result.events if event["event"] == "retry"]
 
 
-# What is tried again.
+# What is retried.
 
 
 @pytest.mark.parametrize("status", [423, 429, 503])
-def test_a_status_that_time_may_heal_is_tried_again(hive, send, recording, status):
+def test_a_status_that_time_may_heal_is_retried(hive, send, recording, status):
     stub, file = hive(f"status={status}@2"), recording()
     result = send(stub, file, *SOON, "--json", retries=3)
     assert result.code == 0, result
@@ -31,7 +31,7 @@ def test_a_status_that_time_may_heal_is_tried_again(hive, send, recording, statu
 
 
 @pytest.mark.parametrize("status", [400, 413, 501])
-def test_a_status_that_stays_is_told_at_once(hive, send, recording, status):
+def test_a_status_that_stays_is_reported_at_once(hive, send, recording, status):
     stub = hive(f"status={status}")
     result = send(stub, recording(), *SOON, "--json", retries=3)
     assert result.code in (7, 8, 9), result
@@ -39,7 +39,7 @@ def test_a_status_that_stays_is_told_at_once(hive, send, recording, status):
 
 
 @pytest.mark.parametrize("fault", ["reset-after=1000@2", "close-after=1000@2", "close-after=0@2", "lose-answer@2", "truncated@2"])
-def test_a_connection_that_is_lost_is_made_anew(any_hive, send, recording, fault):
+def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording, fault):
     hive, file = any_hive(fault), recording()
     result = send(hive, file, *SOON, "--json", retries=3)
     assert result.code == 0, result
@@ -86,7 +86,7 @@ def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, rec
 
 
 @pytest.mark.parametrize("fault", ["wrong-checksum", "wrong-size", "status=401", "http-redirect=301:http://x.example/"])
-def test_what_another_try_cannot_mend_is_not_tried_again(hive, send, recording, fault):
+def test_what_another_try_cannot_fix_is_not_retried(hive, send, recording, fault):
     stub = hive(fault)
     assert send(stub, recording(), *SOON, retries=3).code in (6, 7, 10)
     assert len(stub.requests) == 1
@@ -126,7 +126,7 @@ def test_a_pause_that_cannot_be_is_a_usage_error(hive, send, recording, delay):
 
 @pytest.mark.parametrize("faults", [["PATCH/reset-after=0"], ["PATCH/close-after=0"], ["PATCH/lose-answer", "offset-back=9e9"],
                                     ["spool", "PATCH/reset-after=1000"], ["head/close-after=0", "PATCH/close-after=1"]])
-def test_a_server_that_drops_every_request_is_not_asked_for_ever(any_hive, upload, recording, faults):
+def test_a_server_that_drops_every_request_is_not_asked_forever(any_hive, upload, recording, faults):
     hive = any_hive(*(fault.replace("9e9", "9000000000") for fault in faults))
     result = upload(hive, recording(SIZE), *SOON, retries=2, seconds=20)
     assert result.code == 4, result

@@ -1,4 +1,4 @@
-"""A server that repeats a secret, in any spelling and any place of its answer, is not quoted with it."""
+"""A secret that a server repeats, in any form and anywhere in its response, is redacted."""
 
 import base64
 import html

@@ -1,4 +1,4 @@
-"""Every kind of secret at once, planted in each run, and looked for in all that the program emits, however it ends."""
+"""Every kind of secret at once, planted in each run and searched for in all output, however the program ends."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""`--limit-rate` with `-j`: those uploads that can use the rate share it; none waits for the others to end.
+"""`--limit-rate` with `-j`: the uploads that can use the rate share it, and none waits for the others to end.
 
 What the server has of each is compared, never a time.
 """

@@ -1,4 +1,4 @@
-"""The records of uploads: private, without secrets, and never fatal, whatever has become of them."""
+"""The records of uploads: private, without secrets, and never fatal."""
 
 import os
 import stat
@@ -125,7 +125,7 @@ def crowd(program, count, **changes):
 
 
 @pytest.mark.parametrize("count", [12_000])
-def test_with_thousands_of_records_an_upload_goes_on(hive, program, recording, count):
+def test_with_thousands_of_records_an_upload_continues(hive, program, recording, count):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     upload = only_record(program).id

@@ -1,4 +1,4 @@
-"""The line that redraws: on a terminal of any width it stays on its line."""
+"""The progress line fits into terminals of any width."""
 
 import fcntl
 import os
@@ -111,7 +111,7 @@ def test_the_line_is_cleared_in_the_end(watch):
     assert re.search("\r" + re.escape(END) + r"gighive-upload: [^\r\n]*500", output)
 
 
-def test_the_wait_for_the_answer_is_told(watch):
+def test_the_wait_for_the_answer_is_reported(watch):
     assert "waiting for the server" in redraws(watch(80, faults=["delay-answer=0.5"]))[-1]
 
 

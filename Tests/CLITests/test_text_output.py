@@ -1,4 +1,4 @@
-"""What a person reads: results on stdout, progress and errors on stderr, nothing that a terminal would obey."""
+"""Output for people: results on stdout, progress and errors on stderr, and no terminal control sequences from outside."""
 
 import os
 import re
@@ -88,7 +88,7 @@ def test_arguments_are_shown_without_what_a_terminal_obeys(run, recording):
 
 @pytest.mark.parametrize("streams", [("stderr",), ("stdout",), ("stdout", "stderr")])
 @pytest.mark.parametrize("options", [[], ["--json"], ["-v"], ["--progress=bar"]], ids=" ".join)
-def test_a_stream_that_nobody_reads_does_not_end_the_upload(hive, program, recording, streams, options):
+def test_a_stream_that_is_not_read_does_not_end_the_upload(hive, program, recording, streams, options):
     stub = hive("slow-read=10e6")
     reading, writing = os.pipe()
     os.close(reading)

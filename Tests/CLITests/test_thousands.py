@@ -1,4 +1,4 @@
-"""Thousands of files and records: each is found without reading the others, and none takes memory while it waits."""
+"""Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
 import re
 
@@ -12,7 +12,7 @@ MORE_KIB = 512
 along, which ones depends on what the page cache holds: some 64 KiB, different from run to run."""
 
 NOBODY = "http://127.0.0.1:9"
-"""Where nobody answers."""
+"""An address where nothing answers."""
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tm
     assert set(codes) == {3, 12} and codes == sorted(codes, reverse=True), codes
 
 
-def test_the_records_of_a_night_are_gone_on_with_in_their_order(hive, program, files, tmp_path):
+def test_the_records_of_a_night_are_resumed_in_their_order(hive, program, files, tmp_path):
     stub, names = hive(), files(40)
     assert refused(program, names, cwd=tmp_path).code == 4
     for record in records(program):
@@ -110,7 +110,7 @@ def test_duplicates_beside_many_delivered_records_keep_one_delete_token(hive, pr
     assert stub.recordings == [] and records(program) == []
 
 
-def test_a_record_of_version_0_1_goes_on(hive, program, recording):
+def test_a_record_of_version_0_1_continues(hive, program, recording):
     stub, file = hive(), recording(6_000_000)
     stop(program, stub, file)
     (record,) = records(program)

@@ -1,4 +1,4 @@
-"""Limits that a user sets: how long a whole upload may take, and how fast it may be."""
+"""Limits set by the user: the time of a whole upload, and its rate."""
 
 import time
 
@@ -35,7 +35,7 @@ def test_each_file_has_its_own_time(hive, send, recording):
     assert result.code == 0, result
 
 
-def test_what_ran_out_of_time_goes_on_with_the_next_command(hive, program, recording):
+def test_what_ran_out_of_time_resumes_with_the_next_command(hive, program, recording):
     stub, file = hive("PATCH/slow-read=1e6"), recording(SIZE)
     assert program.send(stub, *TUS, file, "--max-time", "1500ms").code == 4
     assert only_record(program).phase == "pending"

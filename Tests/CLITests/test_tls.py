@@ -1,4 +1,4 @@
-"""TLS: nobody but the right server gets a byte of the request. Exit code 5 otherwise."""
+"""TLS: only the right server gets a byte of the request. Exit code 5 otherwise."""
 
 import base64
 import dataclasses

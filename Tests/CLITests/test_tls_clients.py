@@ -1,4 +1,4 @@
-"""Client certificates: missing, refused, and asked for when the request is on its way (RFC 8446, 4.4.2.4 and 4.6.2)."""
+"""Client certificates: missing, rejected, and requested after the request was sent (RFC 8446, 4.4.2.4 and 4.6.2)."""
 
 import socket
 import ssl
@@ -13,7 +13,7 @@ FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r
 
 
 class Server:
-    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate behind the request's
+    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate after the request's
     head, as Apache does for one Location, and answers 403 without one."""
 
     def __init__(self, shown, folder, version, asks=False, pause=0.0, silence=0.0):
@@ -90,7 +90,7 @@ class Server:
             stream.unwrap()
 
     def _certificate(self, stream):
-        """The certificate is read along with what is read behind it; it can come behind the body."""
+        """The certificate is read along with what follows it. It can arrive after the body."""
         deadline = time.monotonic() + 10
         while self._asks and not stream.getpeercert() and time.monotonic() < deadline:
             stream.settimeout(0.02)
@@ -154,7 +154,7 @@ REFUSED = {
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("kind", REFUSED)
 def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload, kind, version, size):
-    """Under TLS 1.3 the refusal comes behind the handshake, when the request is on its way: the server may close with a reset,
+    """Under TLS 1.3 the refusal comes after the handshake, when the request is on its way: the server may close with a reset,
     and the whole form may be out."""
     make, _, words = REFUSED[kind]
     server = serve(version)
@@ -166,18 +166,18 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
     assert "stored" not in result.err
     if version == "TLSv1_3" or kind != "of nobody":
         assert words in result.err, result
-        assert "It wants a client certificate that it knows; give one with --cert and --key." in result.err
+        assert "It requires a client certificate that it accepts; use --cert and --key." in result.err
     else:
         assert "--cert" in result.err, result
 
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-def test_a_refused_certificate_is_told_alike_by_both_versions(forge, serve, upload, version):
+def test_a_refused_certificate_is_reported_alike_by_both_versions(forge, serve, upload, version):
     own = forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY)
     result = upload(serve(version), 1000, certificate=own)
     assert result.err == (
         "gighive-upload: TLS with localhost failed: the server says: certificate expired."
-        " It wants a client certificate that it knows; give one with --cert and --key.\n")
+        " It requires a client certificate that it accepts; use --cert and --key.\n")
 
 
 def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recording):
@@ -245,7 +245,7 @@ def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, ser
     assert f"TLS with localhost failed: the server says: {words}." in result.err, result
 
 
-def test_who_has_none_is_told_by_the_server_that_asks_later(serve, upload):
+def test_a_client_without_one_hears_it_from_the_server_that_asks_later(serve, upload):
     """Nothing is offered that cannot be kept: a server that cannot ask refuses the request."""
     server = serve(asks=True)
     result = upload(server, 1000)

@@ -1,4 +1,4 @@
-"""Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, and with words that
+"""Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, with a message that
 say what to do. Beside each stands a server that is right in just that, and is served."""
 
 import functools
@@ -99,7 +99,7 @@ def test_an_old_or_weak_protocol_is_refused(forge, serve, upload, name):
 # MARK: Pins
 
 
-def test_a_wrong_pin_is_refused_whoever_vouches_for_the_certificate(forge, serve, upload):
+def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve, upload):
     shown = leaf(forge)
     right, authority = key_pin(shown.leaf.path), key_pin(shown.leaf.issuer.path)
     server = serve(shown)
@@ -134,7 +134,7 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve, upload, 
             check_sentence(result, "during the", "handshake")
 
 
-def test_a_server_that_stops_in_the_handshake_is_not_waited_for_for_ever(run, recording):
+def test_a_server_that_stops_in_the_handshake_is_not_waited_for_forever(run, recording):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
         began = time.monotonic()
@@ -198,7 +198,7 @@ def answering():
 
 
 @pytest.mark.parametrize("number", ALERTS)
-def test_an_alert_is_told_in_words(answering, run, recording, number):
+def test_an_alert_is_reported_in_words(answering, run, recording, number):
     url = answering(b"\x15\x03\x03\x00\x02\x02" + bytes([number]))
     result = run("send", recording(), "--multipart-url", url)
     assert result.code == 5, result
@@ -279,7 +279,7 @@ def test_a_renegotiation_is_refused(forge, live, start, recording):
 
 @pytest.mark.parametrize("command", [b"k", b"K"], ids=["KeyUpdate", "KeyUpdate that asks for one"])
 def test_new_keys_are_taken_in_the_middle(forge, live, start, recording, command):
-    """What TLS 1.3 has in the place of renegotiation."""
+    """What TLS 1.3 has instead of renegotiation."""
     shown = leaf(forge)
     server = live(shown, "-tls1_3", "-msg")
     running = uploading(start, recording, server, shown)
@@ -319,7 +319,7 @@ def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forg
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])
-def test_the_end_behind_a_whole_answer_needs_no_close_notify(forge, serve, upload, says_goodbye):
+def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve, upload, says_goodbye):
     shown = leaf(forge)
     server = serve(shown, says_goodbye=says_goodbye)
     assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
@@ -334,7 +334,7 @@ def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serv
 # MARK: Client certificates
 
 
-def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_a_pass_phrase(forge, serve, upload, tmp_path):
+def test_an_encrypted_key_is_refused_and_no_passphrase_is_asked_for(forge, serve, upload, tmp_path):
     shown, own = leaf(forge), forge.issue("/CN=an uploader", issuer=forge.authority(), key="ecb")
     locked = tmp_path / "locked.key"
     openssl("pkey", "-in", own.key, "-aes256", "-passout", "pass:Planted-phrase", "-out", str(locked))

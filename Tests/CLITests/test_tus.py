@@ -1,4 +1,4 @@
-"""Recordings by tus 1.0: what goes over the wire, and what becomes of answers right and wrong."""
+"""Recordings over tus 1.0: the bytes on the wire, and the handling of valid and invalid responses."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ SMALL, MIDDLE, LARGE = 300_000, 5_000_000, 24_000_000
 
 @pytest.fixture
 def raw(tmp_path):
-    """A fault that puts these lines in the place of an answer; it is tus's own, but for OPTIONS."""
+    """A fault that puts these lines instead of an answer; it is tus's own, but for OPTIONS."""
 
     def raw(kind, *lines, which=""):
         if kind != "options" and not any(line.startswith("Tus-Resumable") for line in lines):
@@ -59,13 +59,13 @@ def test_any_tus_server_takes_recordings_without_gighives_finalize(any_hive, pla
     assert result.outcome["checksum_sha256"] == sha256(file) and not result.outcome["checksum_verified"]
 
 
-def test_it_is_not_called_verified_where_nobody_has_confirmed_it(hive, plain, recording):
+def test_it_is_not_called_verified_without_a_confirmation(hive, plain, recording):
     result = plain(hive(), recording())
     assert result.code == 0 and "verified" not in result.out and "sha256" not in result.out, result
 
 
 @pytest.mark.parametrize("versions", ["0.2.2", "2.0.0", "1.0.1, 0.9"])
-def test_a_server_of_another_version_of_tus_is_told_as_such(hive, upload, recording, raw, versions):
+def test_a_server_of_another_version_of_tus_is_reported_as_such(hive, upload, recording, raw, versions):
     stub = hive(raw("options", "204 No Content", f"Tus-Version: {versions}", "Tus-Extension: creation"))
     result = upload(stub, recording())
     assert result.code == 7, result
@@ -146,7 +146,7 @@ def test_the_first_bytes_go_along_with_the_creation_where_the_server_takes_them(
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 7), (401, 6), (403, 6), (404, 7), (413, 8), (500, 9), (507, 9)])
-def test_a_creation_that_is_refused_is_told_with_its_status(hive, upload, recording, status, code):
+def test_a_creation_that_is_refused_is_reported_with_its_status(hive, upload, recording, status, code):
     stub = hive(f"create/status={status}")
     result = upload(stub, recording(MIDDLE))
     assert result.code == code and str(status) in result.err, result
@@ -289,7 +289,7 @@ def test_a_length_of_requests_that_is_none_is_a_usage_error(hive, upload, record
 
 
 @pytest.mark.parametrize("fault", ["close-after", "reset-after"])
-def test_an_upload_goes_on_where_the_server_stands(any_hive, upload, recording, fault):
+def test_an_upload_resumes_at_the_servers_offset(any_hive, upload, recording, fault):
     hive, file = any_hive(f"PATCH/{fault}=2000000@1"), recording(LARGE)
     result = upload(hive, file, "--retry-max-delay", "10ms", retries=1)
     assert result.code == 0, result
@@ -356,7 +356,7 @@ def test_a_412_is_a_matter_of_versions(hive, upload, recording, kind):
 
 @pytest.mark.parametrize("kind", ["create", "patch", "head"])
 @pytest.mark.parametrize(("status", "code"), [(401, 6), (403, 6)])
-def test_credentials_that_end_half_way_are_told_and_the_upload_stays(hive, program, upload, recording, kind, status, code):
+def test_credentials_that_end_half_way_are_reported_and_the_upload_stays(hive, program, upload, recording, kind, status, code):
     stub, file = hive("PATCH/close-after=1000000@1" if kind == "head" else "delay-answer=0", f"{kind}/status={status}"), recording(MIDDLE)
     result = upload(stub, file, retries=1)
     assert result.code == code and str(status) in result.err, result

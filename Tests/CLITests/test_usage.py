@@ -1,4 +1,4 @@
-"""A command line that cannot be meant is refused with exit code 2, and nothing is sent."""
+"""An invalid command line is refused with exit code 2, and nothing is sent."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_a_missing_value_is_named(wrong, option):
 @pytest.mark.parametrize("form", ["--{} hunter2", "--{}=hunter2"])
 def test_an_abbreviation_does_not_take_a_secret_as_an_argument(wrong, option, form):
     message = wrong(*form.format(option).split())
-    assert f"there is no option --{option}. Did you mean --{option.removesuffix('-fil')}-file?" in message
+    assert f"unknown option --{option}. Did you mean --{option.removesuffix('-fil')}-file?" in message
     assert "hunter2" not in message
 
 

@@ -1,4 +1,4 @@
-"""An answer changes what is believed only if it proves who gave it: tus by Tus-Resumable, GigHive by its JSON.
+"""A response counts only if it proves its origin: tus by Tus-Resumable, GigHive by its JSON.
 
 A firewall, a proxy or a captive portal may answer anything in between; the upload waits or fails, and stays resumable.
 """
@@ -26,8 +26,8 @@ def resume(program, *options, **more):
 
 
 @pytest.mark.parametrize("status", [200, 204, 403, 404, 410, 511])
-def test_a_deletion_that_somebody_else_answers_is_none(program, delivered, status):
-    """Also behind a try that may have gone through."""
+def test_a_deletion_that_something_else_answers_is_none(program, delivered, status):
+    """Even after an attempt that may have succeeded."""
     stub, record = delivered()
     stub.set_faults("delete/status=503@1", f"delete/somebody-else={status}")
     result = program.run("delete", record.id, *SOON, env=PASSWORD, retries=1)
@@ -41,7 +41,7 @@ def test_a_deletion_that_somebody_else_answers_is_none(program, delivered, statu
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_a_deletion_that_went_through_and_then_met_somebody_else_is_told_later(program, delivered, stranger):
+def test_a_deletion_that_went_through_and_then_met_something_else_is_reported_later(program, delivered, stranger):
     """The answer is lost, then a firewall stands in the way, then GigHive says that it knows no such recording."""
     stub, record = delivered()
     stub.set_faults("delete/lose-answer@1", f"delete/{stranger}")
@@ -60,7 +60,7 @@ MEETINGS = [(where, stranger) for where in ("", "head/", "patch/", "finalize/") 
 
 @pytest.mark.parametrize(("where", "stranger"), [*MEETINGS, ("finalize/", "somebody-else=204")])
 def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, where, stranger):
-    """Everywhere, or in one place: nothing is created in the place of what is there."""
+    """Everywhere, or in one place: nothing is created instead of what is there."""
     stub, record = interrupted(finalize_delay_seconds=0.05)
     stub.set_faults(where + stranger)
     result = resume(program, retries=1, seconds=30)
@@ -71,7 +71,7 @@ def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, whe
     assert (after.id, after.document.get("upload_url")) == (record.id, record.document["upload_url"])
     stub.set_faults()
     stub._requests.clear()
-    # By its ID: what went wrong may have been called a failure that waits for somebody.
+    # By its ID, because the error may count as a failure that needs a person.
     result = program.run("resume", record.id, "--progress=none", env=PASSWORD)
     assert result.code == 0, result
     assert is_delivered(stub, record.source)
@@ -129,7 +129,7 @@ def test_an_upload_is_lost_only_when_a_new_one_has_proved_who_answers(program, i
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
-def test_a_patch_that_somebody_else_answers_loses_nothing(hive, program, recording, stranger):
+def test_a_patch_that_something_else_answers_loses_nothing(hive, program, recording, stranger):
     stub, file = hive(f"patch/{stranger}@2-2"), recording(LARGE)
     result = program.send(stub, *TUS, file, *SOON, retries=3)
     first = of_kind(stub, "patch")[0].path
@@ -150,7 +150,7 @@ def test_a_success_that_a_stranger_tells_has_stored_nothing(hive, program, recor
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_an_upload_that_vanishes_behind_a_proxy_with_pages_of_its_own_begins_from_the_start(hive, program, recording, status):
+def test_an_upload_that_vanishes_behind_a_proxy_with_its_own_pages_starts_over(hive, program, recording, status):
     stub, file = hive(f"PATCH/gone={status}@2-2", "error-pages"), recording(LARGE)
     result = program.send(stub, *TUS, file, *SOON, retries=5)
     assert result.code == 0, result
@@ -161,7 +161,7 @@ def test_an_upload_that_vanishes_behind_a_proxy_with_pages_of_its_own_begins_fro
 
 
 @pytest.mark.parametrize("stranger", STRANGERS + ["somebody-else=204"])
-def test_a_cancellation_that_somebody_else_answers_is_none(program, interrupted, stranger):
+def test_a_cancellation_that_something_else_answers_is_none(program, interrupted, stranger):
     stub, record = interrupted()
     stub.set_faults(f"terminate/{stranger}")
     result = program.run("cancel", record.id, *SOON, env=PASSWORD, retries=1)
@@ -187,7 +187,7 @@ def test_a_cancellation_of_what_the_server_itself_says_is_gone_is_one(program, i
 
 @pytest.mark.parametrize("stranger", STRANGERS)
 def test_a_finalize_that_is_a_recording_already_is_found_behind_a_stranger(hive, program, recording, stranger):
-    """The answer is lost, and the next one comes from somebody else; GigHive has the recording."""
+    """The response is lost, and the next one comes from something else. GigHive has the recording."""
     stub, file = hive("finalize/lose-answer@1", f"finalize/{stranger}@2-2", finalize_delay_seconds=0.05), recording(SIZE)
     result = program.send(stub, *TUS, file, *SOON, retries=3)
     if result.code != 0:
@@ -201,7 +201,7 @@ def test_a_finalize_that_is_a_recording_already_is_found_behind_a_stranger(hive,
 
 
 @pytest.mark.parametrize("stranger", STRANGERS + ["somebody-else=201", "somebody-else=204"])
-def test_gighives_multipart_that_somebody_else_answers_is_no_delivery(hive, program, recording, stranger):
+def test_gighives_multipart_that_something_else_answers_is_no_delivery(hive, program, recording, stranger):
     stub, file = hive(f"multipart/{stranger}"), recording()
     result = program.send(stub, file, *SOON, retries=1)
     assert result.code not in (0, 1), result

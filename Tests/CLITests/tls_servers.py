@@ -1,4 +1,4 @@
-"""TLS servers on loopback that show any certificate, or stop in the middle of the handshake."""
+"""TLS servers on loopback that present any certificate, or stop in the middle of the handshake."""
 
 from __future__ import annotations
 

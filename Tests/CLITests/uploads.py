@@ -1,4 +1,4 @@
-"""Uploads by tus, stopped at a byte that the test chooses."""
+"""tus uploads, stopped at a byte chosen by the test."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _ended(running: Running) -> bool:
 
 
 def stop(program, hive, file, *options, at: int = 3_000_000, number=signal.SIGTERM, **more) -> Outcome:
-    """An upload that a signal has ended when the server had `at` bytes. The log of requests begins anew."""
+    """An upload that a signal ended when the server had `at` bytes. The log of requests is reset."""
     running = begin(program, hive, file, *options, at=at, **more)
     running.signal(number)
     outcome = running.wait(10)
@@ -80,7 +80,7 @@ def sha256(file) -> str:
 
 
 def is_delivered(hive, file, count: int = 1) -> bool:
-    """Has GigHive this recording, and `count` in all?"""
+    """Whether GigHive has this recording, and `count` in total."""
     assert [recording.sha256 for recording in hive.recordings].count(sha256(file)) == 1, hive.recordings
     assert len(hive.recordings) == count, hive.recordings
     assert hive.recordings[-1].size == os.stat(file).st_size

@@ -76,7 +76,7 @@ def main() -> int:
     tally = Tally(options.list)
     with tempfile.TemporaryDirectory(prefix="call-failures-", dir=bench.memory_directory()) as name:
         folder = Path(name)
-        # A copy, so that a build under way cannot exchange it in the middle.
+        # A copy, so that a concurrent build cannot replace it.
         program = Path(shutil.copy(options.binary, folder / "gighive-upload"))
         library = build(folder)
         certificates = bench.certificates()
@@ -154,7 +154,7 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
 
 def check_reach(tally: Tally) -> None:
     for function in sorted(MUST_BE_REACHED - set(tally.reached)):
-        tally.fail("it is called in some scenario", function, "no run came to it; adapt failing_*.c or the scenarios")
+        tally.fail("it is called in some scenario", function, "no run reached it; adapt failing_*.c or the scenarios")
 
 
 def run_canaries(workers: Workers, tally: Tally) -> None:

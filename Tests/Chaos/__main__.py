@@ -27,7 +27,7 @@ LOGS = ROOT / ".build/chaos"
 ROUNDS, QUICK_ROUNDS = 200, 20
 MEMORY_FOLDER = Path("/dev/shm")
 FILES_A_ROUND = 4
-"""The file, what the server stores of it, what it spools, and one to spare."""
+"""The file, the stored part, the spooled part, and a reserve."""
 MOST_FINDINGS = 6
 """That are printed of a round, unless it is replayed."""
 PR_SET_PDEATHSIG = 1
@@ -39,7 +39,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="chaos-", dir=options.folder or roomy_folder(options)) as name:
         folder = Path(name)
-        # A copy, so that a build under way cannot exchange it in the middle.
+        # A copy, so that a concurrent build cannot replace it.
         binary = Path(shutil.copy(options.binary, folder))
         base = folder / "base"
         base.write_bytes(random.Random(0).randbytes(options.size))
@@ -112,7 +112,7 @@ def run_all(setting: Setting, options: argparse.Namespace) -> tuple[list[Outcome
 
 
 def end_with_parent() -> None:
-    """A round ends its server and its client itself; this ends the round if nobody waits for it any more."""
+    """A round ends its server and client itself. This ends the round if nothing waits for it any more."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -24,38 +24,38 @@ def parse_arguments() -> argparse.Namespace:
     listing = "\n".join(f"  {usage(name)}\n      {kind.meaning}" for name, kind in KINDS.items())
     parser = argparse.ArgumentParser(
         prog="HiveStub",
-        description="A loopback receiver that answers like a GigHive server.",
+        description="A loopback server that answers like a GigHive server.",
         epilog="faults; NAME@COUNT applies to the first COUNT requests only, NAME@FIRST-LAST to a range;\n"
         f"SCOPE/ restricts it to a METHOD or to one of {', '.join(SCOPES)}:\n{listing}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     option = parser.add_argument
     option("--host", default="127.0.0.1", choices=["127.0.0.1", "::1"])
-    option("--port", type=int, default=0, help="0, the default, takes a free one")
+    option("--port", type=int, default=0, help="default: 0, a free port")
     option("--ready-file", metavar="PATH", help="also write the first line of output to this file")
     option("--user", default="uploader")
-    option("--no-auth", action="store_true", help="ask for no credentials")
-    option("--password-file", metavar="FILE", help="its first line is the password; default: secret")
+    option("--no-auth", action="store_true", help="require no credentials")
+    option("--password-file", metavar="FILE", help="file with the password on its first line; default: secret")
     option("--upload-token-file", metavar="FILE", help="accept this X-Upload-Token from guests")
-    option("--store", metavar="DIR", help="keep the files, and go on there after a restart; default: only hash them")
+    option("--store", metavar="DIR", help="keep the files, and continue with them after a restart; default: only hash them")
     option("--no-tus", action="store_true", help="404 at /files/")
     option("--tus-extensions", metavar="LIST", default=",".join(GIGHIVE_EXTENSIONS),
            help=f"comma-separated, may be empty; default: %(default)s; also: {','.join(EXTENSIONS[-2:])}")
-    option("--tus-max-size", type=int, metavar="BYTES", help="413 to creations above")
+    option("--tus-max-size", type=int, metavar="BYTES", help="413 to larger creations")
     option("--tus-expires", type=float, metavar="SECONDS", default=86400.0, help="with the expiration extension")
     option("--tus-checksums", metavar="LIST", default=",".join(CHECKSUM_ALGORITHMS),
            help="algorithms of the checksum extension; default: %(default)s")
     option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
-           help="how long finalize waits for an upload that is not complete (%(default)s)")
-    option("--discard", action="store_true", help="throw bodies away")
+           help="how long finalize waits for an incomplete upload (%(default)s)")
+    option("--discard", action="store_true", help="discard bodies")
     option("--max-body", type=int, metavar="BYTES", help="413 from the headers, like ModSecurity")
-    option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="may be repeated")
-    option("--tls", action="store_true", help="with a certificate made for the occasion")
-    option("--cert-dir", metavar="DIR", help="make the certificates here, and keep them")
+    option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="can be repeated")
+    option("--tls", action="store_true", help="use TLS with a new certificate")
+    option("--cert-dir", metavar="DIR", help="create the certificates here, and keep them")
     option("--tls-minimum", default="1.2", choices=["1.0", "1.1", "1.2", "1.3"])
     option("--tls-maximum", default="1.3", choices=["1.0", "1.1", "1.2", "1.3"])
     option("--tls-ciphers", metavar="LIST", help="OpenSSL cipher list, for TLS 1.2 and older")
-    option("--tls-client-certificate", action="store_true", help="require one of the stub's authority")
+    option("--tls-client-certificate", action="store_true", help="require a client certificate from the stub's authority")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""Clients other than the product: curl and bare sockets."""
+"""Clients other than the product: curl and raw sockets."""
 
 import json
 import socket

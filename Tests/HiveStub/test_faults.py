@@ -1,4 +1,4 @@
-"""The faults of any server: which requests they meet, and what they do. By curl, http.client and raw sockets."""
+"""The general faults: the requests they affect, and their effects. With curl, http.client and raw sockets."""
 
 import hashlib
 import http.client

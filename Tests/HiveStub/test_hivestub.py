@@ -1,4 +1,4 @@
-"""Pins the stub's contract by clients other than the product: curl, http.client and bare sockets."""
+"""Tests the stub's contract with clients other than the product: curl, http.client and raw sockets."""
 
 import hashlib
 import http.client

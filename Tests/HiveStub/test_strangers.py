@@ -1,4 +1,4 @@
-"""Answers that are not the server's own, connections that end without a word, and what servers do differently."""
+"""Responses from something other than the server, connections that end without notice, and deviations of servers."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ def ask(hive, path, *arguments):
 
 
 @pytest.mark.parametrize("status", [200, 204, 302, 403, 404, 410, 511])
-def test_somebody_else_answers_and_nothing_is_carried_out(start, status):
+def test_something_else_answers_and_nothing_is_carried_out(start, status):
     hive = start()
     url = create(hive, len(DATA))
     hive.set_faults(f"tus/somebody-else={status}:http://portal.example/?{{target}}")
@@ -95,7 +95,7 @@ def test_another_success(start):
     assert tus(url, "HEAD").status == 299 and patch(url, 0, b"data").status == 409
 
 
-def test_bytes_behind_an_answer_that_has_no_content(start):
+def test_bytes_after_a_response_that_has_no_content(start):
     hive = start(faults=["stray=5@2-"])
     url = create(hive, 4)
     request = raw_patch(url, 0, 4, b"data", "Connection: close\r\n")

@@ -1,4 +1,4 @@
-"""The tus server's protocol. By curl and raw sockets."""
+"""The protocol of the tus server. With curl and raw sockets."""
 
 import base64
 import hashlib
@@ -239,7 +239,7 @@ def test_a_later_request_interrupts_the_patch_that_hangs(start, certificates, tl
     assert patch(url, 400, b"x" * 600, arguments=trust).status == 204
 
 
-def test_a_killed_stub_goes_on_after_its_restart(tmp_path):
+def test_a_killed_stub_continues_after_its_restart(tmp_path):
     command = [sys.executable, "-B", Path(__file__).parent, "--store", tmp_path / "store", "--no-auth"]
 
     def run(*arguments):

@@ -1,4 +1,4 @@
-"""The faults of the tus server. By curl and raw sockets."""
+"""The faults of the tus server. With curl and raw sockets."""
 
 import hashlib
 import os

@@ -43,7 +43,7 @@ class Line:
         self._thread.join()
 
     def hold_after(self, count: int) -> None:
-        """The server gets that many bytes more; then the connection stands still, and nobody knows. New ones pass."""
+        """The server gets that many more bytes; then the connection silently stalls. New ones pass."""
         self._call(self._set_barrier, count, False, None)
 
     def reset_after(self, count: int, again: bool = False) -> None:
@@ -53,7 +53,7 @@ class Line:
 
     @property
     def is_reached(self) -> bool:
-        """Have those bytes passed?"""
+        """Whether those bytes have passed."""
         return self._reached.is_set()
 
     def drop(self) -> None:

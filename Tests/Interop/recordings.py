@@ -15,7 +15,7 @@ class Recordings:
         self._number = itertools.count(1)
 
     def fresh(self, size: int, name: str = "take.mp4") -> Path:
-        """A file of its own, of that size and exactly that name, with bytes that no other file has."""
+        """A new file of that size and exactly that name, with unique content."""
         path = self._path(name)
         with open(path, "wb") as output:
             # The keystream of AES-CTR: as good as random, and as fast as the disk.

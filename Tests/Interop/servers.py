@@ -56,7 +56,7 @@ OPEN_MODSECURITY = "SecRequestBodyLimit 6442450944"
 # where rules want to read bodies of any type, as the OWASP core rule set does with this action (its rule 901340).
 ALL_BODIES = 'SecAction "id:901340,phase:1,pass,nolog,ctl:forceRequestBodyVariable=On"'
 # For one address only: under TLS 1.3 Apache asks for the certificate when it has read the request, of which it keeps so much
-# meanwhile (post-handshake authentication, RFC 8446, 4.6.2).
+# in the meantime (post-handshake authentication, RFC 8446, 4.6.2).
 CLIENT_CERTIFICATE = """LimitRequestBody 0
     SSLCACertificateFile "@root@/tls/ca.pem"
     <Location "/api/">
@@ -306,7 +306,7 @@ class Daemon:
 
     def start(self) -> None:
         with open(self._log, "ab") as output:
-            # In a session of its own: Ctrl-C reaches us, and we stop the servers in order.
+            # In a separate session: Ctrl-C reaches only us, and we stop the servers in order.
             # What the tus server stores is for PHP to read, whatever our own mask.
             self._process = subprocess.Popen(self._command, env=self._environment, stdin=subprocess.DEVNULL,
                                              stdout=output, stderr=output, umask=0o022, start_new_session=True,
@@ -341,7 +341,7 @@ def _wait_until_they_listen(servers: Servers, daemons: list) -> None:
     waiting += [(socket.AF_UNIX, str(servers.root / "run" / f"{pool}.sock")) for pool in POOLS]
     while waiting or time.monotonic() < deadline - START_SECONDS + SETTLE_SECONDS:
         waiting = [address for address in waiting if not _accepts(*address)]
-        # One that could not bind its port exits, and somebody else's server answers in its place.
+        # One that could not bind its port exits, and another server may answer instead.
         dead = [daemon.name for daemon in daemons if daemon.has_ended]
         if dead or time.monotonic() > deadline:
             raise RuntimeError(f"ended: {dead}, not listening: {waiting}\n{_what_they_said(servers.root)}")
@@ -349,7 +349,7 @@ def _wait_until_they_listen(servers: Servers, daemons: list) -> None:
 
 
 def _is_connected(port: int) -> bool:
-    """Has the server at this port a connection that it has not closed?"""
+    """Whether the server at this port has an open connection."""
     established, close_wait = "01", "08"
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return any(row[1].endswith(f":{port:04X}") and row[3] in (established, close_wait) for row in rows)

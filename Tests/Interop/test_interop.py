@@ -125,7 +125,7 @@ def test_an_unsupported_type_is_refused_with_the_servers_words(uploader, files):
 
 @everywhere
 @pytest.mark.parametrize("size", [1000, 300 * MIB], ids=["small", "large"])
-def test_a_wrong_password_is_told_at_once(uploader, files, tmp_path, site, scheme, size):
+def test_a_wrong_password_is_reported_at_once(uploader, files, tmp_path, site, scheme, size):
     wrong = tmp_path / "password"
     wrong.write_text("wrong\n")
     wrong.chmod(0o600)
@@ -161,7 +161,7 @@ def test_a_wrong_field_name_is_what_the_server_calls_too_large(uploader, files):
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_an_answer_in_the_middle_of_the_body_survives_the_reset_behind_it(uploader, files, scheme):
+def test_an_answer_in_the_middle_of_the_body_survives_the_reset_after_it(uploader, files, scheme):
     file = files.sparse(300 * MIB)
     for _ in range(5):  # whether the reset overtakes the answer is a race
         run = uploader.send("nginx", scheme, file, path="/api/refuse.php")

@@ -1,4 +1,4 @@
-"""The uploader's resumable uploads: to a tus server that others wrote, and behind the proxies that stand before one."""
+"""The uploader's resumable uploads, to an independent tus server, directly and through proxies."""
 
 import signal
 import time
@@ -31,7 +31,7 @@ each_kind = pytest.mark.parametrize("site, scheme", [
 
 
 class TusUploads:
-    """Runs the uploader against a site's /files/, with a state directory of its own."""
+    """Runs the uploader against a site's /files/, with its own state directory."""
 
     def __init__(self, servers, uploader, state):
         self._servers, self._uploader = servers, uploader
@@ -144,7 +144,7 @@ def test_other_ways_to_ask_are_understood(servers, tus, recording, site, scheme,
 @pytest.mark.parametrize("number, exit_code", [(signal.SIGTERM, TERMINATED), (signal.SIGKILL, KILLED)],
                          ids=["SIGTERM", "SIGKILL"])
 @each_kind
-def test_an_interrupted_upload_goes_on_from_the_servers_offset(
+def test_an_interrupted_upload_resumes_at_the_servers_offset(
         servers, tus, line_to, recording, site, scheme, number, exit_code, again):
     file = recording(SIZE)
     with line_to(site, scheme) as line:
@@ -166,11 +166,11 @@ def test_a_connection_that_is_reset_is_made_again(servers, tus, line_to, recordi
         run = tus.send(site, scheme, file, "--retries", "5", port=line.port)
         assert_stored(servers, run, file)
         assert line.connections >= 2
-        # tuspyserver may not have counted yet what came, and is then sent one request in vain.
+        # tuspyserver may not have counted the received bytes yet; then one request is wasted.
         assert line.sent < SIZE + 2 * ONE_REQUEST + OVERHEAD
 
 
-def test_a_line_that_is_reset_again_and_again_delivers_all_the_same(servers, tus, line_to, recording):
+def test_a_line_that_is_reset_again_and_again_delivers_anyway(servers, tus, line_to, recording):
     file = recording(SIZE)
     with line_to(*TUS) as line:
         line.reset_after(10 * MB, again=True)
@@ -204,7 +204,7 @@ def test_requests_are_halved_until_modsecurity_takes_them(servers, tus, recordin
 
 
 def test_requests_are_halved_also_when_the_next_one_is_under_way(servers, tus, line_to, recording):
-    # Far away two requests are under way together; what refuses the first ends the connection. So does Apache's
+    # Over a distance two requests are in flight; refusing the first ends the connection. So does Apache's
     # hundredth answer on it, and this takes more.
     file = recording(8 * MIB)
     with line_to("apache-modsecurity-1m", "https", DELAY) as line:
@@ -225,7 +225,7 @@ def test_several_files_at_a_time(servers, tus, recording):
 
 
 @pytest.mark.parametrize("site", ["apache", "nginx-100m-streams"])
-def test_a_wrong_password_is_told(tus, recording, tmp_path, site):
+def test_a_wrong_password_is_reported(tus, recording, tmp_path, site):
     wrong = tmp_path / "password"
     wrong.write_text("wrong\n")
     wrong.chmod(0o600)
@@ -245,7 +245,7 @@ def test_cancelling_removes_the_upload_here_and_on_the_server(servers, tus, line
     assert tus.listed() == []
 
 
-def test_an_upload_that_the_server_has_forgotten_begins_anew(servers, tus, line_to, recording):
+def test_an_upload_that_the_server_has_forgotten_starts_over(servers, tus, line_to, recording):
     file = recording(SIZE)
     with line_to(*TUS) as line:
         interrupt(servers, line, lambda: tus.start(*TUS, file, port=line.port), signal.SIGKILL)

@@ -22,7 +22,7 @@ class Curl:
         self._servers = servers
 
     def __call__(self, site, scheme, method, address, *options, port=None, password=USERS["uploader"]):
-        """The status, the fields and the body of the answer; the status is 0 when there is none."""
+        """The status, fields and body of the response; the status is 0 if there is none."""
         if address.startswith("/"):
             address = f"{scheme}://localhost:{port or self._servers.ports[site, scheme]}{address}"
         user = ["--user", f"uploader:{password}"] if (site, scheme) != TUS else []
@@ -142,7 +142,7 @@ def test_an_upload_without_name_and_type_cannot_be_asked_for(curl):
 
 
 def begin_patch(line, path, file):
-    """A PATCH of the whole file through the line, which goes on in the background."""
+    """A PATCH of the whole file through the line, in the background."""
     return subprocess.Popen(
         ["curl", "--silent", "--request", "PATCH", "--upload-file", file, "-H", "Tus-Resumable: 1.0.0",
          "-H", "Upload-Offset: 0", "-H", "Content-Type: application/offset+octet-stream",

@@ -77,7 +77,7 @@ class Uploader:
 
 class Running:
     def __init__(self, arguments: tuple, home: Path):
-        # An environment of its own: no proxy, no netrc, no state of the person who runs the tests.
+        # A clean environment: no proxy, no netrc, no state of the person who runs the tests.
         environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": str(home)}
         self._begun = time.monotonic()
         self._stdout, self._stderr = tempfile.TemporaryFile(), tempfile.TemporaryFile()

@@ -32,7 +32,7 @@ def main() -> int:
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="memorycap-") as folder:
         workbench = Workbench(Path(folder))
-        # A copy, so that a build under way cannot exchange it in the middle.
+        # A copy, so that a concurrent build cannot replace it.
         options.binary = Path(shutil.copy(options.binary, folder))
         try:
             breakpoints, code = elf.allocators(options.binary, options.symbols or canary.unstripped_twin(TESTS.parent))

@@ -7,7 +7,7 @@ import Testing
 struct GigHiveUploadsTests {
   private func lines(_ requests: [LoopbackServer.Request]) -> [String] { requests.map { $0.line } }
 
-  /// By another process: its digest has seen nothing of the first part.
+  /// By another process, whose digest has not seen the first part.
   @Test(arguments: [1, 1_234_567, 2_999_999, 3_000_000])
   func anUploadOfAnotherProcessIsResumedAndItsDigestIsThatOfTheWholeFile(kept: Int) throws {
     let bench = UploadBench(length: 3_000_000, keepsRecords: true)
@@ -31,7 +31,7 @@ struct GigHiveUploadsTests {
     #expect(delivered.first?.id == interrupted.first?.id && delivered.first?.id == delivery.upload)
   }
 
-  /// From the threshold on the server is asked whether it speaks tus.
+  /// From the threshold on, the server is asked whether it supports tus.
   @Test(arguments: [(300, true), (301, false)] as [(Int64, Bool)])
   func aShortRecordingAndOneForAServerWithoutTusGoAsAForm(threshold: Int64, isAsked: Bool) throws {
     let bench = UploadBench(length: 300)

@@ -1,11 +1,10 @@
 import Dispatch
 import Foundation
 import Testing
-// Not @testable: what a program sees that uses the library beside Foundation.
+// Not @testable: the view of a program that uses the library and Foundation.
 import Uploader
 
-/// Every public name of the library can be used as it is where Foundation is imported, too: what is ambiguous does not
-/// compile.
+/// Every public name of the library is usable along with Foundation. Ambiguous names would not compile.
 struct ImportedNamesTests {
   @Test func noNameIsAmbiguousBesideFoundation() {
     let types: [Any.Type] = [

@@ -2,14 +2,14 @@ import Testing
 
 @testable import Uploader
 
-/// Whole tus uploads over the loopback interface: what only real files and connections can show. What an upload makes of each
-/// answer, the machine's tests in UploadCoreTests have.
+/// Whole tus uploads over the loopback interface, for what only real files and connections can show. For the reaction to each
+/// response see the machine's tests in UploadCoreTests.
 struct TusUploadsTests {
   private let mebibyte = 1 << 20
 
   private func lines(_ requests: [LoopbackServer.Request]) -> [String] { requests.map { $0.line } }
 
-  // MARK: Without trouble
+  // MARK: Without faults
 
   @Test func anUploadIsAskedForCreatedAndSentOverOneConnection() throws {
     let bench = UploadBench(length: 300_000)
@@ -61,7 +61,7 @@ struct TusUploadsTests {
     }
   }
 
-  // MARK: Two requests under way
+  // MARK: Two requests in flight
 
   @Test func overADistanceTwoRequestsAreUnderWay() throws {
     let length = 10 * mebibyte
@@ -78,15 +78,15 @@ struct TusUploadsTests {
     #expect(sha256(patches.flatMap { $0.body }) == sha256(bench.content) && bench.retries.isEmpty)
   }
 
-  /// What happens to the second of two requests that were under way, what the server has of both, and how many tries that counts
-  /// as. The rest is sent once and in order, and the digest is that of the whole file all the same.
+  /// What happens to the second of two requests in flight, what the server has of both, and how many failures that counts as. The
+  /// rest is sent once and in order, and the digest still covers the whole file.
   private static let troubles: [(second: TusScript.Action, keptMebibytes: Int, retries: Int)] = {
     func twice(_ text: String) -> TusScript.Action { .answer(text + text) }
     return [
       (twice(TusScript.refusal(409)), 1, 0), (twice(TusScript.refusal(401)), 0, 0),
       (.answer("HTTP/1.1 204 No Content\r\n\(TusScript.proof)\r\n" + stored(8 << 20)), 8, 0),
       (.answer(stored(4 << 20, "Connection: close\r\n")), 4, 0),
-      // Servers that take few requests a connection close it behind an answer, and need not say so.
+      // Servers that allow few requests per connection close it after a response, without notice.
       (.answerAndClose(stored(4 << 20)), 4, 0), (.interrupt(afterBody: 1 << 20), 5, 1),
       (twice(TusScript.refusal(503)), 8, 1),
     ]
@@ -114,7 +114,7 @@ struct TusUploadsTests {
     #expect(requests.last?.value("Authorization") == (index == 1 ? "Bearer new" : "Bearer old"))
   }
 
-  // MARK: Several at once
+  // MARK: Several uploads
 
   @Test func severalUploadsAtOnceAllArrive() throws {
     let bench = UploadBench(length: 700_000)

@@ -55,7 +55,7 @@ struct UploaderTests {
     #expect(body.hasSuffix("--\r\n"))
   }
 
-  /// What must not be sent twice goes over no connection that may be about to end.
+  /// A request that must not be sent twice uses no connection that may be about to end.
   @Test(arguments: ["Connection: keep-alive\r\n", "", "Connection: close\r\n"])
   func aPlainEndpointGetsTheNextRecordingOverAConnectionThatItPromisesToKeep(fields: String) throws {
     let answer = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n"

@@ -1,4 +1,4 @@
-// Name resolution that can be waited for and walked away from: getaddrinfo(3) on a thread with a small stack.
+// Name resolution that can be polled and abandoned: getaddrinfo(3) on a thread with a small stack.
 #include "shim_network.h"
 #include "../thread.h"
 
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// glibc's resolver keeps answers of up to 64 KiB and its own work space on the stack.
+// glibc's resolver keeps answers of up to 64 KiB and its work space on the stack.
 enum { LOOKUP_STACK_BYTES = 256 * 1024 };
 
 void shim_use_built_in_name_services(void) {
@@ -65,7 +65,7 @@ shim_lookup *shim_lookup_start(const char *host, uint16_t port, int32_t family) 
     lookup->hints.ai_family = family == SHIM_FAMILY_IPV4 ? AF_INET : family == SHIM_FAMILY_IPV6 ? AF_INET6 : AF_UNSPEC;
     lookup->hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
     look_up(lookup);
-    // A colon is in no name. What is not found now is an address in a zone that this machine does not have.
+    // Names contain no colon. If this is not found, it is an address in a zone that this machine does not have.
     if (lookup->error == 0 || !host || strchr(host, ':') || shim_is_ip_address(host)) {
         atomic_store(&lookup->owners, 1);
         shim_event_raise(lookup->event);

@@ -45,7 +45,7 @@ int32_t shim_connect(const shim_address *address) {
     if (descriptor < 0) return -errno;
     int on = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // An interrupted non-blocking connect goes on by itself, like one that is in progress.
+    // An interrupted non-blocking connect continues by itself, like one that is in progress.
     if (connect(descriptor, address_of(address), address->length) < 0 && errno != EINPROGRESS && errno != EINTR) {
         int error = errno;
         close(descriptor);
@@ -78,7 +78,7 @@ int64_t shim_send(int32_t descriptor, const void *buffer, size_t length) {
     return count < 0 ? -errno : count;
 }
 
-// sendfile has no MSG_NOSIGNAL: the signal is held back for this thread, and taken away if this call raised it.
+// sendfile has no MSG_NOSIGNAL, so the signal is blocked for this thread, and consumed if this call raised it.
 int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t length) {
     sigset_t broken_pipe, before, pending;
     sigemptyset(&broken_pipe);
@@ -91,7 +91,7 @@ int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t 
         count = sendfile(descriptor, file, &position, length);
     } while (count < 0 && errno == EINTR);
     int64_t result = count < 0 ? -errno : count;
-    // Also where a part was passed on before the connection broke.
+    // Also if some bytes were sent before the connection broke.
     if (result != (int64_t)length && !sigismember(&pending, SIGPIPE)) {
         struct timespec none = {0};
         while (sigtimedwait(&broken_pipe, NULL, &none) < 0 && errno == EINTR) {
@@ -128,7 +128,7 @@ int32_t shim_poll(shim_poll_entry *entries, int32_t count, int64_t milliseconds)
         if (entries[i].events & SHIM_POLL_WRITABLE) watched[i].events |= POLLOUT;
         entries[i].ready = 0;
     }
-    // INT_MAX milliseconds are 24 days; the caller asks again after an early return.
+    // INT_MAX milliseconds are 24 days. The caller polls again after an early return.
     int timeout = milliseconds < 0 ? -1 : milliseconds > 0x7fffffff ? 0x7fffffff : (int)milliseconds;
     if (poll(watched, (nfds_t)count, timeout) < 0) return errno == EINTR ? 0 : -errno;
     for (int32_t i = 0; i < count; i++) {

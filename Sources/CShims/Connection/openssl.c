@@ -14,7 +14,7 @@ typedef struct {
     int descriptor;
     int32_t write_error;
     int32_t read_error;
-    int32_t is_drained; // the last read found nothing
+    int32_t is_drained; // the last read found no data
     size_t capacity;
     size_t start; // the gathered bytes are start ..< end
     size_t end;
@@ -27,7 +27,7 @@ static void keep_error(int32_t *slot, int64_t error) {
 
 size_t shim_bio_flush(BIO *bio) {
     socket_state *state = BIO_get_data(bio);
-    // Behind an error nothing goes out any more: nobody counts it as sent.
+    // After an error nothing is sent any more, and must not be counted as sent.
     while (state->write_error == 0 && state->start < state->end) {
         int64_t count = shim_send(state->descriptor, state->gathered + state->start, state->end - state->start);
         if (count < 0) {
@@ -76,8 +76,8 @@ static long socket_control(BIO *bio, int command, long number, void *pointer) {
     (void)pointer;
     switch (command) {
     case BIO_CTRL_FLUSH:
-        // What the socket does not take now is for the next shim_bio_flush. To fail here would end a handshake: the buffer
-        // that OpenSSL puts in front of this BIO meanwhile does not pass "try again" on.
+        // What the socket does not accept now is left for the next shim_bio_flush. A failure here would end a handshake,
+        // because the buffer that OpenSSL puts in front of this BIO does not pass "retry" on.
         shim_bio_flush(bio);
         return 1;
     case BIO_CTRL_EOF: return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
@@ -139,7 +139,7 @@ int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context) {
 
 void shim_ssl_ctx_set_modes(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // A server that sends session tickets without an end must not keep SSL_read from returning.
+    // A server that keeps sending session tickets must not keep SSL_read from returning.
     SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
 }
 
@@ -178,7 +178,7 @@ int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
 const char *shim_ssl_failure_text(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    // Deprecated for OPENSSL_init_ssl, which would not load them any more after NO_LOAD.
+    // Deprecated in favour of OPENSSL_init_ssl, which would no longer load them after NO_LOAD.
     ERR_load_SSL_strings();
     ERR_load_X509_strings();
     ERR_load_PEM_strings();
@@ -197,7 +197,7 @@ const char *shim_ssl_failure_text(void) {
     if (ERR_SYSTEM_ERROR(first)) return strerror(ERR_GET_REASON(first));
     const char *reason = ERR_reason_error_string(first);
     if (reason) {
-        // "sslv3 alert handshake failure": nobody speaks SSL 3 here, and the alert has its name without that.
+        // "sslv3 alert handshake failure": SSL 3 is not used, and the rest is the name of the alert.
         static const char *const prefixes[] = {"sslv3 alert ", "tlsv1 alert ", "tlsv13 alert ", "tlsv1 "};
         for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
             if (strncmp(reason, prefixes[i], strlen(prefixes[i])) == 0) return reason + strlen(prefixes[i]);
@@ -218,7 +218,7 @@ int32_t shim_ssl_failure_alert(void) {
 
 int32_t shim_server_key_may_sign(const SSL *ssl) {
     X509 *certificate = SSL_get1_peer_certificate(ssl);
-    // Every bit is set where the certificate has no such extension.
+    // Every bit is set if the certificate has no such extension.
     uint32_t usage = certificate ? X509_get_key_usage(certificate) : 0;
     X509_free(certificate);
     return (usage & KU_DIGITAL_SIGNATURE) != 0;

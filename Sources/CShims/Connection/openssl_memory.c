@@ -1,4 +1,4 @@
-// OpenSSL's memory in a program that owns it: malloc(3) with the ceiling's handler, and a few small blocks that are kept for
+// OpenSSL's memory in a program that owns it: malloc(3) with the ceiling's handler, and a few small blocks kept for
 // reuse.
 #include "shim_memory.h"
 #include "shim_openssl.h"
@@ -8,15 +8,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-// OpenSSL takes and returns three blocks of 40 bytes for every record that it writes (WPACKET_SUB). Some returned blocks
-// of about that size are kept, so that a transfer under way allocates nothing. Each thread has its own.
+// OpenSSL allocates and frees three blocks of 40 bytes for every record that it writes (WPACKET_SUB). A few freed blocks of
+// about that size are kept, so that a running transfer allocates nothing. Each thread has its own.
 enum { SPARE_COUNT = 8, SPARE_SIZE = 40, SPARE_SIZE_MAXIMUM = 72 };
 static _Thread_local void *spares[SPARE_COUNT];
 static _Thread_local int spare_count;
 static pthread_key_t spares_key;
 static int has_spares_key;
 
-// The thread ends.
+// Called when the thread ends.
 static void free_spares(void *unused) {
     (void)unused;
     while (spare_count > 0) free(spares[--spare_count]);
@@ -42,7 +42,7 @@ static void release(void *pointer, const char *file, int line) {
     (void)line;
     size_t size = malloc_usable_size(pointer);
     int is_spare = size >= SPARE_SIZE && size <= SPARE_SIZE_MAXIMUM && spare_count < SPARE_COUNT;
-    // The key's value only has to be something, so that free_spares is called.
+    // The value of the key must not be NULL, or free_spares is not called.
     if (is_spare && spare_count == 0) is_spare = has_spares_key && pthread_setspecific(spares_key, spares) == 0;
     if (is_spare) {
         spares[spare_count++] = pointer;
@@ -60,7 +60,7 @@ void shim_openssl_take_over(void) {
 }
 
 void shim_openssl_initialize(void) {
-    // OpenSSL initialises itself on first use, as the host process wants it.
+    // OpenSSL initialises itself on first use, as the host process has set it up.
     if (!is_owned) return;
     uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
     OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);

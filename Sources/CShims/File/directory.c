@@ -1,4 +1,4 @@
-// The directory of state records.
+// The state directory.
 #include "shim_system.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@ static int32_t outcome(int result) { return result < 0 ? -errno : 0; }
 int32_t shim_make_directory(const char *path) { return outcome(mkdir(path, 0700)); }
 
 int32_t shim_open_for_writing(const char *path, int32_t how) {
-    // O_RDWR and O_NONBLOCK: a FIFO in the file's place is opened at once, and seen to be one.
+    // O_RDWR and O_NONBLOCK: if there is a FIFO instead of the file, this opens it at once and detects it.
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, descriptor;
     if (how != SHIM_OPEN_EXISTING) flags |= O_CREAT;
     if (how == SHIM_OPEN_EMPTIED) flags |= O_TRUNC;
@@ -25,7 +25,7 @@ int32_t shim_open_for_writing(const char *path, int32_t how) {
     if (descriptor < 0) return errno == ENXIO ? SHIM_NOT_REGULAR : -errno;
     struct stat status;
     int32_t error = fstat(descriptor, &status) < 0 ? -errno : S_ISREG(status.st_mode) ? 0 : SHIM_NOT_REGULAR;
-    // File systems without modes (FAT) refuse: they have none to keep.
+    // File systems without modes (FAT) refuse this, which does no harm.
     if (!error && fchmod(descriptor, 0600) < 0 && errno != EPERM && errno != ENOTSUP) error = -errno;
     if (!error) return descriptor;
     close(descriptor);
@@ -66,7 +66,7 @@ int32_t shim_sync_directory(const char *path) {
     if (descriptor < 0) return -errno;
     int32_t result = shim_sync(descriptor);
     close(descriptor);
-    // Some file systems cannot sync a directory (EINVAL); their names are as safe as they get.
+    // Some file systems cannot sync a directory (EINVAL); their names cannot be made any safer.
     return result == -EINVAL ? 0 : result;
 }
 

@@ -1,4 +1,4 @@
-// Digests on a thread of their own. Bytes are handed over where they are: nothing is copied, and nothing allocated.
+// Digests bytes on a separate thread, in place: nothing is copied or allocated.
 #include "shim_hashing.h"
 #include "shim_memory.h"
 #include "shim_network.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// EVP_DigestUpdate takes less than 1 KiB of stack. glibc wants 16 KiB at least, and puts the thread's variables there.
+// EVP_DigestUpdate needs less than 1 KiB of stack. glibc requires at least 16 KiB, and puts thread-local variables there.
 enum { HASHER_STACK_BYTES = 64 * 1024 };
 
 typedef struct {
@@ -20,16 +20,16 @@ typedef struct {
 
 struct shim_hasher {
     pthread_t thread;
-    pthread_mutex_t lock; // for all that follows
+    pthread_mutex_t lock; // protects all of the following
     pthread_cond_t has_work;
     pthread_cond_t is_idle;
-    piece pieces[SHIM_HASHER_MOST]; // under way are first ..< first + count, modulo SHIM_HASHER_MOST
+    piece pieces[SHIM_HASHER_MOST]; // pending: first ..< first + count, modulo SHIM_HASHER_MOST
     int first;
     int count;
     int is_ending;
     int has_failed;
     int event;
-    int is_awaited; // the event is to be raised
+    int is_awaited; // whether to raise the event
     int is_raised;
 };
 
@@ -108,7 +108,7 @@ int32_t shim_hasher_take(
     return has_room;
 }
 
-// With the lock.
+// Call it with the lock held.
 static int64_t oldest(const shim_hasher *hasher) {
     return hasher->count > 0 ? hasher->pieces[hasher->first].mark : SHIM_HASHER_IDLE;
 }
@@ -120,7 +120,7 @@ int64_t shim_hasher_oldest(shim_hasher *hasher) {
     hasher->is_awaited = hasher->is_raised = 0;
     pthread_mutex_unlock(&hasher->lock);
     uint64_t value;
-    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* somebody else has lowered it */ }
+    if (was_raised && read(hasher->event, &value, sizeof value) < 0) { /* already read */ }
     return mark;
 }
 

@@ -27,7 +27,7 @@ int32_t shim_open_for_reading(const char *path, int32_t may_block) {
 }
 
 int32_t shim_close(int32_t descriptor) {
-    // close(2): after EINTR the descriptor is gone on Linux; a retry could close somebody else's.
+    // close(2): on Linux the descriptor is closed even after EINTR, and a retry could close another one.
     return close(descriptor) < 0 && errno != EINTR ? -errno : 0;
 }
 
@@ -106,7 +106,7 @@ int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length) {
             at += count;
             length -= (size_t)count;
         } else if (errno == EAGAIN) {
-            // Somebody else made the stream non-blocking; half a line is worse than a wait.
+            // Another process made the stream non-blocking. Waiting is better than writing half a line.
             struct pollfd stream = {.fd = descriptor, .events = POLLOUT};
             poll(&stream, 1, -1);
             if (shim_signal_received()) return -EINTR;

@@ -1,28 +1,28 @@
-// What takes the place of weak functions of the Embedded Swift runtime (6.3), in the builds that use it.
+// Replacements for weak functions of the Embedded Swift runtime (6.3), in the builds that use it.
 #ifdef SHIM_EMBEDDED
 #include "shim_memory.h"
 
 #include <errno.h>
 #include <malloc.h>
 
-// Every allocation of Swift's. The runtime's own returns NULL when there is no memory, and the program traps.
+// All of Swift's allocations. The runtime's own function returns NULL when memory runs out, and the program traps.
 void *swift_slowAlloc(size_t size, size_t alignment_mask) {
     size_t alignment = alignment_mask == SIZE_MAX ? 16 : alignment_mask + 1;
     return shim_allocate_aligned(size, alignment < sizeof(void *) ? sizeof(void *) : alignment);
 }
 
-// Where the runtime has its own swift_slowAlloc inlined (swift_allocObject, and so every array), this is what it calls; in
-// glibc the name is weak.
+// The runtime calls this where it has inlined its own swift_slowAlloc (in swift_allocObject, and so for every array). The
+// name is weak in glibc.
 int posix_memalign(void **pointer, size_t alignment, size_t size) {
     *pointer = shim_allocate_aligned(size, alignment);
     return *pointer ? 0 : ENOMEM;
 }
 
 #if UINTPTR_MAX > 0xffffffff
-// The compiler calls swift_bridgeObjectRetain (with every String that is copied) as a function that returns its
-// argument, and may go on with the result in the argument's place. The runtime's own returns the argument without its
-// tag bits: a String of up to 15 bytes, which keeps its length and last character there, then points nowhere. On
-// aarch64 this happened as soon as a small string was copied from one struct to another.
+// The compiler treats swift_bridgeObjectRetain (called for every copied String) as a function that returns its argument,
+// and may use the result instead of the argument. The runtime's own function returns the argument without its tag bits. A
+// String of up to 15 bytes keeps its length and last character there, and then points nowhere. On aarch64 this happened
+// as soon as a small string was copied from one struct to another.
 void *swift_retain_n(void *object, uint32_t count);
 
 static const uintptr_t is_immortal = (uintptr_t)1 << 63;

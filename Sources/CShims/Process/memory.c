@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// A file below /proc/self as text; empty where /proc is not mounted.
+// The text of a file in /proc/self; empty if /proc is not mounted.
 static void read_about_self(const char *path, char *text, size_t capacity) {
     ssize_t count = -1;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -34,12 +34,12 @@ static int64_t address_space_in_use(void) {
 }
 
 int32_t shim_limit_memory(int64_t bytes) {
-    // A second arena (the name lookup's thread would get one) reserves 64 MiB of address space.
+    // A second arena, as for the name lookup's thread, would reserve 64 MiB of address space.
     mallopt(M_ARENA_MAX, 1);
     if (address_space_in_use() > bytes) return SHIM_CEILING_TOO_LOW;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) < 0) return -errno;
-    // A lower ceiling that was set from outside stays.
+    // Keep a lower ceiling that was set from outside.
     if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > (rlim_t)bytes) limit.rlim_max = (rlim_t)bytes;
     limit.rlim_cur = limit.rlim_max;
     return setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : -errno;

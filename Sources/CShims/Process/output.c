@@ -17,7 +17,7 @@ static mode_t kind_of(int descriptor) {
     return fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
-// Three streams, each looked at once: what a number stands for does not change.
+// Three streams, each checked once: a descriptor number does not change its meaning.
 static mode_t kind_of_stream(int descriptor) {
     static mode_t known[3];
     static int is_known[3];
@@ -27,7 +27,7 @@ static mode_t kind_of_stream(int descriptor) {
     return known[descriptor];
 }
 
-// SIGURG, which is ignored unless there is a handler: SIGALRM may have been set by who started this program.
+// SIGURG is ignored unless there is a handler. SIGALRM may have been set by the parent process.
 static void interrupt(int number) { (void)number; }
 
 static void set_timer(long milliseconds) {
@@ -43,7 +43,7 @@ static void set_timer(long milliseconds) {
         sigprocmask(SIG_UNBLOCK, &signals, NULL);
         state = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 ? READY : NONE;
     }
-    // Again and again: the first one could come before the write.
+    // Repeated, because the first one could arrive before the write.
     struct timespec interval = {.tv_nsec = milliseconds * 1000000};
     struct itimerspec times = {.it_value = interval, .it_interval = interval};
     if (state == READY) timer_settime(timer, 0, &times, NULL);
@@ -71,7 +71,7 @@ int64_t shim_write_some(int32_t descriptor, const void *buffer, size_t length) {
     return errno == EINTR || errno == EAGAIN ? -EAGAIN : -errno;
 }
 
-// MARK: Last words
+// MARK: Last message
 
 static struct {
     const char *memory_message;
@@ -102,7 +102,7 @@ static void end_at_once(int number) {
     _exit(last_exit_code);
 }
 
-// Whatever state the process is in, its end may not hang.
+// Whatever the state of the process, it must not hang at its end.
 static void limit_last_words(int exit_code) {
     last_exit_code = exit_code;
     struct sigaction action = {.sa_handler = end_at_once};
@@ -114,7 +114,7 @@ static void limit_last_words(int exit_code) {
     alarm(LAST_SECONDS);
 }
 
-// Writes all of a text, unless nobody takes it.
+// Writes a whole text, unless nobody reads it.
 static void say(int descriptor, const char *text, int length) {
     for (int pauses = 0; length > 0 && pauses < LAST_WAIT_MILLISECONDS / SHIM_WRITE_MILLISECONDS;) {
         int64_t count = shim_write_some(descriptor, text, (size_t)length);
@@ -161,14 +161,14 @@ static void tell(const char *message, int exit_code) {
 void shim_tell_memory_end(int32_t exit_code) {
     limit_last_words(exit_code);
     if (last.write_waiting) last.write_waiting();
-    tell(last.memory_message ? last.memory_message : "there is no memory left for this.", exit_code);
+    tell(last.memory_message ? last.memory_message : "there is not enough memory.", exit_code);
 }
 
 static void on_trap(int number) {
     (void)number;
     static volatile sig_atomic_t has_trapped;
     limit_last_words(1);
-    // A trap while what waits is written: without it, then.
+    // If writing the pending output traps, continue without it.
     if (has_trapped++ == 0 && last.write_waiting) last.write_waiting();
     if (has_trapped <= 2) tell("internal error. Please report what you did.", 1);
     _exit(1);

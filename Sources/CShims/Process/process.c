@@ -14,8 +14,8 @@
 static int argument_count;
 static char **arguments;
 
-// glibc hands main's arguments to constructors; Embedded Swift has no CommandLine. Nothing else may happen here: the
-// process may be one that only uses the library.
+// glibc passes main's arguments to constructors; Embedded Swift has no CommandLine. Nothing else may happen here, because the
+// process may only be using the library.
 __attribute__((constructor)) static void remember_arguments(int count, char **values) {
     argument_count = count;
     arguments = values;
@@ -51,7 +51,7 @@ static int32_t offending(int32_t result, const char *typed) {
     return result;
 }
 
-// What was typed of a long option that getopt_long has just taken.
+// The text of the long option that getopt_long has just parsed.
 static const char *typed_option(void) {
     return optarg && optarg == arguments[optind - 1] ? arguments[optind - 2] : arguments[optind - 1];
 }

@@ -1,8 +1,8 @@
 // The one door to C. Swift code of this package reaches the operating system, OpenSSL and zlib only through the
-// headers below; what needs errno, a macro, a variadic call or a platform's struct layout is wrapped here, so that
-// the Swift sources are the same for the ordinary and the Embedded build and for 32 and 64 bits.
+// headers below. Calls that need errno, a macro, variadic arguments or a platform's struct layout are wrapped here, so
+// that the same Swift sources build as ordinary and as Embedded Swift, for 32 and 64 bits.
 //
-// Conventions: a result below zero is -errno; EINTR is retried where a retry is right; times are milliseconds.
+// Conventions: a negative result is -errno, EINTR is retried where a retry is correct, and times are in milliseconds.
 #pragma once
 #include "shim_system.h"
 #include "shim_memory.h"

@@ -1,27 +1,27 @@
-// A thread that digests bytes where they are, while the one that handed them over sends them.
+// A thread that digests bytes in place while the submitting thread sends them.
 #pragma once
 #include <openssl/evp.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// How many processors this process may use (sched_getaffinity(2)); 1 if the kernel does not say.
+// The number of processors that this process may use (sched_getaffinity(2)); 1 if unknown.
 int32_t shim_processor_count(void);
 
 typedef struct shim_hasher shim_hasher;
-// NULL if there is no thread to be had.
+// NULL if no thread can be created.
 shim_hasher *shim_hasher_start(void);
-// Ends the thread, which first does what it was handed.
+// Ends the thread after it has finished the submitted work.
 void shim_hasher_end(shim_hasher *hasher);
 
 enum { SHIM_HASHER_MOST = 4, SHIM_HASHER_IDLE = -1 };
-// Hands bytes over for EVP_DigestUpdate. They and the context must stay as they are until it is done, which is told by their
-// mark (0 or more, and growing). 0 if SHIM_HASHER_MOST are under way, and nothing was taken.
+// Submits bytes for EVP_DigestUpdate. They and the context must not change until they are done, which their mark tells (0 or
+// more, and growing). Returns 0 if SHIM_HASHER_MOST are pending and nothing was submitted.
 int32_t shim_hasher_take(
     shim_hasher *hasher, EVP_MD_CTX *context, const void *bytes, size_t length, int64_t mark);
-// The mark of the oldest bytes that are not done, or SHIM_HASHER_IDLE. Lowers the event.
+// The mark of the oldest pending bytes, or SHIM_HASHER_IDLE. Clears the event.
 int64_t shim_hasher_oldest(shim_hasher *hasher);
-// An event for poll, raised once when the bytes of this mark are done; 0 if they are already, and it will not be.
+// Requests one event when the bytes of this mark are done. Returns 0, and raises no event, if they are done already.
 int32_t shim_hasher_notify(shim_hasher *hasher, int64_t mark);
 int32_t shim_hasher_descriptor(const shim_hasher *hasher);
-// Waits until all is done. 0 if an EVP_DigestUpdate has failed.
+// Waits until everything is done. Returns 0 if an EVP_DigestUpdate failed.
 int32_t shim_hasher_wait(shim_hasher *hasher);

@@ -1,23 +1,23 @@
-// The memory ceiling: what --max-memory sets, and what is said when it is reached.
+// The memory ceiling of --max-memory, and the message when it is reached.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-// setrlimit(2), RLIMIT_AS. Returns 0, -errno, or SHIM_CEILING_TOO_LOW if the process is over it already.
+// setrlimit(2), RLIMIT_AS. Returns 0, -errno, or SHIM_CEILING_TOO_LOW if the process already exceeds it.
 int32_t shim_limit_memory(int64_t bytes);
 enum { SHIM_CEILING_TOO_LOW = 1 };
 
-// VmHWM of this process in KiB (proc(5)), 0 where /proc is not mounted.
+// VmHWM of this process in KiB (proc(5)), or 0 if /proc is not mounted.
 int64_t shim_peak_memory_kib(void);
 
-// Registers a function that is called when an allocation of Swift's or OpenSSL's fails. It must not allocate and must not
-// return; _exit(2) is what it is for. Without one, an allocation that fails is NULL (and Embedded Swift traps).
+// Registers a function to call when an allocation by Swift or OpenSSL fails. It must neither allocate nor return, but end
+// the process with _exit(2). Without it, a failed allocation is NULL (and Embedded Swift traps).
 void shim_on_out_of_memory(void (*handler)(void));
 
-// Calls it, if there is one.
+// Calls that function, if there is one.
 void shim_out_of_memory(void);
 
-// malloc(3), realloc(3) and posix_memalign(3) that call the handler before they would fail.
+// malloc(3), realloc(3) and posix_memalign(3) that call the handler instead of failing.
 void *shim_allocate(size_t size);
 void *shim_reallocate(void *pointer, size_t size);
 void *shim_allocate_aligned(size_t size, size_t alignment);

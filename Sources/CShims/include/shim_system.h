@@ -5,19 +5,19 @@
 #include <sys/types.h>
 #include <time.h>
 
-// Also where Swift imports this header: on 32-bit architectures a recording above 2 GiB, or a date after 2038, would be cut
-// off. Compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 there (Swift: -Xcc), as the Makefile does.
+// Required wherever Swift imports this header: on 32-bit architectures, sizes above 2 GiB and dates after 2038 would be
+// truncated. Compile with -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 there (Swift: -Xcc), as the Makefile does.
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits: -D_FILE_OFFSET_BITS=64");
 _Static_assert(sizeof(time_t) == 8, "time_t must have 64 bits: -D_TIME_BITS=64");
 
-// What fstat(2) says of an open file, in widths that do not depend on the architecture.
+// The result of fstat(2), in types with the same width on every architecture.
 typedef struct {
     uint64_t device;
     uint64_t inode;
     int64_t size;
     int64_t modified_seconds;
     int64_t modified_nanoseconds;
-    // st_ctim: the last change of content or of anything else about the file, such as its name.
+    // st_ctim: the last change of the content or of the inode, such as a new name.
     int64_t changed_seconds;
     int64_t changed_nanoseconds;
     int32_t kind;
@@ -27,48 +27,48 @@ typedef struct {
 
 enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_DEVICE = 3 };
 
-// open(2) for reading, close-on-exec. Unless it may block, a FIFO without a writer does not hang it.
+// open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
 int32_t shim_close(int32_t descriptor);
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
 int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset);
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length);
-// posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel reads twice as far ahead as otherwise.
+// posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel doubles its read-ahead.
 void shim_advise_sequential(int32_t descriptor);
 
 // clock_gettime(2), CLOCK_MONOTONIC.
 int64_t shim_monotonic_milliseconds(void);
-// clock_gettime(2), CLOCK_REALTIME: seconds since 1970, as far as the machine knows.
+// clock_gettime(2), CLOCK_REALTIME: seconds since 1970 by the machine's clock.
 int64_t shim_unix_seconds(void);
-// The local calendar date, as localtime_r(3) sees it.
+// The local calendar date (localtime_r(3)).
 void shim_local_date(int32_t *year, int32_t *month, int32_t *day);
-// getrandom(2). Never returns fewer bytes than asked for; below zero if the kernel has no randomness.
+// getrandom(2). Never returns fewer bytes than requested; negative if the kernel has no randomness.
 int32_t shim_random(void *buffer, size_t length);
 
-// write(2) until all is written, or a signal has come.
+// write(2) until everything is written or a signal arrives.
 int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length);
 int32_t shim_is_terminal(int32_t descriptor);
-// Columns of the terminal behind the descriptor, or 0 if it does not say.
+// The number of columns of the terminal, or 0 if unknown.
 int32_t shim_terminal_columns(int32_t descriptor);
 // getenv(3)
 const char *shim_environment(const char *name);
-// A line for people about -result, such as "No such file or directory" (strerror(3)).
+// The text for an error number, such as "No such file or directory" (strerror(3)).
 const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
 extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE;
 
-// What the directory of state records needs. Each returns 0 (or a descriptor), or -errno.
+// Calls for the state directory. Each returns 0 (or a descriptor), or -errno.
 
 // mkdir(2), mode 0700.
 int32_t shim_make_directory(const char *path);
-// open(2) for reading and writing, close-on-exec, and unless it must exist created with mode 0600 whatever the umask.
-// SHIM_NOT_REGULAR for what is no regular file.
+// open(2) for reading and writing, close-on-exec. Unless it must exist, the file is created with mode 0600 whatever the umask.
+// SHIM_NOT_REGULAR if it is not a regular file.
 enum { SHIM_OPEN_AS_IT_IS = 0, SHIM_OPEN_EMPTIED = 1, SHIM_OPEN_EXISTING = 2, SHIM_NOT_REGULAR = -100000 };
 int32_t shim_open_for_writing(const char *path, int32_t how);
-// pwrite(2) until all is written.
+// pwrite(2) until everything is written.
 int32_t shim_write_at(int32_t descriptor, const void *buffer, size_t length, int64_t offset);
-// ftruncate(2); what is added is zero.
+// ftruncate(2). Added bytes are zero.
 int32_t shim_set_length(int32_t descriptor, int64_t length);
 // fsync(2) of a descriptor, and of a directory, so that a new name in it survives a power cut.
 int32_t shim_sync(int32_t descriptor);
@@ -76,17 +76,17 @@ int32_t shim_sync_directory(const char *path);
 int32_t shim_rename(const char *from, const char *to);
 // stat(2) of a directory.
 int32_t shim_directory_status(const char *path, shim_file_status *status);
-// Sets the modification time of a directory an hour before that of its last change, and says what it is then: whatever changes
-// it later, even in the same tick of the clock, gives it another one. -EINVAL where times are kept too roughly (FAT).
+// Sets the modification time of a directory to an hour before its last change, and returns the new status. Any later change,
+// even within the same clock tick, then gives it another time. -EINVAL if times are stored too coarsely (FAT).
 int32_t shim_backdate_directory(const char *path, shim_file_status *status);
-// futimens(2): the modification time alone.
+// futimens(2): sets only the modification time.
 int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanoseconds);
 int32_t shim_unlink(const char *path);
-// flock(2), exclusive and without waiting. -EAGAIN if another process has it, or if the file has been removed meanwhile.
+// flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock, or if the file has been removed.
 int32_t shim_lock(int32_t descriptor);
-// Calls `visit` with the name of each entry of the directory (readdir(3)), "." and ".." left out.
+// Calls `visit` with the name of each entry of the directory (readdir(3)), except "." and "..".
 int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context);
 // getcwd(3) into a buffer. 0 or -errno.
 int32_t shim_working_directory(char *buffer, size_t capacity);
-// geteuid(2) is root?
+// Whether geteuid(2) is root.
 int32_t shim_is_root(void);

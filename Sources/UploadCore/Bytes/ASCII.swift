@@ -1,4 +1,4 @@
-/// The characters that the protocols are written in, and the few questions their grammars ask of a byte (RFC 5234, B.1).
+/// The characters of the protocols' grammars, and tests for classes of bytes (RFC 5234, B.1).
 package enum ASCII {
   package static let tab = UInt8(ascii: "\t")
   package static let lineFeed = UInt8(ascii: "\n")
@@ -45,14 +45,14 @@ package enum ASCII {
     }
   }
 
-  /// Two lower-case hexadecimal digits a byte.
+  /// Two lower-case hexadecimal digits per byte.
   package static func hex(_ bytes: some Sequence<UInt8>) -> String {
     var digits: [UInt8] = []
     appendHex(bytes, to: &digits)
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Appends two hexadecimal digits a byte.
+  /// Appends two hexadecimal digits per byte.
   package static func appendHex(_ bytes: some Sequence<UInt8>, uppercase: Bool = false, to output: inout [UInt8]) {
     let letters: UInt8 = uppercase ? 0x41 - 10 : 0x61 - 10
     for byte in bytes {
@@ -60,7 +60,7 @@ package enum ASCII {
     }
   }
 
-  /// A number written in decimal digits alone, or nil: no sign, no space, not empty, not over `Int64.max`.
+  /// A number of decimal digits only; nil if there is a sign, a space or no digit, or if it exceeds `Int64.max`.
   package static func decimal(_ digits: some Sequence<UInt8>) -> Int64? {
     var value: Int64?
     for digit in digits {
@@ -73,7 +73,7 @@ package enum ASCII {
     return value
   }
 
-  /// Are the two texts equal when the case of ASCII letters does not count? Bytes outside ASCII must be the same.
+  /// Whether the texts are equal, ignoring the case of ASCII letters.
   package static func equalsIgnoringCase(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Bool {
     one.elementsEqual(other) { lowercased($0) == lowercased($1) }
   }

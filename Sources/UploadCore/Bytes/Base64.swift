@@ -1,4 +1,4 @@
-/// Base 64 with padding (RFC 4648, 4).
+/// Base64 with padding (RFC 4648, 4).
 package enum Base64 {
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
@@ -19,7 +19,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Is the byte one of the 64 digits?
+  /// Whether the byte is one of the 64 digits.
   package static func isDigit(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
   }

@@ -1,4 +1,4 @@
-/// Percent-encoding (RFC 3986, 2.1): any bytes as a text of visible ASCII.
+/// Percent-encoding (RFC 3986, 2.1): any bytes as visible ASCII.
 package enum Percent {
   /// Encodes everything but letters, digits and `- . _ ~ / : = , + @`.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {

@@ -1,9 +1,8 @@
-/// Texts that come from outside (server messages, file names) as they may be shown to a person.
+/// Makes text from outside, such as server messages and file names, safe to show.
 package enum PrintableText {
-  /// The text in one line without anything that a terminal would obey: control characters (C0, DEL, C1), line and
-  /// paragraph separators and the marks that turn the direction of writing become "�"; runs of spaces and line
-  /// ends become one space.
-  /// - Parameter limit: characters kept; a longer text ends in "…".
+  /// The text on one line, without terminal control sequences. Control characters (C0, DEL, C1), line and paragraph
+  /// separators and bidirectional marks become "�". Runs of spaces and line breaks become one space.
+  /// - Parameter limit: the number of characters to keep; a longer text ends in "…".
   package static func line(_ text: String, limit: Int = Limits.quotedMessageLength) -> String {
     var result = ""
     var length = 0
@@ -25,7 +24,7 @@ package enum PrintableText {
     return result
   }
 
-  /// Bytes that should be UTF-8, such as a file's name; each that is not is written as `\xe9`.
+  /// Bytes that should be UTF-8, such as a file name. Invalid bytes are written as `\xe9`.
   package static func escaped(_ bytes: [UInt8]) -> String {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     var text = ""
@@ -48,13 +47,13 @@ package enum PrintableText {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
-  /// A URI as it may be shown: without its query, which can hold a token.
+  /// The URI without its query, which can contain a token.
   package static func withoutQuery(_ uri: String) -> String {
     let path = uri.utf8.prefix { $0 != UInt8(ascii: "?") }
     return String(decoding: Array(path), as: UTF8.self) + (path.count < uri.utf8.count ? "?…" : "")
   }
 
-  /// Is the character one that no terminal obeys?
+  /// Whether the character is no terminal control character.
   static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: false

@@ -1,30 +1,30 @@
-/// A fixed ring of bytes: the only place in the program that holds a part of the file.
+/// A fixed ring of bytes: the only place in the program that holds file content.
 ///
-/// It hands out contiguous runs, so that `pread` writes straight into it and the socket reads straight from it. When it
-/// is empty it starts again at its first byte: a fast network then touches few of its pages, which stay in the
+/// It provides contiguous runs, so that `pread` writes directly into it and the socket reads directly from it. When it is
+/// empty it starts again at its first byte. On a fast network only a few pages are then touched, which stay in the
 /// processor's cache, and the others never become resident.
 ///
-/// A second reader may still need bytes that were consumed: what is kept for it (``keep(from:)``) is not handed out for
-/// writing.
+/// A second reader may still need consumed bytes. Bytes kept for it (``keep(from:)``) are not overwritten.
 ///
-/// Invariants: `0 <= count <= window <= capacity`; a byte's place is its position modulo the window; the bytes in use are
-/// those from the lower of `end - count` and what is kept up to `end`, at most `window` of them; with none in use, `end` is 0.
+/// Invariants: `0 <= count <= window <= capacity`. The index of a byte is its position modulo the window. The bytes in use
+/// end at `end` and start at `end - count` or at the first kept byte, whichever is lower; there are at most `window` of
+/// them. If there are none, `end` is 0.
 /// Public, unlike the rest of the core: Embedded Swift cannot destroy a non-copyable value of another module otherwise.
 public struct RingBuffer: ~Copyable {
   private let storage: UnsafeMutableRawBufferPointer
   /// How much of its storage is used, in bytes.
   public private(set) var window: Int
-  /// The position behind the last byte that was committed, counted from when no byte was in use.
+  /// The position after the last committed byte, counted from when no byte was in use.
   public private(set) var end: Int64 = 0
-  /// Bytes that were committed and not yet consumed.
+  /// The number of bytes committed and not yet consumed.
   public private(set) var count = 0
-  /// Bytes that were consumed and are kept.
+  /// The number of bytes consumed but kept.
   private var keptCount = 0
-  /// Where the bytes begin that the second reader needs; nil if it needs none.
+  /// The position of the first byte that the second reader needs; nil if it needs none.
   public private(set) var keptFrom: Int64?
 
   /// Allocates the ring. Pages become resident when they are first written.
-  /// - Parameter capacity: bytes, above zero.
+  /// - Parameter capacity: in bytes, greater than zero.
   public init(capacity: Int) {
     precondition(capacity > 0)
     storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 4096)
@@ -33,11 +33,11 @@ public struct RingBuffer: ~Copyable {
 
   deinit { storage.deallocate() }
 
-  /// Bytes that fit into it.
+  /// The capacity in bytes.
   public var capacity: Int { storage.count }
-  /// Is nothing left to be read?
+  /// Whether there is nothing to read.
   public var isEmpty: Bool { count == 0 }
-  /// Is no room left?
+  /// Whether there is no room left.
   public var isFull: Bool { count + keptCount == window }
 
   /// The longest contiguous run that can be written now; empty when the ring is full. Valid until the next mutation.
@@ -47,7 +47,7 @@ public struct RingBuffer: ~Copyable {
     return UnsafeMutableRawBufferPointer(rebasing: storage[first..<min(first + room, window)])
   }
 
-  /// A contiguous run that holds no byte in use, for a reading that is not to be sent. Valid until the next mutation.
+  /// A contiguous run without bytes in use, for reading file content that is not sent. Valid until the next mutation.
   public var spareRun: UnsafeMutableRawBufferPointer {
     window < capacity ? UnsafeMutableRawBufferPointer(rebasing: storage[window...]) : writableRun
   }
@@ -58,30 +58,30 @@ public struct RingBuffer: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: storage[first..<min(first + count, window)])
   }
 
-  /// Takes the first `length` bytes of `writableRun` as written.
+  /// Marks the first `length` bytes of `writableRun` as written.
   public mutating func commit(_ length: Int) {
     precondition(length >= 0 && length <= window - count - keptCount)
     count += length
     end += Int64(length)
   }
 
-  /// Gives back the first `length` bytes of `readableRun`.
+  /// Marks the first `length` bytes of `readableRun` as read.
   public mutating func consume(_ length: Int) {
     precondition(length >= 0 && length <= count)
     count -= length
     settle()
   }
 
-  /// Keeps the bytes from a position on for a second reader, also those that will be committed; nil keeps none.
-  /// - Parameter position: where the next committed byte goes, or a byte that is still in use.
+  /// Keeps all bytes from a position on for a second reader, including bytes committed later; nil keeps none.
+  /// - Parameter position: that of a byte in use, or of the next byte to be committed.
   public mutating func keep(from position: Int64?) {
     if let position { precondition(position <= end && position >= end - Int64(count + keptCount)) }
     keptFrom = position
     settle()
   }
 
-  /// Forgets what it holds.
-  /// - Parameter window: how many bytes of its storage to use from now on; nil for all.
+  /// Removes all bytes.
+  /// - Parameter window: how many bytes of the storage to use from now on; nil for all.
   public mutating func removeAll(window: Int? = nil) {
     precondition(window.map { $0 > 0 && $0 <= capacity } ?? true)
     self.window = window ?? capacity
@@ -94,7 +94,7 @@ public struct RingBuffer: ~Copyable {
   private mutating func settle() {
     let consumed = end - Int64(count)
     keptCount = Int(max(0, consumed - (keptFrom ?? consumed)))
-    // Nothing is kept, not even what will be committed.
+    // Nothing is kept, not even bytes committed later.
     if count == 0, keptFrom == nil { end = 0 }
   }
 }

@@ -1,19 +1,19 @@
-/// How a client says who it is. The values are secrets: they are written into a request's head and nowhere else.
+/// How a client authenticates. The values are secrets: they are written only into request heads.
 public enum Credentials: Sendable {
   case none
-  /// RFC 7617. A user name holds no colon. The password goes as the bytes that it is, which need not be UTF-8.
+  /// RFC 7617. The user name contains no colon. The password is sent byte for byte, and need not be UTF-8.
   case basic(user: String, password: [UInt8])
   /// RFC 6750.
   case bearer(token: String)
-  /// GigHive's guests: `X-Upload-Token`.
+  /// The token of a GigHive guest: `X-Upload-Token`.
   case uploadToken(String)
 
-  /// With a password in UTF-8.
+  /// Basic credentials with a UTF-8 password.
   public static func basic(user: String, password: String) -> Credentials {
     .basic(user: user, password: Array(password.utf8))
   }
 
-  /// The fields for the request's head.
+  /// The fields for the request head.
   package var fields: [Field] {
     switch self {
     case .none: []
@@ -24,7 +24,7 @@ public enum Credentials: Sendable {
     }
   }
 
-  /// Fields whose values must never be shown, by name.
+  /// Whether the value of the field must never be shown.
   package static func isSecret(fieldName: String) -> Bool {
     ["Authorization", "X-Upload-Token", "Proxy-Authorization", "Cookie", "Set-Cookie"].contains {
       ASCII.equalsIgnoringCase($0.utf8, fieldName.utf8)

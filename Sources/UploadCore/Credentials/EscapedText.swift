@@ -1,9 +1,9 @@
-/// Reads a text in which a character can be written in several ways.
+/// Reads text in which a character can be escaped in several ways.
 struct EscapedText {
   let text: ArraySlice<UInt8>
   let ignoresCase: Bool
 
-  /// A first look, which allocates nothing.
+  /// A quick check, which allocates nothing.
   func canBegin(with byte: UInt8, at index: Int) -> Bool {
     guard index < text.endIndex else { return false }
     return switch text[index] {
@@ -12,8 +12,8 @@ struct EscapedText {
     }
   }
 
-  /// Where the character ends that begins at the index, in each way in which it can be written there; nil where the text ends
-  /// before.
+  /// The possible ends of the character at the index, one for each way to write it; nil where the text ends before its
+  /// end.
   func ends(of unit: [UInt8], at index: Int) -> [Int?] {
     var ends: [Int?] = []
     if let end = bytewise(unit, at: index) { ends.append(end) }
@@ -22,7 +22,7 @@ struct EscapedText {
     case backslash: ends += backslashed(unit, at: index)
     case UInt8(ascii: "&"): ends += entity(unit, at: index)
     case UInt8(ascii: "+") where unit == [ASCII.space]: ends.append(index + 1)
-    // Which can stand for itself as well.
+    // A percent sign can also stand for itself.
     case ASCII.percent where unit == [ASCII.percent]:
       switch hexadecimal(2, at: index + 1) {
       case .truncated: ends.append(nil)
@@ -34,8 +34,8 @@ struct EscapedText {
     return ends
   }
 
-  /// Each byte as it is, or as "%20".
-  /// - Returns: nil if it is something else.
+  /// Each byte literally, or as "%20".
+  /// - Returns: nil if the character is something else.
   private func bytewise(_ unit: [UInt8], at index: Int) -> Int?? {
     var index = index
     for byte in unit {
@@ -148,7 +148,7 @@ struct EscapedText {
     case UInt8(ascii: "n"): ASCII.lineFeed
     case UInt8(ascii: "f"): 0x0C
     case UInt8(ascii: "r"): ASCII.carriageReturn
-    // A quote, a slash, a backslash: itself.
+    // A quote, slash or backslash stands for itself.
     default: letter
     }
   }

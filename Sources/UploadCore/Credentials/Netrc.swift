@@ -2,12 +2,12 @@
 package enum Netrc {
   package struct Login: Equatable, Sendable {
     package let user: String
-    /// As the bytes that it is, which need not be UTF-8.
+    /// As bytes, which need not be UTF-8.
     package let password: [UInt8]
   }
 
   /// The login of the first entry for the host, or of `default`; nil if there is none with a password.
-  /// - Parameter user: if not nil, only entries with this login count.
+  /// - Parameter user: if not nil, only entries with this login match.
   package static func login(host: String, user: String?, in bytes: [UInt8]) -> Login? {
     var tokens = Tokens(bytes: bytes)
     var matches = false
@@ -36,7 +36,7 @@ package enum Netrc {
     return entry()
   }
 
-  /// Words between white space; in quotes with backslash escapes; `#` at the beginning of a word comments out a line.
+  /// Words separated by white space, or quoted, with backslash escapes. `#` at the start of a word begins a comment.
   private struct Tokens {
     let bytes: [UInt8]
     var offset = 0
@@ -91,7 +91,7 @@ package enum Netrc {
       while offset < bytes.count, bytes[offset] != ASCII.lineFeed { offset += 1 }
     }
 
-    /// A macro goes on until an empty line.
+    /// A macro ends at an empty line.
     mutating func skipMacro() {
       skipLine()
       while offset < bytes.count {

@@ -1,16 +1,16 @@
-/// One spelling of a secret, found in a text also where the text escapes it: by percent-encoding (RFC 3986, 2.1), with "+" for a
-/// space as in forms, as in a JSON string (RFC 8259, 7), or as in HTML.
+/// One form of a secret. It is also found where the text escapes it: by percent-encoding (RFC 3986, 2.1), with "+" for a space
+/// as in forms, as in a JSON string (RFC 8259, 7), or as in HTML.
 struct SecretForm: Equatable, Sendable {
-  /// Characters: what one escape stands for. A byte that is no UTF-8 is one by itself.
+  /// Characters: what one escape stands for. An invalid UTF-8 byte is one unit.
   private let units: [[UInt8]]
-  /// Bytes in all units.
+  /// The number of bytes in all units.
   let length: Int
 
-  /// How far a secret that begins somewhere goes.
+  /// The extent of a secret that starts at some index.
   enum Match: Equatable {
     /// Up to this index.
     case whole(end: Int)
-    /// The text ends in it.
+    /// The text ends inside the secret.
     case truncated
   }
 
@@ -19,14 +19,14 @@ struct SecretForm: Equatable, Sendable {
     units = SecretForm.units(of: bytes)
   }
 
-  /// Does the secret begin at the index, with the text going on to its end or to the secret's?
+  /// Whether the secret starts at the index, and continues to its own end or to the end of the text.
   /// - Parameters:
-  ///   - text: up to where it may have been cut.
-  ///   - ignoresCase: do upper and lower case not differ, as in the name of a host?
+  ///   - text: up to where it may have been truncated.
+  ///   - ignoresCase: whether to ignore case, as in host names.
   func match(in text: ArraySlice<UInt8>, at start: Int, ignoringCase ignoresCase: Bool = false) -> Match? {
     let reader = EscapedText(text: text, ignoresCase: ignoresCase)
     guard let first = units.first?.first, reader.canBegin(with: first, at: start) else { return nil }
-    // A backslash can be one or the beginning of an escape: all readings are followed.
+    // A backslash can stand for itself or start an escape, so all interpretations are followed.
     var ends = [start]
     var matched = 0
     var isTruncated = false

@@ -1,8 +1,8 @@
-/// What must not be shown, in any of the forms in which a server could repeat it.
+/// The texts that must not be shown, in all forms in which a server could repeat them.
 package struct Secrets: Sendable {
   /// Longest first.
   private var forms: [SecretForm] = []
-  /// The host that the user has named. It is shown also where a password has a part of it.
+  /// The host that the user gave. It is shown even if it contains part of a password.
   private let ownHost: String
 
   package init(ownHost: String = "") { self.ownHost = ownHost }
@@ -22,18 +22,18 @@ package struct Secrets: Sendable {
     add(proxy.password)
   }
 
-  /// Shorter ones would make holes into ordinary words.
+  /// Shorter ones would redact parts of ordinary words.
   package mutating func add(_ text: [UInt8]) {
     guard text.count >= Limits.redactedLength else { return }
     addForm(text)
     addEncoded(text)
-    // A server may read bytes that are no UTF-8 as Latin-1, as many read Basic credentials (RFC 7617, 2); and what cannot be read
-    // as UTF-8 has "�" in its place by the time that it is shown.
+    // A server may read invalid UTF-8 as Latin-1, as many do for Basic credentials (RFC 7617, 2). Invalid bytes have become
+    // "�" by the time they are shown.
     addForm(text.flatMap { Array(String(Character(Unicode.Scalar($0))).utf8) })
     addForm(Array(String(decoding: text, as: UTF8.self).utf8))
   }
 
-  /// In base 64 with the digits of RFC 4648, 4, and with those for URLs (section 5); with padding and without.
+  /// In Base64, with the alphabets of RFC 4648, 4 and 5, with and without padding.
   private mutating func addEncoded(_ text: [UInt8]) {
     let encoded = Array(Base64.encode(text).utf8)
     for digits in [encoded, encoded.map(Secrets.digitForURLs)] {
@@ -58,30 +58,30 @@ package struct Secrets: Sendable {
 
   // MARK: Texts
 
-  /// A text from outside as it may be shown: without the secrets, then made printable. White space and control characters can be a
-  /// part of a secret, so that they have to be there still.
+  /// Text from outside, redacted and then made printable. In that order, because a secret can contain white space and control
+  /// characters.
   package func line(_ text: String) -> String { PrintableText.line(redacted(text)) }
 
-  /// A URI from outside, without its query, which can hold a token.
+  /// A URI from outside, redacted, without its query, which can contain a token.
   package func line(ofURI text: String) -> String { PrintableText.line(PrintableText.withoutQuery(redacted(text))) }
 
-  /// The name or address of a host, or a text that begins with one: where a server sends its clients can be its choice.
+  /// A host name or address, or text that starts with one, redacted. A server can choose the host that it redirects to.
   package func host(_ text: String) -> String {
     if !ownHost.isEmpty, text.hasPrefix(ownHost) { return text }
     return String(decoding: redacted(Array(text.utf8), ignoringCase: true), as: UTF8.self)
   }
 
-  /// The text without the secrets, also without one that its end or an ellipsis there has cut.
+  /// The text without secrets, including one that is truncated at its end or at a final ellipsis.
   package func redacted(_ text: String) -> String {
     forms.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// The same of bytes.
+  /// The same for bytes.
   package func redacted(_ text: [UInt8], ignoringCase: Bool = false) -> [UInt8] {
     let end = Secrets.endBeforeTruncation(text)
     var result: [UInt8] = []
     var index = 0
-    // Secrets can overlap: what is hidden goes on to the end of the last one that begins in it.
+    // Secrets can overlap: a redacted part extends to the end of the last secret that starts in it.
     var hiddenEnd = 0
     while index < text.count {
       if index < end { hiddenEnd = max(hiddenEnd, self.end(ofSecretAt: index, in: text[..<end], ignoringCase) ?? 0) }
@@ -111,7 +111,7 @@ package struct Secrets: Sendable {
     return furthest
   }
 
-  /// Behind the last byte that is the text's own: an ellipsis says that it was cut, "�" that it was cut inside a character.
+  /// The end of the text without a truncation mark: an ellipsis, or "�" for a truncated character.
   private static func endBeforeTruncation(_ text: [UInt8]) -> Int {
     var end = text.count
     for mark in ["…", "\u{FFFD}"] {

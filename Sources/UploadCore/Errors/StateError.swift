@@ -1,15 +1,15 @@
-/// What is wrong with the state directory or a record in it.
+/// What is wrong with the state directory or a record.
 public enum StateError: Error, Equatable, Sendable {
-  /// A file or directory cannot be made, read or written.
+  /// A file or directory cannot be created, read or written.
   case unusable(LocalPath, SystemError)
-  /// There is something else in the place of a file, such as a FIFO.
+  /// Something other than a regular file is there, such as a FIFO.
   case notRegular(LocalPath)
   /// Another version of this program wrote the record.
   case unsupportedVersion(LocalPath)
-  /// There is no home directory to keep records below.
+  /// There is no home directory for the records.
   case noDirectory
-  /// No record has an ID that begins like this.
+  /// No record has an ID that starts with this text.
   case noSuchRecord(String)
-  /// Several records have an ID that begins like this.
+  /// Several records have an ID that starts with this text.
   case ambiguousID(String)
 }

@@ -3,7 +3,7 @@ public struct SystemError: Error, Equatable, Sendable {
   /// errno
   public let code: Int32
 
-  /// - Parameter result: what a system call's wrapper returned: -errno.
+  /// - Parameter result: the -errno that a system call wrapper returned.
   package init(result: some SignedInteger) { code = Int32(-result) }
 
   /// - Parameter code: errno.

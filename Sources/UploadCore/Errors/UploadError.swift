@@ -1,9 +1,9 @@
-/// Why an upload did not end in a confirmed delivery. Nothing of it holds a secret.
+/// Why an upload was not delivered and confirmed. Contains no secrets.
 public enum UploadError: Error, Equatable, Sendable {
   // Before anything is sent
-  /// A number that the caller has set, such as `timeouts.stallMilliseconds`, is not one of those that are allowed.
+  /// A setting of the caller, such as `timeouts.stallMilliseconds`, is out of range.
   case invalidConfiguration(field: String, value: Int64, allowed: ClosedRange<Int64>)
-  /// The form lacks something.
+  /// The form is incomplete or invalid.
   case form(EventFormError)
   /// The form cannot be written as multipart/form-data.
   case formData(FormDataError)
@@ -11,82 +11,82 @@ public enum UploadError: Error, Equatable, Sendable {
   case requestHead(RequestHeadError)
   /// The file cannot be sent.
   case file(LocalPath, FileError)
-  /// The file is not what it was when the upload with this ID began.
+  /// The file has changed since the upload with this ID started.
   case changed(LocalPath, FileChange, upload: String)
-  /// The state directory or a record.
+  /// The state directory or a record cannot be used.
   case state(StateError)
-  /// Another process works on the upload.
+  /// Another process is working on the upload.
   case conflict(upload: String)
-  /// The upload that was to be gone on with is delivered already.
+  /// The upload to resume has already been delivered.
   case delivered(upload: String)
 
   // The network
-  /// There is no such name.
+  /// The host does not exist.
   case noSuchName(host: String)
   /// No name server answers.
   case noResolver(host: String)
-  /// No address could be connected to; the last one and its error.
+  /// Connecting failed for all addresses; this is the last one, with its error.
   case notConnected(host: String, address: String, SystemError)
-  /// `peer` is the address, or the host while there is none yet.
+  /// A time limit was exceeded. `peer` is the address, or the host before it was resolved.
   case timedOut(UploadPhase, peer: String, limitMilliseconds: Int64)
-  /// The connection failed (or, with no error number, was closed) before the answer was there.
+  /// The connection failed, or without an error number was closed, before the response was complete.
   case connectionLost(UploadPhase, peer: String, SystemError?)
   /// TLS failed, or the server could not be verified.
   case tls(TLSError, host: String)
 
-  /// The server may have stored the recording, and nothing tells whether it has: repeating it by itself could store it
-  /// twice. With what the last try ended with.
+  /// The server may have stored the recording, and nothing shows whether it has. Retrying could store it twice. Contains
+  /// the error of the last attempt.
   indirect case mayBeStored(UploadError)
-  /// An earlier try of the upload with this ID ended with ``mayBeStored(_:)``.
+  /// An earlier attempt of the upload with this ID ended with ``mayBeStored(_:)``.
   case uncertain(upload: String)
 
-  // The answer
-  /// The answer is not HTTP, or over a limit.
+  // The response
+  /// The response is not valid HTTP, or exceeds a limit.
   case invalidResponse(ResponseError, peer: String)
-  /// The server's status says no; the message is in the server's words.
+  /// The server refused with this status and message.
   case refused(status: Int, message: String)
-  /// A redirection that no upload follows (301, 302, 303), with the new address.
+  /// A redirect that uploads do not follow (301, 302, 303), with the new address.
   case redirected(status: Int, location: String)
-  /// A redirection that may not be followed: from https to http, in a circle, or once too often.
+  /// A redirect that must not be followed: from https to http, in a loop, or one too many.
   case redirectionRefused(location: String, RedirectionProblem)
-  /// The proxy that the target would have to be reached through is named in `source`, such as "$ALL_PROXY", and is none that can
-  /// be used.
+  /// The proxy for the target cannot be used. `source` says where it is set, such as "$ALL_PROXY".
   case proxyUnusable(source: String)
-  /// The proxy ("host:port") would not connect further.
+  /// The proxy ("host:port") refused to connect to the server.
   case proxyRefused(status: Int, proxy: String)
-  /// The server stored other bytes; SHA-256 in hexadecimal digits.
+  /// The server stored different bytes. SHA-256 in hexadecimal digits.
   case checksumDiffers(sent: String, stored: String)
-  /// The server stored another number of bytes.
+  /// The server stored a different number of bytes.
   case sizeDiffers(sent: Int64, stored: Int64)
-  /// An answer that would end the upload, and that does not prove to be the server's: a proxy, a firewall or a captive portal
-  /// may have given it. The upload can be resumed.
+  /// A response that would end the upload, but does not prove that it is the server's. It may come from a proxy, a firewall or
+  /// a captive portal. The upload can be resumed.
   case notFromServer(status: Int)
-  /// GigHive knows no such upload token, or it has expired.
+  /// GigHive does not know the upload token, or it has expired.
   case guestTokenRefused
-  /// GigHive's guests have to accept its terms (the field `tos_accepted`), and this one has not.
+  /// GigHive guests must accept its terms (the field `tos_accepted`), and this one has not.
   case termsNotAccepted
-  /// A success that does not look like one of GigHive's.
+  /// A success without GigHive's confirmation.
   case unconfirmed(status: Int)
-  /// GigHive has the recording, and has not confirmed it yet.
+  /// GigHive has the recording, but has not confirmed it yet.
   case stillProcessing
   /// A success before the whole file was sent.
   case prematureSuccess(status: Int)
-  /// The tus protocol was not kept.
+  /// The tus protocol failed.
   case tus(TusError)
-  /// The server forgot an upload that was under way.
+  /// The server forgot an unfinished upload.
   case uploadLost
 
   // This side
-  /// - Parameter hasSentAll: the server had the whole request then, and may have stored the recording.
+  /// The caller cancelled the upload.
+  /// - Parameter hasSentAll: the server had received everything, and may have stored the recording.
   case cancelled(hasSentAll: Bool)
-  /// The system has no threads, memory, descriptors … left.
+  /// The system has run out of threads, memory, descriptors …
   case outOfResources(String)
 
-  /// Why a redirection is not followed.
+  /// Why a redirect is not followed.
   public enum RedirectionProblem: Equatable, Sendable {
     /// From https to http.
     case leavesTLS
-    /// To where the request had been before.
+    /// To an address that the request was sent to before.
     case circle
     /// More than `limit` in a row.
     case tooMany(limit: Int)
@@ -107,7 +107,7 @@ public enum UploadError: Error, Equatable, Sendable {
 }
 
 extension UploadError {
-  /// Is another try worth while, without anything that a person would have to do? docs/networks.md prints the table.
+  /// Whether a retry can help without a person doing anything. docs/networks.md has the table.
   package var isTransient: Bool {
     switch self {
     case .timedOut(.delivering, _, _): false
@@ -125,7 +125,7 @@ extension UploadError {
     }
   }
 
-  /// Can the upload go on as it is, with another try?
+  /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool {
     switch self {
     case .cancelled, .timedOut, .proxyUnusable: true
@@ -139,7 +139,7 @@ extension UploadError {
     }
   }
 
-  /// The error as it may be shown: texts from outside printable, and without secrets that the server has repeated.
+  /// The error with text from outside made printable, and secrets that the server repeated redacted.
   package func redacted(_ secrets: Secrets) -> UploadError {
     switch self {
     case .refused(let status, let message): .refused(status: status, message: secrets.line(message))
@@ -165,7 +165,7 @@ extension UploadError {
     }
   }
 
-  /// Has the server something else than the file?
+  /// Whether the server has something other than the file.
   package var isIntegrityFailure: Bool {
     switch self {
     case .checksumDiffers, .sizeDiffers: true
@@ -178,13 +178,13 @@ extension UploadError {
     }
   }
 
-  /// Does it leave open what became of a request that had gone out as a whole?
+  /// Whether a completely sent request may have been carried out.
   package var leavesOutcomeOpen: Bool {
     switch self {
     case .timedOut, .connectionLost, .invalidResponse: true
     case .tls(let error, _): error.leavesOutcomeOpen
-    // A server or gateway that failed may have done so behind the last byte; a redirect may follow a success. 511 is a
-    // portal's (RFC 6585, 6).
+    // A server or gateway may have failed after the last byte, and a redirect may follow a success. 511 is from a captive
+    // portal (RFC 6585, 6).
     case .refused(let status, _): status >= 500 && status != 511
     case .redirected(let status, _): status == 303
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false

@@ -1,19 +1,19 @@
-/// A stretch of an upload that has a time limit of its own.
+/// A phase of an upload with its own time limit.
 public enum UploadPhase: Equatable, Sendable {
-  /// The name is looked up.
+  /// Resolving the name.
   case resolving
-  /// Over all addresses.
+  /// Connecting, over all addresses.
   case connecting
-  /// A proxy connects further.
+  /// Waiting for a proxy to connect to the server.
   case tunnelling
   /// TLS.
   case handshaking
-  /// The request goes out.
+  /// Sending the request.
   case sending
-  /// The answer to a request that carried a whole recording, which may be stored by then.
+  /// Waiting for the response to a request with a whole recording, which may be stored by then.
   case awaitingResponse
-  /// The answer to any other request.
+  /// Waiting for the response to any other request.
   case awaitingAnswer
-  /// All of it, with all tries.
+  /// The whole upload, with all retries.
   case delivering
 }

@@ -1,4 +1,4 @@
-/// What tells a recording from others, and from itself after a change.
+/// Identifies a recording, and detects changes.
 package struct FileIdentity: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
@@ -20,11 +20,11 @@ package struct FileIdentity: Equatable, Sendable {
     self.edges = edges
   }
 
-  /// Is this the same file on the disk, whatever it is called?
+  /// Whether this is the same file on disk, whatever its name.
   package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
 
-  /// What of the recording is not as it was in `previous`; nil if it is the same. Device and inode alone do not make a
-  /// change: a stick that was taken out and put back has other numbers.
+  /// How the recording differs from `previous`; nil if it is the same. Device and inode are ignored: they change when a
+  /// stick is removed and inserted again.
   package func change(since previous: FileIdentity) -> FileChange? {
     if size != previous.size { return .size(from: previous.size, to: size) }
     if edges != previous.edges { return .content }

@@ -1,4 +1,4 @@
-/// A path as the operating system takes it: bytes without a NUL, not necessarily UTF-8.
+/// A path for the operating system: bytes without a NUL, not necessarily UTF-8.
 public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
   /// Without the closing NUL.
   public let bytes: [UInt8]
@@ -22,10 +22,10 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
     self.bytes = bytes
   }
 
-  /// The path as text, to be shown; a byte that is not UTF-8 is written as `\xe9`.
+  /// The path as text for people. A byte that is not UTF-8 is written as `\xe9`.
   public var text: String { PrintableText.escaped(bytes) }
 
-  /// Is it UTF-8, so that ``text`` is all of it?
+  /// Whether it is UTF-8, so that ``text`` is exact.
   package var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
   /// What follows the last slash.
@@ -33,10 +33,10 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
     bytes[(bytes.lastIndex(of: ASCII.slash).map { $0 + 1 } ?? 0)...]
   }
 
-  /// The same as text, to be shown.
+  /// The same as text for people.
   package var lastComponent: String { PrintableText.escaped(Array(lastComponentBytes)) }
 
-  /// The path with its closing NUL, for C; nil if it has a NUL inside, which no path can have.
+  /// The path with a closing NUL, for C; nil if it contains a NUL, which no path can.
   package var cString: [CChar]? {
     bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
   }

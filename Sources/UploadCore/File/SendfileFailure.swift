@@ -1,16 +1,16 @@
-/// What it means that a file could not be passed on to a connection directly (sendfile(2)). The error number tells nothing: a dead FUSE or
-/// NFS server gives the file ENOTCONN or ETIMEDOUT, which a connection can have, too.
+/// Which end caused a failure of sendfile(2). The error number does not tell: a dead FUSE or NFS server gives the file
+/// ENOTCONN or ETIMEDOUT, which connections can also have.
 package enum SendfileFailure: Equatable, Sendable {
   /// The file cannot be read.
   case file(FileError)
-  /// The connection takes nothing more.
+  /// The connection accepts nothing more.
   case connection
-  /// Neither, as far as they tell: the way from the one to the other. The file is to be read, and tells more then.
+  /// Neither end by itself. Reading the file will show more.
   case direct
 
   /// - Parameters:
-  ///   - problem: what the file itself said at that offset; nil if a byte could be read.
-  ///   - isConnected: does the connection itself take bytes, now or later?
+  ///   - problem: the error of the file at that offset; nil if a byte could be read.
+  ///   - isConnected: whether the connection accepts bytes, now or later.
   package init(file problem: FileError?, isConnected: Bool) {
     if let problem {
       self = .file(problem)

@@ -1,10 +1,10 @@
-/// When a change of the file's status alone (ctime) was noticed: neither its size nor its modification time is another.
+/// When a change of only the file's status (ctime) was noticed: its size and modification time are the same.
 package enum StatusChange: Equatable, Sendable {
-  /// There is more of the file to be sent.
+  /// Before the end of the file was read.
   case underWay
-  /// The end of the file has been read, and is held back. `isDigested`: since the file was last seen unchanged, does the digest
-  /// have every byte as it was sent?
+  /// The end of the file has been read, and is held back. `isDigested`: whether the digest covers every byte sent since the
+  /// file was last seen unchanged.
   case beforeEnd(isDigested: Bool)
-  /// All of the file has gone out, as pages that could still change on their way.
+  /// The whole file was sent, as pages that could still change in transit.
   case behindEnd
 }

@@ -1,28 +1,28 @@
-/// The form that GigHive files a recording under. Empty texts are not sent.
+/// The form that describes a recording to GigHive. Empty texts are not sent.
 public struct EventForm: Equatable, Sendable {
-  /// The event's day, YYYY-MM-DD. Empty: the day of the upload.
+  /// The date of the event, YYYY-MM-DD. Empty: the day of the upload.
   public var eventDate = ""
-  /// The band, or whose wedding it is.
+  /// The name of the band, or of the wedding couple.
   public var orgName = ""
   /// `band` or `wedding`. Empty: `band`.
   public var eventType = ""
-  /// What the recording is called; the server requires it.
+  /// The title of the recording. The server requires it.
   public var label = ""
   /// Names, separated by commas.
   public var participants = ""
   /// Keywords, separated by commas.
   public var keywords = ""
-  /// Where the event was.
+  /// The place of the event.
   public var location = ""
-  /// How good it was, in the user's own terms.
+  /// A rating, in any scale.
   public var rating = ""
-  /// Whatever else there is to say.
+  /// Notes.
   public var notes = ""
 
   /// An empty form.
   public init() {}
 
-  /// The form as it is sent: with what the server needs and the user left out.
+  /// The form as sent, with defaults for required fields that the user left out.
   /// - Parameter today: YYYY-MM-DD.
   package func completed(today: String) -> EventForm {
     var form = self
@@ -31,14 +31,14 @@ public struct EventForm: Equatable, Sendable {
     return form
   }
 
-  /// Refuses what the server would refuse only after it had received the whole recording.
+  /// Throws what the server would refuse only after it had received the whole recording.
   package func validate() throws(EventFormError) {
     guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
     guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
     guard eventType.isEmpty || eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
   }
 
-  /// The form's fields under the names that `uploads.php` knows.
+  /// The form's fields, with the names that `uploads.php` expects.
   package var fields: [FormField] {
     [
       FormField("event_date", eventDate), FormField("org_name", orgName), FormField("event_type", eventType),
@@ -47,7 +47,7 @@ public struct EventForm: Equatable, Sendable {
     ].filter { !$0.bytes.isEmpty }
   }
 
-  /// Is the text a day of the Gregorian calendar as YYYY-MM-DD?
+  /// Whether the text is a date of the Gregorian calendar as YYYY-MM-DD.
   static func isCalendarDay(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -57,7 +57,7 @@ public struct EventForm: Equatable, Sendable {
     return month >= 1 && month <= 12 && day >= 1 && day <= HTTPDate.dayCount(year: year, month: month)
   }
 
-  /// A day as YYYY-MM-DD.
+  /// A date as YYYY-MM-DD.
   package static func calendarDay(year: Int, month: Int, day: Int) -> String {
     func padded(_ number: Int, _ width: Int) -> String {
       let digits = String(number)

@@ -1,8 +1,8 @@
-/// What keeps a form from being sent.
+/// Why a form cannot be sent.
 public enum EventFormError: Error, Equatable {
-  /// GigHive requires one.
+  /// GigHive requires a label.
   case missingLabel
-  /// Not a day of the calendar written as YYYY-MM-DD.
+  /// Not a date as YYYY-MM-DD.
   case invalidEventDate(String)
   /// Neither `band` nor `wedding`: the server would answer with a database error.
   case unknownEventType(String)

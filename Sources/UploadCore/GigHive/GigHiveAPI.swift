@@ -1,24 +1,24 @@
-/// GigHive's addresses below a server's base, and what is posted to them as JSON.
+/// GigHive's paths below a server's base address, and the JSON for them.
 package enum GigHiveAPI {
-  /// Takes a recording as multipart/form-data.
+  /// Accepts a recording as multipart/form-data.
   package static let uploads = "api/uploads.php?ui=json"
   /// Creates tus uploads.
   package static let files = "files/"
-  /// Makes a recording of a finished tus upload. The same call again has the same result.
+  /// Turns a finished tus upload into a recording. Repeating the call gives the same result.
   package static let finalize = "api/uploads/finalize"
   /// Deletes a recording.
   package static let delete = "db/delete_media_files.php"
 
-  /// Says what it has under an asset's number.
+  /// The state of an asset.
   package static func recording(_ assetID: Int64) -> String { "api/uploads/" + String(assetID) }
 
   /// The content of a finalize request.
-  /// - Parameter uploadID: the last segment of the tus upload's address.
+  /// - Parameter uploadID: the last segment of the tus upload's URL.
   package static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {
     var json = JSONWriter()
     json.add("upload_id", uploadID)
     for (index, field) in fields.enumerated() where !fields[(index + 1)...].contains(where: { $0.name == field.name }) {
-      // What guests agree to is a truth value there.
+      // This field is a boolean here.
       if field.name == "tos_accepted", field.value == "true" {
         json.add(field.name, true)
       } else {

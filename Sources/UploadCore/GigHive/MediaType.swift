@@ -1,9 +1,9 @@
-/// Media types by file name extension, for the recordings that GigHive takes.
+/// Media types by file name extension, for the recordings that GigHive accepts.
 package enum MediaType {
-  /// For anything that is not in the table.
+  /// The default.
   package static let unknown = "application/octet-stream"
 
-  /// The media type of a file name, such as `video/mp4`; the case of the extension does not count.
+  /// The media type for a file name, such as `video/mp4`. The case of the extension is ignored.
   package static func of(fileName: String) -> String {
     let bytes = Array(fileName.utf8)
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")) else { return unknown }
@@ -11,7 +11,7 @@ package enum MediaType {
     return byExtension.first { $0.0 == fileExtension }?.1 ?? unknown
   }
 
-  /// As IANA registers them; where it does not, as browsers and servers name them.
+  /// Registered by IANA, or else in common use.
   private static let byExtension: [(String, String)] = [
     ("mp3", "audio/mpeg"), ("wav", "audio/wav"), ("flac", "audio/flac"), ("aac", "audio/aac"),
     ("m4a", "audio/mp4"), ("aif", "audio/aiff"), ("aiff", "audio/aiff"), ("ogg", "audio/ogg"),

@@ -1,13 +1,13 @@
-/// Why an answer is not a confirmation.
+/// Why a response is not a confirmation.
 package enum ReplyFailure: Error, Equatable {
-  /// The server's status says no; `message` is in its own words, as they came.
+  /// The server refused with this status. `message` is its unprocessed text.
   case refused(status: Int, message: String)
-  /// The server's SHA-256 is not that of the bytes that were sent.
+  /// The server's SHA-256 differs from that of the sent bytes.
   case checksumDiffers(sent: String, stored: String)
-  /// The server's size is not what was sent, in bytes.
+  /// The server's size differs from the number of bytes sent.
   case sizeDiffers(sent: Int64, stored: Int64)
-  /// GigHive has the recording and has not yet looked at it; asking again will tell. With its number, if it says one.
+  /// GigHive has the recording but has not processed it yet. Contains its number, if known.
   case pending(assetID: Int64?)
-  /// A success without what GigHive says of one: another program answers at this address.
+  /// A success without GigHive's fields: another program answers at this address.
   case notFromGigHive(status: Int)
 }

@@ -1,6 +1,6 @@
-/// Reads what a server says to an upload.
+/// Parses a server's response to an upload.
 package enum ServerReply {
-  /// An answer of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it has.
+  /// A response of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it already has.
   package static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
     let json = try? JSONReader.read(content)
     if status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 == ASCII.lowercased(stored) {
@@ -20,15 +20,15 @@ package enum ServerReply {
     return try compare(json, sent)
   }
 
-  /// An answer of any other endpoint: its status counts, and checksum and size where it names them.
+  /// A response of any other endpoint: its status counts, and checksum and size if present.
   package static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ReplyFailure) -> Receipt {
     let json = try? JSONReader.read(content)
     try requireSuccess(status, content, json)
     return try compare(json ?? .null, sent)
   }
 
-  /// Does the address that an S3 POST policy redirects to name what was stored? (`success_action_redirect`: bucket, key and etag
-  /// in the query)
+  /// Whether the address that an S3 POST policy redirects to confirms the upload (`success_action_redirect`: bucket, key and
+  /// etag in the query).
   static func isConfirmationByS3(_ location: String) -> Bool {
     guard let query = location.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
     let names = query.split(separator: "&").compactMap { pair in
@@ -53,7 +53,7 @@ package enum ServerReply {
     return receipt
   }
 
-  /// Compares what the server says that it has with what was sent; what it does not say is not compared.
+  /// Compares the checksum and size in the response, if present, with those of the sent file.
   static func compare(
     checksum: String?, size: Int64?, with sent: SentFile, _ receipt: inout Receipt
   ) throws(ReplyFailure) {
@@ -66,12 +66,12 @@ package enum ServerReply {
     }
   }
 
-  /// The sentence of an answer's content that a person should read.
+  /// The message for people in a response's content.
   package static func message(of content: [UInt8]) -> String {
     message(of: try? JSONReader.read(content), content: content)
   }
 
-  /// The sentence that a person should read, not yet printable: `message` and `error` of a JSON answer, the text of an HTML page.
+  /// The message for people, not yet made printable: `message` and `error` of a JSON response, or the text of an HTML page.
   static func message(of json: JSONValue?, content: [UInt8]) -> String {
     let error = json?["error"]?.string ?? ""
     let message = json?["message"]?.string ?? ""
@@ -81,7 +81,7 @@ package enum ServerReply {
     return withoutTags(content)
   }
 
-  /// The text of a short HTML page: what is outside of tags, beginning behind the head where there is one.
+  /// The text of a short HTML page: everything outside of tags, after the head.
   private static func withoutTags(_ content: [UInt8]) -> String {
     var text: [UInt8] = []
     var isInTag = false

@@ -1,12 +1,12 @@
-/// Takes the chunked transfer coding away (RFC 9112, 7.1). Chunk extensions and trailer fields are read and dropped.
+/// Decodes the chunked transfer coding (RFC 9112, 7.1). Chunk extensions and trailer fields are parsed and dropped.
 package struct ChunkedDecoder: Equatable, Sendable {
   private enum State: Equatable {
-    /// In a chunk-size line. `length` counts the whole line, `digits` how many belong to the number so far.
+    /// In a chunk-size line. `length` is the length of the line, `digits` the number of digits so far.
     case sizeLine(size: Int64, digits: Int, length: Int, part: SizeLinePart)
     case data(left: Int64)
-    /// Behind a chunk's data: CR LF, or LF alone.
+    /// After a chunk's data: CR LF, or LF alone.
     case dataEnd(sawCarriageReturn: Bool)
-    /// In the trailer section. `lineLength` is that of the line so far, without its end.
+    /// In the trailer section. `lineLength` is the length of the current line, without its end.
     case trailer(length: Int, lineLength: Int, sawCarriageReturn: Bool)
     case finished
   }
@@ -20,8 +20,8 @@ package struct ChunkedDecoder: Equatable, Sendable {
 
   package var isFinished: Bool { state == .finished }
 
-  /// Decodes from the front of `input` and hands each run of content to `content`.
-  /// - Returns: how many bytes of the input belong to this body: all of them until it is finished.
+  /// Decodes `input` and passes each run of content to `content`.
+  /// - Returns: how many bytes of the input belong to this body; all of them until it is finished.
   package mutating func decode(
     _ input: UnsafeRawBufferPointer, content: (UnsafeRawBufferPointer) -> Void
   ) throws(ResponseError) -> Int {
@@ -74,7 +74,7 @@ package struct ChunkedDecoder: Equatable, Sendable {
     }
   }
 
-  /// What follows the number: extensions, which servers also use as padding, then the line's end.
+  /// The rest of the line after the number: extensions, which servers also use as padding, then the line end.
   private func partAfterNumber(_ byte: UInt8, _ digits: Int, _ part: SizeLinePart) throws(ResponseError) -> SizeLinePart
   {
     guard digits > 0, part != .lineEnd, byte != 0 else { throw .invalidChunk }

@@ -1,4 +1,4 @@
-/// How much of a request's content may have reached the other side.
+/// How much of a request's content may have reached the peer.
 package enum ContentSent: Equatable, Sendable {
   /// Not a byte.
   case none

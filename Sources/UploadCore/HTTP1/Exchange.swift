@@ -1,20 +1,20 @@
-/// One request and its response on an HTTP/1.1 connection, without the connection: it is told what was sent and fed what
-/// arrives, and says what may be sent next. Both directions are open at once, so that an answer which comes before the
-/// request is out stops the sending (RFC 9112, 9.3).
+/// One request and its response over HTTP/1.1, without the connection. The caller reports what was sent and passes in what
+/// arrives, and this says what may be sent next. Both directions are open at once, so that an early final response stops
+/// the sending (RFC 9112, 9.3).
 ///
 ///     sending:    head ──▶ awaitingContinue ──▶ body ──▶ finished
 ///                   │             │               │
-///                   └─────────────┴───────────────┴────▶ stopped      a final response came first
+///                   └─────────────┴───────────────┴────▶ stopped      early final response
 ///
 ///     receiving:  head ◀─▶ (interim heads) ──▶ content ──▶ complete
 package struct Exchange: Sendable {
   package enum Sending: Equatable, Sendable {
     case head
-    /// `Expect: 100-continue` was sent; the body waits for leave, but only so long (RFC 9110, 10.1.1).
+    /// `Expect: 100-continue` was sent. The body waits for the 100 up to this time (RFC 9110, 10.1.1).
     case awaitingContinue(untilMilliseconds: Int64)
     case body
     case finished
-    /// The final response came before the body was out; the rest must not be sent.
+    /// The final response arrived before the body was sent. The rest must not be sent.
     case stopped
   }
 
@@ -35,51 +35,51 @@ package struct Exchange: Sendable {
   private var interimResponses = 0
   private var drained: Int64 = 0
   private var connectionEnds = false
-  /// Has another request been sent behind this one? What follows this one's response is then the other's.
+  /// Whether another request was pipelined after this one. Bytes after this response then belong to that one's.
   package var hasSuccessor = false
   private var response: Response?
 
   /// - Parameters:
   ///   - method: decides whether the response has content.
-  ///   - expectsContinue: does the head ask for `100 (Continue)`?
+  ///   - expectsContinue: whether the head asks for `100 (Continue)`.
   package init(method: String, expectsContinue: Bool) {
     self.method = method
     self.expectsContinue = expectsContinue
   }
 
-  // MARK: What the caller asks
+  // MARK: Queries
 
-  /// The response once it is whole.
+  /// The response when it is complete.
   package var finalResponse: Response? { receiving == .complete ? response : nil }
 
-  /// A response that says no, as far as it is there: its head is enough when the connection breaks behind it.
+  /// A refusal, as far as it has arrived. Its head is enough if the connection breaks after it.
   package var refusalSoFar: Response? {
     guard let response, response.status >= 300 else { return nil }
     return response
   }
 
-  /// Has anything of the response arrived, be it an interim one?
+  /// Whether any part of a response has arrived, including interim responses.
   package var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
 
-  /// Has nothing of a final response arrived, so that an end of the connection cuts none?
+  /// Whether nothing of a final response has arrived, so that the end of the connection truncates none.
   package var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
 
-  /// Did the server say that the connection ends behind this response?
+  /// Whether the server said that the connection ends after this response.
   package var endsConnection: Bool { receiving == .complete && connectionEnds }
 
-  /// Did the server say that it keeps the connection open?
+  /// Whether the server said that it keeps the connection open.
   package var promisesReuse: Bool {
     guard let fields = response?.head.fields else { return false }
     return fields.listMembers(of: "Connection").contains("keep-alive") || fields.first("Keep-Alive") != nil
   }
 
-  /// Can another request follow on the same connection? (RFC 9112, 9.3 and 9.6)
+  /// Whether another request can follow on the same connection (RFC 9112, 9.3 and 9.6).
   package var canReuseConnection: Bool { receiving == .complete && sending == .finished && !connectionEnds }
 
-  // MARK: What the caller tells
+  // MARK: Events
 
   /// The head has been written.
-  /// - Parameter continueDeadlineMilliseconds: until when to wait for leave to send the body.
+  /// - Parameter continueDeadlineMilliseconds: until when to wait for `100 (Continue)`.
   package mutating func headWasSent(continueDeadlineMilliseconds: Int64) {
     guard sending == .head else { return }
     sending = expectsContinue ? .awaitingContinue(untilMilliseconds: continueDeadlineMilliseconds) : .body
@@ -95,9 +95,9 @@ package struct Exchange: Sendable {
     if sending == .body { sending = .finished }
   }
 
-  /// Bytes have arrived. All of them are taken; what follows a whole response is dropped, and the connection with it,
-  /// unless another request has followed.
-  /// - Returns: how many bytes were taken.
+  /// Bytes have arrived. All of them are consumed, unless another request was pipelined. Bytes after a complete response
+  /// are dropped, and the connection with them.
+  /// - Returns: the number of bytes consumed.
   @discardableResult
   package mutating func receive(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> Int {
     var rest = input
@@ -119,7 +119,7 @@ package struct Exchange: Sendable {
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       if drained > Limits.replyDrainLength {
-        // Long enough to know what the server said; the connection is not worth waiting for the rest.
+        // This is enough to know the server's message. Waiting for the rest is not worth the connection.
         connectionEnds = true
         receiving = .complete
       }
@@ -144,7 +144,7 @@ package struct Exchange: Sendable {
     for byte in input {
       count += 1
       if headBytes.isEmpty, byte == ASCII.carriageReturn || byte == ASCII.lineFeed {
-        // A line end that a careless server left behind its previous response.
+        // A stray line end after the previous response of a sloppy server.
         strayLineEnds += 1
         guard strayLineEnds <= 2 else { throw .notHTTP }
         continue
@@ -162,7 +162,7 @@ package struct Exchange: Sendable {
     return count
   }
 
-  /// If the bytes so far end in an empty line: how long the head before it is, without its last line end.
+  /// The length of the head without its last line end, if the bytes so far end in an empty line; otherwise nil.
   private var lengthOfWholeHead: Int? {
     var end = headBytes.count - 1
     if headBytes[end - 1] == ASCII.carriageReturn { end -= 1 }
@@ -185,8 +185,8 @@ package struct Exchange: Sendable {
     }
   }
 
-  /// More of the request's content has arrived at the other side: interim responses are counted anew. Servers send them all
-  /// along a request that takes hours.
+  /// More of the request's content has arrived at the peer, so the count of interim responses restarts. Servers keep
+  /// sending them during requests that take hours.
   package mutating func contentHasAdvanced() { interimResponses = 0 }
 
   private mutating func acceptInterim(_ head: ResponseHead) throws(ResponseError) {
@@ -200,8 +200,8 @@ package struct Exchange: Sendable {
 
   private static func endsConnection(_ head: ResponseHead) -> Bool {
     let options = head.fields.listMembers(of: "Connection")
-    // Both lengths at once are what request smuggling looks like (RFC 9112, 6.3).
-    // So does a transfer coding in HTTP/1.0, which knows none (RFC 9112, 6.1).
+    // Both lengths at once suggest request smuggling (RFC 9112, 6.3), and so does a transfer coding in HTTP/1.0, which
+    // has none (RFC 9112, 6.1).
     let isAmbiguous =
       head.fields.first("Transfer-Encoding") != nil
       && (head.minorVersion == 0 || head.fields.first("Content-Length") != nil)

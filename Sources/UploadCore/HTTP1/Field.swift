@@ -12,8 +12,8 @@ package struct Field: Equatable, Sendable {
   /// Field names are case-insensitive (RFC 9110, 5.1).
   package func hasName(_ other: String) -> Bool { ASCII.equalsIgnoringCase(name.utf8, other.utf8) }
 
-  /// Can the field be sent as one line? The name must be a token, the value free of control characters except tab
-  /// (RFC 9110, 5.5): a line end in either would let its author write header lines of his own.
+  /// Whether the field can be sent as one line. The name must be a token, and the value must contain no control characters
+  /// except tab (RFC 9110, 5.5), because a line break would allow header injection.
   package var isSendable: Bool {
     !name.isEmpty && name.utf8.allSatisfy(ASCII.isTokenCharacter)
       && value.utf8.allSatisfy { !ASCII.isControl($0) || $0 == ASCII.tab }

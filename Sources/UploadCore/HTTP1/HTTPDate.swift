@@ -1,13 +1,13 @@
 /// Dates in HTTP fields (RFC 9110, 5.6.7).
 package enum HTTPDate {
-  /// Seconds since 1970 of a date in one of the three formats that HTTP has had:
+  /// Seconds since 1970 for a date in one of HTTP's three formats:
   ///
   ///     Sun, 06 Nov 1994 08:49:37 GMT     IMF-fixdate
   ///     Sunday, 06-Nov-94 08:49:37 GMT    RFC 850
   ///     Sun Nov  6 08:49:37 1994          asctime
   ///
-  /// nil for anything else. The day's name is not checked. A year of two digits is of the past from 69 on, as in POSIX's
-  /// strptime: RFC 9110 would have it depend on the present, which boards often do not know.
+  /// nil for anything else. The day of the week is not checked. Two-digit years from 69 on are in the 1900s, as in POSIX's
+  /// strptime. In RFC 9110 this depends on the current date, which boards often do not know.
   package static func seconds(_ text: String) -> Int64? {
     let words = Array(text.utf8).split(separator: ASCII.space)
     switch words.count {
@@ -30,7 +30,7 @@ package enum HTTPDate {
       let monthIndex = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
       var year = number(year, digits: hasCentury ? 4...4 : 2...2), clock.count == 3,
       let hour = number(clock[0], digits: 2...2), hour < 24, let minute = number(clock[1], digits: 2...2), minute < 60,
-      // A leap second is the next minute's first.
+      // A leap second counts as the first second of the next minute.
       let second = number(clock[2], digits: 2...2), second <= 60
     else { return nil }
     if !hasCentury { year += year < 69 ? 2000 : 1900 }
@@ -42,16 +42,16 @@ package enum HTTPDate {
     digits.contains(word.count) ? ASCII.decimal(word) : nil
   }
 
-  /// Days from 1970-01-01 in the Gregorian calendar. Years begin in March here, so that a leap day is a year's last.
+  /// Days since 1970-01-01 in the Gregorian calendar. Years start in March here, so that a leap day is the last of its year.
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    // 400 years later, since division rounds towards zero.
+    // Shifted by 400 years, because division rounds towards zero.
     let y = (month <= 2 ? year - 1 : year) + 400
     let monthFromMarch = (month + 9) % 12
     let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
     return y * 365 + y / 4 - y / 100 + y / 400 + dayOfYear - 719_468 - 146_097
   }
 
-  /// How many days a month of the Gregorian calendar has.
+  /// The number of days in a month of the Gregorian calendar.
   /// - Parameter month: 1 to 12.
   static func dayCount(year: Int64, month: Int64) -> Int64 {
     let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

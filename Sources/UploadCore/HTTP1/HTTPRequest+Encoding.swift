@@ -1,5 +1,5 @@
 extension HTTPRequest {
-  /// How the target is written into the request line (RFC 9112, 3.2).
+  /// The form of the target in the request line (RFC 9112, 3.2).
   package enum TargetForm: Sendable {
     /// The path: to a server.
     case origin
@@ -9,7 +9,7 @@ extension HTTPRequest {
     case authority
   }
 
-  /// The head as it goes on the wire, with its closing empty line (RFC 9112, 2.1). Host comes first (RFC 9110, 7.2).
+  /// The head as sent, including its empty line (RFC 9112, 2.1). Host comes first (RFC 9110, 7.2).
   package func encodedHead(_ form: TargetForm = .origin) throws(RequestHeadError) -> [UInt8] {
     let text =
       switch form {
@@ -18,7 +18,7 @@ extension HTTPRequest {
       case .authority: target.authorityWithPort
       }
     let host = form == .authority ? target.authorityWithPort : target.authority
-    // One array for all of it: strings that are put together would be allocated for each field of each request.
+    // A single array, because concatenated strings would be allocated for each field of each request.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(1024)
     func append(_ text: String) { bytes.append(contentsOf: text.utf8) }

@@ -1,22 +1,22 @@
-/// A request as a protocol decides on it. Who sends it adds who asks: credentials, user agent, Content-Length.
+/// A request as the protocol decides on it. The sender adds credentials, user agent and Content-Length.
 package struct HTTPRequest: Equatable, Sendable {
   /// Which connection a request may use.
   package enum Reuse: Equatable, Sendable {
-    /// Any that is open: the request can be repeated if the server closes it at the same moment.
+    /// Any open one. If the server closes it at the same moment, the request can be repeated.
     case any
-    /// One that the server has promised to keep open, since the request must not be sent twice.
+    /// Only one that the server has promised to keep open, because the request must not be sent twice.
     case promised
   }
 
   package var method: String
   package var target: TargetURI
-  /// All fields but Host, which ``encodedHead(_:)`` writes.
+  /// All fields except Host, which ``encodedHead(_:)`` writes.
   package var fields: [Field]
   /// nil for a request without content.
   package var body: RequestBody?
-  /// Is it worth a round trip to ask whether the content is wanted?
+  /// Whether it may use `Expect: 100-continue` before its content.
   package var mayExpectContinue = false
-  /// Is there a secret in the content, so that a redirect to another origin must not be followed?
+  /// Whether the content has a secret, so that redirects to another origin must not be followed.
   package var isConfidential = false
   package var reuse = Reuse.any
 
@@ -27,9 +27,9 @@ package struct HTTPRequest: Equatable, Sendable {
     self.body = body
   }
 
-  /// Bytes of content.
+  /// The length of the content in bytes.
   package var contentLength: Int64 { body?.length ?? 0 }
 
-  /// Where in the file the content begins, in bytes.
+  /// The offset of the content in the file, in bytes.
   package var fileOffset: Int64 { body?.fileOffset ?? 0 }
 }

@@ -1,22 +1,22 @@
-/// What follows a request's head on the wire: some bytes of framing, a stretch of the file, and framing again.
+/// The content of a request: framing, a range of the file, and framing again.
 ///
-/// It goes through the phases header → file → footer → complete, and its length is known before its first byte. A
-/// multipart form has both framings (``FormData``); a plain PUT has none.
+/// Its phases are header → file → footer → complete, and its length is known from the start. A multipart form has both
+/// framings (``FormData``), a plain PUT has none.
 package struct RequestBody: Equatable, Sendable {
   package enum Phase: Equatable, Sendable {
-    /// Framing before the file; `sent` bytes of it have been taken.
+    /// Framing before the file, of which `sent` bytes were taken.
     case header(sent: Int)
-    /// The file; `sent` bytes of it have been taken.
+    /// The file, of which `sent` bytes were taken.
     case file(sent: Int64)
-    /// Framing behind the file.
+    /// Framing after the file.
     case footer(sent: Int)
     case complete
   }
 
   package let header: [UInt8]
-  /// Where in the file its stretch begins, in bytes.
+  /// The start of the range in the file, in bytes.
   package let fileOffset: Int64
-  /// Bytes of the file, as they were counted when the file was opened.
+  /// The length of the range, in bytes, by the size of the file when it was opened.
   package let fileLength: Int64
   package let footer: [UInt8]
   package private(set) var phase = Phase.header(sent: 0)
@@ -32,12 +32,13 @@ package struct RequestBody: Equatable, Sendable {
   /// The value of Content-Length.
   package var length: Int64 { Int64(header.count) + fileLength + Int64(footer.count) }
 
-  /// Does its stretch of the file, or the part of it up to `sent`, end where a file of this size does?
+  /// Whether its range of the file, or the part of it up to `sent`, ends at the end of a file of this size.
   package func endsFile(of size: Int64, after sent: Int64? = nil) -> Bool {
     fileLength > 0 && fileOffset + (sent ?? fileLength) == size
   }
 
-  /// Copies framing into `space` as far as it fits; 0 in the phases file and complete.
+  /// Copies as much framing into `space` as fits.
+  /// - Returns: the number of bytes; 0 in the phases file and complete.
   package mutating func writeFraming(into space: UnsafeMutableRawBufferPointer) -> Int {
     switch phase {
     case .header(let sent):
@@ -55,16 +56,16 @@ package struct RequestBody: Equatable, Sendable {
     }
   }
 
-  /// Takes `count` bytes of the file as read.
+  /// Marks `count` bytes of the file as read.
   package mutating func advanceFile(by count: Int) {
     guard case .file(let sent) = phase, count > 0, Int64(count) <= fileLength - sent else {
-      preconditionFailure("more of the file than the body has")
+      preconditionFailure("more file content than the body has")
     }
     phase = .file(sent: sent + Int64(count))
     settle()
   }
 
-  /// Leaves phases that are done, so that `phase` always names work to do.
+  /// Leaves finished phases, so that `phase` always has work left.
   private mutating func settle() {
     if case .header(let sent) = phase, sent == header.count { phase = .file(sent: 0) }
     if case .file(let sent) = phase, sent == fileLength { phase = .footer(sent: 0) }

@@ -1,4 +1,4 @@
-/// How the end of a response's content is told (RFC 9112, 6.3).
+/// How the end of a response's content is found (RFC 9112, 6.3).
 package enum ResponseBodyFraming: Equatable, Sendable {
   case none
   /// Content-Length, in bytes.
@@ -8,14 +8,14 @@ package enum ResponseBodyFraming: Equatable, Sendable {
   case untilClose
 
   /// The framing of a final response.
-  /// - Parameter requestMethod: a response to HEAD, and a success of CONNECT, has no content whatever its fields say.
+  /// - Parameter requestMethod: a response to HEAD, or a success to CONNECT, has no content whatever its fields say.
   package init(of head: ResponseHead, requestMethod: String) throws(ResponseError) {
     let isTunnel = requestMethod == "CONNECT" && head.status < 300
     if requestMethod == "HEAD" || isTunnel || head.status == 204 || head.status == 304 {
       self = .none
       return
     }
-    // "identity" is no coding; RFC 2616 had it.
+    // "identity" means no coding. It is from RFC 2616.
     let codings = head.fields.listMembers(of: "Transfer-Encoding").filter { $0 != "identity" }
     if !codings.isEmpty {
       guard codings == ["chunked"] else { throw .unsupportedTransferEncoding }
@@ -24,7 +24,7 @@ package enum ResponseBodyFraming: Equatable, Sendable {
     }
     var length: Int64?
     for value in head.fields.values(of: "Content-Length") {
-      // A list of equal numbers is what a proxy makes of repeated fields.
+      // A proxy turns repeated fields into a list of equal numbers.
       for element in Array(value.utf8).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         guard let number = ASCII.decimal(ASCII.trimmed(element)), length == nil || length == number else {
           throw .invalidContentLength

@@ -5,7 +5,7 @@ package struct ResponseHead: Equatable, Sendable {
   /// 100 to 599.
   package let status: Int
   package let fields: [Field]
-  /// Was there a field line that breaks the rules? It is left out, and the connection is not used again.
+  /// Whether there was a malformed field line. It is ignored, and the connection is not reused.
   package let hasMalformedField: Bool
 
   package init(minorVersion: UInt8 = 1, status: Int, fields: [Field]) {
@@ -17,7 +17,7 @@ package struct ResponseHead: Equatable, Sendable {
 
   package var isInterim: Bool { status < 200 }
 
-  /// Reads a whole head, without its closing empty line. A line may end in LF alone (RFC 9112, 2.2).
+  /// Parses a complete head without its empty line. A line may end in LF alone (RFC 9112, 2.2).
   package init(parsing bytes: ArraySlice<UInt8>) throws(ResponseError) {
     var lines = bytes.split(separator: ASCII.lineFeed, omittingEmptySubsequences: false)[...]
     guard let statusLine = lines.popFirst() else { throw .notHTTP }
@@ -33,7 +33,7 @@ package struct ResponseHead: Equatable, Sendable {
         isInFraming = ResponseHead.isFraming(Array(field.name.utf8)[...])
         fields.append(field)
       } catch {
-        // A careless server's mistake is harmless where it does not touch what says how long the response is.
+        // A malformed field is harmless unless it affects the length of the response.
         let isContinuation = line.first == ASCII.space || line.first == ASCII.tab
         guard !(isContinuation && isInFraming), !ResponseHead.isFraming(line) else { throw error }
         malformedCount += 1
@@ -43,7 +43,7 @@ package struct ResponseHead: Equatable, Sendable {
     hasMalformedField = malformedCount > 0
   }
 
-  /// Does the line begin with the name of a field that decides where the response ends?
+  /// Whether the line starts with the name of a field that decides where the response ends.
   private static func isFraming(_ line: ArraySlice<UInt8>) -> Bool {
     let name = ASCII.trimmed(line.prefix { $0 != ASCII.colon })
     return ["Content-Length", "Transfer-Encoding"].contains { ASCII.equalsIgnoringCase(name, $0.utf8) }
@@ -53,7 +53,7 @@ package struct ResponseHead: Equatable, Sendable {
     line.last == ASCII.carriageReturn ? line.dropLast() : line
   }
 
-  /// `HTTP/1.1 201 Created`; the reason and even the space before it may be missing.
+  /// `HTTP/1.1 201 Created`. The reason and the space before it can be missing.
   private static func parseStatusLine(_ line: ArraySlice<UInt8>) throws(ResponseError) -> (UInt8, Int) {
     let line = Array(line)
     guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), ASCII.isDigit(line[7]), line[8] == ASCII.space,

@@ -1,6 +1,6 @@
 extension TargetURI {
-  /// The URI that a reference means when it was found in an answer from this one (RFC 3986, 5.2), such as a Location
-  /// field: an absolute URI, `//host/path`, `/path`, `?query` or `path`.
+  /// Resolves a reference from a response of this URI, such as a Location field (RFC 3986, 5.2): an absolute URI,
+  /// `//host/path`, `/path`, `?query` or `path`.
   package func resolving(_ reference: String) throws(TargetURIError) -> TargetURI {
     let bytes = [UInt8](reference.utf8)
     if TargetURI.hasScheme(bytes) { return try TargetURI(reference).inZone(of: self) }
@@ -14,15 +14,15 @@ extension TargetURI {
     case ASCII.slash: target = TargetURI.withoutDotSegments(bytes)
     case ASCII.questionMark: target = path + bytes
     default:
-      // Relative to the folder: everything up to the last slash.
+      // Relative to everything up to the last slash.
       let folder = path[...(path.lastIndex(of: ASCII.slash) ?? 0)]
       target = TargetURI.withoutDotSegments(Array(folder) + bytes)
     }
     return try TargetURI(origin + String(decoding: target, as: UTF8.self))
   }
 
-  /// The same URI in the other one's zone: a server does not know which of its client's networks it is in, and its Location
-  /// fields have none.
+  /// The same URI with the zone of the other one. A server does not know its client's zone, so its Location fields have
+  /// none.
   private func inZone(of other: TargetURI) throws(TargetURIError) -> TargetURI {
     guard zone == nil, other.zone != nil, IPAddress(host.utf8)?.isLinkLocal == true || host == other.host else {
       return self
@@ -32,7 +32,7 @@ extension TargetURI {
     return uri
   }
 
-  /// The same path and query on the other URI's scheme, host and port.
+  /// The same path and query with the other URI's scheme, host and port.
   package func moved(toOriginOf other: TargetURI) -> TargetURI {
     TargetURI(
       scheme: other.scheme, host: other.host, zone: other.zone, port: other.port, requestTarget: requestTarget)

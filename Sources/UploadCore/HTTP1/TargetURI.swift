@@ -1,21 +1,21 @@
-/// An absolute `http` or `https` URI (RFC 3986, 4.3; RFC 9110, 4.2), taken apart for a connection and a request line.
+/// An absolute `http` or `https` URI (RFC 3986, 4.3; RFC 9110, 4.2), parsed for a connection and a request line.
 public struct TargetURI: Equatable, Sendable {
   /// The schemes that can be uploaded to.
   public enum Scheme: Equatable, Sendable { case http, https }
 
-  /// Decides whether TLS is spoken.
+  /// Decides whether TLS is used.
   public let scheme: Scheme
   /// A name or address in lower case; an IPv6 address without its brackets and zone.
   public let host: String
-  /// The network interface that an IPv6 address counts on, such as "eth0" (RFC 6874): this machine's own affair, which is not
-  /// sent anywhere. nil if there is none.
+  /// The network interface of an IPv6 address, such as "eth0" (RFC 6874); nil if there is none. It is local to this machine
+  /// and never sent.
   public let zone: String?
-  /// The TCP port; the scheme's own if the text has none.
+  /// The TCP port; by default that of the scheme.
   public let port: UInt16
-  /// Path and query, beginning with "/": the origin-form of a request target (RFC 9112, 3.2.1).
+  /// Path and query, starting with "/": the origin-form of a request target (RFC 9112, 3.2.1).
   package let requestTarget: String
 
-  /// Takes a URL as a person gives it. A fragment is dropped.
+  /// Parses a URL as typed by a person. A fragment is dropped.
   public init(_ text: String) throws(TargetURIError) {
     let bytes = Array(text.utf8)
     guard bytes.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
@@ -28,7 +28,7 @@ public struct TargetURI: Equatable, Sendable {
     self.zone = zone
     self.port = port ?? (scheme == .https ? 443 : 80)
     requestTarget = try TargetURI.parseTarget(rest[authorityEnd...])
-    // With the slash and the lower case that it has by now, so that what is taken can be read again.
+    // Checks the normalized text, so that it can be parsed again.
     guard self.text.utf8.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
   }
 
@@ -40,7 +40,7 @@ public struct TargetURI: Equatable, Sendable {
     self.requestTarget = requestTarget
   }
 
-  /// The value of the Host field (RFC 9110, 7.2): the port only if it is not the scheme's own.
+  /// The value of the Host field (RFC 9110, 7.2), with the port unless it is the scheme's default.
   package var authority: String { authority(withZone: false) }
 
   private func authority(withZone: Bool) -> String {
@@ -49,18 +49,18 @@ public struct TargetURI: Equatable, Sendable {
     return port == (scheme == .https ? 443 : 80) ? name : name + ":" + String(port)
   }
 
-  /// What is looked up: the host, with its zone as getaddrinfo(3) takes it.
+  /// The name to look up: the host, with its zone as for getaddrinfo(3).
   package var lookupName: String { zone.map { host + "%" + $0 } ?? host }
 
-  /// Host and port, also if the port is the scheme's own: the authority-form (RFC 9112, 3.2.3).
+  /// Host and port, even if it is the scheme's default: the authority-form (RFC 9112, 3.2.3).
   package var authorityWithPort: String { (hostIsIPv6 ? "[" + host + "]" : host) + ":" + String(port) }
 
-  /// Scheme, host and port: what a connection and credentials are for (RFC 9110, 4.3.1).
+  /// Scheme, host and port: the scope of a connection and of credentials (RFC 9110, 4.3.1).
   package var origin: String { schemeText + authority(withZone: true) }
 
   private var schemeText: String { scheme == .https ? "https://" : "http://" }
 
-  /// The last segment of the path: the name of what it leads to.
+  /// The last segment of the path.
   package var lastPathSegment: String {
     let path = requestTarget.utf8.prefix { $0 != ASCII.questionMark }
     let start = path.lastIndex(of: ASCII.slash).map { path.index(after: $0) } ?? path.startIndex
@@ -75,10 +75,10 @@ public struct TargetURI: Equatable, Sendable {
 
   private var hostIsIPv6: Bool { host.utf8.contains(ASCII.colon) }
 
-  /// Another target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. A query of
-  /// this URI is dropped.
+  /// A target below this one's path: `https://hive/base` and `api/x?y` give `https://hive/base/api/x?y`. The query of this
+  /// URI is dropped.
   package func appending(_ relative: String) -> TargetURI {
-    precondition(relative.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete }, "not a part of a URI")
+    precondition(relative.utf8.allSatisfy { $0 > ASCII.space && $0 < ASCII.delete }, "not part of a URI")
     var path = Array(requestTarget.utf8.prefix { $0 != ASCII.questionMark })
     if path.last != ASCII.slash { path.append(ASCII.slash) }
     let target = String(decoding: path, as: UTF8.self) + relative
@@ -124,13 +124,13 @@ public struct TargetURI: Equatable, Sendable {
     )
   }
 
-  /// "fe80::1%25eth0" (RFC 6874, 2), or "fe80::1%eth0", as people copy it from ip(8). The name of an interface keeps its case.
+  /// "fe80::1%25eth0" (RFC 6874, 2), or "fe80::1%eth0" as copied from ip(8). The interface name keeps its case.
   private static func splitZone(
     _ bytes: ArraySlice<UInt8>
   ) throws(TargetURIError) -> (host: ArraySlice<UInt8>, zone: ArraySlice<UInt8>?) {
     guard let percent = bytes.firstIndex(of: ASCII.percent) else { return (bytes, nil) }
     var zone = bytes[(percent + 1)...]
-    // "%25" alone is the interface with that number.
+    // "%25" alone is interface number 25.
     if zone.count > 2, zone.starts(with: "25".utf8) { zone = zone.dropFirst(2) }
     guard !zone.isEmpty, zone.count <= Limits.zoneLength, zone.allSatisfy(isZoneCharacter) else { throw .invalidHost }
     return (bytes[..<percent], zone)
@@ -157,7 +157,7 @@ public struct TargetURI: Equatable, Sendable {
     ASCII.hexValue(byte) != nil || byte == ASCII.colon || byte == UInt8(ascii: ".")
   }
 
-  /// Letters, digits, "-", "." and, since local networks have such names, "_".
+  /// Letters, digits, "-", "." and "_", which names in local networks can have.
   private static func isHostCharacter(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
       || byte == UInt8(ascii: "_")

@@ -2,16 +2,16 @@
 public enum TargetURIError: Error, Equatable {
   /// The limit is in bytes.
   case tooLong(limit: Int)
-  /// Neither `http://` nor `https://` at its start.
+  /// It starts with neither `http://` nor `https://`.
   case unsupportedScheme
   /// Nothing between the scheme and the path.
   case missingHost
-  /// A host with characters that no host name has, or an address in brackets that is none.
+  /// A host with invalid characters, or an invalid address in brackets.
   case invalidHost
   /// Not a number from 1 to 65535.
   case invalidPort
-  /// `user:password@`: a secret in a URL ends up in logs and process lists, so it is refused (RFC 9110, 4.2.4).
+  /// `user:password@`. Secrets in URLs end up in logs and process lists, so they are refused (RFC 9110, 4.2.4).
   case containsUserInformation
-  /// A space, a control character or a byte outside ASCII that is not percent-encoded.
+  /// A space, a control character or a non-ASCII byte that is not percent-encoded.
   case invalidCharacter
 }

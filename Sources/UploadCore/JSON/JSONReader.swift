@@ -1,16 +1,16 @@
 /// Why a text is not JSON.
 package enum JSONError: Error, Equatable {
-  /// The byte at `offset` does not fit, or the text ends there too early.
+  /// The byte at `offset` is unexpected, or the text ends there.
   case unexpected(offset: Int)
   case tooDeep(limit: Int)
 }
 
-/// Reads one JSON text, strictly by RFC 8259: UTF-8, no comments, no trailing commas, nothing behind the value.
+/// Parses one JSON text, strictly by RFC 8259: UTF-8, no comments, no trailing commas, nothing after the value.
 package struct JSONReader {
   private let bytes: [UInt8]
   private var offset = 0
 
-  /// - Parameter bytes: the whole text; a byte order mark is refused.
+  /// - Parameter bytes: the whole text. A byte order mark is refused.
   package static func read(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
     var reader = JSONReader(bytes: bytes)
     let value = try reader.readValue(depth: 0)
@@ -144,8 +144,8 @@ package struct JSONReader {
     }
   }
 
-  /// The four digits behind `\u`, and a second escape where they are the first half of a surrogate pair. A half without
-  /// its other half, which the grammar allows, becomes U+FFFD.
+  /// The four digits after `\u`, and a second escape if they are the first half of a surrogate pair. An unpaired
+  /// half, which the grammar allows, becomes U+FFFD.
   private mutating func readUnicodeEscape() throws(JSONError) -> Character {
     let first = try readFourHexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

@@ -1,4 +1,4 @@
-/// A JSON text as a tree (RFC 8259). Numbers keep their spelling, since identifiers can exceed what a Double holds.
+/// A JSON value (RFC 8259). Numbers keep their spelling, because identifiers can exceed the precision of a Double.
 package indirect enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -12,18 +12,18 @@ package indirect enum JSONValue: Equatable, Sendable {
     package let value: JSONValue
   }
 
-  /// The member of that name of an object; the last one where a name is repeated, as most readers have it.
+  /// The member of an object with this name. If a name is repeated, the last one counts, as in most parsers.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.last { $0.name == name }?.value
   }
 
-  /// The members of an object, in their order; none of anything else.
+  /// The members of an object, in order; empty for other values.
   package var members: [Member] {
     if case .object(let members) = self { members } else { [] }
   }
 
-  /// The elements of an array; none of anything else.
+  /// The elements of an array; empty for other values.
   package var elements: [JSONValue] {
     if case .array(let elements) = self { elements } else { [] }
   }
@@ -32,7 +32,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// A whole number, also one that a server wrote as a string of digits (PHP often does).
+  /// An integer, even if it is written as a string of digits, as PHP often does.
   package var integer: Int64? {
     switch self {
     case .number(let text), .string(let text): Int64(text)

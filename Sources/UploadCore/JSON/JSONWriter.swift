@@ -4,7 +4,7 @@ package struct JSONWriter {
 
   package init() {}
 
-  /// The whole object; nothing can be added afterwards.
+  /// The complete object.
   package consuming func finished() -> String { text + "}" }
 
   package mutating func add(_ name: String, _ value: String) {
@@ -29,13 +29,13 @@ package struct JSONWriter {
     text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
   }
 
-  /// A path: as text, and one that is not UTF-8 exactly, too.
+  /// A path as text; if it is not UTF-8, also in its exact form.
   package mutating func add(file: LocalPath) {
     add("file", file.text)
     if !file.isUTF8 { add("file_percent_encoded", Percent.encode(file.bytes)) }
   }
 
-  /// A value as it was read; numbers keep their spelling.
+  /// A parsed value. Numbers keep their spelling.
   package mutating func add(_ name: String, _ value: JSONValue) {
     addName(name)
     text += JSONWriter.text(of: value)
@@ -59,7 +59,7 @@ package struct JSONWriter {
     text += JSONWriter.quoted(name) + ":"
   }
 
-  /// Control characters, also those above ASCII and those that turn the direction of writing, are escaped.
+  /// The string in quotes. Control characters, including those above ASCII and bidirectional marks, are escaped.
   static func quoted(_ value: String) -> String {
     var result = "\""
     for scalar in value.unicodeScalars {
@@ -70,7 +70,7 @@ package struct JSONWriter {
       case "\r": result += "\\r"
       case "\t": result += "\\t"
       case _ where !PrintableText.isHarmless(scalar):
-        // None of them is above U+FFFF.
+        // None of these is above U+FFFF.
         var digits: [UInt8] = []
         ASCII.appendHex([UInt8(scalar.value >> 8), UInt8(scalar.value & 255)], to: &digits)
         result += "\\u" + String(decoding: digits, as: UTF8.self)

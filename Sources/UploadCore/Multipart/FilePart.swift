@@ -1,8 +1,8 @@
 /// The part of a form that carries a file.
 package struct FilePart: Equatable, Sendable {
-  /// The form's name for it; GigHive's is `file`.
+  /// The name of the form field; `file` for GigHive.
   package var name: String
-  /// As it goes on the wire, not necessarily in UTF-8.
+  /// The file name as sent, not necessarily UTF-8.
   package var fileName: [UInt8]
   /// Such as `video/mp4`.
   package var mediaType: String

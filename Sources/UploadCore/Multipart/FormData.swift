@@ -1,9 +1,9 @@
-/// The multipart/form-data encoding of some text fields and one file (RFC 7578, and the HTML standard for names).
+/// The multipart/form-data encoding of text fields and one file (RFC 7578, and the HTML standard for names).
 package enum FormData {
   /// The value of the request's Content-Type field.
   package static func contentType(_ boundary: Boundary) -> String { "multipart/form-data; boundary=" + boundary.text }
 
-  /// The body: the text fields in their order, then the file.
+  /// The body: the text fields in order, then the file.
   package static func body(
     fields: [FormField], file: FilePart, fileLength: Int64, boundary: Boundary
   ) throws(FormDataError) -> RequestBody {
@@ -32,7 +32,7 @@ package enum FormData {
     append("\"", to: &bytes)
   }
 
-  /// In names, CR, LF and the quote are percent-encoded and all else goes as it is: what browsers do, in UTF-8 (HTML,
+  /// Appends a name with CR, LF and quotes percent-encoded and everything else unchanged, as browsers do (HTML,
   /// "multipart/form-data encoding algorithm"). `filename*` is forbidden here (RFC 7578, 4.2).
   private static func appendEscaped(_ name: [UInt8], to bytes: inout [UInt8]) {
     for byte in name {

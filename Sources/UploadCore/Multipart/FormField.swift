@@ -1,19 +1,19 @@
 /// A text field of a form.
 public struct FormField: Equatable, Sendable {
-  /// The form's name for it.
+  /// The name of the field.
   public let name: String
-  /// What it says, as it goes on the wire: UTF-8, unless the caller has it otherwise.
+  /// The value as sent: UTF-8, unless the caller gave other bytes.
   public let bytes: [UInt8]
 
-  /// A field of this name and value.
+  /// A field with a text value.
   public init(_ name: String, _ value: String) { self.init(name, bytes: Array(value.utf8)) }
 
-  /// A field of this name, and a value that need not be UTF-8, such as the name of a file.
+  /// A field whose value need not be UTF-8, such as a file name.
   public init(_ name: String, bytes: [UInt8]) {
     self.name = name
     self.bytes = bytes
   }
 
-  /// What it says, as text.
+  /// The value as text.
   public var value: String { String(decoding: bytes, as: UTF8.self) }
 }

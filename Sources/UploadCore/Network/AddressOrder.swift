@@ -1,10 +1,10 @@
-/// Which of a host's addresses are tried, and in which order (RFC 8305, 4).
+/// Which addresses of a host are tried, and in which order (RFC 8305, 4).
 package enum AddressOrder {
-  /// The families take turns as long as there are both, beginning with that of the first address and each in its own order.
-  /// The list is cut behind that, so that no number of addresses of one family keeps the other from being tried.
+  /// Alternates between the families while there are both, starting with that of the first address, each in its own order.
+  /// Only then is the list truncated, so that many addresses of one family cannot crowd out the other.
   /// - Parameters:
-  ///   - areIPv6: of each address, in the resolver's order, whether it is an IPv6 one.
-  ///   - limit: how many are tried at most.
+  ///   - areIPv6: for each address, in the resolver's order, whether it is an IPv6 address.
+  ///   - limit: the most addresses to try.
   /// - Returns: indices of the addresses.
   package static func interleaved(_ areIPv6: [Bool], limit: Int) -> [Int] {
     guard let first = areIPv6.first else { return [] }
@@ -18,7 +18,7 @@ package enum AddressOrder {
     return order
   }
 
-  /// Is the name this machine's own, whatever a name server says of it: `localhost` and all below (RFC 6761, 6.3)?
+  /// Whether the name is this machine, whatever a name server says: `localhost` and all names below it (RFC 6761, 6.3).
   package static func isLocalHost(_ name: String) -> Bool {
     var name = ASCII.lowercased(name)
     if name.hasSuffix(".") { name = String(name.dropLast()) }

@@ -1,10 +1,10 @@
-/// An IPv4 or IPv6 address (RFC 4291, 2.2), as inet_pton(3) reads it: four decimal numbers, or groups of hexadecimal digits of
-/// which `::` leaves out a run of zeros.
+/// An IPv4 or IPv6 address (RFC 4291, 2.2), as parsed by inet_pton(3): four decimal numbers, or groups of hexadecimal digits,
+/// with `::` for a run of zeros.
 package struct IPAddress: Equatable, Sendable {
-  /// 4 or 16, in the order of the wire.
+  /// 4 or 16 bytes, in network order.
   package let bytes: [UInt8]
 
-  /// nil if the text is no address. A zone (`%eth0`) is not a part of one.
+  /// nil if the text is not an address. A zone (`%eth0`) is not part of it.
   package init?(_ text: some Sequence<UInt8>) {
     let text = Array(text)
     guard let bytes = text.contains(ASCII.colon) ? IPAddress.version6(text) : IPAddress.version4(text[...]) else {
@@ -13,8 +13,8 @@ package struct IPAddress: Equatable, Sendable {
     self.bytes = bytes
   }
 
-  /// Do the two have the same first bits? Addresses of two versions never do.
-  /// - Parameter bits: how many count.
+  /// Whether both addresses have the same prefix. Addresses of different versions never do.
+  /// - Parameter bits: the length of the prefix.
   package func shares(_ bits: Int, with other: IPAddress) -> Bool {
     guard bytes.count == other.bytes.count, bits <= bytes.count * 8 else { return false }
     let (whole, rest) = (bits / 8, bits % 8)
@@ -22,10 +22,10 @@ package struct IPAddress: Equatable, Sendable {
     return rest == 0 || (bytes[whole] ^ other.bytes[whole]) >> UInt8(8 - rest) == 0
   }
 
-  /// Is it one that only counts on one network (fe80::/10), and so needs a zone (RFC 4007, 6)?
+  /// Whether it is link-local (fe80::/10), and so needs a zone (RFC 4007, 6).
   package var isLinkLocal: Bool { bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 }
 
-  /// Four numbers to 255 without leading zeros, which some take for octal.
+  /// Four numbers up to 255, without leading zeros, which some parsers take as octal.
   private static func version4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     let parts = text.split(separator: dot, omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }

@@ -1,6 +1,6 @@
 extension Proxy {
-  /// A proxy as environment variables name it: `http://user:password@host:port`, where all but the host can be missing.
-  /// - Parameter text: bytes, since a password need not be UTF-8.
+  /// A proxy from an environment variable: `http://user:password@host:port`, where everything but the host is optional.
+  /// - Parameter text: as bytes, because a password need not be UTF-8.
   package init(variable text: [UInt8]) throws(TargetURIError) {
     var rest = text[...]
     if ASCII.equalsIgnoringCase(rest.prefix(7), "http://".utf8) { rest = rest.dropFirst(7) }

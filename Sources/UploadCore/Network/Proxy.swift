@@ -4,11 +4,11 @@ public struct Proxy: Equatable, Sendable {
   public let host: String
   /// Its TCP port.
   public let port: UInt16
-  /// What is looked up: the host, with its zone where it has one.
+  /// The name to look up: the host, with its zone if it has one.
   package let lookupName: String
   /// The value of Proxy-Authorization; a secret.
   package private(set) var authorization: String?
-  /// A secret, too.
+  /// Also a secret.
   package private(set) var password: [UInt8] = []
 
   /// - Parameter uri: `http://host:port`; a path is ignored.

@@ -1,6 +1,6 @@
-/// Hosts that are reached without a proxy, as `NO_PROXY` lists them for curl: names, which stand for all below them as well,
-/// addresses and blocks of addresses (`192.168.0.0/16`, `fd00::/8`), `*` for all. Commas, spaces and tabs separate them.
-/// Beyond curl's rules an element can end in a port.
+/// Hosts that are reached without a proxy, in the syntax of curl's `NO_PROXY`: names, which include all names below them,
+/// addresses, address blocks (`192.168.0.0/16`, `fd00::/8`), or `*` for all. Commas, spaces and tabs separate them. Unlike in
+/// curl, an element can end in a port.
 package struct ProxyExceptions: Equatable, Sendable {
   private let elements: [[UInt8]]
 
@@ -23,7 +23,7 @@ package struct ProxyExceptions: Equatable, Sendable {
     }
   }
 
-  /// "example.org", ".example.org", "*.example.org" or "example.org.": a host of that name, or below it.
+  /// "example.org", ".example.org", "*.example.org" or "example.org.": that host, or one below it.
   private static func isDomain(_ element: [UInt8], of host: ArraySlice<UInt8>) -> Bool {
     var domain = withoutTrailingDots(element[...])
     while domain.first == dot || domain.starts(with: "*.".utf8) { domain = domain.dropFirst() }
@@ -32,7 +32,7 @@ package struct ProxyExceptions: Equatable, Sendable {
     return host.count == domain.count || host.dropLast(domain.count).last == dot
   }
 
-  /// "192.0.2.7", or "192.0.2.0/24": so many bits count. As with curl, "/0" counts as no length.
+  /// "192.0.2.7", or "192.0.2.0/24" with the length of the prefix. As in curl, "/0" means no prefix.
   private static func isBlock(_ element: [UInt8], around address: IPAddress) -> Bool {
     let parts = element.split(separator: ASCII.slash, maxSplits: 1, omittingEmptySubsequences: false)
     let text = withoutTrailingDots(parts[0].prefix { $0 != ASCII.percent })

@@ -1,14 +1,14 @@
-/// Which proxy a target is reached through.
+/// The proxies to use.
 public struct ProxySettings: Equatable, Sendable {
   /// For http targets.
   public var http: Proxy?
   /// For https targets.
   public var https: Proxy?
-  /// Hosts that are reached directly, as `NO_PROXY` lists them: names (which stand for all below them as well),
-  /// addresses and blocks of addresses such as `192.168.0.0/16`, each with a port if it is to count; `*` stands for all.
+  /// Hosts that are reached directly, in the syntax of `NO_PROXY`: names (which include all names below them), addresses,
+  /// or address blocks such as `192.168.0.0/16`, each with an optional port; `*` means all.
   public var exceptions = ""
-  /// Where a proxy for http targets is named that cannot be used, such as "$ALL_PROXY"; nil if there is none. It matters only
-  /// to targets that it would be used for.
+  /// The source of an unusable proxy for http targets, such as "$ALL_PROXY"; nil if there is none. It matters only to targets
+  /// that would use it.
   package var unusableHTTP: String?
   /// The same for https targets.
   package var unusableHTTPS: String?
@@ -21,7 +21,7 @@ public struct ProxySettings: Equatable, Sendable {
     return proxy
   }
 
-  /// Where the proxy that the target would have to be reached through is named, if it cannot be used.
+  /// The source of the proxy for the target, if that proxy cannot be used; otherwise nil.
   package func unusable(for target: TargetURI) -> String? {
     guard let source = target.scheme == .https ? unusableHTTPS : unusableHTTP, !isException(target) else { return nil }
     return source

@@ -1,38 +1,38 @@
-/// What a program has said and nobody has taken yet: whole lines, in their order, in a fixed room.
+/// Output that has not been written yet: whole lines, in order, in a buffer of fixed size.
 ///
-/// A reader that is slow, or has stopped reading, costs what is least worth first: progress is left out as soon as anything
-/// waits, remarks when a quarter of the room is taken. From half of it on nothing new should begin (``admitsWork``): the
-/// other half is for the results of what is under way. A line that finds no room is counted if it is a result.
+/// When the reader is slow or has stopped, the least important lines are dropped first: progress as soon as anything waits,
+/// remarks when a quarter of the buffer is used. When half of it is used, no new work should start (``admitsWork``). The other
+/// half is for the results of work in progress. Dropped results are counted.
 ///
-/// Nothing is allocated after `init`, so that what waits can still be written when there is no memory left.
+/// Nothing is allocated after `init`, so that waiting lines can still be written when memory has run out.
 package final class OutputQueue {
-  /// What a line is worth.
+  /// The importance of a line.
   package enum Kind {
-    /// The next one says the same and more. Is taken only if nothing waits.
+    /// Superseded by the next one. Kept only if nothing waits.
     case progress
-    /// What a reader can do without, such as why a try has failed.
+    /// Dispensable, such as why an attempt failed.
     case remark
-    /// A sentence, or the beginning of a file: kept as long as there is room.
+    /// A message, or the start of a file: kept while there is room.
     case message
-    /// What became of a file. Is counted where it is lost.
+    /// The outcome of a file. Counted if lost.
     case result
   }
 
-  /// In front of each line: its length, and in the highest bit whether it is a result.
+  /// The header of each line: its length, and in the highest bit whether it is a result.
   private static let headerLength = 4
   private static let resultBit: UInt32 = 1 << 31
 
   private let storage: UnsafeMutableRawBufferPointer
-  /// Where the oldest line's header is, and the end of the newest line.
+  /// The start of the oldest line's header, and the end of the newest line.
   private var first = 0
   private var end = 0
-  /// How much of the oldest line has been taken, in bytes.
+  /// How much of the oldest line was written, in bytes.
   private var taken = 0
-  /// Results that wait, and that were lost.
+  /// The numbers of waiting and of lost results.
   package private(set) var waitingResultCount = 0
   package private(set) var lostResultCount = 0
 
-  /// - Parameter capacity: bytes, above zero. Pages become resident when they are first written.
+  /// - Parameter capacity: in bytes, greater than zero. Pages become resident when they are first written.
   package init(capacity: Int) {
     precondition(capacity > 0 && capacity < Int(Int32.max))
     storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
@@ -40,13 +40,13 @@ package final class OutputQueue {
 
   deinit { storage.deallocate() }
 
-  /// Does nothing wait?
+  /// Whether nothing waits.
   package var isEmpty: Bool { first == end }
 
-  /// Is there room for the results of further work?
+  /// Whether there is room for the results of further work.
   package var admitsWork: Bool { end - first <= storage.count / 2 }
 
-  /// Is there room for this many bytes of a line?
+  /// Whether there is room for a line of this length, in bytes.
   package func hasRoom(for length: Int, _ kind: Kind) -> Bool {
     let needed = end - first + length + OutputQueue.headerLength
     return switch kind {
@@ -56,7 +56,7 @@ package final class OutputQueue {
     }
   }
 
-  /// Takes a line, or leaves it out.
+  /// Adds a line, or drops it.
   package func add(_ line: UnsafeRawBufferPointer, _ kind: Kind) {
     guard hasRoom(for: line.count, kind) else {
       if kind == .result { lostResultCount += 1 }
@@ -82,7 +82,7 @@ package final class OutputQueue {
     return UnsafeRawBufferPointer(rebasing: storage[line + taken..<line + length])
   }
 
-  /// The first `count` bytes of ``next`` have been taken.
+  /// The first `count` bytes of ``next`` were written.
   package func take(_ count: Int) {
     precondition(count >= 0 && count <= next.count)
     taken += count
@@ -93,7 +93,7 @@ package final class OutputQueue {
     if isEmpty { (first, end) = (0, 0) }
   }
 
-  /// Lets go of everything: nobody will take it any more.
+  /// Drops everything, because nothing more can be written.
   package func abandon() {
     lostResultCount += waitingResultCount
     (first, end, taken, waitingResultCount) = (0, 0, 0, 0)

@@ -1,27 +1,27 @@
 /// Divides a rate among uploads: start-time fair queueing (Goyal, Vin, Cheng, 1996) over one token bucket.
 ///
-/// Each share has a position: how many bytes it has sent, counted from where the others were when it came. Whoever is
-/// furthest behind has the turn and may send a quantum. A share takes part from when it asks until it rests, so that what
-/// one cannot use goes to the others, and a pause is not made up for. Writes are as large and as rare as those of one upload.
+/// Each share has a position: the bytes it has sent, starting at the position of the others when it joined. The share that is
+/// furthest behind has the turn and may send a quantum. A share takes part from when it asks until it rests, so that unused
+/// bandwidth goes to the others, and a pause is not made up for. Writes are as large and as rare as for one upload.
 package struct SharedRate: Sendable {
-  /// One upload's part of the rate.
+  /// The share of one upload.
   private struct Share {
     /// In bytes.
     var position: Int64
-    /// What is left of its turn, in bytes; zero or less if it has none.
+    /// The rest of its turn, in bytes; zero or less if it has none.
     var turn: Int64 = 0
-    /// Until when it takes part unless it asks again, in milliseconds; nil while it rests.
+    /// Until when it takes part without asking again, in milliseconds; nil while it rests.
     var expectedUntil: Int64?
   }
 
   private var limiter: RateLimiter
   private let quantum: Int64
-  /// Nil where a share has left and none has come for it.
+  /// nil for a share that has left and was not replaced.
   private var shares: [Share?] = []
-  /// Where the last turn began, in bytes: nobody who takes part is further behind.
+  /// The position where the last turn started, in bytes: no participating share is further behind.
   private var start: Int64 = 0
 
-  /// - Parameter bytesPerSecond: of all shares together, above zero, and at most `Limits.rate`.
+  /// - Parameter bytesPerSecond: for all shares together, greater than zero, and at most `Limits.rate`.
   package init(bytesPerSecond: Int64) {
     limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
     quantum = max(1, bytesPerSecond * Limits.rateQuantumMilliseconds / 1000)
@@ -39,18 +39,19 @@ package struct SharedRate: Sendable {
     return shares.count - 1
   }
 
-  /// Removes a share; its number may be used for another one.
+  /// Removes a share. Its number may be reused.
   package mutating func leave(_ number: Int) { shares[number] = nil }
 
-  /// The share takes no part until it asks for an allowance again: its connection is blocked, or it has nothing to send.
+  /// The share does not take part until it asks for an allowance again, because its connection is blocked or it has nothing to
+  /// send.
   package mutating func rest(_ number: Int) {
     shares[number]?.expectedUntil = nil
     shares[number]?.turn = 0
   }
 
-  /// Bytes that the share may write now; zero until it has the turn and enough have come together for a write.
+  /// The number of bytes that the share may write now; zero until it has the turn and there are enough for a write.
   package mutating func allowance(of number: Int, nowMilliseconds now: Int64) -> Int {
-    guard var share = shares[number] else { preconditionFailure("an allowance for a share that has left") }
+    guard var share = shares[number] else { preconditionFailure("this share has left") }
     if !takesPart(share, now) {
       share.position = max(share.position, start)
       share.turn = 0
@@ -76,9 +77,10 @@ package struct SharedRate: Sendable {
     shares[number]?.turn -= Int64(count)
   }
 
-  /// When the share's next write makes sense. What others do can bring that forward: it is never far away.
+  /// The time of the share's next useful write, in milliseconds. It is never far away, because other shares can bring it
+  /// forward.
   package mutating func nextMilliseconds(of number: Int, nowMilliseconds now: Int64) -> Int64 {
-    guard let share = shares[number] else { preconditionFailure("a time for a share that has left") }
+    guard let share = shares[number] else { preconditionFailure("this share has left") }
     let open = limiter.nextMilliseconds(nowMilliseconds: now)
     let missing = share.turn > 0 ? 0 : lead(of: share, now)
     guard missing > 0 else { return expect(number, at: open) }
@@ -86,13 +88,13 @@ package struct SharedRate: Sendable {
     return expect(number, at: min(max(turn, open, now + 1), max(open, now) + Limits.rateTurnMilliseconds))
   }
 
-  /// Notes when a share that takes part will ask again.
+  /// Records when a participating share will ask again.
   private mutating func expect(_ number: Int, at time: Int64) -> Int64 {
     if shares[number]?.expectedUntil != nil { shares[number]?.expectedUntil = time + Limits.rateAbsenceMilliseconds }
     return time
   }
 
-  /// Does it wait for its turn, or use it? One that does not come loses it.
+  /// Whether it waits for its turn or uses it. A share that does not ask in time loses its turn.
   private func takesPart(_ share: Share, _ now: Int64) -> Bool { share.expectedUntil.map { now <= $0 } ?? false }
 
   /// - Returns: nil if no other share takes part.
@@ -104,7 +106,7 @@ package struct SharedRate: Sendable {
     return lowest
   }
 
-  /// How much the shares behind this one may send before it has the turn, in bytes.
+  /// How many bytes the shares behind this one may send before it has the turn.
   private func lead(of share: Share, _ now: Int64) -> Int64 {
     var lead: Int64 = 0
     for case let other? in shares where takesPart(other, now) { lead += max(0, share.position - other.position) }

@@ -1,48 +1,48 @@
-/// The requests under way on one connection, two at the most, and which answer belongs to which (RFC 9112, 9.3.2).
+/// The requests in flight on one connection, at most two, and which response belongs to which (RFC 9112, 9.3.2).
 ///
 ///     current                      being sent, or sent and not answered
-///     earlier ◀── follow ── current
+///     earlier ◀── append ── current
 ///                                  the earlier one is answered first
 package struct Pipeline: Sendable {
-  /// The request that is being sent, or the last one that was.
+  /// The request being sent, or the last one sent.
   package var current: WireRequest
-  /// The one before it, as long as it is not answered.
+  /// The previous one, until it is answered.
   private var earlier: WireRequest?
-  /// Where the current one begins, in bytes that were written to the connection.
+  /// The start of the current one, in bytes written to the connection.
   package private(set) var start: Int64 = 0
-  /// Has a request been answered, with another one behind it?
+  /// Whether a request was answered while another one was pipelined after it.
   package private(set) var hasAnsweredEarlier = false
-  /// Did that answer end the connection, so that the server looks at nothing behind it? (RFC 9112, 9.6)
+  /// Whether that response ended the connection, so that the server ignores what follows (RFC 9112, 9.6).
   package private(set) var hasEnded = false
 
   package init(_ request: WireRequest) { current = request }
 
-  // MARK: What the caller asks
+  // MARK: Queries
 
-  /// Has the current request gone out, with nothing of its answer there yet, so that another one can follow it?
+  /// Whether the current request was sent and nothing of its response has arrived, so that another one can follow it.
   package var canPipeline: Bool {
     earlier == nil && current.exchange.sending == .finished && current.exchange.awaitsHead
   }
 
-  /// Is the answer to the current request the next one?
+  /// Whether the next response is that to the current request.
   package var awaitsCurrent: Bool { earlier == nil }
 
-  /// Can the connection be used for another request?
+  /// Whether the connection can be used for another request.
   package var canReuseConnection: Bool { earlier == nil && current.exchange.canReuseConnection }
 
-  /// Does the server promise to keep the connection open?
+  /// Whether the server promises to keep the connection open.
   package var promisesReuse: Bool { canReuseConnection && current.exchange.promisesReuse }
 
-  /// Has nothing of the next final response arrived?
+  /// Whether nothing of the next final response has arrived.
   package var awaitsHead: Bool { (earlier ?? current).exchange.awaitsHead }
 
-  /// Did anything come back on the connection?
+  /// Whether anything has been received on the connection.
   private var hasBegunReceiving: Bool {
     hasAnsweredEarlier || (earlier ?? current).exchange.hasBegunReceiving
   }
 
-  /// How much of the content of the oldest request may have gone out.
-  /// - Parameter offered: bytes that the connection was given, all of which it may have passed on.
+  /// How much content of the oldest request may have been sent.
+  /// - Parameter offered: the bytes passed to the connection, all of which it may have sent.
   package func sent(offered: Int64) -> ContentSent {
     if earlier != nil { return .whole }
     let offered = offered - start
@@ -50,20 +50,20 @@ package struct Pipeline: Sendable {
     return offered > Int64(current.head.count) ? .begun : .none
   }
 
-  /// How much of the content of all requests under way has arrived at the other side at least, in bytes.
-  /// - Parameter acknowledged: bytes that the other side has acknowledged.
+  /// How many bytes of content of all requests in flight have arrived at the peer at least.
+  /// - Parameter acknowledged: the bytes that the peer has acknowledged.
   package func arrived(acknowledged: Int64) -> Int64 {
     return max(0, acknowledged - contentStart)
   }
 
-  /// Where the content of the oldest request begins, in bytes that were written to the connection.
+  /// The start of the content of the oldest request, in bytes written to the connection.
   private var contentStart: Int64 { earlier.map { start - $0.body.length } ?? start + Int64(current.head.count) }
 
-  /// Can it be that the server had closed the connection before the request came?
+  /// Whether the server may have closed the connection before the request arrived.
   /// - Parameters:
-  ///   - isReused: was the connection used before the first request?
-  ///   - offered: bytes that the connection was given.
-  ///   - isOrderly: did the server close it without an error?
+  ///   - isReused: whether the connection was used before the first request.
+  ///   - offered: the bytes passed to the connection.
+  ///   - isOrderly: whether the server closed it without an error.
   package func staleness(isReused: Bool, offered: Int64, isOrderly: Bool) -> Interruption.Staleness {
     if hasEnded { return .announced }
     let hasSentLittle = offered - contentStart <= Int64(Limits.runLength)
@@ -72,10 +72,10 @@ package struct Pipeline: Sendable {
     return .used(hasSentLittle: hasSentLittle)
   }
 
-  // MARK: What the caller tells
+  // MARK: Events
 
-  /// Another request follows without waiting for the answer to the current one.
-  /// - Parameter written: bytes that were written to the connection so far.
+  /// Another request follows without waiting for the response to the current one.
+  /// - Parameter written: the bytes written to the connection so far.
   package mutating func append(_ request: WireRequest, written: Int64) {
     precondition(canPipeline, "a third request on one connection")
     current.exchange.hasSuccessor = true
@@ -84,25 +84,24 @@ package struct Pipeline: Sendable {
     start = written
   }
 
-  /// More of the content has arrived at the other side: interim responses are counted from zero.
+  /// More of the content has arrived at the peer: the count of interim responses restarts.
   package mutating func contentHasAdvanced() {
     current.exchange.contentHasAdvanced()
     earlier?.exchange.contentHasAdvanced()
   }
 
-  /// What arrived made of the requests.
+  /// What received bytes completed.
   package enum Received: Sendable {
-    /// The response to the oldest request is not whole yet.
+    /// The response to the oldest request is not complete yet.
     case partial
-    /// It is. `rest`: how many of the bytes belong to what comes after it.
+    /// It is complete. `rest`: how many of the bytes belong to what follows it.
     case answered(Response, to: WireRequest, rest: Int)
-    /// As before, and the server will not look at the request behind it.
+    /// It is complete, and the server will ignore the request after it.
     case answeredAndEnded(Response, to: WireRequest)
   }
 
   /// Bytes have arrived.
-  /// - Throws: how they break the rules. A refusal that is there as far as its head counts all the same: see
-  ///   ``refusalSoFar``.
+  /// - Throws: how they violate HTTP. A refusal whose head has arrived still counts: see ``refusalSoFar``.
   package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ResponseError) -> Received {
     guard var answered = earlier else {
       try current.exchange.receive(bytes)
@@ -126,15 +125,15 @@ package struct Pipeline: Sendable {
   }
 
   /// The connection has ended.
-  /// - Returns: the response that ends with it; nil if there is none.
+  /// - Returns: the response that it completes; nil if there is none.
   package mutating func receiveEnd() throws(ResponseError) -> Response? {
     guard earlier == nil else { return nil }
     try current.exchange.receiveEnd()
     return current.exchange.finalResponse
   }
 
-  /// A response to the oldest request that says no, as far as it is there: its head is enough when the connection ends or
-  /// breaks behind it.
+  /// A refusal of the oldest request, as far as it has arrived. Its head is enough if the connection ends or breaks after
+  /// it.
   package var refusalSoFar: (response: Response, request: WireRequest)? {
     let oldest = earlier ?? current
     return oldest.exchange.refusalSoFar.map { ($0, oldest) }

@@ -1,10 +1,10 @@
-/// Another try that is about to be made.
+/// A retry that is about to be made.
 public struct Retry: Equatable, Sendable {
-  /// What the last try ended with.
+  /// The error of the last attempt.
   public let error: UploadError
-  /// How many tries have failed since the last progress.
+  /// The number of failed attempts since the last progress.
   public let failures: Int64
-  /// How long is waited before the next try, in milliseconds.
+  /// The delay before the next attempt, in milliseconds.
   public let delayMilliseconds: Int64
 
   package init(error: UploadError, failures: Int64, delayMilliseconds: Int64) {

@@ -1,9 +1,9 @@
-/// When a failed upload is tried again: exponential back-off with full jitter, so that many clients of a server that comes
-/// back do not come all at once.
+/// When a failed upload is retried: exponential back-off with full jitter, so that the clients of a recovering server do not
+/// all return at once.
 package struct RetryPolicy: Equatable, Sendable {
-  /// Tries after the first one, counted anew whenever the upload has made progress.
+  /// The number of retries. The count restarts whenever the upload makes progress.
   package let retries: Int64
-  /// The longest delay of its own choice, in milliseconds.
+  /// The longest delay unless the server asks for more, in milliseconds.
   package let maximumDelayMilliseconds: Int64
 
   package init(retries: Int64, maximumDelayMilliseconds: Int64) {
@@ -11,11 +11,11 @@ package struct RetryPolicy: Equatable, Sendable {
     self.maximumDelayMilliseconds = maximumDelayMilliseconds
   }
 
-  /// How long to wait before the next try, in milliseconds; nil if there is none.
+  /// The delay before the next attempt, in milliseconds; nil if there is none.
   /// - Parameters:
-  ///   - failures: failed tries since the last progress, above zero.
-  ///   - retryAfterMilliseconds: what the server asked for; the delay is then that and a little jitter.
-  ///   - random: any bits.
+  ///   - failures: failed attempts since the last progress, greater than zero.
+  ///   - retryAfterMilliseconds: what the server asked for. The delay is then that plus a little jitter.
+  ///   - random: random bits.
   package func delay(afterFailures failures: Int64, retryAfterMilliseconds: Int64?, random: UInt64) -> Int64? {
     guard failures <= retries else { return nil }
     if let wish = retryAfterMilliseconds {
@@ -26,12 +26,12 @@ package struct RetryPolicy: Equatable, Sendable {
     return Int64(random % UInt64(max(1, ceiling) + 1))
   }
 
-  /// Is a request that was refused with this status worth another try? (RFC 9110, 15; RFC 6585, 4)
+  /// Whether a request that was refused with this status is worth a retry (RFC 9110, 15; RFC 6585, 4).
   package static func isTransient(status: Int) -> Bool {
     switch status {
     // Request Timeout, Misdirected Request, Locked, Too Early, Too Many Requests
     case 408, 421, 423, 425, 429: true
-    // Not Implemented and HTTP Version Not Supported stay as they are.
+    // Not Implemented and HTTP Version Not Supported do not go away.
     case 501, 505: false
     default: status >= 500
     }

@@ -1,6 +1,6 @@
-/// What a record is looked up by: a 64-bit hash. Two different things may have the same; the record itself tells.
+/// A key for looking up records: a 64-bit hash. Keys can collide, so the record itself must be checked.
 package struct IndexKey: Equatable, Sendable {
-  /// What is hashed, so that a path is never taken for a digest.
+  /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
     case file, content, asset, unreadable, mark
@@ -9,7 +9,7 @@ package struct IndexKey: Equatable, Sendable {
   package let hash: UInt64
 
   private init(_ kind: Kind, _ texts: [[UInt8]] = [], numbers: [UInt64] = []) {
-    // FNV-1a, and a last mixing of all bits.
+    // FNV-1a, with a final mix of all bits.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     add(kind.rawValue)
@@ -23,10 +23,10 @@ package struct IndexKey: Equatable, Sendable {
     self.hash = IndexKey.mixed(hash)
   }
 
-  /// The upload of what lies there.
+  /// The upload of the file at this path.
   static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, [Array(record.endpoint.utf8), record.path]) }
 
-  /// The upload of the same file on the disk, whatever it is called.
+  /// The upload of the same file on disk, whatever its name.
   static func file(_ record: UploadRecord) -> IndexKey {
     let identity = record.identity
     return IndexKey(
@@ -34,7 +34,7 @@ package struct IndexKey: Equatable, Sendable {
       numbers: contentNumbers(identity) + [identity.device, identity.inode])
   }
 
-  /// The upload of a file of the same name and content, that may have come to another disk.
+  /// The upload of a file with the same name and content, possibly on another disk.
   static func content(_ record: UploadRecord) -> IndexKey {
     let name = Array(LocalPath(bytes: record.path).lastComponentBytes)
     return IndexKey(
@@ -46,7 +46,7 @@ package struct IndexKey: Equatable, Sendable {
     [identity.size, identity.modifiedSeconds, identity.modifiedNanoseconds].map { UInt64(bitPattern: $0) }
   }
 
-  /// The delivery whose delete token is that of the recording.
+  /// The delivered record with the delete token of the recording.
   package static func asset(_ id: Int64, endpoint: String) -> IndexKey {
     IndexKey(.asset, [Array(endpoint.utf8)], numbers: [UInt64(bitPattern: id)])
   }
@@ -54,12 +54,12 @@ package struct IndexKey: Equatable, Sendable {
   /// All records that could not be read.
   package static let unreadable = IndexKey(.unreadable)
 
-  /// A number for the state of a directory, that is no other's but for one case in 2^64; not 0.
+  /// A hash of the state of a directory; never 0.
   package static func mark(_ numbers: [UInt64], boot: [UInt8]) -> UInt64 {
     max(1, IndexKey(.mark, [boot], numbers: numbers).hash)
   }
 
-  /// Spreads a change of one bit over all (the finalizer of MurmurHash3).
+  /// Spreads a change of one bit over all bits (the finalizer of MurmurHash3).
   static func mixed(_ value: UInt64) -> UInt64 {
     var value = value
     value = (value ^ value >> 33) &* 0xff51_afd7_ed55_8ccd

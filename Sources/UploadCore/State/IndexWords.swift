@@ -1,4 +1,4 @@
-/// The bytes of an index as numbers of 64 bits.
+/// The bytes of an index as 64-bit numbers.
 struct IndexWords {
   static let headerLength = 64
   static let slotLength = 16
@@ -30,7 +30,7 @@ struct IndexWords {
 
   private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
 
-  /// What a slot adds to the sum of all.
+  /// The contribution of a slot to the sum.
   static func slotValue(_ position: Int, _ key: UInt64, _ word: UInt64) -> UInt64 {
     IndexKey.mixed(key &+ IndexKey.mixed(word &+ IndexKey.mixed(UInt64(position) &+ 1)))
   }

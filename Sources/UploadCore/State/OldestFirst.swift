@@ -1,10 +1,10 @@
-/// Puts records in order of their age without holding all of them: they are shown again and again, and each time the oldest
-/// that have not been taken are kept.
+/// Sorts records by age without holding all of them. They are offered in several rounds, and each round keeps the oldest ones
+/// not taken yet.
 package struct OldestFirst {
   package struct Entry: Comparable, Sendable {
     /// Seconds since 1970.
     package let createdAt: Int64
-    /// The ID's.
+    /// The number of the ID.
     package let number: UInt32
 
     package init(createdAt: Int64, number: UInt32) {
@@ -19,15 +19,15 @@ package struct OldestFirst {
 
   private let capacity: Int
   private var entries: [Entry] = []
-  /// The newest that has been taken.
+  /// The newest entry taken so far.
   private var taken: Entry?
-  /// Those after it do not fit in this round.
+  /// Entries after this one do not fit into this round.
   private var limit: Entry?
 
-  /// - Parameter capacity: the most that are taken at a time; twice as many are held.
+  /// - Parameter capacity: the most entries taken per round. Twice as many are held.
   package init(capacity: Int) { self.capacity = capacity }
 
-  /// Shows a record, in any order, and once or twice a round.
+  /// Offers a record, in any order, once or twice per round.
   package mutating func offer(_ entry: Entry) {
     if let taken, entry <= taken { return }
     if let limit, limit < entry { return }
@@ -35,8 +35,8 @@ package struct OldestFirst {
     if entries.count >= 2 * capacity { trim() }
   }
 
-  /// Takes the oldest of those that were shown.
-  /// - Returns: oldest first, and whether there are more, so that all have to be shown again.
+  /// Takes the oldest of the offered entries.
+  /// - Returns: the entries, oldest first, and whether there are more, so that all must be offered again.
   package mutating func take() -> (entries: [Entry], hasMore: Bool) {
     trim()
     defer {

@@ -1,15 +1,15 @@
-/// A change of an upload's record that must be on the disk before the upload continues.
+/// A change of an upload's record that must be on disk before the upload continues.
 package enum RecordChange: Equatable, Sendable {
-  /// The server has created an upload at this address.
+  /// The server has created an upload at this URL.
   case created(location: String, expires: String?)
-  /// The file's last byte is about to go out: the server may have the whole file from here on.
+  /// The file's last byte is about to be sent: the server may have the whole file from now on.
   case ending
   /// The server has every byte.
   case uploaded
-  /// The upload on the server is of no use any more.
+  /// The upload on the server is no longer usable.
   case forgotten
 
-  /// The change without secrets that the server has repeated. An address is kept as it is: without it nothing can be resumed.
+  /// The change with secrets that the server repeated redacted. URLs are not changed, because resuming needs them.
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
@@ -36,7 +36,7 @@ extension UploadRecord {
     }
   }
 
-  /// As it is when the upload goes on.
+  /// The record for resuming the upload.
   /// - Parameter own: the record that a new upload of the file would have.
   package func renewed(by own: UploadRecord) -> UploadRecord {
     var record = self
@@ -55,7 +55,7 @@ extension UploadRecord {
     return record
   }
 
-  /// The upload on the server is of no use any more.
+  /// The upload on the server is no longer usable.
   package mutating func forgetUpload() {
     phase = .pending
     wasUploaded = false
@@ -66,16 +66,16 @@ extension UploadRecord {
     mayBeStored = false
   }
 
-  /// The upload ended without a delivery.
+  /// The upload ended without being delivered.
   /// - Parameters:
-  ///   - message: the error in words; nil for one that needs none.
-  ///   - offset: bytes that the server had when it last said so.
+  ///   - message: the text of the error; nil if it needs none.
+  ///   - offset: the last known offset on the server, in bytes.
   package mutating func note(_ error: UploadError, message: String?, offset: Int64) {
     self.offset = offset
     self.message = message
-    // What was sent of it is of no use for the file that it is now.
+    // The sent part is useless, because the file has changed.
     if case .file(_, let error) = error, error.isChange { forgetUpload() }
-    // Nor is an upload that became a recording of something else.
+    // So is an upload that became a recording of something else.
     switch error {
     case .checksumDiffers, .sizeDiffers: forgetUpload()
     default: break

@@ -1,20 +1,20 @@
-/// Finds records by what they are about, without reading them: a hash table on the disk (open addressing, linear probing) from
-/// keys to IDs. It is a hint: whoever is given an ID looks into the record. The header says which names of records it knows, and
-/// has a sum over the table, so that one that is not of these records, or is torn, shows.
+/// Finds records without reading them: an on-disk hash table (open addressing, linear probing) from keys to record IDs. It is
+/// only a hint, so callers must check the record. The header has sums of the known record names and of the table, which
+/// reveal an index that is out of date or torn.
 ///
 ///     8 bytes each, little-endian:   "gighidx3"  instance  slots in use, and in the lowest byte bits of the capacity  mark
 ///                                    names: sum, count     sum of the slots      sum of the above
 ///     and 2^bits slots:              key         ID, and in the upper half 0 for free, 1 used, 2 removed
 package struct RecordIndex<Storage: IndexStorage> {
   private let storage: Storage
-  /// Which building of the index it is: another number after each.
+  /// The generation of the index. It changes whenever the index is rebuilt.
   package let instance: UInt64
   private let capacityBits: UInt64
   private var usedCount: UInt64 = 0
   private var slotSum: UInt64 = 0
-  /// What proves that the directory is as this index knows it, for who can read it; 0 for none.
+  /// Proves that the directory has not changed since this index was written; 0 for none.
   package var mark: UInt64 = 0
-  /// The records that it knows.
+  /// The names of the records in it.
   package private(set) var names = RecordNames()
 
   private var capacity: Int { 1 << Int(capacityBits) }
@@ -36,8 +36,8 @@ package struct RecordIndex<Storage: IndexStorage> {
     slotSum = words[6]
   }
 
-  /// Makes an empty one. It is none before ``flush()``.
-  /// - Parameter entries: how many keys are to be put into it, so that it need not be built again soon.
+  /// Creates an empty index. It is invalid before ``flush()``.
+  /// - Parameter entries: how many keys will be inserted, so that it need not be rebuilt soon.
   package init(building storage: Storage, entries: Int, instance: UInt64) throws(IndexError) {
     var bits = Limits.indexMinimumBits
     while bits < Limits.indexMaximumBits, 1 << Int(bits) < entries * 6 { bits += 1 }
@@ -49,7 +49,7 @@ package struct RecordIndex<Storage: IndexStorage> {
     } catch { throw .system(error) }
   }
 
-  /// Reads the whole table.
+  /// Checks the whole table.
   /// - Throws: `.damaged` if it is not what was written.
   package func verify() throws(IndexError) {
     var (sum, used, position) = (UInt64(0), UInt64(0), 0)
@@ -67,13 +67,13 @@ package struct RecordIndex<Storage: IndexStorage> {
     guard sum == slotSum, used == usedCount else { throw .damaged }
   }
 
-  /// Would it have no room for so many more entries? A table that is more than half full is slow.
+  /// Whether there is no room for this many more entries. A table that is more than half full is slow.
   package func isFull(for entries: Int) -> Bool { (Int(usedCount) + entries) * 2 > capacity }
 
   // MARK: Looking up
 
   /// The IDs of records that may have the key.
-  /// - Parameter limit: the most that are wanted.
+  /// - Parameter limit: the most IDs to return.
   package func numbers(_ key: IndexKey, limit: Int) throws(IndexError) -> [UInt32] {
     var found: [UInt32] = []
     _ = try probe(key) { _, number in
@@ -83,9 +83,9 @@ package struct RecordIndex<Storage: IndexStorage> {
     return found
   }
 
-  /// Goes through the slots that can have the key.
-  /// - Parameter visit: is told the position of a removed slot, or of one with the key, with its ID; false ends it.
-  /// - Returns: the free slot at the end; nil if it was ended.
+  /// Visits the slots that can have the key.
+  /// - Parameter visit: gets the position of a removed slot, or of one with the key and its ID. Returning false stops.
+  /// - Returns: the free slot at the end; nil if `visit` stopped.
   private func probe(_ key: IndexKey, _ visit: (Int, UInt32?) -> Bool) throws(IndexError) -> Int? {
     var position = Int(key.hash >> (64 - capacityBits))
     var seen = 0
@@ -107,7 +107,7 @@ package struct RecordIndex<Storage: IndexStorage> {
 
   // MARK: Changing
 
-  /// Adds an entry, unless it is there.
+  /// Adds an entry unless it exists.
   package mutating func insert(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
     var (isThere, removed) = (false, Int?.none)
     let end = try probe(key) { position, other in
@@ -125,7 +125,7 @@ package struct RecordIndex<Storage: IndexStorage> {
     try write(key.hash, IndexWords.used << 32 | UInt64(number), at: removed ?? end)
   }
 
-  /// Takes an entry away, if it is there.
+  /// Removes an entry if it exists.
   package mutating func remove(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
     var found: Int?
     _ = try probe(key) { position, other in
@@ -141,7 +141,7 @@ package struct RecordIndex<Storage: IndexStorage> {
 
   package mutating func remove(_ name: RecordName) { names.remove(name) }
 
-  /// Writes the header. Changes before it without it make the index one that is damaged.
+  /// Writes the header. After changes without it, the index counts as damaged.
   package func flush() throws(IndexError) {
     let words = [instance, usedCount << 8 | capacityBits, mark, names.sum, names.count, slotSum]
     try write(IndexWords.header(words), at: 0)

@@ -1,4 +1,4 @@
-/// What a record's file is called: its ID, and whether it is delivered.
+/// The file name of a record: its ID, and whether it is delivered.
 package struct RecordName: Equatable, Sendable {
   /// The eight digits of the ID as a number.
   package let number: UInt32
@@ -9,7 +9,7 @@ package struct RecordName: Equatable, Sendable {
     self.isDelivered = isDelivered
   }
 
-  /// - Returns: nil for the name of anything else.
+  /// nil if it is not the name of a record.
   package init?(_ name: UnsafeRawBufferPointer) {
     var number: UInt32 = 0
     guard name.count > RecordName.digitCount else { return nil }
@@ -39,7 +39,7 @@ package struct RecordName: Equatable, Sendable {
 
   private static let digitCount = 8
 
-  /// The number of an ID that is one (``UploadRecord/isID(_:)``).
+  /// The number of a valid ID (``UploadRecord/isID(_:)``).
   package static func number(ofID id: String) -> UInt32 {
     precondition(UploadRecord.isID(id), "not an ID")
     return id.utf8.reduce(0) { $0 << 4 | UInt32(ASCII.hexValue($1) ?? 0) }

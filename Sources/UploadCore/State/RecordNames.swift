@@ -1,5 +1,5 @@
-/// Which names of records there are, as a sum that each name is added to and taken from: two sets of names that differ have,
-/// but for one case in 2^64, another sum.
+/// A set of record names, as the sum of their hashes. Adding or removing a name changes the sum; two different sets have the
+/// same sum in one case of 2^64.
 package struct RecordNames: Equatable, Sendable {
   package private(set) var sum: UInt64
   package private(set) var count: UInt64

@@ -1,24 +1,24 @@
-/// Why the bytes are not a record.
+/// Why bytes are not a record.
 package enum RecordError: Error, Equatable {
   case damaged
-  /// Written by a version of the program that keeps something else in records.
+  /// Written by a version of the program with another format.
   case unsupportedVersion
 }
 
-/// A record in a file: a line with the length and the CRC-32 of the rest, and the rest in JSON.
+/// The file of a record: a line with the length and the CRC-32 of the rest, then JSON.
 ///
 ///     gighive-upload record 2 0000000412 1c291ca3
 ///     {"id":"5e1f0a77","phase":"pending", …}
 ///
-/// Format 1 is that of version 0.1. It is read, and becomes format 2 when the record is written the next time. Members that
-/// this version does not know are kept. A version that adds one without which the record must not be touched, such as several
-/// addresses for one file, names it in the array `needs`: for a version that does not know it, the record is another version's.
+/// Format 1 is that of version 0.1. It is read, and becomes format 2 the next time the record is written. Unknown members are
+/// kept. A version that adds a member without which the record must not be touched, such as several URLs for one file, names
+/// it in the array `needs`. Versions that do not know the name leave the record alone.
 extension UploadRecord {
   private static let magic = "gighive-upload record "
-  /// What of `needs` this version knows.
+  /// The names in `needs` that this version knows.
   private static let known: [String] = []
 
-  /// The file's bytes.
+  /// The content of the file.
   /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
   package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
     let content = Array((json + "\n").utf8)
@@ -65,7 +65,7 @@ extension UploadRecord {
     ]
   }
 
-  /// Reads a whole file. What is torn, cut, longer than it says, or changed by a bit is not a record.
+  /// Parses a whole file. Throws if it is torn, truncated, too long or modified.
   package init(decoding bytes: [UInt8], crc32: ([UInt8]) -> UInt32) throws(RecordError) {
     let magic = UploadRecord.magic.utf8
     guard bytes.starts(with: magic), bytes.count <= Limits.recordLength else { throw .damaged }
@@ -86,9 +86,9 @@ extension UploadRecord {
     self = record
   }
 
-  /// Makes of a record of format 1 what this version would have written.
+  /// Converts a record of format 1.
   private mutating func migrate() {
-    // The delivery was the last that was written down.
+    // The delivery was the last change.
     if phase == .delivered { deliveredAt = updatedAt }
   }
 

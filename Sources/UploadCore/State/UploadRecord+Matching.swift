@@ -1,23 +1,24 @@
 extension UploadRecord {
-  /// The most that ``indexKeys`` are.
+  /// The most keys in ``indexKeys``.
   package static let indexKeyCount = 3
 
-  /// What it is found by: an open one as the upload of its file, a delivered one by the recording that it can delete.
+  /// The keys of the record: of its file for an open record, of the recording it can delete for a delivered one.
   package var indexKeys: [IndexKey] {
     guard phase == .delivered else { return [.path(self), .file(self), .content(self)] }
     guard let assetID, deleteToken != nil else { return [] }
     return [.asset(assetID, endpoint: endpoint)]
   }
 
-  /// What tells that two records are of the same upload.
+  /// How two records match.
   package enum Match: Equatable {
     /// The same path, or the same file on the disk and unchanged.
     case same
-    /// A file of the same name and content, that may have come to another disk. It is the same if `previous`'s is there no more.
+    /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
+    /// gone.
     case moved
   }
 
-  /// Is `previous` the record of the upload that this one would begin?
+  /// Whether `previous` is the record of the upload that this one would start.
   package func match(with previous: UploadRecord) -> Match? {
     guard previous.endpoint == endpoint, previous.phase != .delivered else { return nil }
     if previous.path == path { return .same }
@@ -27,6 +28,6 @@ extension UploadRecord {
     return names[0] == names[1] ? .moved : nil
   }
 
-  /// One with an upload goes before one without. Clocks of boards jump, so that the time decides between equals only.
+  /// Records with an upload on the server rank first. The time decides only between equals, because clocks of boards jump.
   package var rank: (Int, Int64) { (uploadURL == nil ? 0 : 1, createdAt) }
 }

@@ -1,17 +1,17 @@
-/// How well client and server agree about the offset.
+/// Tracks whether client and server agree about the offset.
 struct OffsetAgreement: Sendable {
-  /// The end of what was sent, as far as this process can know: nobody can have more.
+  /// The end of the sent content, as far as this process knows. The server cannot have more.
   var sentEnd: Int64
   /// The highest offset that the server has confirmed.
   private(set) var highestOffset: Int64 = 0
-  /// Answers to PATCH that did not confirm what was sent, since the server had more than ever before.
+  /// The number of responses to PATCH that did not confirm the sent content, since the last new highest offset.
   private(set) var disagreements = 0
-  /// Where the server has refused a PATCH with 409.
+  /// The offset at which the server refused a PATCH with 409.
   private var contested: Int64?
 
   init(sentEnd: Int64) { self.sentEnd = sentEnd }
 
-  /// The server has so many bytes. Disagreements count as long as nothing new is stored.
+  /// The server has this offset. Disagreements count until something new is stored.
   mutating func noteOffset(_ offset: Int64) {
     guard offset > highestOffset else { return }
     highestOffset = offset
@@ -20,15 +20,15 @@ struct OffsetAgreement: Sendable {
 
   mutating func contest(_ offset: Int64) { contested = offset }
 
-  /// Is the server where it refused a PATCH with 409? Then it was not the offset that it refused: it holds a lock. So does
-  /// one that names another offset time and again, as far as waiting is concerned.
+  /// Whether the server is at the offset where it refused a PATCH with 409. It then refused because of a lock, not because of
+  /// the offset. A server that keeps returning other offsets is treated the same.
   mutating func isLocked(at offset: Int64) -> Bool {
     guard let contested else { return false }
     self.contested = nil
     return contested == offset || !disagree()
   }
 
-  /// - Returns: false if that has happened too often in a row.
+  /// - Returns: false if this has happened too often in a row.
   mutating func disagree() -> Bool {
     disagreements += 1
     return disagreements <= Limits.disagreementCount

@@ -1,33 +1,33 @@
-/// What keeps a tus upload from going on.
+/// Why a tus upload cannot continue.
 public enum TusError: Error, Equatable, Sendable {
   /// The address does not answer as a tus server.
   case notSpoken(status: Int)
-  /// The server speaks other versions than 1.0.0.
+  /// The server does not support version 1.0.0.
   case versionNotSupported(offered: String)
-  /// The file is larger than the server takes (Tus-Max-Size); bytes.
+  /// The file is larger than the server accepts (Tus-Max-Size). Sizes in bytes.
   case tooLarge(size: Int64, limit: Int64)
-  /// A metadata key with a character that none may have.
+  /// A metadata key with a forbidden character.
   case invalidMetadataKey(String)
-  /// The upload was created, and the answer does not say where.
+  /// The upload was created, but the response has no Location.
   case noLocation
-  /// The server sends the upload from https to http, or to an address that is none.
+  /// The Location leads from https to http, or is invalid.
   case unusableLocation(String)
-  /// The server claims more bytes than it was sent.
+  /// The server claims to have more bytes than were sent.
   case offsetBeyond(sent: Int64, acknowledged: Int64)
-  /// An answer that should tell the server's offset does not.
+  /// A response that should have an Upload-Offset does not.
   case noOffset(status: Int)
   /// The server's checksum of a request differs (460).
   case checksumMismatch(offset: Int64)
-  /// Another request holds the upload (423).
+  /// The upload is locked by another request (423).
   case locked
-  /// The server's status says no to a request of this method.
+  /// The server refused a request with this method.
   case refused(method: String, status: Int)
-  /// The answer says that the upload is gone, and not that it is a tus server's: it has no Tus-Resumable.
+  /// The response says that the upload is gone, but has no Tus-Resumable to prove that it is from a tus server.
   case unproved(status: Int)
 }
 
 extension TusError {
-  /// Is another try worth while?
+  /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
     case .locked, .checksumMismatch, .noOffset, .unproved: true
@@ -37,7 +37,7 @@ extension TusError {
     }
   }
 
-  /// Has the server something else than the file?
+  /// Whether the server has something other than the file.
   var isIntegrityFailure: Bool {
     switch self {
     case .offsetBeyond: true
@@ -47,7 +47,7 @@ extension TusError {
     }
   }
 
-  /// The error as it may be shown: texts from outside printable, and without secrets that the server has repeated.
+  /// The error with text from outside made printable, and secrets that the server repeated redacted.
   func redacted(_ secrets: Secrets) -> TusError {
     switch self {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))

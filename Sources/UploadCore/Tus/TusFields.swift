@@ -5,7 +5,7 @@ package enum TusFields {
   package static let resumable = Field("Tus-Resumable", version)
   package static let contentType = Field("Content-Type", "application/offset+octet-stream")
 
-  /// The value of Upload-Metadata: pairs of a key and the base 64 of its value. Keys are unique: a later value replaces an
+  /// The value of Upload-Metadata: pairs of a key and the Base64 of its value. Keys are unique: a later value replaces an
   /// earlier one.
   package static func metadata(_ pairs: [FormField]) throws(TusError) -> String {
     var elements: [String] = []
@@ -19,14 +19,14 @@ package enum TusFields {
     return elements.joined(separator: ",")
   }
 
-  /// Visible ASCII without the comma that separates pairs.
+  /// Visible ASCII except the comma, which separates pairs.
   private static func isKeyCharacter(_ byte: UInt8) -> Bool {
     byte > ASCII.space && byte < ASCII.delete && byte != UInt8(ascii: ",")
   }
 }
 
 extension [Field] {
-  /// A field whose value is a length or an offset: decimal digits. nil if it is missing or anything else.
+  /// The value of a field with a length or an offset, in decimal digits; nil if it is missing or malformed.
   package func tusNumber(_ name: String) -> Int64? {
     guard let text = first(name), !text.isEmpty else { return nil }
     return ASCII.decimal(text.utf8)

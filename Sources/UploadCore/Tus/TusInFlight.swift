@@ -1,13 +1,13 @@
-/// The PATCH requests under way, and what became of those that were interrupted.
+/// The PATCH requests in flight, and the last interrupted ones.
 struct TusInFlight: Sendable {
-  /// Without an answer, oldest first.
+  /// Those without a response, oldest first.
   var patches: [PatchRange] = []
-  /// Was the last one sent before the one before it was answered?
+  /// Whether the last one was pipelined.
   private(set) var hasPipelined = false
   var checksum: (patch: PatchRange, text: String)?
-  /// What the last interruption hit, and how many bytes of it had arrived at the other side.
+  /// The requests of the last interruption, and how many of their bytes had arrived at the peer.
   private var interrupted: (patches: [PatchRange], arrived: Int64)?
-  /// May content go along with the creation?
+  /// Whether content may be sent with the creation.
   var mayGoWithCreation = true
 
   mutating func take(_ patch: PatchRange) {
@@ -27,7 +27,7 @@ struct TusInFlight: Sendable {
     checksum = nil
   }
 
-  /// Compares the server's offset with what was interrupted, and lets the sizing learn from it.
+  /// Compares the server's offset with the interrupted requests, and adapts the sizing.
   mutating func learn(from offset: Int64, _ sizing: inout ChunkSizing) {
     guard let interrupted else { return }
     self.interrupted = nil

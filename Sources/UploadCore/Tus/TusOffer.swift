@@ -1,4 +1,4 @@
-/// What a tus server offers, as its answer to OPTIONS says.
+/// What a tus server supports, from its response to OPTIONS.
 package struct TusOffer: Equatable, Sendable {
   package enum ChecksumAlgorithm: String, Equatable, Sendable { case sha256, sha1 }
 
@@ -7,7 +7,7 @@ package struct TusOffer: Equatable, Sendable {
   package var terminates = false
   /// Tus-Max-Size, in bytes.
   package var maximumSize: Int64?
-  /// The best algorithm that both sides know, if the server checks each PATCH.
+  /// The best common algorithm, if the server can check each PATCH.
   package var checksum: ChecksumAlgorithm?
 
   package init() {}
@@ -27,7 +27,7 @@ package struct TusOffer: Equatable, Sendable {
     if maximumSize == 0 { maximumSize = nil }
     if extensions.contains("checksum") {
       let algorithms = fields.listMembers(of: "Tus-Checksum-Algorithm")
-      // A server with the extension has SHA-1 at least, unless it says otherwise.
+      // Unless it says otherwise, a server with the extension supports at least SHA-1.
       if algorithms.contains("sha256") {
         checksum = .sha256
       } else if algorithms.contains("sha1") || fields.first("Tus-Checksum-Algorithm") == nil {

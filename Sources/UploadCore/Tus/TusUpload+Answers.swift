@@ -1,13 +1,13 @@
-/// What a tus server's answers make of an upload.
+/// How responses of a tus server change the state of an upload.
 extension TusUpload {
-  /// Takes the answer to the oldest request under way.
+  /// Handles the response to the oldest request in flight.
   /// - Parameters:
-  ///   - target: who answered, if that is not who was asked, as after a redirect.
-  ///   - milliseconds: how long it took from the request's last byte.
+  ///   - target: the URI that answered, if it differs from the requested one after a redirect.
+  ///   - milliseconds: the time from the request's last byte.
   package mutating func receive(
     status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
   ) throws(TusError) {
-    // Behind much content the answer waits for more than the distance.
+    // After much content, the response time includes more than the round trip.
     if inFlight.patches.isEmpty, agreement.sentEnd == 0 || state == .locating {
       sizing.answered(afterMilliseconds: milliseconds)
     }
@@ -37,12 +37,12 @@ extension TusUpload {
     }
     if let limit = offer.maximumSize, plan.length > limit { throw .tooLarge(size: plan.length, limit: limit) }
     self.offer = offer
-    // A checksum takes a look at the whole range before it is sent.
+    // A checksum needs the whole range before it is sent.
     if offer.checksum != nil { sizing.forbidPipelining() }
     state = resource.location == nil ? .creating : .locating
   }
 
-  /// The server does not say what it offers: some answer no OPTIONS.
+  /// The server does not say what it supports. Some do not answer OPTIONS.
   package mutating func assumeOffer() {
     precondition(state == .discovering)
     state = resource.location == nil ? .creating : .locating
@@ -55,7 +55,7 @@ extension TusUpload {
   ) throws(TusError) {
     guard status == 201 else {
       if status == 412 { throw versionMismatch(fields) }
-      // A proxy may take the creation, and no content along with it.
+      // A proxy may accept the creation, but no content with it.
       if status >= 400, status < 500, agreement.sentEnd > 0, status != 401, status != 403,
         !RetryPolicy.isTransient(status: status)
       {
@@ -73,7 +73,7 @@ extension TusUpload {
     advance(to: stored)
   }
 
-  /// Behind a TLS proxy a Location can begin with http. The upload then is where it was created, by https.
+  /// Behind a TLS proxy a Location can start with http. The upload is then used with https.
   private static func resolve(_ text: String?, from target: TargetURI) throws(TusError) -> TargetURI {
     guard let text, !text.isEmpty else { throw .noLocation }
     guard let location = try? target.resolving(text) else {
@@ -96,7 +96,7 @@ extension TusUpload {
     switch verdict {
     case .tus(.offset(let offset)): try take(offset, fields)
     case .tus(.gone): state = .gone(replacement: nil)
-    // Some servers hold an upload whose connection was lost, and answer so until they let go of it.
+    // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
     case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .probing(.creating)
@@ -108,7 +108,7 @@ extension TusUpload {
 
   private mutating func take(_ offset: Int64, _ fields: [Field]) throws(TusError) {
     resource.declaresLength = fields.first("Upload-Defer-Length") == "1"
-    // An upload of another length is not this file's.
+    // An upload of another length belongs to another file.
     if !resource.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
       state = .gone(replacement: nil)
       return
@@ -123,13 +123,13 @@ extension TusUpload {
     if isLocked { throw lock() }
   }
 
-  /// The server holds the upload for another request: nothing long is sent before it has stored something.
+  /// The server has locked the upload: requests are short until it has stored something.
   private mutating func lock() -> TusError {
     sizing.locked()
     return .locked
   }
 
-  // MARK: Who says that it is gone?
+  // MARK: Probing
 
   private mutating func receive(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, from target: TargetURI
@@ -152,7 +152,7 @@ extension TusUpload {
         }
       default: throw unproved(status)
       }
-    // Whatever the answer is: one that stays expires.
+    // The response does not matter: a remaining upload expires.
     case .removingNew(_, let acknowledged): advance(to: acknowledged)
     }
   }
@@ -172,21 +172,21 @@ extension TusUpload {
     case .tus(.offset(let offset)): return try confirm(patch, offset, status, next)
     case .tus(.success): return try locateAgain(status)
     case .tus(.gone): return lose(.gone(replacement: nil))
-    // Another offset than ours, whose then counts; or a lock.
+    // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):
       agreement.contest(patch.offset)
       return lose(.locating)
     case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return lose(.locating)
-    // After a pause, HEAD tells whether it is true.
+    // After a delay, HEAD shows whether it is true.
     case .somebodyElse(status: 404), .somebodyElse(status: 410), .somebodyElse(status: 200..<300):
       throw .unproved(status: status)
-    // As with a lost connection, the offset will tell what has been kept of the request.
+    // As after a lost connection, the offset shows how much of the request was kept.
     case .somebodyElse(status: 500...), .tus(.refused(status: 500...)): throw .refused(method: "PATCH", status: status)
     case .tus(.tooLarge), .tus(.locked), .tus(.checksumMismatch), .tus(.unsupportedVersion), .tus(.refused), .gigHive,
       .somebodyElse:
       break
     }
-    // A refusal for another reason says nothing about what becomes of content.
+    // A refusal for another reason says nothing about how content is stored.
     inFlight.patches.removeFirst()
     switch verdict {
     case .tus(.locked): throw lock()
@@ -203,7 +203,7 @@ extension TusUpload {
     agreement.noteOffset(offset)
     sizing.stored(offset - patch.offset)
     guard offset == patch.end else {
-      // A part of it was stored, and the server says so: the rest begins there. What follows the request is void.
+      // The server stored a part of it: continue there. Later requests are void.
       lose(.sending(acknowledged: offset, next: offset))
       return
     }
@@ -213,14 +213,14 @@ extension TusUpload {
     state = offset == plan.length ? .complete : .sending(acknowledged: offset, next: next)
   }
 
-  /// Asks for the offset, unless that has not helped several times.
+  /// Asks for the offset, unless that has failed to help several times.
   private mutating func locateAgain(_ status: Int) throws(TusError) {
     guard agreement.disagree() else { throw .refused(method: "PATCH", status: status) }
     lose(.locating)
   }
 
   private mutating func advance(to offset: Int64) {
-    // A server that has all can still wait to be told the length.
+    // A server that has every byte may still need the length.
     state = offset == plan.length && !resource.declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
   }
 

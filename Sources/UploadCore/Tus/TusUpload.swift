@@ -1,5 +1,5 @@
-/// One upload by the tus protocol 1.0.0 (tus.io/protocols/resumable-upload), without the connection: it says what to ask
-/// next, and is told the answers and the interruptions.
+/// One upload with the tus protocol 1.0.0 (tus.io/protocols/resumable-upload), without the connection. It says what to
+/// request next, and handles responses and interruptions.
 ///
 ///     discovering ──▶ creating ──▶ sending ──▶ complete
 ///          │              ▲         │   ▲
@@ -8,44 +8,44 @@
 ///               │    ▼    │         ▼
 ///               │   gone ─┘      locating
 ///               ▼    ▲
-///             probing (somebody who is not the server said that the upload is gone)
+///             probing (something other than the server may have said that the upload is gone)
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
-    /// What does the server offer? (OPTIONS)
+    /// Ask what the server supports (OPTIONS).
     case discovering
-    /// A new upload is to be created. (POST)
+    /// Create a new upload (POST).
     case creating
-    /// How much has the server? (HEAD)
+    /// Ask for the server's offset (HEAD).
     case locating
-    /// Is it the server that says the upload is gone?
+    /// Find out whether the server itself says that the upload is gone.
     case probing(Probe)
-    /// The server has `acknowledged` bytes; the next request begins at `next`. (PATCH)
+    /// The server has `acknowledged` bytes; the next request starts at `next` (PATCH).
     case sending(acknowledged: Int64, next: Int64)
     /// The server has every byte.
     case complete
-    /// The server does not know the upload (any more). `replacement` is a new one that was created to learn that.
+    /// The server does not know the upload (any more). `replacement` is the new upload that the probe created.
     case gone(replacement: TargetURI?)
   }
 
-  /// How a 404 that proves nothing is examined: a server that creates an upload and knows it is the server; if the old
-  /// address then still leads nowhere, the old upload is gone.
+  /// Examines a 404 without proof of origin. If the server creates an upload and knows it, it is the tus server. If the old
+  /// URL is then still unknown, the old upload is gone.
   package enum Probe: Equatable, Sendable {
-    /// (POST)
+    /// Create a new upload (POST).
     case creating
-    /// (HEAD of the new one)
+    /// Look up the new upload (HEAD).
     case locatingNew(TargetURI)
-    /// (HEAD of the old one)
+    /// Look up the old upload (HEAD).
     case locatingOld(new: TargetURI)
-    /// The old one is there: the new one is not needed. (DELETE)
+    /// The old upload exists: remove the new one (DELETE).
     case removingNew(TargetURI, acknowledged: Int64)
   }
 
   /// What to do next.
   package enum Step: Equatable, Sendable {
     case ask(HTTPRequest)
-    /// Compute the checksum of a range of the file, and tell it with ``setChecksum(_:)``.
+    /// Compute the checksum of a range of the file, then call ``setChecksum(_:)``.
     case checksum(TusOffer.ChecksumAlgorithm, offset: Int64, length: Int64)
-    /// Nothing before an answer comes.
+    /// Wait for a response.
     case await
     case complete
     case gone
@@ -53,17 +53,17 @@ package struct TusUpload: Sendable {
 
   /// What the caller can choose.
   package struct Options: Equatable, Sendable {
-    /// Tell the length with the first bytes rather than at creation (`Upload-Defer-Length`), if the server offers that.
+    /// Send the length with the first bytes instead of at creation (`Upload-Defer-Length`), if the server supports it.
     package var defersLength = false
-    /// PATCH as POST with `X-HTTP-Method-Override`, for proxies that know no PATCH.
+    /// Send PATCH as POST with `X-HTTP-Method-Override`, for proxies that block PATCH.
     package var overridesMethod = false
-    /// The length of all PATCH requests, in bytes; nil lets it adapt.
+    /// The length of all PATCH requests, in bytes; nil to adapt.
     package var chunkLength: Int64?
 
     package init() {}
   }
 
-  /// What was asked for.
+  /// The upload to make.
   struct Plan: Sendable {
     let endpoint: TargetURI
     /// The file's size in bytes.
@@ -73,12 +73,12 @@ package struct TusUpload: Sendable {
     let options: Options
   }
 
-  /// Where the upload is, as the server said.
+  /// The upload on the server.
   struct Resource: Sendable {
     var location: TargetURI?
-    /// Upload-Expires, as it came.
+    /// Upload-Expires, verbatim.
     var expires: String?
-    /// Is the server still to be told how long the upload is?
+    /// Whether the server still needs the length of the upload.
     var declaresLength = false
   }
 
@@ -94,7 +94,7 @@ package struct TusUpload: Sendable {
   ///   - endpoint: where uploads are created.
   ///   - length: the file's size in bytes.
   ///   - metadata: keys are unique visible ASCII.
-  ///   - location: that of an upload to resume.
+  ///   - location: the URL of an upload to resume; nil for a new one.
   package init(
     endpoint: TargetURI, length: Int64, metadata: [FormField], location: TargetURI? = nil, options: Options = Options()
   ) throws(TusError) {
@@ -105,13 +105,13 @@ package struct TusUpload: Sendable {
     agreement = OffsetAgreement(sentEnd: location == nil ? 0 : length)
   }
 
-  /// The upload's address, once it is created.
+  /// The upload's URL, once it is created.
   package var location: TargetURI? { resource.location }
 
-  /// The server's Upload-Expires, as it came.
+  /// The server's Upload-Expires, verbatim.
   package var expires: String? { resource.expires }
 
-  /// Bytes that the server is known to have.
+  /// The number of bytes that the server is known to have.
   package var acknowledged: Int64 {
     switch state {
     case .sending(let acknowledged, _), .probing(.removingNew(_, let acknowledged)): acknowledged
@@ -120,13 +120,13 @@ package struct TusUpload: Sendable {
     }
   }
 
-  /// Is a PATCH under way whose answer counts? After an answer that was not the expected one, those behind it are void,
-  /// and their answers, if any come, must not be told.
+  /// Whether a PATCH is in flight whose response counts. After an unexpected response, later requests are void, and their
+  /// responses, if any, must not be passed in.
   package var awaitsStored: Bool { !inFlight.patches.isEmpty }
 
-  // MARK: Asking
+  // MARK: Requests
 
-  /// What to do next. A request counts as under way from here on.
+  /// What to do next. A returned request counts as in flight from now on.
   package mutating func next() -> Step {
     switch state {
     case .discovering: return .ask(HTTPRequest(method: "OPTIONS", target: plan.endpoint))
@@ -151,8 +151,8 @@ package struct TusUpload: Sendable {
     var request = emptyCreation()
     resource.declaresLength = offer.defersLength && plan.options.defersLength
     var contentLength: Int64 = 0
-    // A checksum would have to be known before: the first PATCH carries it. The last byte is never among the content: if the
-    // answer is lost, the server must not have a whole upload that nobody knows the address of.
+    // A checksum is only sent with PATCH, because it must be known beforehand. The content never includes the last byte: if
+    // the response is lost, the server must not have a complete upload with an unknown URL.
     if offer.createsWithUpload, inFlight.mayGoWithCreation, offer.checksum == nil, !resource.declaresLength {
       contentLength = min(plan.length - 1, Limits.creationUploadLength, plan.options.chunkLength ?? plan.length)
     }
@@ -172,11 +172,11 @@ package struct TusUpload: Sendable {
     return HTTPRequest(method: "POST", target: plan.endpoint, fields: fields, body: RequestBody())
   }
 
-  /// What of the file the next PATCH carries; nil if nothing is to be sent before an answer comes.
+  /// The range of the next PATCH; nil if nothing can be sent before a response arrives.
   var nextPatch: PatchRange? {
     guard case .sending(_, let next) = state else { return nil }
     let mayPipeline = sizing.pipelines && inFlight.patches.count == 1
-    // The first request alone tells the length; a whole file that the server has already needs an empty one for that.
+    // Only the first request declares the length. If the server already has the whole file, an empty request does.
     let declares = resource.declaresLength && inFlight.patches.isEmpty
     guard next < plan.length || declares, inFlight.patches.isEmpty || mayPipeline else { return nil }
     return PatchRange(offset: next, length: sizing.next(remaining: plan.length - next))
@@ -202,19 +202,19 @@ package struct TusUpload: Sendable {
         body: RequestBody(fileOffset: patch.offset, fileLength: patch.length)))
   }
 
-  /// The checksum that ``next()`` has asked for, in base 64.
+  /// Sets the checksum that ``next()`` asked for, in Base64.
   package mutating func setChecksum(_ text: String) {
     if let patch = nextPatch { inFlight.checksum = (patch, text) }
   }
 
-  /// Does the next request carry the file's last byte? From there on the server can have the whole upload.
+  /// Whether the next request carries the file's last byte. From then on the server may have the whole upload.
   package var endsNext: Bool { nextPatch.map { $0.end == plan.length } ?? false }
 
-  /// Does the offset lie before the end of the oldest PATCH under way?
+  /// Whether the offset is before the end of the oldest PATCH in flight.
   func isPart(_ offset: Int64) -> Bool { inFlight.patches.first.map { offset < $0.end } ?? false }
 
-  /// Can the file's last byte have gone out with the requests under way?
-  /// - Parameter sent: how much of the oldest one's content has.
+  /// Whether the file's last byte may have been sent with the requests in flight.
+  /// - Parameter sent: how much of the oldest one's content was sent.
   func mayHaveSentEnd(_ sent: ContentSent) -> Bool {
     inFlight.patches.last?.end == plan.length && (sent == .whole || inFlight.patches.count > 1)
   }
@@ -229,32 +229,32 @@ package struct TusUpload: Sendable {
 
   // MARK: Interruptions
 
-  /// The connection ended, or the answer was no use, before the requests under way were answered.
-  /// - Parameter arrived: how many bytes of their content the other side has acknowledged at least.
+  /// The requests in flight ended without a usable response.
+  /// - Parameter arrived: how many bytes of their content the peer has acknowledged at least.
   package mutating func interrupted(arrived: Int64) {
     switch state {
     case .creating:
-      // Should the server have taken it, it has an upload that expires.
+      // If the server has created it, that upload expires.
       inFlight.mayGoWithCreation = inFlight.mayGoWithCreation && arrived == 0
     case .sending:
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
       inFlight.interrupt(arrived: arrived)
       state = .locating
-    // The new upload is kept: to create one more each time would have no end. Who answers on the next connection proves
-    // itself again before it is believed that the old one is gone.
+    // Keep the new upload, because creating another one each time would never end. The next connection must prove its origin
+    // again before the old upload counts as gone.
     case .probing(.locatingNew(let new)), .probing(.locatingOld(let new)): state = .probing(.locatingNew(new))
     case .probing(.creating), .probing(.removingNew): state = .locating
     case .discovering, .locating, .complete, .gone: break
     }
   }
 
-  /// Asks for the server's offset once more.
+  /// Asks for the server's offset again.
   package mutating func locate() { lose(.locating) }
 
-  /// Requests wait for the answers to those before them.
+  /// From now on, requests wait for earlier responses.
   package mutating func forbidPipelining() { sizing.forbidPipelining() }
 
-  /// Begins with a new upload, as after ``State/gone(replacement:)``: with the replacement, if there is one.
+  /// Starts over with a new upload, as after ``State/gone(replacement:)``, or with the replacement if there is one.
   package mutating func restart() {
     let replacement: TargetURI? = if case .gone(let new) = state { new } else { nil }
     resource = Resource(location: replacement, declaresLength: resource.declaresLength)

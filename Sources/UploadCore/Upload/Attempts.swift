@@ -1,11 +1,11 @@
-/// The tries of one upload, and the pauses between them.
+/// The attempts of one upload, and the delays between them.
 struct Attempts: Sendable {
   private let policy: RetryPolicy
   private var random: SplitMix64
   private var failures: Int64 = 0
-  /// The progress when the last try failed.
+  /// The progress when the last attempt failed.
   private var progressAtFailure: Int64 = 0
-  /// What the server asked for with its last answer.
+  /// The delay that the server's last response asked for.
   private var retryAfterMilliseconds: Int64?
 
   init(_ policy: RetryPolicy, seed: UInt64) {
@@ -13,14 +13,14 @@ struct Attempts: Sendable {
     random = SplitMix64(state: seed)
   }
 
-  /// Takes what the answer says of a pause.
+  /// Notes the Retry-After of a response.
   mutating func note(_ answer: Answer) {
     retryAfterMilliseconds = RetryAfter.milliseconds(answer.fields, nowSeconds: answer.receivedAtSeconds)
   }
 
-  /// A try has failed.
-  /// - Parameter progress: grows with everything that need not be done again; growth sets the count back.
-  /// - Returns: nil if there is no other try.
+  /// An attempt has failed.
+  /// - Parameter progress: grows with everything that need not be repeated. Growth resets the count of failures.
+  /// - Returns: nil if there is no retry.
   mutating func failed(_ error: UploadError, progress: Int64) -> Retry? {
     if progress > progressAtFailure {
       progressAtFailure = progress

@@ -1,10 +1,11 @@
 /// Ends an upload on a tus server (the termination extension).
 ///
-/// An answer that does not prove to be the server's ends nothing: the upload's address is asked whether it is still there.
+/// A response that does not prove its origin ends nothing. Then a HEAD asks whether the upload is still there.
 struct CancelTask: Sendable {
   private enum State: Sendable {
     case terminating
-    /// Somebody said something. Is the upload there? `unsupported`: the answer was that uploads cannot be ended.
+    /// Ask whether the upload is still there, after a response without proof. `unsupported`: it said that uploads cannot be
+    /// ended.
     case locating(UploadError, unsupported: Bool)
     case ended(isKept: Bool)
   }
@@ -39,7 +40,7 @@ struct CancelTask: Sendable {
     switch verdict {
     case .tus(.success), .tus(.offset), .tus(.gone): state = .ended(isKept: false)
     case .tus(.refused(status: 405)), .tus(.refused(status: 501)): state = .ended(isKept: true)
-    // A DELETE has no offset: 409 can only be a lock.
+    // A DELETE has no offset, so a 409 can only be a lock.
     case .tus(.locked), .tus(.conflict): throw .tus(.locked)
     case .somebodyElse(let status) where [404, 405, 410, 501].contains(status) || answer.isSuccess:
       state = .locating(.notFromServer(status: status), unsupported: status == 405 || status == 501)

@@ -1,9 +1,9 @@
-/// Over which connection a request goes.
+/// The connection to use for a request.
 package enum ConnectionChoice: Equatable, Sendable {
-  /// One that is open from before, if there is one that its server has promised or at least not ended; otherwise a new one.
+  /// An open one, if its server has not ended it; otherwise a new one.
   case reused
-  /// One that its server has promised to keep open (`Connection: keep-alive`), or a new one.
+  /// An open one that its server has promised to keep open (`Connection: keep-alive`); otherwise a new one.
   case reusedIfPromised
-  /// A new one, now and for all requests to this origin: its server closes connections without saying so.
+  /// A new one, now and for all requests to this origin, because its server closes connections without notice.
   case fresh
 }

@@ -1,10 +1,10 @@
-/// Is a file still what was sent of it, although its status has changed?
+/// Decides whether a file whose status has changed still has the content that was sent.
 ///
-/// Renaming, chmod(1) and links change the status. So does a program that rewrites the file in place and restores its modification
-/// time, as editors of tags do. Only the content tells: with a digest the file is read once more, and compared; without
-/// one nothing can tell.
+/// A rename, chmod(1) or a new link changes the status (ctime). So does a program, such as a tag editor, that rewrites the
+/// file in place and restores its modification time. Only the content shows the difference: with a digest, the file is read again and
+/// compared; without one, nothing can tell.
 struct ContentCheck: Sendable {
-  /// What a touch asks for.
+  /// What to do after a status change.
   enum Answer: Equatable, Sendable {
     case proceed
     /// Read the whole file again, and compare it with what was sent.
@@ -12,12 +12,12 @@ struct ContentCheck: Sendable {
     case changed(FileError)
   }
 
-  /// Is there a digest of what is sent?
+  /// Whether there is a digest of what is sent.
   let hasDigest: Bool
-  /// Does the server confirm that it has stored what the digest is of?
+  /// Whether the server confirms the digest of what it has stored.
   let isConfirmed: Bool
   private var hasReadAgain = false
-  /// Has the status changed, and nothing shown since that the content has not?
+  /// Whether the status has changed, and nothing has shown since that the content has not.
   private var hasStatusChanged = false
 
   init(hasDigest: Bool, isConfirmed: Bool) {
@@ -31,21 +31,21 @@ struct ContentCheck: Sendable {
     case .behindEnd: return .changed(.changedOnItsWay)
     case .underWay: return hasDigest && !hasReadAgain ? .proceed : .changed(.rewritten)
     case .beforeEnd(let isDigested):
-      // What went out a second time, or before the digest had come so far, is the server's to confirm.
+      // Only the server can confirm bytes that were sent twice, or before the digest had reached them.
       guard hasDigest, !hasReadAgain, isDigested || isConfirmed else { return .changed(.rewritten) }
       hasReadAgain = true
       return .readAgain
     }
   }
 
-  /// - Returns: what is wrong with the file that was read again; nil if it is what was sent.
+  /// - Returns: the error of a file that was read again; nil if it is what was sent.
   mutating func problem(sent: String, now: String, isSteady: Bool) -> FileError? {
     hasStatusChanged = !(isSteady && sent == now)
     return hasStatusChanged ? .rewritten : nil
   }
 
-  /// - Returns: what is wrong with the file where a try failed like this. A range that was rewritten between its checksum and its
-  ///   sending is not what the checksum is of.
+  /// - Returns: the error of the file behind a failed attempt; nil if there is none. If a range is rewritten after its checksum
+  ///   was computed and before it is sent, the checksum does not match.
   func problem(behind error: UploadError) -> FileError? {
     guard hasStatusChanged, case .tus(.checksumMismatch) = error else { return nil }
     return .rewritten

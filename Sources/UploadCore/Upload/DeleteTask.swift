@@ -1,7 +1,7 @@
 /// Deletes a recording from GigHive.
 struct DeleteTask: Sendable {
   private enum State: Sendable {
-    /// `mayBeDone`: may the server have carried out an earlier request? It then does not know the token any more.
+    /// `mayBeDone`: whether the server may have carried out an earlier request. It then no longer knows the token.
     case asking(mayBeDone: Bool)
     case deleted
   }
@@ -9,7 +9,7 @@ struct DeleteTask: Sendable {
   private let request: HTTPRequest
   private var state: State
 
-  /// - Parameter isRepeated: was the server asked before, without an answer?
+  /// - Parameter isRepeated: whether the server was asked before, without a response.
   init(assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool) {
     var request = HTTPRequest(
       method: "POST", target: base.appending(GigHiveAPI.delete), fields: [Field("Content-Type", "application/json")],
@@ -19,7 +19,7 @@ struct DeleteTask: Sendable {
     state = .asking(mayBeDone: isRepeated)
   }
 
-  /// May the recording be gone, although no answer says so?
+  /// Whether the recording may be gone, although no response says so.
   var mayBeDone: Bool {
     if case .asking(let mayBeDone) = state { mayBeDone } else { true }
   }
@@ -41,13 +41,13 @@ struct DeleteTask: Sendable {
 
   mutating func interrupted(_ interruption: Interruption) {
     guard case .asking(let mayBeDone) = state else { return }
-    // What says 502 or 504 does not know what has become of the request.
+    // A gateway that answers 502 or 504 does not know the outcome of the request.
     state = .asking(mayBeDone: mayBeDone || (interruption.sent != .none && interruption.error.leavesDeletionOpen))
   }
 }
 
 extension UploadError {
-  /// Can a delete request that ended with it have been carried out?
+  /// Whether a delete request that ended with this error may have been carried out.
   fileprivate var leavesDeletionOpen: Bool {
     if case .refused(let status, _) = self { return status >= 500 }
     return leavesOutcomeOpen

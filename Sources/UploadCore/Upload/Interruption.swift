@@ -1,19 +1,19 @@
-/// How the requests under way ended without an answer.
+/// How the requests in flight ended without a response.
 package struct Interruption: Equatable, Sendable {
   package let error: UploadError
-  /// How much of the oldest request's content may have gone out.
+  /// How much of the oldest request's content may have been sent.
   package let sent: ContentSent
-  /// Bytes of the content of all requests under way that the other side has acknowledged at least.
+  /// How many bytes of the content of all requests in flight the peer has acknowledged at least.
   package let arrived: Int64
   package let connection: Staleness
 
-  /// Can it be that the server had closed the connection before the request came?
+  /// Whether the server may have closed the connection before the request arrived.
   package enum Staleness: Equatable, Sendable {
-    /// No: it was made for the request, or the answer had begun.
+    /// No: the connection was new, or the response had started.
     case fresh
-    /// It had been used before, and nothing came back for this request. `hasSentLittle`: little had gone out.
+    /// Possibly: the connection was reused, and nothing was received for this request. `hasSentLittle`: little was sent.
     case used(hasSentLittle: Bool)
-    /// It has, and said so in its answer to the request before.
+    /// Yes: the previous response announced it.
     case announced
   }
 

@@ -1,17 +1,17 @@
-/// One recording as multipart/form-data: a POST, and on GigHive questions about a recording that it is still working on.
+/// One recording as multipart/form-data: a POST, and for GigHive queries about a recording that it is still processing.
 ///
 ///     posting ──▶ verifying ──▶ stored
 ///                   │   ▲
 ///                   ▼   │
-///                 asking (what GigHive has under the asset's number)
+///                 asking (the state of the asset on GigHive)
 struct MultipartTask: Sendable {
   private enum State: Sendable {
     case posting
-    /// The answer is there; it is compared with the file's SHA-256.
+    /// The response has arrived, and is compared with the file's SHA-256.
     case verifying(Answer)
-    /// GigHive has the recording and has not yet looked at it.
+    /// GigHive has the recording but has not processed it yet.
     case asking(assetID: Int64, SentFile)
-    /// It is working on the recording, and did not say what to ask it for.
+    /// GigHive is processing the recording, but did not return its number.
     case unnumbered
     case stored(Receipt, SentFile)
   }
@@ -27,7 +27,7 @@ struct MultipartTask: Sendable {
     self.boundary = boundary
   }
 
-  /// Grows with everything that need not be done again after a failure.
+  /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
     case .posting, .verifying: 0
@@ -59,12 +59,12 @@ struct MultipartTask: Sendable {
     } catch { throw .formData(error) }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
     switch state {
     case .posting:
-      // An answer to a part of the recording confirms nothing.
+      // A response to a part of the recording confirms nothing.
       if request.computesSHA256, answer.sent == .whole {
         state = .verifying(answer)
       } else {
@@ -109,11 +109,11 @@ struct MultipartTask: Sendable {
     state = .stored(receipt, sent)
   }
 
-  /// GigHive knows a duplicate when it sees one. Another endpoint may not: once any of the recording may have reached it,
-  /// sending it again could store it twice.
+  /// GigHive detects duplicates. Other endpoints may not: once any part of the recording may have reached them, sending it
+  /// again could store it twice.
   mutating func interrupted(_ interruption: Interruption) -> Repetition {
     if case .verifying = state { state = .posting }
-    // To ask by sending all of it again would be too dear.
+    // Sending everything again just to ask would be too expensive.
     if case .unnumbered = state { return .forbidden }
     if request.isForGigHive { return .allowed }
     switch interruption.sent {
@@ -123,7 +123,7 @@ struct MultipartTask: Sendable {
     }
   }
 
-  /// A 303 that follows an upload by S3's POST policy, and says so in its query, is a success.
+  /// Whether a 303 confirms the upload, as with S3's POST policy, which says so in the query.
   func isConfirmed(by location: String, _ answer: Answer) -> Bool {
     guard case .posting = state, answer.status == 303, answer.sent == .whole, !request.isForGigHive else {
       return false

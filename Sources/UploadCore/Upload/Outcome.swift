@@ -1,8 +1,8 @@
-/// What an upload, or the removal of one, came to.
+/// The outcome of an upload, or of the removal of one.
 package enum Outcome: Equatable, Sendable {
   case delivered(Receipt, SentFile, resumedFrom: Int64)
-  /// The upload has ended. `isKept`: the server ends no uploads, and keeps what it has until that expires.
+  /// The upload has ended. `isKept`: the server cannot end uploads, and keeps its part until that expires.
   case cancelled(isKept: Bool)
-  /// The recording is not on the server any more.
+  /// The recording is no longer on the server.
   case deleted
 }

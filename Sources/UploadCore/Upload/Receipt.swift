@@ -2,11 +2,11 @@
 public struct Receipt: Equatable, Sendable {
   /// GigHive's number for the recording.
   public var assetID: Int64?
-  /// Did the server's SHA-256 equal ours?
+  /// Whether the server's SHA-256 matches ours.
   public var isChecksumVerified = false
-  /// Had the server the same recording already (409 with our checksum)?
+  /// Whether the server already had the same recording (409 with our checksum).
   public var wasAlreadyThere = false
-  /// What deletes the recording again; a secret.
+  /// The token that deletes the recording; a secret.
   public var deleteToken: String?
 
   package init() {}

@@ -1,22 +1,22 @@
-/// Where servers have sent requests (RFC 9110, 15.4).
+/// The redirects of an upload (RFC 9110, 15.4).
 struct Redirects: Sendable {
   private var moved: [(from: TargetURI, to: TargetURI)] = []
-  /// Of the request under way.
+  /// For the current request.
   private var followed = 0
-  /// Since the upload last got further.
+  /// Since the last progress of the upload.
   private var followedInAll = 0
   private var settledProgress: Int64 = 0
 
-  /// Where a request goes that is meant for the target.
+  /// The URI to use for a request to the target.
   func target(for target: TargetURI) -> TargetURI {
     var target = target
-    // Later redirects start from where earlier ones lead; circles have been refused.
+    // Later redirects start where earlier ones lead. Loops were refused.
     for (from, to) in moved where from == target { target = to }
     return target
   }
 
-  /// Takes a Location field.
-  /// - Returns: where it leads.
+  /// Follows a Location field.
+  /// - Returns: its URI.
   @discardableResult
   mutating func follow(from target: TargetURI, to location: String) throws(UploadError) -> TargetURI {
     guard let destination = try? target.resolving(location) else {
@@ -40,8 +40,8 @@ struct Redirects: Sendable {
     return destination
   }
 
-  /// A request has been answered: the next one counts its redirects from zero.
-  /// - Parameter progress: grows as the upload gets further.
+  /// A request has been answered. The next one counts its redirects from zero.
+  /// - Parameter progress: grows as the upload progresses.
   mutating func settle(progress: Int64) {
     followed = 0
     guard progress > settledProgress else { return }

@@ -1,4 +1,4 @@
-/// What the client knows of the file it has sent, to hold the server's answer against.
+/// What the client knows of the sent file, to compare with the server's response.
 public struct SentFile: Equatable, Sendable {
   /// Bytes.
   public let size: Int64

@@ -1,23 +1,23 @@
-/// What the servers of one upload have shown of how they want to be talked to.
+/// What the servers of one upload have shown about their behaviour.
 struct ServerTraits: Sendable {
   enum Authorization: Equatable, Sendable {
-    /// No answer has shown yet whether the credentials are good.
+    /// No response has shown yet whether the credentials are valid.
     case untried
-    /// They were good.
+    /// They were accepted.
     case accepted
-    /// They were good and are not any more; others were looked for, once.
+    /// They were accepted, then refused, and have been read again, which is done once.
     case renewed
   }
 
   enum ConnectionReuse: Equatable, Sendable {
     case used
-    /// One was lost in the middle of a request.
+    /// A reused connection was lost during a request.
     case suspect
-    /// The server closes connections without saying so.
+    /// The server closes connections without notice.
     case avoided
   }
 
-  /// Has no server refused `Expect: 100-continue`?
+  /// Whether no server has refused `Expect: 100-continue`.
   private(set) var mayExpectContinue = true
   private(set) var authorization = Authorization.untried
   private(set) var connectionReuse = ConnectionReuse.used
@@ -26,13 +26,13 @@ struct ServerTraits: Sendable {
 
   mutating func expectationFailed() { mayExpectContinue = false }
 
-  /// A request was answered with success.
+  /// A request succeeded.
   mutating func succeeded() {
     if authorization == .untried { authorization = .accepted }
   }
 
-  /// An answer was of use.
-  /// - Parameter progress: grows as the upload gets further; what was lost before then counts no more.
+  /// A response was useful.
+  /// - Parameter progress: grows as the upload progresses. Earlier losses then no longer count.
   mutating func settle(progress: Int64) {
     redirects.settle(progress: progress)
     guard progress > settledProgress else { return }
@@ -42,8 +42,8 @@ struct ServerTraits: Sendable {
 
   mutating func renew() { authorization = .renewed }
 
-  /// Was the connection closed by the server before the request came, so that repeating it on another one is no failure?
-  /// Where the server did not announce that, it is granted once: from then on no connection is used again.
+  /// Whether the server closed the connection before the request arrived, so that repeating it on another one is not a failure.
+  /// Without an announcement by the server this applies once: from then on no connection is reused.
   mutating func excuses(_ interruption: Interruption) -> Bool {
     guard case .connectionLost = interruption.error else { return false }
     switch interruption.connection {

@@ -1,4 +1,4 @@
-/// A small generator (Steele, Lea, Flood 2014) for what nobody needs to be kept from guessing.
+/// A small random number generator (Steele, Lea, Flood 2014), not for secrets.
 struct SplitMix64: Sendable {
   var state: UInt64
 

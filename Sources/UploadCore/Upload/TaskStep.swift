@@ -1,19 +1,19 @@
-/// What a task wants next.
+/// The next step of a task.
 enum TaskStep: Equatable, Sendable {
   case ask(HTTPRequest)
   case hash(HashRange)
   case save(RecordChange)
-  /// Nothing before the requests under way are answered.
+  /// Wait for the requests in flight.
   case await
   case finished(Outcome)
-  /// The server speaks no tus, and the recording may go as a form.
+  /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart
 }
 
-/// May requests be repeated that were interrupted?
+/// Whether interrupted requests may be repeated.
 enum Repetition: Equatable, Sendable {
   case allowed
   case forbidden
-  /// The server may have stored what it was sent, and would store it once more.
+  /// No: the server may have stored the recording, and would store it twice.
   case couldStoreTwice
 }

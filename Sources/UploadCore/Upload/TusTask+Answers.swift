@@ -1,4 +1,4 @@
-/// What answers make of a recording that goes by tus.
+/// How responses change the state of a recording sent over tus.
 extension TusTask {
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
@@ -9,7 +9,7 @@ extension TusTask {
     }
   }
 
-  /// A server that does not know the question lets the upload begin: its finalize will tell.
+  /// If the server does not support this check, the upload starts anyway, and finalize will tell.
   private mutating func receiveToken(_ answer: Answer) throws(UploadError) {
     switch Verdict.ofFinalize(answer) {
     case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
@@ -23,7 +23,7 @@ extension TusTask {
   }
 
   private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
-    // Somebody who is not the server can refuse what the server has stored.
+    // A refusal without proof may not be from the server, which may have stored the upload.
     let isProved = answer.isSuccess || answer.fields.first("Tus-Resumable") != nil
     if !isProved, upload.mayHaveSentEnd(answer.sent) { history.mayBeWhole = true }
     let (before, wasCreating) = (upload.location, upload.state == .creating)
@@ -37,10 +37,10 @@ extension TusTask {
 
   private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
     switch error {
-    // Some servers, and firewalls before them, answer no OPTIONS, and take uploads all the same.
+    // Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
     case .notSpoken(status: 403), .notSpoken(status: 501): upload.assumeOffer()
     case .notSpoken(let status) where TusTask.isOfNoTusServer(status):
-      // Somebody else may have said so: an upload that has begun is not given up for a form.
+      // The response may not be from the server, so a started upload is not replaced by a form.
       if request.mustSpeakTus || upload.location != nil { return upload.assumeOffer() }
       state = .notSpoken
     case .refused(method: "POST", let status)
@@ -76,7 +76,7 @@ extension TusTask {
     let error = UploadError(failure)
     switch Verdict.ofFinalize(answer) {
     case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
-    // The tus server does not know it, and no recording was made of it.
+    // The tus server does not know it, and it did not become a recording.
     case .gigHive(.uploadUnknown) where isGone, .gigHive(.refused(status: 500, _)) where isGone: return try startOver()
     case .gigHive(.uploadUnknown):
       state = .locating(sent)
@@ -84,12 +84,12 @@ extension TusTask {
       return
     case .gigHive, .tus, .somebodyElse: break
     }
-    // What is on the server is not, or no longer, this recording.
+    // The content on the server is not, or no longer, this recording.
     if error.isIntegrityFailure { restart() }
     throw error
   }
 
-  /// Does the status of an answer to OPTIONS say that nobody speaks tus there?
+  /// Whether this status of a response to OPTIONS means that the server does not support tus.
   private static func isOfNoTusServer(_ status: Int) -> Bool {
     (status < 500 || status == 501) && status != 401 && status != 407 && !RetryPolicy.isTransient(status: status)
   }

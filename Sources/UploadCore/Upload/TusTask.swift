@@ -1,4 +1,4 @@
-/// One recording by tus, and on GigHive the finalize call that makes a recording of the upload.
+/// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
 ///     askingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
 ///     (guests)          ▲  │                      │    ▲
@@ -6,43 +6,43 @@
 ///                       └────────────────────── locating (GigHive does not find the upload)
 struct TusTask: Sendable {
   enum State: Sendable {
-    /// Is a guest's upload token good? (asked before the first byte)
+    /// Ask whether a guest's upload token is valid, before the first byte.
     case askingToken
     case uploading
-    /// The server speaks no tus.
+    /// The server does not support tus.
     case notSpoken
-    /// The server has every byte; what is missing of the digest is computed. `isGone`: it does not know the upload any more,
-    /// perhaps because it is a recording already.
+    /// The server has every byte, and the rest of the digest is computed. `isGone`: it no longer knows the upload, perhaps
+    /// because it has become a recording.
     case hashing(isGone: Bool)
     case finalizing(SentFile, isGone: Bool)
-    /// GigHive did not find the upload: does the tus server have it?
+    /// GigHive did not find the upload. Ask whether the tus server has it.
     case locating(SentFile)
     case done(Receipt, SentFile)
   }
 
-  /// What the caller wants, and what an earlier process left.
+  /// The request, and the state left by an earlier process.
   let plan: UploadPlan
   var state: State
   var upload: TusUpload
-  /// Changes that the record must have before anything else is done.
+  /// Changes to save in the record before anything else.
   private var unsaved: [RecordChange] = []
   var history: History
 
-  /// What has become of the upload so far.
+  /// The history of the upload.
   struct History {
-    /// Has this process created the upload?
+    /// Whether this process has created the upload.
     var hasCreated = false
-    /// Does the record say that the last byte may have gone out?
+    /// Whether the record says that the last byte may have been sent.
     var isEnding: Bool
-    /// Can the last byte have reached the server, with no answer to it?
+    /// Whether the last byte may have reached the server without a response.
     var mayBeWhole: Bool
     /// The most bytes that the server has had.
     var highestOffset: Int64 = 0
-    /// Bytes that it had when it last said so.
+    /// The last known offset on the server, in bytes.
     var offset: Int64
-    /// Bytes that it had before anything was sent; nil as long as it has not said so.
+    /// The offset before anything was sent, in bytes; nil while unknown.
     var resumedFrom: Int64?
-    /// Has the server had every byte?
+    /// Whether the server has had every byte.
     var wasUploaded: Bool
   }
 
@@ -63,7 +63,7 @@ struct TusTask: Sendable {
 
   var request: UploadRequest { plan.request }
 
-  /// The most bytes that the server has had, and one for all of them.
+  /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
     switch state {
     case .askingToken, .uploading, .notSpoken: history.highestOffset
@@ -79,7 +79,7 @@ struct TusTask: Sendable {
     if case .uploading = state { upload.awaitsStored } else { false }
   }
 
-  /// A tus server may take less than it was sent, and say so before it has all: the rest begins at its offset.
+  /// Whether the server accepted only a part of the request, which tus allows. The rest starts at its offset.
   func isOfPart(_ answer: Answer) -> Bool {
     guard case .uploading = state,
       case .tus(.offset(let offset)) = Verdict.ofTus(status: answer.status, fields: answer.fields)
@@ -96,7 +96,7 @@ struct TusTask: Sendable {
 
   mutating func forbidPipelining() { upload.forbidPipelining() }
 
-  // MARK: Asking
+  // MARK: Requests
 
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
@@ -136,7 +136,7 @@ struct TusTask: Sendable {
     return try next()
   }
 
-  /// A plain tus server may remove an upload that is whole, and then looks as if it never had it. GigHive tells.
+  /// A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
   private mutating func changeBeforeLastByte() -> RecordChange? {
     guard !request.isForGigHive, !history.isEnding, upload.endsNext else { return nil }
     history.isEnding = true
@@ -144,7 +144,7 @@ struct TusTask: Sendable {
   }
 
   private mutating func receiveGone() throws(UploadError) {
-    // One that was whole may be gone because it is a recording by now.
+    // A complete upload may be gone because it has become a recording.
     if request.isForGigHive, history.wasUploaded {
       state = .hashing(isGone: true)
       return
@@ -153,7 +153,7 @@ struct TusTask: Sendable {
     try startOver()
   }
 
-  /// An upload that this process has created, and that is gone already, counts as a failure: it could go on like that.
+  /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
   mutating func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
     restart()

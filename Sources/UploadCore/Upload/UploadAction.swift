@@ -1,18 +1,18 @@
-/// What is to be done next for an upload.
+/// The next action for an upload.
 package enum UploadAction: Equatable, Sendable {
-  /// Send the request. While another one is under way: behind it on the same connection (RFC 9112, 9.3.2).
+  /// Send the request. If another one is in flight, pipeline it on the same connection (RFC 9112, 9.3.2).
   case send(HTTPRequest, over: ConnectionChoice)
   case hash(HashRange)
-  /// Write the change into the upload's record, so that it survives a power cut, before anything else is done.
+  /// Save the change in the upload's record, so that it survives a power cut, before anything else.
   case save(RecordChange)
-  /// Look for credentials other than those that were refused.
+  /// Read the credentials again, after they were refused.
   case renewCredentials
-  /// A try has failed; tell that another one follows.
+  /// Report a failed attempt that will be retried.
   case tell(Retry)
-  /// The server speaks no tus: tell that the recording goes as a form.
+  /// Report that the server does not support tus, and that the recording is sent as a form.
   case tellMultipartFallback
   case wait(untilMilliseconds: Int64)
-  /// Nothing, before the next event.
+  /// Wait for the next event.
   case await
   case finished(Outcome)
   case failed(UploadError)

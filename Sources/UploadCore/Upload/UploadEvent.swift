@@ -1,15 +1,15 @@
-/// What happens to an upload.
+/// An event in an upload.
 package enum UploadEvent: Equatable, Sendable {
-  /// The oldest request under way was answered.
+  /// The oldest request in flight was answered.
   case answered(Answer)
-  /// No answer will come to the requests under way.
+  /// The requests in flight will get no response.
   case interrupted(Interruption)
-  /// The range that was to be hashed has been.
+  /// The requested range was hashed.
   case hashed(HashResult)
-  /// The file's status has changed since it was opened, and neither its size nor its modification time.
+  /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
   case statusChanged(StatusChange)
-  /// Credentials were looked for: are there others than those that were refused?
+  /// The credentials were read again. `areNew`: whether they differ from the refused ones.
   case credentials(areNew: Bool)
-  /// Something on this side failed, such as the file or the record, and ends the upload.
+  /// A local failure, such as of the file or the record, ends the upload.
   case failed(UploadError)
 }

@@ -1,5 +1,4 @@
-/// Leads one upload, or the removal of one, from its request to its outcome, without doing anything itself: it is told what
-/// happened and says what to do.
+/// The state machine of one upload, or of the removal of one. It performs no I/O: it handles events and returns actions.
 ///
 ///     var machine = try UploadMachine(.upload(plan), policy)
 ///     while true {
@@ -13,39 +12,39 @@
 ///       }
 ///     }
 ///
-/// States and what leads from one to the other:
+/// States and transitions:
 ///
 ///                                          holding ───▶ rereading
-///                                              ▲             │ the file is what it was
-///                                              │ touched     ▼
+///                                              ▲             │ unchanged
+///                                              │ ctime       ▼
 ///     deciding ── the task's next step ──▶ underWay (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401              │ a failure
 ///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
 ///        ▼                            renewingCredentials     retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
-  /// What is to be done.
+  /// The purpose of the machine.
   package enum Purpose: Sendable {
     case upload(UploadPlan)
     /// End an upload on a tus server.
     case cancel(TargetURI, overridesMethod: Bool)
-    /// Delete a recording from GigHive. `isRepeated`: was it asked before, without an answer?
+    /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
     case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
   }
 
   package enum State: Equatable, Sendable {
-    /// The task says what comes next.
+    /// The task decides what comes next.
     case deciding
     case hashing
-    /// Requests without an answer, oldest first: one, or two. Each as it was sent: after redirects, not as the task meant it.
+    /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
     case underWay(first: HTTPRequest, second: HTTPRequest?)
-    /// The same, with the end of the file held back: it may have changed, and is to be read again.
+    /// The same, with the end of the file held back, because the file may have changed and must be read again.
     case holding(first: HTTPRequest, second: HTTPRequest?)
-    /// It is being read again.
+    /// The file is being read again.
     case rereading(first: HTTPRequest, second: HTTPRequest?)
-    /// The credentials that were good before are refused.
+    /// The server refused credentials that it accepted before.
     case renewingCredentials(Answer, of: HTTPRequest)
-    /// A try has failed, which is to be told.
+    /// A failed attempt is to be reported.
     case retrying(Retry)
     case waiting(untilMilliseconds: Int64)
     case finished(Outcome)
@@ -61,7 +60,7 @@ package struct UploadMachine: Sendable {
   private var contentCheck: ContentCheck
   private var startedAtMilliseconds: Int64?
 
-  /// - Throws: what is wrong with the request itself.
+  /// - Throws: if the request itself is invalid.
   package init(_ purpose: Purpose, _ policy: UploadPolicy) throws(UploadError) {
     self.purpose = purpose
     self.policy = policy
@@ -83,7 +82,7 @@ package struct UploadMachine: Sendable {
     MultipartTask(plan.request, size: plan.size, boundary: plan.boundary)
   }
 
-  /// How many requests are under way whose answers count. A connection with others on it is of no use any more.
+  /// The number of requests in flight whose responses count. A connection with other requests must be closed.
   package var underWayCount: Int {
     switch state {
     case .underWay(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
@@ -91,20 +90,20 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  /// Bytes that the server had of an upload by tus when it last said so.
+  /// The last known offset of a tus upload on the server, in bytes.
   package var lastOffset: Int64 { task.lastOffset }
 
-  /// Does the recording go as one form, rather than by tus?
+  /// Whether the recording is sent as one form, not over tus.
   package var sendsForm: Bool {
     if case .multipart = task { true } else { false }
   }
 
-  /// May a recording that was to be deleted be gone, although no answer says so?
+  /// Whether a recording to be deleted may be gone, although no response says so.
   package var mayBeDeleted: Bool {
     if case .deletion(let deletion) = task { deletion.mayBeDone } else { false }
   }
 
-  /// When the whole of it must have ended, on the clock of ``next(nowMilliseconds:)``; nil if there is no limit.
+  /// The deadline for everything, on the clock of ``next(nowMilliseconds:)``; nil if there is no limit.
   package var deadlineMilliseconds: Int64? {
     guard let total = policy.totalMilliseconds, let start = startedAtMilliseconds else { return nil }
     return start + total
@@ -112,7 +111,7 @@ package struct UploadMachine: Sendable {
 
   // MARK: Actions
 
-  /// What to do now. A request counts as under way from here on.
+  /// What to do now. A returned request counts as in flight from now on.
   package mutating func next(nowMilliseconds now: Int64) -> UploadAction {
     if startedAtMilliseconds == nil { startedAtMilliseconds = now }
     checkDeadline(now)
@@ -144,7 +143,7 @@ package struct UploadMachine: Sendable {
     let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
     switch state {
     case .finished, .failed: return
-    // What was sent may be stored.
+    // The sent content may have been stored.
     case .hashing, .underWay, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
     }
@@ -158,13 +157,13 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  /// - Parameter first: the request under way that another one may follow.
+  /// - Parameter first: the request in flight, to which another one may be pipelined.
   private mutating func decide(_ now: Int64, behind first: HTTPRequest? = nil) -> UploadAction {
     do throws(UploadError) {
       switch try task.next() {
       case .ask(let request): return send(request, behind: first)
       case .hash(let range):
-        // Nothing is hashed for a request that does not wait.
+        // A pipelined request does not wait for hashing.
         guard first == nil else { return .await }
         state = .hashing
         return .hash(range)
@@ -190,7 +189,7 @@ package struct UploadMachine: Sendable {
 
   // MARK: Events
 
-  /// Takes what has happened. An event that nothing is waited for any more changes nothing.
+  /// Handles an event. An event that is no longer expected changes nothing.
   package mutating func handle(_ event: UploadEvent) {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
@@ -211,7 +210,7 @@ package struct UploadMachine: Sendable {
     case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isSteady))):
       state = .underWay(first: first, second: second)
       if let problem = contentCheck.problem(sent: sent, now: now, isSteady: isSteady) { fail(problem) }
-    // Where the server confirms nothing, the digest of a mixture would be claimed.
+    // If the server confirms nothing, this would report the digest of a mixture.
     case (.hashing, .hashed(.wholeFile(_, isSteady: false))) where !contentCheck.isConfirmed: fail(.changedOnItsWay)
     case (.hashing, .hashed(.wholeFileAgain)): return
     case (.hashing, .hashed(let hashed)):
@@ -230,7 +229,7 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  /// The file is not what it was.
+  /// The file has changed.
   private mutating func fail(_ error: FileError) {
     if case .upload(let plan) = purpose { state = .failed(.file(plan.request.file, error)) }
   }
@@ -272,7 +271,7 @@ package struct UploadMachine: Sendable {
     traits.settle(progress: task.progress)
   }
 
-  /// Repeats the request from its start, where that can be done.
+  /// Repeats the request from its start, if possible.
   private mutating func askAgain(orElse error: UploadError) throws(UploadError) {
     guard task.interrupted(Interruption(error, sent: .none)) == .allowed else { throw error }
     state = .deciding
@@ -290,7 +289,7 @@ package struct UploadMachine: Sendable {
 
   // MARK: Failures
 
-  /// Prepares another try, or ends with what cannot be mended.
+  /// Prepares a retry, or ends with an error that cannot be retried.
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
     if let problem = contentCheck.problem(behind: error) { return fail(problem) }

@@ -1,14 +1,14 @@
-/// One upload as it is to be done: what the caller asks for, the file as it was found, and what an earlier process left.
+/// The plan of one upload: the caller's request, the state of the file, and what an earlier process left.
 package struct UploadPlan: Sendable {
-  /// What the upload's record says of an earlier try.
+  /// The state of an earlier attempt, from the upload's record.
   package struct PreviousState: Equatable, Sendable {
-    /// The address of the upload on a tus server.
+    /// The URL of the upload on a tus server.
     package var location: TargetURI?
-    /// Bytes that the server had when it last said so.
+    /// The last known offset on the server, in bytes.
     package var offset: Int64 = 0
-    /// Did the server have every byte?
+    /// Whether the server had every byte.
     package var isUploaded = false
-    /// Could the last byte have gone out?
+    /// Whether the last byte may have been sent.
     package var isEnding = false
 
     package init() {}
@@ -25,14 +25,14 @@ package struct UploadPlan: Sendable {
   /// The file's size in bytes.
   package let size: Int64
   package let previous: PreviousState
-  /// Are the credentials those of a GigHive event's guest?
+  /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
   /// Separates the parts of a form.
   package let boundary: Boundary
 
   /// - Parameters:
-  ///   - request: complete: an event form has its date.
-  ///   - size: bytes, above zero.
+  ///   - request: the request. An event form must have its date.
+  ///   - size: in bytes, greater than zero.
   package init(
     _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), isGuest: Bool = false,
     boundary: Boundary
@@ -45,6 +45,6 @@ package struct UploadPlan: Sendable {
     self.boundary = boundary
   }
 
-  /// Does it go by tus, if the server speaks that?
+  /// Whether it is sent over tus if the server supports that.
   package var prefersTus: Bool { request.prefersTus(size: size) || previous.location != nil }
 }

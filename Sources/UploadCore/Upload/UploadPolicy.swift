@@ -1,11 +1,11 @@
-/// What applies to an upload whatever its protocol is.
+/// Settings that apply to uploads of all protocols.
 package struct UploadPolicy: Sendable {
   package var retries: RetryPolicy
-  /// The whole of it, with all its tries, in milliseconds; nil for no limit.
+  /// The time limit for the whole upload with all retries, in milliseconds; nil for no limit.
   package var totalMilliseconds: Int64?
-  /// Can other credentials be looked for when those in use are refused?
+  /// Whether the credentials can be read again when they are refused.
   package var canRenewCredentials = false
-  /// Decides how long the pauses between tries are.
+  /// The seed for the random part of delays.
   package var seed: UInt64
 
   package init(retries: RetryPolicy, seed: UInt64) {

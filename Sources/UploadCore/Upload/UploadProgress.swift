@@ -1,8 +1,8 @@
-/// How far an upload is.
+/// The progress of an upload.
 public struct UploadProgress: Equatable, Sendable {
-  /// Bytes of the file that the server's kernel has acknowledged, as far as this side's kernel knows.
+  /// The number of bytes of the file that the peer has acknowledged.
   public let deliveredBytes: Int64
-  /// The file's size.
+  /// The file's size in bytes.
   public let totalBytes: Int64
 
   package init(deliveredBytes: Int64, totalBytes: Int64) {

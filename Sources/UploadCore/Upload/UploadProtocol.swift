@@ -1,9 +1,9 @@
-/// How a recording goes to GigHive.
+/// The protocol for sending a recording to GigHive.
 public enum UploadProtocol: Equatable, Sendable {
-  /// By tus from ``UploadRequest/tusThreshold`` upward, if the server speaks it.
+  /// tus from ``UploadRequest/tusThreshold`` upward if the server supports it, otherwise multipart.
   case automatic
   /// As one form.
   case multipart
-  /// By tus, or not at all.
+  /// tus only.
   case tus
 }

@@ -1,4 +1,4 @@
-/// A recording to be delivered. Numbers out of the range that is named with them end its upload with
+/// A recording to upload. A number outside the range given with it ends the upload with
 /// ``UploadError/invalidConfiguration(field:value:allowed:)`` before anything is sent.
 public struct UploadRequest: Sendable {
   /// The recording.
@@ -7,35 +7,35 @@ public struct UploadRequest: Sendable {
   public var destination: Destination
   /// Form fields beyond those of the destination.
   public var extraFields: [FormField] = []
-  /// The name of the form's part that carries the file. GigHive takes no other than `file`.
+  /// The name of the form field with the file. GigHive accepts only `file`.
   public var fileFieldName = "file"
-  /// What the file is called on the server; nil for its own name.
+  /// The name of the file on the server; nil for its own name.
   public var fileName: String? {
     get { fileNameBytes.map { String(decoding: $0, as: UTF8.self) } }
     set { fileNameBytes = newValue.map { Array($0.utf8) } }
   }
-  /// The same, not necessarily in UTF-8.
+  /// The same, not necessarily UTF-8.
   package var fileNameBytes: [UInt8]?
-  /// Its media type; nil for the one that belongs to the file name's extension.
+  /// The media type; nil to choose it by the file name's extension.
   public var mediaType: String?
-  /// Larger files are refused, in bytes, 0 to 10^15; nil for GigHive's own limit there, and 10^15 elsewhere.
+  /// The largest file to accept, in bytes, 0 to 10^15; nil for GigHive's own limit, or 10^15 for other servers.
   public var maximumSize: Int64?
-  /// Where both are possible, as on GigHive.
+  /// The protocol, if the destination supports several, as GigHive does.
   public var uploadProtocol = UploadProtocol.automatic
-  /// The size in bytes from which a recording goes by tus, 0 to 10^15.
+  /// The size from which recordings are sent over tus, in bytes, 0 to 10^15.
   public var tusThreshold: Int64 = 100_000_000
-  /// The length of all PATCH requests of tus, in bytes, 1 to 10^15; nil lets it adapt to the server and the network.
+  /// The length of tus PATCH requests, in bytes, 1 to 10^15; nil adapts to the server and the network.
   public var chunkLength: Int64?
   /// Sends PATCH as POST with `X-HTTP-Method-Override`.
   public var overridesMethod = false
-  /// Tells a tus server the length with the first bytes only, if it offers that.
+  /// Sends the length to a tus server only with the first bytes, if it supports that.
   public var defersLength = false
-  /// The ID of the upload to go on with; nil looks for one of this file to this destination, and begins one if there is
+  /// The ID of the upload to resume; nil resumes an upload of this file to this destination, or starts one if there is
   /// none.
   public var upload: String?
-  /// Is kept in the upload's record for the caller, such as the options of a command line. No secrets.
+  /// Data of the caller to keep in the upload's record, such as command-line options. It must not contain secrets.
   public var note = ""
-  /// Computes the file's SHA-256 also where the server is not known to confirm it.
+  /// Computes the file's SHA-256 even if the server is not known to confirm it.
   public var computesDigest = false
 
   /// A request with the defaults named above.
@@ -44,8 +44,7 @@ public struct UploadRequest: Sendable {
     self.destination = destination
   }
 
-  /// Checks the numbers.
-  /// - Returns: what is wrong with the first that is out of its range.
+  /// The error of the first number out of range; nil if there is none.
   package var problem: UploadError? {
     var settings = Settings()
     settings.check("maximumSize", maximumSize, in: Settings.fileSize)
@@ -61,10 +60,10 @@ public struct UploadRequest: Sendable {
     }
   }
 
-  /// Where a multipart form is posted to.
+  /// The URI to post a multipart form to.
   package var multipartTarget: TargetURI { isForGigHive ? base.appending(GigHiveAPI.uploads) : base }
 
-  /// Where tus uploads are created.
+  /// The URI that creates tus uploads.
   package var tusTarget: TargetURI { isForGigHive ? base.appending(GigHiveAPI.files) : base }
 
   package var tusOptions: TusUpload.Options {
@@ -75,7 +74,7 @@ public struct UploadRequest: Sendable {
     return options
   }
 
-  /// Does it go by tus, if the server speaks that?
+  /// Whether it is sent over tus if the server supports that.
   package func prefersTus(size: Int64) -> Bool {
     switch destination {
     case .tus: true
@@ -85,19 +84,19 @@ public struct UploadRequest: Sendable {
     }
   }
 
-  /// Is there no other way?
+  /// Whether only tus is possible.
   package var mustSpeakTus: Bool {
     if case .tus = destination { return true }
     return uploadProtocol == .tus
   }
 
-  /// Is there a record of it? What a plain endpoint has received cannot be gone on with.
+  /// Whether it has a record. An upload to a plain endpoint cannot be resumed.
   package var isRecorded: Bool {
     if case .multipart = destination { false } else { true }
   }
 
-  /// What a tus server is told of the file. GigHive gets the form once more with the finalize call: what would make the
-  /// field longer than servers take (8 KiB a line) is left to that.
+  /// The metadata for a tus server. GigHive gets the form again with the finalize call, so fields that would make the line
+  /// longer than servers accept (8 KiB) are left out here.
   package var metadata: [FormField] {
     var pairs = [FormField("filename", bytes: filePart.fileName), FormField("filetype", filePart.mediaType)]
     var length = 0
@@ -109,7 +108,7 @@ public struct UploadRequest: Sendable {
     return pairs
   }
 
-  /// Is the file's SHA-256 computed?
+  /// Whether the file's SHA-256 is computed.
   package var computesSHA256: Bool { isForGigHive || computesDigest }
 
   package var isForGigHive: Bool {
@@ -130,7 +129,7 @@ public struct UploadRequest: Sendable {
     return FilePart(name: fileFieldName, fileName: name, mediaType: type)
   }
 
-  /// What the caller wants the server to be told of the file, to be compared with that of an earlier try.
+  /// The media type and file name for the server, for comparison with an earlier attempt.
   package var uploadedAs: String {
     let name = fileNameBytes ?? []
     return (mediaType ?? "") + " " + (String(validating: name, as: UTF8.self) ?? Percent.encode(name))

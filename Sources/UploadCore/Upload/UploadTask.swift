@@ -1,11 +1,11 @@
-/// What is to be done with a server: the protocols, without connections, tries and redirects.
+/// The protocol-specific part of an upload, without connections, retries and redirects.
 enum UploadTask: Sendable {
   case multipart(MultipartTask)
   case tus(TusTask)
   case cancellation(CancelTask)
   case deletion(DeleteTask)
 
-  /// Grows with everything that need not be done again after a failure.
+  /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch self {
     case .multipart(let task): task.progress
@@ -14,17 +14,17 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// Can a request be sent before the one before it is answered? (RFC 9112, 9.3.2)
+  /// Whether a request may be pipelined (RFC 9112, 9.3.2).
   var mayPipeline: Bool {
     if case .tus(let task) = self { task.mayPipeline } else { false }
   }
 
-  /// Is a request under way whose answer counts, behind one that was answered?
+  /// Whether a request is in flight whose response counts, after one that was answered.
   var awaitsAnswer: Bool {
     if case .tus(let task) = self { task.awaitsAnswer } else { false }
   }
 
-  /// Bytes that the server had when it last said so.
+  /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
     if case .tus(let task) = self { task.lastOffset } else { 0 }
   }
@@ -40,20 +40,20 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// A change that the record must have whatever comes next.
+  /// A change that must be saved in the record before anything else.
   mutating func takeUnsaved() -> RecordChange? {
     guard case .tus(var task) = self else { return nil }
     defer { self = .tus(task) }
     return task.takeUnsaved()
   }
 
-  /// Does the answer say that a part of a request was stored, which has not gone out as a whole?
+  /// Whether the response says that only a part of an incompletely sent request was stored.
   func isOfPart(_ answer: Answer) -> Bool {
     if case .tus(let task) = self { task.isOfPart(answer) } else { false }
   }
 
-  /// Takes the answer to the oldest request under way.
-  /// - Parameter target: who answered, which is not who was asked after a redirect.
+  /// Handles the response to the oldest request in flight.
+  /// - Parameter target: the URI that answered, which differs from the requested one after a redirect.
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch self {
     case .multipart(var task):
@@ -83,7 +83,7 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// The requests under way will not be answered, or the last answer was no use.
+  /// The requests in flight ended without a usable response.
   mutating func interrupted(_ interruption: Interruption) -> Repetition {
     switch self {
     case .multipart(var task):
@@ -100,15 +100,15 @@ enum UploadTask: Sendable {
     return .allowed
   }
 
-  /// Requests wait for the answers to those before them from now on.
+  /// From now on, requests wait for earlier responses.
   mutating func forbidPipelining() {
     guard case .tus(var task) = self else { return }
     task.forbidPipelining()
     self = .tus(task)
   }
 
-  /// Takes a redirect that says that the upload is stored.
-  /// - Returns: false if it does not say so.
+  /// Handles a redirect that confirms the upload.
+  /// - Returns: false if it does not.
   mutating func takeConfirmation(by location: String, _ answer: Answer) throws(UploadError) -> Bool {
     guard case .multipart(var task) = self, task.isConfirmed(by: location, answer) else { return false }
     defer { self = .multipart(task) }

@@ -1,14 +1,14 @@
-/// A final response to one request, with its content readable: the evidence that a ``Verdict`` is based on.
+/// A final response with decoded content: the evidence for a ``Verdict``.
 package struct Answer: Equatable, Sendable {
   package let status: Int
   package let fields: [Field]
-  /// Without its content coding; empty if it could not be read.
+  /// The decoded content; empty if it could not be decoded.
   package let content: [UInt8]
-  /// How much of the request had gone out when it came.
+  /// How much of the request was sent when it arrived.
   package let sent: ContentSent
-  /// How long it took from the request's last byte, in milliseconds.
+  /// The time from the request's last byte, in milliseconds.
   package let afterMilliseconds: Int64
-  /// When it came, in seconds since 1970 by this machine's clock.
+  /// When it arrived, in seconds since 1970 by this machine's clock.
   package let receivedAtSeconds: Int64
 
   package init(
@@ -26,6 +26,6 @@ package struct Answer: Equatable, Sendable {
   /// 200 to 299.
   package var isSuccess: Bool { status >= 200 && status < 300 }
 
-  /// The answer as a refusal, in the server's words.
+  /// The response as a refusal, with the server's message.
   package var refusal: UploadError { .refused(status: status, message: ServerReply.message(of: content)) }
 }

@@ -1,10 +1,10 @@
-/// What an answer asks of any client, whatever was requested (RFC 9110, 15).
+/// What a response asks of any client, whatever was requested (RFC 9110, 15).
 package enum Disposition: Equatable, Sendable {
-  /// It is for whoever made the request.
+  /// Its meaning depends on the request.
   case judge
   /// 417: repeat the request without `Expect`.
   case repeatWithoutExpect
-  /// 307 and 308: repeat the request there.
+  /// 307 and 308: repeat the request at that address.
   case redirect(to: String)
   /// 301, 302 and 303 would turn an upload into a GET.
   case redirectAsGet(to: String)
@@ -13,7 +13,7 @@ package enum Disposition: Equatable, Sendable {
 }
 
 extension Answer {
-  /// - Parameter expectedContinue: had the request asked for `100 (Continue)`?
+  /// - Parameter expectedContinue: whether the request asked for `100 (Continue)`.
   package func disposition(expectedContinue: Bool) -> Disposition {
     switch status {
     case 417 where expectedContinue: .repeatWithoutExpect
@@ -24,5 +24,5 @@ extension Answer {
     }
   }
 
-  private var location: String { fields.first("Location") ?? "an address it does not name" }
+  private var location: String { fields.first("Location") ?? "an unspecified address" }
 }

@@ -1,22 +1,22 @@
-/// What GigHive says to a call that is no upload.
+/// GigHive's response to a call other than an upload.
 package enum GigHiveAnswer: Equatable, Sendable {
-  /// The recording is not there, or not any more.
+  /// The recording does not exist, or no longer.
   case absent
-  /// 403 to a delete call: it knows no such token.
+  /// 403 to a delete call: the token is unknown.
   case deleteTokenUnknown
-  /// It knows no upload with this ID, or has not noticed it yet.
+  /// The upload is unknown, perhaps not noticed yet.
   case uploadUnknown
-  /// It knows no such upload token, or the token has expired.
+  /// The upload token is unknown or has expired.
   case guestTokenUnknown
-  /// The upload token is good; the call named no upload.
+  /// The upload token is valid; the call named no upload.
   case guestTokenKnown
-  /// A recording that it has; nil where it does not say.
+  /// An existing recording; nil for unknown values.
   case recording(checksum: String?, sizeBytes: Int64?)
   case refused(status: Int, message: String)
 }
 
 extension Verdict {
-  /// The verdict on an answer to a finalize call that was refused, or made to learn about the upload token.
+  /// The verdict on a response to a finalize call that was refused, or that checks an upload token.
   package static func ofFinalize(_ answer: Answer) -> Verdict {
     guard let json = json(of: answer, with: ["error", "message"]) else { return .somebodyElse(status: answer.status) }
     let message = ServerReply.message(of: json, content: answer.content)
@@ -32,7 +32,7 @@ extension Verdict {
     return .gigHive(.refused(status: answer.status, message: message))
   }
 
-  /// The verdict on an answer to the delete call, which can be 200 although nothing was deleted.
+  /// The verdict on a response to the delete call, which can be 200 although nothing was deleted.
   package static func ofDeletion(_ answer: Answer) -> Verdict {
     guard let json = json(of: answer, with: ["success"]) else { return .somebodyElse(status: answer.status) }
     switch answer.status {
@@ -49,7 +49,7 @@ extension Verdict {
     return .gigHive(.refused(status: answer.status, message: message))
   }
 
-  /// The verdict on an answer to the question what GigHive has under an asset's number.
+  /// The verdict on a response to a query for an asset.
   package static func ofRecording(_ answer: Answer) -> Verdict {
     if answer.isSuccess, let json = json(of: answer, with: ["checksum_sha256", "size_bytes"]) {
       return .gigHive(
@@ -61,7 +61,7 @@ extension Verdict {
     return .gigHive(.refused(status: answer.status, message: message))
   }
 
-  /// The answer's content, if it is an object with the names that GigHive puts into each such answer.
+  /// The response's content, if it is an object with the names that GigHive always includes.
   private static func json(of answer: Answer, with names: [String]) -> JSONValue? {
     guard let json = try? JSONReader.read(answer.content) else { return nil }
     return names.allSatisfy { json[$0] != nil } ? json : nil
@@ -69,7 +69,7 @@ extension Verdict {
 }
 
 extension String {
-  /// Does the text hold another one? Embedded Swift has no `contains` for strings.
+  /// Whether the text contains the other one. Embedded Swift has no `contains` for strings.
   fileprivate func contains(_ other: String) -> Bool {
     let (text, part) = (Array(utf8), Array(other.utf8))
     guard part.count <= text.count else { return false }

@@ -1,16 +1,16 @@
-/// What a tus server says (tus.io/protocols/resumable-upload).
+/// A tus server's response (tus.io/protocols/resumable-upload).
 package enum TusAnswer: Equatable, Sendable {
-  /// 2xx with an `Upload-Offset`: bytes that the server has.
+  /// 2xx with an `Upload-Offset`, in bytes.
   case offset(Int64)
   /// 2xx without one.
   case success(status: Int)
-  /// 404, 410: it does not know the upload (any more).
+  /// 404, 410: the upload is unknown, or no longer known.
   case gone
-  /// 409: it is at another offset, or the upload is locked.
+  /// 409: the server is at another offset, or has locked the upload.
   case conflict
   /// 423
   case locked
-  /// 412: it speaks other versions.
+  /// 412: the server supports other versions.
   case unsupportedVersion(offered: String)
   /// 413
   case tooLarge

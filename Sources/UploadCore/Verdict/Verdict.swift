@@ -1,19 +1,19 @@
-/// Who gave an answer, as far as the answer proves it, and what it then says.
+/// The proven origin of a response, and its meaning.
 ///
-/// Between client and server sit proxies, firewalls and captive portals, and each can answer in the server's place. What an
-/// upload believes, remembers, forgets or reports as done depends on who spoke.
+/// Proxies, firewalls and captive portals sit between client and server, and each can answer in the server's place. What an
+/// upload believes, records, forgets or reports as done depends on the origin of the response.
 package enum Verdict: Equatable, Sendable {
-  /// A tus server: the answer has `Tus-Resumable`, or an `Upload-Offset`, which nobody else sends.
+  /// A tus server: the response has `Tus-Resumable` or `Upload-Offset`, which nothing else sends.
   case tus(TusAnswer)
-  /// GigHive: the content is JSON as its programs write it.
+  /// GigHive: the content is JSON as written by its programs.
   case gigHive(GigHiveAnswer)
   /// No proof of either.
   case somebodyElse(status: Int)
 }
 
 extension Verdict {
-  /// The verdict on an answer to a tus request. 409, 413, 423 and 460 make the client wait or send less, which harms nobody:
-  /// they need no proof.
+  /// The verdict on a response to a tus request. 409, 413, 423 and 460 need no proof, because they only make the client wait or
+  /// send less.
   package static func ofTus(status: Int, fields: [Field]) -> Verdict {
     let isSuccess = status >= 200 && status < 300
     if isSuccess, let offset = fields.tusNumber("Upload-Offset") { return .tus(.offset(offset)) }

@@ -1,2 +1,2 @@
-/// Which addresses of a host are used.
+/// The addresses of a host to use.
 public enum AddressFamily: Sendable { case any, ipv4, ipv6 }

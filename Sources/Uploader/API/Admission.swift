@@ -1,8 +1,8 @@
-/// May a further upload begin?
+/// Whether another upload may start.
 package enum Admission: Equatable {
   case open
-  /// Not until something has been written; it is asked again at this time (monotonic clock) at the latest.
+  /// Not until something has been written. It is asked again at this time (monotonic clock) at the latest.
   case held(untilMilliseconds: Int64)
-  /// No further one will.
+  /// No: no more uploads start.
   case closed
 }

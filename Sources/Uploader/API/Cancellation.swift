@@ -2,15 +2,16 @@ import CShims
 
 /// Ends an upload from another thread or from a signal handler.
 public final class Cancellation: Sendable {
-  /// An eventfd(2), which the loop waits for beside the connection.
+  /// An eventfd(2) that the loop polls along with the connection.
   package let descriptor: Int32
 
-  /// Cancels nothing yet. If the system has no descriptor left, the upload will say so.
+  /// A cancellation that has not been triggered. If the system has no descriptor left, the upload reports it.
   public init() { descriptor = shim_event_create() }
 
   deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }
 
-  /// Can be called from any thread and from a signal handler. The upload ends with `UploadError.cancelled`, usually within milliseconds. Further uploads end at once.
+  /// Cancels the uploads. They end with `UploadError.cancelled`, usually within milliseconds, and later ones end at once. Can
+  /// be called from any thread and from a signal handler.
   public func cancel() { shim_event_raise(descriptor) }
 
   var isCancelled: Bool { !Readiness.of(descriptor, .readable).isEmpty }

@@ -1,42 +1,41 @@
 import UploadCore
 
-/// What an ``Uploader`` applies to all its uploads. Numbers out of the range that is named with them end uploads with
+/// The settings of an ``Uploader``. A number outside the range given with it ends uploads with
 /// ``UploadError/invalidConfiguration(field:value:allowed:)`` before anything is sent.
 public struct Configuration {
-  /// What the server is told of the user; goes to no other origin.
+  /// The credentials for the server. They are never sent to another origin.
   public var credentials = Credentials.none
-  /// Is asked for new credentials once when the server refuses those that it took before: tokens expire. nil if there are
-  /// none.
+  /// Called once for new credentials if the server refuses those that it accepted before, because tokens expire. Returns nil if
+  /// there are none.
   public var refreshCredentials: (() -> Credentials?)?
   /// Certificates, keys and pins.
   public var tls = TLSOptions()
   /// Time limits.
   public var timeouts = Timeouts()
-  /// Which of a host's addresses are used.
+  /// The addresses of a host to use.
   public var addressFamily = AddressFamily.any
   /// HTTP proxies.
   public var proxies = ProxySettings()
-  /// All uploads together send no more than so many bytes a second, 1 to 10^12; nil for no limit.
+  /// The most bytes per second for all uploads together, 1 to 10^12; nil for no limit.
   public var rateLimit: Int64?
-  /// Tries after the first one, 0 to 1,000,000, counted again from the start whenever an upload has made progress.
+  /// The number of retries, 0 to 1,000,000. The count restarts whenever an upload makes progress.
   public var retries: Int64 = 5
-  /// The longest delay before another try, in milliseconds, from 0 to 31,536,000,000 (a year). The delays begin with a second, double, and are random below
-  /// that. A server's Retry-After counts instead.
+  /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
+  /// starts at one second and doubles. A Retry-After from the server takes precedence.
   public var retryMaximumDelayMilliseconds: Int64 = 60_000
-  /// Where records of uploads are kept, so that they can be resumed; nil keeps none.
+  /// The directory for records of uploads, so that they can be resumed; nil to keep none.
   public var stateDirectory: LocalPath?
-  /// The product's name and version for the server's log.
+  /// The value of the User-Agent field.
   public var userAgent = "gighive-upload/" + Uploader.version
-  /// Is told what happens on the wire, a line each time, without secrets.
+  /// Called with lines about requests and responses, with secrets redacted.
   public var diagnostics: ((String) -> Void)?
-  /// Is told what a person should know although the upload goes on.
+  /// Called with warnings. The upload continues.
   public var warnings: ((String) -> Void)?
 
-  /// The values named above.
+  /// The defaults given above.
   public init() {}
 
-  /// Checks the numbers, and how many uploads at a time there are to be.
-  /// - Returns: what is wrong with the first that is out of its range.
+  /// The error of the first number out of range, including the number of concurrent uploads; nil if there is none.
   func problem(jobs: Int) -> UploadError? {
     var settings = Settings()
     settings.check("timeouts.resolveMilliseconds", timeouts.resolveMilliseconds, in: Settings.timeoutMilliseconds)

@@ -2,13 +2,13 @@ import UploadCore
 
 /// A delivery that the server has confirmed.
 public struct Delivery: Sendable {
-  /// What the server said.
+  /// The confirmation of the server.
   public let receipt: Receipt
   /// The file's size in bytes, and its SHA-256 in hexadecimal digits if it was computed.
   public let file: SentFile
-  /// Bytes that the server had of it from an earlier process.
+  /// The offset at which this process resumed the upload, in bytes.
   public let resumedFrom: Int64
-  /// From the request's first byte to the answer's last.
+  /// The time from the first byte of the request to the last byte of the response.
   public let durationMilliseconds: Int64
   /// The ID of its record, if one was kept.
   public let upload: String?

@@ -1,10 +1,10 @@
-/// Where an uploader's caller writes what it says of the uploads. The loop waits for it beside the connections, so that a reader
-/// who is slow or gone holds up no upload that is under way.
+/// The output of the uploader's caller. The loop polls it along with the connections, so that a slow or missing reader does not
+/// delay uploads in progress.
 package protocol Outlet: AnyObject {
-  /// The descriptors that it waits to write to.
+  /// The descriptors with pending output.
   var blocked: [Int32] { get }
-  /// Writes what is possible without waiting.
+  /// Writes as much as possible without waiting.
   func write()
-  /// May a further upload begin?
+  /// Whether another upload may start.
   func admission(nowMilliseconds: Int64) -> Admission
 }

@@ -1,8 +1,8 @@
 import UploadCore
 
-/// Why an upload was not ended, or a recording not deleted.
+/// Why an upload was not cancelled, or a recording not deleted.
 package struct RemovalError: Error {
   package let error: UploadError
-  /// Can the server have done it all the same?
+  /// Whether the server may have done it anyway.
   package let mayBeDone: Bool
 }

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// What a user can say about TLS.
+/// TLS settings.
 public struct TLSOptions: Sendable {
   /// A PEM file of trusted certificates, instead of the system's.
   public var trustedCertificatesFile: LocalPath?
@@ -10,9 +10,9 @@ public struct TLSOptions: Sendable {
   public var certificateFile: LocalPath?
   /// The client's key, PEM; nil if it is in the certificate's file.
   public var keyFile: LocalPath?
-  /// `sha256//` and the base 64 of a key's SHA-256, as in curl: the server's key must be one of these.
+  /// Pins: `sha256//` and the Base64 of a key's SHA-256, as in curl. The server's key must match one of them.
   public var pins: [String] = []
-  /// Is the text `sha256//` and the base 64 of 32 bytes?
+  /// Whether the text is `sha256//` and the Base64 of 32 bytes.
   package static func isPin(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 52, bytes.starts(with: "sha256//".utf8), bytes[51] == UInt8(ascii: "=") else { return false }
@@ -20,7 +20,7 @@ public struct TLSOptions: Sendable {
     return bytes[8..<50].allSatisfy(Base64.isDigit) && "AEIMQUYcgkosw048".utf8.contains(bytes[50])
   }
 
-  /// Accepts any certificate. Whoever sits between can then read and change everything.
+  /// Accepts any certificate. Anyone in between can then read and change everything.
   public var isInsecure = false
 
   /// The system's certificates, no client certificate, no pins.

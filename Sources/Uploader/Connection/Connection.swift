@@ -3,10 +3,10 @@ struct Connection {
   let stream: any ByteStream
   /// "192.0.2.1:443", for people.
   let peer: String
-  /// What the TCP handshake took: one round trip.
+  /// The duration of the TCP handshake: one round trip.
   let roundTripMilliseconds: Int64
-  /// The server's name, for people; nil if it has none but ``peer``.
+  /// The server's name for people; nil if there is only ``peer``.
   var host: String?
-  /// Did it carry a request before, so that the server may have closed it meanwhile?
+  /// Whether it carried a request before, so that the server may have closed it.
   var isReused = false
 }

@@ -1,14 +1,14 @@
 import CShims
 import UploadCore
 
-/// Connects to one of several addresses, whichever answers first (Happy Eyeballs, RFC 8305, 5): each gets a head start
-/// over the next one, and none has to fail before others are tried.
+/// Connects to several addresses and uses the first one that answers (Happy Eyeballs, RFC 8305, 5). Each gets a head start over
+/// the next one, which does not wait for it to fail.
 final class ConnectionRace {
-  /// The one that has made it.
+  /// The first connected socket.
   struct Winner {
     let socket: Socket
     let address: String
-    /// What the TCP handshake took.
+    /// The duration of the TCP handshake.
     let roundTripMilliseconds: Int64
   }
 
@@ -32,22 +32,22 @@ final class ConnectionRace {
     nextStart = now
   }
 
-  /// For people: the address if it is only one, or the host.
+  /// For people: the address if there is only one, otherwise the host.
   var peer: String { attempts.count == 1 && waiting.isEmpty ? attempts[0].address.text : host }
 
-  /// Goes on.
-  /// - Returns: nil as long as none has connected.
-  /// - Throws: when all have failed: why the first one did that could be reached at all.
+  /// Continues.
+  /// - Returns: nil while no address has connected.
+  /// - Throws: if all have failed, the most informative error.
   func step(now: Int64) throws(UploadError) -> Winner? {
     if let winner = takeConnected(now) { return winner }
     while attempts.isEmpty || now >= nextStart, let address = waiting.popFirst() { start(address, now) }
     guard attempts.isEmpty, let failure else { return nil }
-    // Waiting would not help: the process may open no more.
+    // Waiting would not help, because the process cannot open more descriptors.
     if failure.error.code == SHIM_EMFILE { throw .outOfResources("file descriptors") }
     throw .notConnected(host: host, address: failure.address, failure.error)
   }
 
-  /// - Parameter deadline: when the caller gives up.
+  /// - Parameter deadline: the caller's time limit.
   func wait(until deadline: Int64) -> Wait {
     var wait = Wait(
       descriptor: attempts.first?.socket.descriptor ?? -1, readiness: .writable,
@@ -76,13 +76,13 @@ final class ConnectionRace {
       }
       attempts.remove(at: index)
       note(SystemError(result: result), of: attempt.address)
-      // The next one need not wait any longer.
+      // The next one can start at once.
       nextStart = now
     }
     return nil
   }
 
-  /// Keeps the failure that tells the most: a network that does not exist here says nothing about the server.
+  /// Keeps the most informative failure. A network that does not exist on this machine says nothing about the server.
   private func note(_ error: SystemError, of address: shim_address) {
     diagnostics?("* " + address.text + ": " + error.text)
     let known = failure?.error.code

@@ -1,8 +1,8 @@
 import CShims
 import UploadCore
 
-/// Makes a connection: looks the name up, connects to whichever of its addresses answers first, lets a proxy connect
-/// further, does the TLS handshake.
+/// Establishes a connection: resolves the name, connects to the first address that answers, asks the proxy to connect, and
+/// performs the TLS handshake.
 final class Connector: Machine {
   private enum State {
     case resolving(Lookup)
@@ -33,7 +33,7 @@ final class Connector: Machine {
   }
 
   private var timeouts: Timeouts { configuration.timeouts }
-  /// Whom the connection is made to: the proxy, or the server itself.
+  /// The host to connect to: the proxy or the server.
   private var host: String { proxy?.lookupName ?? target.lookupName }
   private var port: UInt16 { proxy?.port ?? target.port }
 
@@ -110,7 +110,7 @@ final class Connector: Machine {
   }
 
   private func startHandshake(_ winner: ConnectionRace.Winner, _ now: Int64) throws(UploadError) -> Wait? {
-    guard let tls else { preconditionFailure("an https target without a TLS context") }
+    guard let tls else { preconditionFailure("no TLS context for an https target") }
     deadline = now + timeouts.handshakeMilliseconds
     let stream: TLSStream
     do throws(TLSError) { stream = try TLSStream(over: winner.socket, context: tls, host: target.host) } catch {

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// A name lookup under way.
+/// A name lookup in progress.
 final class Lookup {
   private let pointer: OpaquePointer
   private let host: String
@@ -13,7 +13,7 @@ final class Lookup {
       case .ipv4: SHIM_FAMILY_IPV4
       case .ipv6: SHIM_FAMILY_IPV6
       }
-    // Without a name it is this machine that is meant.
+    // No name means this machine.
     let name = AddressOrder.isLocalHost(host) ? nil : host
     guard let pointer = shim_lookup_start(name, port, Int32(wanted)) else {
       throw .outOfResources("threads, memory or file descriptors")
@@ -26,7 +26,7 @@ final class Lookup {
 
   var descriptor: Int32 { shim_lookup_descriptor(pointer) }
 
-  /// The addresses that are tried, in that order.
+  /// The addresses to try, in order.
   func addresses() throws(UploadError) -> [shim_address] {
     switch Int(shim_lookup_result(pointer)) {
     case SHIM_RESOLVED: break

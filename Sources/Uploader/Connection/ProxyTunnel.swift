@@ -1,6 +1,6 @@
 import UploadCore
 
-/// Asks a proxy to connect further (CONNECT, RFC 9110, 9.3.6).
+/// Asks a proxy to connect to the server (CONNECT, RFC 9110, 9.3.6).
 final class ProxyTunnel {
   private let socket: Socket
   private let proxy: Proxy
@@ -33,7 +33,7 @@ final class ProxyTunnel {
   /// "host:port"
   var name: String { proxy.text }
 
-  /// Goes on.
+  /// Continues.
   /// - Returns: what it waits for; nil when the proxy has connected.
   func step() throws(UploadError) -> Readiness? {
     if written < head.count {
@@ -65,7 +65,7 @@ final class ProxyTunnel {
   private func orLost<T>(_ operation: () throws(StreamError) -> T) throws(UploadError) -> T {
     do throws(StreamError) { return try operation() } catch {
       if case .system(let error) = error { throw .connectionLost(.tunnelling, peer: proxy.text, error) }
-      preconditionFailure("a plain socket that speaks of TLS")
+      preconditionFailure("a plain socket with a TLS error")
     }
   }
 }

@@ -4,7 +4,7 @@ import CShims
 final class Socket: ByteStream {
   let descriptor: Int32
 
-  /// Takes over the descriptor and closes it in the end.
+  /// Takes ownership of the descriptor, and closes it in deinit.
   init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { _ = shim_close(descriptor) }
@@ -30,7 +30,7 @@ final class Socket: ByteStream {
     let error = Int32(-sent)
     if error == SHIM_EAGAIN { return 0 }
     if error == SHIM_EINVAL { return nil }
-    // The error can be either end's, and a file that ends too early can be one that sendfile cannot read: ask both.
+    // The error can come from either end, and a premature end can mean that sendfile cannot read the file. Check both.
     var problem: FileError?
     do throws(FileError) { try file.verifyReadable(at: offset) } catch { problem = error }
     switch SendfileFailure(file: problem, isConnected: isConnected) {
@@ -40,7 +40,7 @@ final class Socket: ByteStream {
     }
   }
 
-  /// Would the socket take more bytes, now or later? To send none fails where it would not.
+  /// Whether the socket accepts more bytes, now or later. If not, sending zero bytes fails.
   private var isConnected: Bool {
     var none: UInt8 = 0
     let result = shim_send(descriptor, &none, 0)

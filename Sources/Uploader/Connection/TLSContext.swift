@@ -1,15 +1,15 @@
 import CShims
 import UploadCore
 
-/// The settings that all TLS connections of an uploader share (SSL_CTX).
+/// The settings shared by all TLS connections of an uploader (SSL_CTX).
 final class TLSContext {
   let pointer: OpaquePointer
   let pins: [String]
   let isInsecure: Bool
-  /// What each connection gathers before it sends, in bytes.
+  /// How much each connection gathers before it sends, in bytes.
   let recordBatchLength: Int
 
-  /// - Parameter jobs: how many connections at a time share the memory.
+  /// - Parameter jobs: the number of concurrent connections that share the memory.
   init(_ options: TLSOptions, jobs: Int = 1) throws(TLSError) {
     shim_openssl_initialize()
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
@@ -17,7 +17,7 @@ final class TLSContext {
     pins = options.pins
     isInsecure = options.isInsecure
     let contentLength = max(Limits.recordBatchLength / jobs, Limits.recordBatchMinimumLength)
-    // With what each record adds, so that whole ones fit.
+    // Including the overhead of each record, so that whole records fit.
     recordBatchLength = contentLength + contentLength / Limits.recordContentLength * Limits.recordOverhead
     shim_ssl_ctx_set_modes(pointer)
     SSL_CTX_set_security_level(pointer, 2)
@@ -30,8 +30,8 @@ final class TLSContext {
 
   deinit { SSL_CTX_free(pointer) }
 
-  /// Without AES instructions ChaCha20 is three times as fast as AES-GCM. A server that imposes its own order takes it
-  /// only if AES-256 is not offered; AES-128 stays, because TLS 1.3 makes it mandatory (RFC 8446, 9.1).
+  /// Without AES instructions ChaCha20 is three times as fast as AES-GCM. A server that imposes its own order chooses it only
+  /// if AES-256 is not offered. AES-128 stays, because TLS 1.3 requires it (RFC 8446, 9.1).
   private static func chooseCiphers(_ pointer: OpaquePointer) -> Bool {
     if shim_has_aes_instructions() != 0 {
       return SSL_CTX_set_cipher_list(
@@ -44,7 +44,7 @@ final class TLSContext {
 
   // MARK: Trust
 
-  /// The hashed directory is preferred to the bundle of all certificates: 5 ms and 0.8 MB less at start.
+  /// Prefers the hashed directory to the bundle of all certificates: it takes 5 ms, and 0.8 MB less.
   private static func loadTrust(_ pointer: OpaquePointer, _ options: TLSOptions) throws(TLSError) {
     if let file = options.trustedCertificatesFile {
       try load(file) { SSL_CTX_load_verify_file(pointer, $0) == 1 }
@@ -52,7 +52,7 @@ final class TLSContext {
     if let directory = options.trustedCertificatesDirectory {
       guard let name = directory.cString, shim_has_hashed_certificates(name) != 0 else {
         throw .unusableFile(
-          path: directory.text, reason: "it is no directory with hashed certificates (openssl rehash)")
+          path: directory.text, reason: "it is not a directory of hashed certificates (openssl rehash)")
       }
       _ = SSL_CTX_load_verify_dir(pointer, name)
     }
@@ -67,7 +67,7 @@ final class TLSContext {
 
   /// Debian, OpenWrt with ca-certificates, Alpine, Arch, SUSE.
   private static let systemDirectory = "/etc/ssl/certs"
-  /// Where there is no hashed directory: OpenWrt with ca-bundle, Alpine, Fedora, SUSE.
+  /// For systems without a hashed directory: OpenWrt with ca-bundle, Alpine, Fedora, SUSE.
   private static let systemBundles = [
     "/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem", "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
@@ -83,7 +83,7 @@ final class TLSContext {
     ERR_clear_error()
     switch Int(shim_ssl_ctx_use_certificate(pointer, certificatePath, keyPath)) {
     case SHIM_CERTIFICATE_OK:
-      // Some servers ask for it only when they know what is requested (RFC 8446, 4.6.2), such as Apache for one Location.
+      // Some servers ask for the certificate only when they know the request (RFC 8446, 4.6.2), as Apache per Location.
       SSL_CTX_set_post_handshake_auth(pointer, 1)
     case SHIM_CERTIFICATE_UNUSABLE: throw .unusableFile(path: certificate.text, reason: failureText())
     case SHIM_KEY_ENCRYPTED:
@@ -103,7 +103,7 @@ final class TLSContext {
     guard loader(name) else { throw .unusableFile(path: path.text, reason: TLSContext.failureText()) }
   }
 
-  /// OpenSSL's words for what went wrong last.
+  /// OpenSSL's text for the last error.
   static func failureText() -> String {
     guard let text = shim_ssl_failure_text() else { return "no reason given" }
     return String(cString: text)

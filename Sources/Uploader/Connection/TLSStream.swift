@@ -13,11 +13,11 @@ final class TLSStream: ByteStream {
   var descriptor: Int32 { socket.descriptor }
   var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
 
-  /// Bytes in records that the socket has not taken.
+  /// The number of bytes in records that the socket has not accepted.
   private var heldLength = 0
   var holdsBytes: Bool { heldLength > 0 }
 
-  /// - Parameter host: whom the certificate must be for: a name, which is also sent as SNI (RFC 6066, 3), or an address.
+  /// - Parameter host: the name or address that the certificate must have. A name is also sent as SNI (RFC 6066, 3).
   init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
     guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, context.recordBatchLength)
     else {
@@ -30,15 +30,15 @@ final class TLSStream: ByteStream {
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())
-    // Every property is set, so that deinit frees the SSL when this throws.
+    // All properties are set, so that deinit frees the SSL if this throws.
     guard TLSStream.expect(host, on: ssl) else { throw .outOfMemory }
   }
 
-  /// Tells OpenSSL whom the certificate must be for.
-  /// - Returns: false if it could not take it, and would accept anybody's.
+  /// Sets the host that OpenSSL must find in the certificate.
+  /// - Returns: false if that failed, and OpenSSL would accept any host.
   private static func expect(_ host: String, on ssl: OpaquePointer) -> Bool {
     if shim_is_ip_address(host) != 0 { return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 }
-    // The dot that ends a name at the root is in no certificate, and not sent (RFC 6066, 3).
+    // The trailing dot of a fully qualified name is in no certificate, and not sent (RFC 6066, 3).
     let host = host.hasSuffix(".") ? String(host.dropLast()) : host
     SSL_set_hostflags(ssl, UInt32(shim_x509_strict_host_flags()))
     return SSL_set1_host(ssl, host) == 1 && shim_ssl_set_server_name(ssl, host) == 1
@@ -46,8 +46,8 @@ final class TLSStream: ByteStream {
 
   deinit { SSL_free(ssl) }
 
-  /// Goes on with the handshake. When it is done, the certificate and the pins have been checked; nothing of the request
-  /// is written before.
+  /// Continues the handshake. When it is done, the certificate and the pins are verified. No part of the request is written
+  /// before.
   func handshake() throws(StreamError) -> Handshake {
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
@@ -76,7 +76,7 @@ final class TLSStream: ByteStream {
     }
   }
 
-  /// OpenSSL takes a certificate whose key may only encipher; browsers do not.
+  /// OpenSSL accepts a certificate whose key may only encipher; browsers do not.
   private func checkKeyUsage() throws(StreamError) {
     guard !context.isInsecure, shim_server_key_may_sign(ssl) == 0 else { return }
     let code = Int(X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE)
@@ -91,7 +91,7 @@ final class TLSStream: ByteStream {
     guard context.pins.contains(actual) else { throw .tls(.pinMismatch(actual: actual)) }
   }
 
-  /// The protocol and cipher suite that were agreed on, for people.
+  /// The negotiated protocol and cipher suite, for people.
   var summary: String {
     String(cString: SSL_get_version(ssl)) + " " + String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
   }
@@ -103,7 +103,7 @@ final class TLSStream: ByteStream {
     return .notReady
   }
 
-  /// - Returns: nil after a message that is OpenSSL's own, such as a session ticket, with perhaps an answer behind it.
+  /// - Returns: nil after a TLS message without content, such as a session ticket, which content may follow.
   private func readRecord(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead? {
     ERR_clear_error()
     let count = SSL_read(ssl, space.baseAddress, Int32(clamping: space.count))
@@ -112,7 +112,7 @@ final class TLSStream: ByteStream {
     case SHIM_TLS_CLOSED: return .end
     case SHIM_TLS_WANTS_READ, SHIM_TLS_WANTS_WRITE:
       try throwSocketError(shim_bio_read_error(bio))
-      // What was read can have been a question, such as for a certificate, and the answer to it stands behind what was written.
+      // The message may have been a request, such as for a certificate. The reply is queued after the written bytes.
       heldLength = shim_bio_flush(bio)
       return shim_bio_is_drained(bio) != 0 ? .notReady : nil
     case SHIM_TLS_TRUNCATED: throw .tls(.truncated)
@@ -120,8 +120,8 @@ final class TLSStream: ByteStream {
     }
   }
 
-  /// What went wrong behind the handshake. A server says there, too, that it does not accept this client (RFC 8446, 4.4.2.4 and
-  /// 6.2), since the handshake is done here before the server has seen the client's certificate.
+  /// The error after the handshake. A server may reject the client only then (RFC 8446, 4.4.2.4 and 6.2), because the handshake
+  /// finishes on this side before the server has seen the client's certificate.
   private func failure() -> TLSError {
     let alert = Int(shim_ssl_failure_alert())
     let words = TLSContext.failureText()
@@ -134,8 +134,8 @@ final class TLSStream: ByteStream {
     ERR_clear_error()
     var written = 0
     while written < bytes.count {
-      // One record a call (16 KiB), as partial writes are allowed; and only where there is room for a whole one: were a record
-      // left half written, OpenSSL could not answer a question that it reads meanwhile (SSL_R_BAD_LENGTH).
+      // One record (16 KiB) per call, because partial writes are allowed; and only if a whole one fits. With a half-written
+      // record, OpenSSL could not reply to a request that it reads (SSL_R_BAD_LENGTH).
       if shim_bio_room(bio) < TLSStream.recordLength, try !flush() { return written }
       let rest = UnsafeRawBufferPointer(rebasing: bytes[written...].prefix(Limits.recordContentLength))
       let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
@@ -153,7 +153,7 @@ final class TLSStream: ByteStream {
 
   private static let recordLength = Limits.recordContentLength + Limits.recordOverhead
 
-  /// The bytes have to be encrypted, and this kernel's TLS is not used.
+  /// Not supported: the bytes must be encrypted, and kernel TLS is not used.
   func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? { nil }
 
   func flush() throws(StreamError) -> Bool {
@@ -165,7 +165,7 @@ final class TLSStream: ByteStream {
   /// close_notify (RFC 8446, 6.1).
   func closeNotify() { _ = SSL_shutdown(ssl) }
 
-  /// - Parameter result: what the BIO kept: -errno, or 0.
+  /// - Parameter result: the error kept by the BIO: -errno, or 0.
   private func throwSocketError(_ result: Int32) throws(StreamError) {
     if result != 0 { throw .system(SystemError(result: result)) }
   }

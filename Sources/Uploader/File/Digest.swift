@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// A digest of a stream of bytes, by OpenSSL's EVP (which uses the processor's instructions for it where there are any).
+/// A digest of a stream of bytes, with OpenSSL's EVP, which uses processor instructions if available.
 final class Digest {
   enum Algorithm { case sha256, sha1 }
 

@@ -1,24 +1,24 @@
 import UploadCore
 
-/// SHA-256 of a file of which parts are sent more than once, and parts perhaps not by this process: it takes each byte once
-/// and in order, and passes over what does not come next.
+/// The SHA-256 of a file. Parts of the file may be sent more than once, or by another process. The digest takes each byte once and
+/// in order, and ignores bytes that do not come next.
 final class FileDigest {
   private let digest: Digest
-  /// How far into the file it has come, in bytes: those that it was handed, digested or not.
+  /// The end of the bytes submitted so far, digested or not, as an offset in the file.
   private(set) var position: Int64 = 0
   private var result: String?
-  /// What may still be digesting bytes for it.
+  /// The thread that may still be digesting its bytes.
   private var thread: HashThread?
 
   init() throws(UploadError) { digest = try Digest(.sha256) }
 
   deinit { thread?.wait() }
 
-  /// Takes what of the bytes comes next.
+  /// Takes those of the bytes that come next.
   /// - Parameters:
-  ///   - offset: where in the file they are.
-  ///   - thread: digests them, and needs them in their place until it is done; nil digests them at once.
-  ///   - mark: what the thread knows them by.
+  ///   - offset: their offset in the file.
+  ///   - thread: digests them in place, so they must not change until it is done; nil digests them at once.
+  ///   - mark: identifies them to the thread.
   func update(_ bytes: UnsafeRawBufferPointer, at offset: Int64, on thread: HashThread? = nil, mark: Int64 = 0) {
     let skipped = position - offset
     guard skipped >= 0, skipped < Int64(bytes.count) else { return }
@@ -32,7 +32,7 @@ final class FileDigest {
     digest.update(next)
   }
 
-  /// The digest of what it has taken, in hexadecimal digits. It takes nothing more afterwards.
+  /// The digest in hexadecimal digits. It takes no more bytes afterwards.
   func finish() throws(UploadError) -> String {
     if let result { return result }
     if let thread, !thread.wait() { throw .outOfResources("memory") }

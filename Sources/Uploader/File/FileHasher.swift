@@ -1,12 +1,12 @@
 import UploadCore
 
-/// Reads a part of a file to hash it, without sending it.
+/// Reads a part of a file in order to hash it, without sending it.
 final class FileHasher: Machine {
-  /// What it computes.
+  /// What to compute.
   private enum Purpose {
     case wholeFile(FileDigest)
     case range(Digest)
-    /// Besides what the source's own digest lacks.
+    /// In addition to the rest of the source's own digest.
     case wholeFileAgain(Digest, of: FileDigest)
   }
 
@@ -15,7 +15,7 @@ final class FileHasher: Machine {
   private let buffers: TransferBuffers
   private var offset: Int64
   private let end: Int64
-  /// Is the file that was read one that nobody has changed meanwhile?
+  /// Whether the file did not change while it was read.
   private var isSteady = true
   private var hasRead = false
 
@@ -27,7 +27,7 @@ final class FileHasher: Machine {
       let digest: FileDigest
       if let own = source.digest { digest = own } else { digest = try FileDigest() }
       purpose = .wholeFile(digest)
-      // What was hashed while it was sent is not read again.
+      // Bytes that were hashed while they were sent are not read again.
       offset = digest.position
       end = source.file.size
     case .range(let algorithm, let start, let length):
@@ -57,7 +57,7 @@ final class FileHasher: Machine {
     let count = try source.read(into: run, at: offset)
     let bytes = UnsafeRawBufferPointer(rebasing: run[..<count])
     switch purpose {
-    // Where it is not the source's own, which has the bytes already.
+    // Unless it is the source's own digest, which already has the bytes.
     case .wholeFile(let digest): digest.update(bytes, at: offset)
     case .range(let digest), .wholeFileAgain(let digest, _): digest.update(bytes)
     }
@@ -70,7 +70,7 @@ final class FileHasher: Machine {
     if case .wholeFileAgain = purpose { isSteady = try source.isSteady() } else { isSteady = try source.isUnchanged() }
   }
 
-  /// What it came to, once ``step(_:nowMilliseconds:)`` has returned nil.
+  /// The result, once ``step(_:nowMilliseconds:)`` has returned nil.
   func hashed() throws(UploadError) -> HashResult {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isSteady: isSteady)

@@ -1,17 +1,17 @@
 import UploadCore
 
-/// Watches, during one transfer, whether the file is still what was sent of it.
+/// Checks during a transfer whether the file has changed.
 struct FileWatch {
   /// nil if the request bodies are ranges of no file.
   let source: TransferSource?
-  /// What has become of the file, and was not told yet.
+  /// A change of the file that was not reported yet.
   private(set) var statusChange: StatusChange?
-  /// Can pages of the file itself be on their way, which follow its changes?
+  /// Whether pages of the file itself may be in transit, which can still change.
   private(set) var hasPagesUnderWay = false
 
   init(_ source: TransferSource?) { self.source = source }
 
-  /// The kernel passes on pages of the file by itself.
+  /// The kernel sends pages of the file directly.
   mutating func notePagesSent() { hasPagesUnderWay = true }
 
   mutating func takeStatusChange() -> StatusChange? {
@@ -19,12 +19,12 @@ struct FileWatch {
     return statusChange
   }
 
-  /// Looks before the file's last pages are passed on: they can be all that a server waits for.
+  /// Checks before the file's last pages are sent, because the server may wait only for them.
   mutating func verifyBeforeEnd() throws(UploadError) {
     if try hasStatusChanged(isAllSent: false) { statusChange = .beforeEnd(isDigested: false) }
   }
 
-  /// The end of the body says "this was the whole file", so it follows only if that is still true.
+  /// Checks before the end of the body is sent, which claims "this was the whole file".
   mutating func verifyAtEnd(of body: RequestBody) throws(UploadError) {
     if case .file = body.phase { return }
     guard let source else { return }
@@ -35,19 +35,19 @@ struct FileWatch {
     statusChange = isAllSent ? .behindEnd : .beforeEnd(isDigested: source.isDigested)
   }
 
-  /// Looks whether the file is still what it was, as long as what has been read of it is not all.
-  /// - Parameter hasArrived: has the other side acknowledged all of the body?
+  /// Checks whether the file has changed, until all of it was read.
+  /// - Parameter hasArrived: whether the peer has acknowledged the whole body.
   mutating func verify(_ body: RequestBody, hasArrived: Bool) throws(UploadError) {
     if case .file = body.phase {
       if try hasStatusChanged(isAllSent: false) { noteStatusChange() }
     } else if hasPagesUnderWay, let source, body.endsFile(of: source.file.size) {
       if try hasStatusChanged(isAllSent: true) { statusChange = .behindEnd }
-      // What the other side has cannot change any more.
+      // Acknowledged bytes cannot change any more.
       if hasArrived { hasPagesUnderWay = false }
     }
   }
 
-  /// - Parameter isAllSent: has all of the file gone out?
+  /// - Parameter isAllSent: whether the whole file was sent.
   private func hasStatusChanged(isAllSent: Bool) throws(UploadError) -> Bool {
     guard let source else { return false }
     do throws(UploadError) { return try source.hasStatusChanged() } catch {
@@ -56,7 +56,7 @@ struct FileWatch {
     }
   }
 
-  /// Tells it once, as long as there is more of the file to come.
+  /// Reports it once, while there is more of the file to send.
   private mutating func noteStatusChange() {
     guard let source, !source.hasToldStatusChange else { return }
     source.hasToldStatusChange = true

@@ -1,20 +1,20 @@
 import CShims
 import UploadCore
 
-/// A recording on the disk, opened once and read from front to back.
+/// A recording on disk, opened once and read from start to end.
 final class SourceFile {
   let path: LocalPath
   let descriptor: Int32
   private let statusAtOpen: shim_file_status
-  /// When its content was last known to be what it was when the file was opened.
+  /// The status time at which its content was last known to be unchanged since it was opened.
   private var changed: StatusTime
 
-  /// Bytes, as counted when the file was opened.
+  /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
 
-  /// Opens the file and checks that it is one to send. (In Embedded Swift, an initializer of a class that throws does not free the
+  /// Opens the file and checks that it can be sent. (In Embedded Swift, a throwing initializer of a class does not free the
   /// object.)
-  /// - Parameter limit: the largest size taken, in bytes.
+  /// - Parameter limit: the largest size to accept, in bytes.
   static func open(_ path: LocalPath, limit: Int64) throws(FileError) -> SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
     let opened = shim_open_for_reading(name, 0)
@@ -41,7 +41,7 @@ final class SourceFile {
 
   deinit { _ = shim_close(descriptor) }
 
-  /// Is there nothing of that name?
+  /// Whether the path does not exist.
   static func isGone(_ path: LocalPath) -> Bool {
     let opened = shim_open_for_reading(path.cString ?? [0], 0)
     if opened >= 0 { _ = shim_close(opened) }
@@ -67,7 +67,7 @@ final class SourceFile {
   }
 
   /// Reads from `offset` into `space`, as much as there is.
-  /// - Returns: bytes, at least one.
+  /// - Returns: the number of bytes, at least one.
   func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
     let count = shim_pread(descriptor, space.baseAddress, space.count, offset)
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
@@ -75,12 +75,12 @@ final class SourceFile {
     return Int(count)
   }
 
-  /// What tells the recording from others and from itself after a change.
-  /// - Parameter space: room to read into, at least one byte.
+  /// The identity of the recording.
+  /// - Parameter space: a buffer to read into, at least one byte.
   func identity(using space: UnsafeMutableRawBufferPointer) throws(UploadError) -> FileIdentity {
     let digest = try Digest(.sha256)
     let length = min(Int64(Limits.edgeLength), size)
-    // Of a short file, both edges are the same bytes or overlap.
+    // The edges of a short file overlap or are the same.
     for start in [0, size - length] {
       var taken: Int64 = 0
       while taken < length {
@@ -98,9 +98,8 @@ final class SourceFile {
       edges: try digest.finishInHex())
   }
 
-  /// Checks that the file is what it was when it was opened. What was read before is then the file's content of one
-  /// moment; otherwise it may be a mixture that never existed.
-  /// - Returns: true if nothing but its status has changed (ctime). That may mean a rewrite, with the modification time restored.
+  /// Checks that the file has not changed since it was opened. Otherwise the bytes read may be a mixture that never existed.
+  /// - Returns: true if only its status has changed (ctime). That may mean a rewrite with the modification time restored.
   func verifyUnchanged() throws(FileError) -> Bool {
     let now = try SourceFile.status(descriptor)
     if now.size < size { throw .shrank(size: size, offset: now.size) }
@@ -111,16 +110,16 @@ final class SourceFile {
     return changed != StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
   }
 
-  /// The file's status as it is, for ``settle(_:)``.
+  /// The current status time, for ``settle(_:)``.
   func statusTime() throws(FileError) -> StatusTime {
     let now = try SourceFile.status(descriptor)
     return StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
   }
 
-  /// The content was found to be what it was, with this status.
+  /// The content was found unchanged at this status time.
   func settle(_ time: StatusTime) { changed = time }
 
-  /// Is it the file that fails at this offset, and not the connection that it was to go to?
+  /// Throws if the file itself fails at this offset.
   func verifyReadable(at offset: Int64) throws(FileError) {
     do throws(FileError) { _ = try SourceFile.status(descriptor) } catch {
       if case .unreadable(let cause) = error { throw .readFailed(offset: offset, cause) }

@@ -1,4 +1,4 @@
-/// When a file's status last changed (ctime).
+/// The time of the last change of a file's status (ctime).
 struct StatusTime: Equatable {
   let seconds: Int64
   let nanoseconds: Int64

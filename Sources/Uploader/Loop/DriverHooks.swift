@@ -1,9 +1,9 @@
 import UploadCore
 
-/// Who is told how an upload goes, and who keeps its record.
+/// The callbacks of a driver, and the saving of its record.
 struct DriverHooks {
   var onProgress: (UploadProgress) -> Void = { _ in }
   var onRetry: (Retry) -> Void = { _ in }
-  /// Brings a change of the record to the disk.
+  /// Saves a change of the record on disk.
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }

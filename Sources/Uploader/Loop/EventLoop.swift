@@ -1,18 +1,18 @@
 import CShims
 
-/// The one loop: waits for what its machines wait for, and steps those that can go on.
+/// The only loop: polls for all machines, and steps those that can continue.
 final class EventLoop<Worker: Machine> {
   private let cancellation: Cancellation
   private let outlet: (any Outlet)?
   private var machines: [Worker] = []
   private var waits: [Wait] = []
   private var ready: [Readiness] = []
-  /// The cancellation's in front, then those of each machine, and the outlet's.
+  /// First the cancellation, then those of each machine, then the outlet.
   private var entries: [shim_poll_entry] = []
-  /// When the outlet is asked again whether a further machine may begin; nil if it has not said no.
+  /// When to ask the outlet again whether another machine may start; nil if it has not refused.
   private var heldUntil: Int64?
 
-  /// - Parameter outlet: says when a further machine may begin, and is written to as soon as that is possible.
+  /// - Parameter outlet: decides when another machine may start, and is written to as soon as possible.
   init(_ cancellation: Cancellation, outlet: (any Outlet)? = nil) {
     precondition(Int(Limits.jobCount) * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
     self.cancellation = cancellation
@@ -23,10 +23,10 @@ final class EventLoop<Worker: Machine> {
 
   /// Runs machines until there are no more.
   /// - Parameters:
-  ///   - count: how many at a time.
-  ///   - hasNext: is there a further machine? Is asked only where there is an outlet.
-  ///   - next: hands out machines; nil when there are no more.
-  ///   - ended: is told how each machine ended.
+  ///   - count: the number of concurrent machines.
+  ///   - hasNext: whether there is another machine. Called only if there is an outlet.
+  ///   - next: returns the next machine; nil if there are no more.
+  ///   - ended: called with the outcome of each machine.
   func run(
     _ count: Int, hasNext: () -> Bool = { true }, next: () -> Worker?, ended: (Worker, UploadError?) -> Void
   ) {
@@ -40,7 +40,7 @@ final class EventLoop<Worker: Machine> {
     }
   }
 
-  /// Begins what may begin.
+  /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
     while machines.count < count, !cancellation.isCancelled {
@@ -60,7 +60,7 @@ final class EventLoop<Worker: Machine> {
     }
   }
 
-  /// - Returns: why all machines have to end.
+  /// - Returns: an error that ends all machines.
   private func poll() -> UploadError? {
     var until = heldUntil ?? Int64.max
     entries.removeAll(keepingCapacity: true)

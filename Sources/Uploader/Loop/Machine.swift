@@ -1,27 +1,27 @@
 import CShims
 import UploadCore
 
-/// What has become possible on a descriptor.
+/// Whether a descriptor is readable or writable.
 struct Readiness: OptionSet {
   let rawValue: Int32
   static let readable = Readiness(rawValue: Int32(SHIM_POLL_READABLE))
   static let writable = Readiness(rawValue: Int32(SHIM_POLL_WRITABLE))
 
-  /// What is possible at this moment.
+  /// The current readiness.
   static func of(_ descriptor: Int32, _ wanted: Readiness) -> Readiness {
     var entry = shim_poll_entry(descriptor: descriptor, events: wanted.rawValue, ready: 0)
     return shim_poll(&entry, 1, 0) == 0 ? Readiness(rawValue: entry.ready) : []
   }
 }
 
-/// What a machine needs before its next step.
+/// What a machine waits for before its next step.
 struct Wait {
-  /// -1 if it waits for time alone.
+  /// -1 to wait only for a time.
   var descriptor: Int32
-  /// Further descriptors, waited for in the same way. The machine looks for itself which of all of them is ready.
+  /// Other descriptors to wait for in the same way. The machine checks by itself which one is ready.
   var others: [Int32] = []
   var readiness: Readiness
-  /// On the monotonic clock. In the past: poll, but do not wait.
+  /// On the monotonic clock. A time in the past polls without waiting.
   var untilMilliseconds: Int64
 
   init(descriptor: Int32 = -1, readiness: Readiness = [], untilMilliseconds: Int64) {
@@ -31,11 +31,11 @@ struct Wait {
   }
 }
 
-/// A piece of work that never blocks: it is stepped when something has happened, and says what it waits for next.
+/// Non-blocking work: it is stepped when something has happened, and returns what it waits for next.
 protocol Machine: AnyObject {
   /// - Returns: nil when the work is done.
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
-  /// Another machine has kept the thread for so long, as a slow disk does: no time limit of the network's counts it.
+  /// Another machine blocked the thread for this long, for example on a slow disk. Network time limits do not count it.
   func excuse(_ milliseconds: Int64)
 }
 

@@ -1,12 +1,12 @@
 import UploadCore
 
-/// What all uploads of an ``Uploader`` share.
+/// The resources shared by all uploads of an ``Uploader``.
 struct SharedResources {
   let configuration: Configuration
   let tls: TLSSource
   let state = StateSource()
 
-  /// What applies to an upload whatever its protocol is.
+  /// Settings that apply to uploads of all protocols.
   func policy() throws(UploadError) -> UploadPolicy {
     var policy = UploadPolicy(retries: configuration.retryPolicy, seed: try RandomBytes.number())
     policy.totalMilliseconds = configuration.timeouts.totalMilliseconds

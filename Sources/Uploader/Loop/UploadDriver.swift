@@ -1,15 +1,15 @@
 import CShims
 import UploadCore
 
-/// Carries out what an ``UploadMachine`` decides: connects, sends, reads, hashes, waits, and tells the machine what happened.
-/// It decides nothing itself.
+/// Carries out the actions of an ``UploadMachine``: it connects, sends, reads, hashes and waits, and reports events to the
+/// machine. It makes no decisions itself.
 final class UploadDriver: Machine {
   private enum Activity {
     case deciding
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
     case hashing(FileHasher)
-    /// The file is read again, while the transfer holds its end back.
+    /// The file is read again while the transfer holds its end back.
     case rereading(FileHasher, Transferring, sinceMilliseconds: Int64)
     case waiting(untilMilliseconds: Int64)
     case finished(Outcome)
@@ -28,13 +28,13 @@ final class UploadDriver: Machine {
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
-  /// When the first step was made and when the last one was, on the monotonic clock.
+  /// The times of the first and the last step, on the monotonic clock.
   private(set) var startedAt: Int64?
   private(set) var now: Int64 = 0
 
   /// - Parameters:
-  ///   - source: the file; nil where nothing is uploaded.
-  ///   - composer: knows who asks.
+  ///   - source: the file; nil if nothing is uploaded.
+  ///   - composer: adds credentials to requests.
   init(
     _ machine: UploadMachine, of source: TransferSource? = nil, slot: UploadSlot, shared: SharedResources,
     composer: RequestComposer, hooks: DriverHooks = DriverHooks()
@@ -47,16 +47,16 @@ final class UploadDriver: Machine {
     self.hooks = hooks
   }
 
-  /// What it came to, once ``step(_:nowMilliseconds:)`` has returned nil.
+  /// The outcome, once ``step(_:nowMilliseconds:)`` has returned nil.
   var outcome: Outcome? {
     if case .finished(let outcome) = activity { outcome } else { nil }
   }
 
-  /// Has the request at work gone out as a whole?
+  /// Whether the current request was sent completely.
   var hasSentAll: Bool {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
-    // The answer is there, and is compared with the file.
+    // The response has arrived, and is compared with the file.
     case .hashing: true
     case .deciding, .connecting, .waiting, .finished: false
     }
@@ -81,7 +81,7 @@ final class UploadDriver: Machine {
     }
   }
 
-  /// The time for all of it is over: what that means depends on what was under way.
+  /// The total time limit has passed. What that means depends on the current activity.
   private func interruptAtDeadline() {
     guard let deadline = machine.deadlineMilliseconds, now >= deadline else { return }
     switch activity {
@@ -98,7 +98,7 @@ final class UploadDriver: Machine {
     switch activity {
     case .connecting(let connector, _): connector.excuse(milliseconds)
     case .transferring(let transferring): transferring.transfer.excuse(milliseconds)
-    // All of the reading is excused in the end.
+    // The whole reading time is excused at its end.
     case .rereading: break
     case .deciding, .hashing, .waiting, .finished: break
     }
@@ -136,7 +136,7 @@ final class UploadDriver: Machine {
     return nil
   }
 
-  /// Tells the machine what an activity came to.
+  /// Reports the result of an activity to the machine.
   private func end(_ event: UploadEvent) {
     machine.handle(event)
     activity = .deciding
@@ -151,9 +151,9 @@ final class UploadDriver: Machine {
     case .tell(let retry):
       let error = retry.error.redacted(composer.secrets)
       hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
-    case .tellMultipartFallback: shared.configuration.diagnostics?("* the server speaks no tus; sending as multipart")
+    case .tellMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
-    case .await: preconditionFailure("an answer is awaited, and no request is under way")
+    case .await: preconditionFailure("nothing is in flight to wait for")
     case .finished(let outcome): activity = .finished(outcome)
     case .failed(let error): throw error.redacted(composer.secrets)
     }
@@ -171,13 +171,13 @@ final class UploadDriver: Machine {
     if areNew, let fresh {
       composer.use(fresh)
       shared.configuration.diagnostics?(
-        "* the server refuses the credentials; trying again with those that are there now")
+        "* the server refuses the credentials; retrying with those read again")
     }
     machine.handle(.credentials(areNew: areNew))
   }
 
   private func hash(_ range: HashRange) throws(UploadError) {
-    guard let source else { preconditionFailure("a hash of no file") }
+    guard let source else { preconditionFailure("no file to hash") }
     do throws(UploadError) {
       let reading = try FileHasher(source, range, buffers: slot.buffers)
       if case .transferring(let transferring) = activity {
@@ -188,7 +188,7 @@ final class UploadDriver: Machine {
     } catch { end(.failed(error)) }
   }
 
-  /// The transfer continues, unless the machine has ended the upload.
+  /// Continues the transfer, unless the machine has ended the upload.
   private func resume(_ transferring: Transferring) {
     if case .underWay = machine.state { activity = .transferring(transferring) } else { activity = .deciding }
   }
@@ -237,7 +237,7 @@ final class UploadDriver: Machine {
     case .answered(let response, let sent, let milliseconds):
       diagnostics.show(response)
       machine.handle(event(response, sent, milliseconds))
-      // With no request on it that counts, the connection is free, or of no use.
+      // Without a request that counts, the connection is free, or unusable.
       guard machine.underWayCount == 0 else { return nil }
       if transfer.canReuseConnection {
         slot.keep(transferring.connection, to: transferring.target, isPromised: transfer.promisesReuse)
@@ -255,7 +255,7 @@ final class UploadDriver: Machine {
     return nil
   }
 
-  /// A request has gone out; another one may follow before it is answered.
+  /// A request was sent. Another one may be pipelined.
   private func sendNext(behind transfer: Transfer) throws(UploadError) {
     switch machine.next(nowMilliseconds: now) {
     case .send(let request, _):
@@ -272,9 +272,9 @@ final class UploadDriver: Machine {
 
   private func event(_ response: Response, _ sent: ContentSent, _ milliseconds: Int64) -> UploadEvent {
     do throws(UploadError) {
-      // What cannot be read confirms nothing.
+      // Undecodable content confirms nothing.
       var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
-      // What is no JSON is there to be quoted. Its tags go before that, and can be a part of a secret.
+      // Content that is not JSON is only quoted. It is redacted before its tags are removed, because a secret can contain tags.
       if (try? JSONReader.read(content)) == nil { content = composer.secrets.redacted(content) }
       return .answered(
         Answer(

@@ -1,10 +1,10 @@
 import CShims
 import UploadCore
 
-/// One upload from its request to its outcome: opens the file and the record, runs the driver, and keeps the record true.
+/// One upload from its request to its outcome: opens the file and the record, runs the driver, and updates the record.
 final class UploadJob: Machine {
   private enum State {
-    /// The file and its record are still to be opened, and all of it is tried again until then.
+    /// The file and its record are not open yet. Opening is retried until this time.
     case opening(untilMilliseconds: Int64?)
     case running(UploadDriver, SourceFile)
     case delivered(Delivery)
@@ -12,7 +12,7 @@ final class UploadJob: Machine {
 
   private var state = State.opening(untilMilliseconds: nil)
   private let request: UploadRequest
-  /// Which of the requests it is, for the caller.
+  /// The index of the request, for the caller.
   let index: Int
   let slot: UploadSlot
   private let shared: SharedResources
@@ -37,7 +37,7 @@ final class UploadJob: Machine {
     if case .delivered(let delivery) = state { delivery } else { nil }
   }
 
-  /// Did the server have a whole form when the job ended, so that it may have stored the recording?
+  /// Whether the server had a complete form when the job ended, so that it may have stored the recording.
   var hasSentAll: Bool {
     if case .running(let driver, _) = state { driver.machine.sendsForm && driver.hasSentAll } else { false }
   }
@@ -79,13 +79,13 @@ final class UploadJob: Machine {
 
   // MARK: Opening
 
-  /// - Parameter until: when to give up waiting for the state directory; nil at the first try.
+  /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
   /// - Returns: nil if another process has locked the state directory for now.
   private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
     var request = request
     if case .gigHive(let base, let form) = request.destination {
       do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
-      // Once, so that a repeated request after midnight is still for the same event.
+      // Once, so that a retry after midnight is for the same event.
       request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
     let file: SourceFile
@@ -127,7 +127,7 @@ final class UploadJob: Machine {
   }
 
   private enum RecordAccess {
-    /// None is kept, or none can be.
+    /// No record is kept, or none is possible.
     case none
     /// Another process has locked the directory.
     case busy(LocalPath)
@@ -153,7 +153,7 @@ final class UploadJob: Machine {
     }
   }
 
-  /// Without a record, an interrupted upload by tus could not be resumed; a form goes all the same.
+  /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent.
   private func goWithoutRecord(
     _ error: UploadError, _ request: UploadRequest, for file: SourceFile
   ) throws(UploadError) {
@@ -164,14 +164,14 @@ final class UploadJob: Machine {
 
   // MARK: The end
 
-  /// Has the file's status changed, with no digest that would show a change of its content in the end? What the server has of it
-  /// may then be of another content, and the next process could not know.
+  /// Whether the file's status has changed, without a digest that would reveal a change of its content. The server may then have
+  /// other content, and the next process could not know.
   private var isDoubtful: Bool {
     guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
     return (try? file.verifyUnchanged()) ?? false
   }
 
-  /// Writes down what the job ended with.
+  /// Records the error that ended the job.
   func note(_ error: UploadError) {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }

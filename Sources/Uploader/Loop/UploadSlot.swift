@@ -1,23 +1,23 @@
 import CShims
 import UploadCore
 
-/// Where one upload at a time is at work: its part of the memory, and the connection that the last request left.
+/// A slot for one upload at a time, with its part of the memory, and the connection left by the last request.
 final class UploadSlot {
   private struct IdleConnection {
     var connection: Connection
     let origin: String
-    /// Did the server promise to keep it open?
+    /// Whether the server promised to keep it open.
     let isPromised: Bool
   }
 
   let buffers: TransferBuffers
-  /// Its part of the rate; nil if there is no limit.
+  /// Its share of the rate; nil if there is no limit.
   let pace: PaceShare?
   private var idle: IdleConnection?
-  /// Origins whose servers close connections without saying so.
+  /// Origins whose servers close connections without notice.
   private var avoided: [String] = []
 
-  /// - Parameter jobs: how many slots share the memory.
+  /// - Parameter jobs: the number of slots that share the memory.
   init(jobs: Int, pace: Pace? = nil) {
     buffers = TransferBuffers(jobs: jobs)
     self.pace = pace.map { PaceShare(of: $0) }
@@ -30,8 +30,8 @@ final class UploadSlot {
     idle = IdleConnection(connection: connection, origin: target.origin, isPromised: isPromised)
   }
 
-  /// Hands over the connection that was kept, unless it goes elsewhere, is not good enough for the request, or the server has
-  /// said or closed something.
+  /// Takes the kept connection, unless it leads elsewhere, does not suit the request, or the server has sent something or closed
+  /// it.
   func takeConnection(to target: TargetURI, _ choice: ConnectionChoice) -> Connection? {
     if choice == .fresh { avoid(target.origin) }
     guard var idle else { return nil }
@@ -52,7 +52,7 @@ final class UploadSlot {
 
   private func avoid(_ origin: String) {
     guard !avoided.contains(origin) else { return }
-    // The oldest is forgotten: a server that is met again shows itself again.
+    // The oldest is forgotten. If needed, it will be detected again.
     if avoided.count == Limits.avoidedOriginCount { avoided.removeFirst() }
     avoided.append(origin)
   }

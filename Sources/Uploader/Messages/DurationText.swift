@@ -1,4 +1,4 @@
-/// Durations as people read them.
+/// Durations for people.
 package enum DurationText {
   /// "30 s", "0.35 s"
   package static func seconds(_ milliseconds: Int64) -> String {

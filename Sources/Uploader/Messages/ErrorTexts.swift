@@ -4,12 +4,12 @@ extension UploadPhase {
   /// "while connecting"
   var text: String {
     switch self {
-    case .resolving: "while looking the name up"
+    case .resolving: "while resolving the name"
     case .connecting: "while connecting"
     case .tunnelling: "while the proxy was connecting"
     case .handshaking: "during the TLS handshake"
     case .sending: "while sending"
-    case .awaitingResponse, .awaitingAnswer: "while waiting for the answer"
+    case .awaitingResponse, .awaitingAnswer: "while waiting for the response"
     case .delivering: "as a whole"
     }
   }
@@ -20,9 +20,9 @@ extension EventFormError {
     switch self {
     case .missingLabel: "the recording needs a label."
     case .invalidEventDate(let text):
-      "\"" + PrintableText.line(text) + "\" is not a date; write it as YYYY-MM-DD, such as 2026-11-20."
+      "\"" + PrintableText.line(text) + "\" is not a date; use YYYY-MM-DD, such as 2026-11-20."
     case .unknownEventType(let text):
-      "GigHive knows no event type \"" + PrintableText.line(text) + "\"; it is band or wedding."
+      "GigHive has no event type \"" + PrintableText.line(text) + "\"; use band or wedding."
     }
   }
 }
@@ -30,7 +30,7 @@ extension EventFormError {
 extension FormDataError {
   var message: String {
     switch self {
-    case .fieldsTooLong(let limit): "the form's fields are too long together; the limit is " + String(limit) + " bytes."
+    case .fieldsTooLong(let limit): "the form's fields are too long in total; the limit is " + String(limit) + " bytes."
     case .invalidMediaType(let text): "\"" + PrintableText.line(text) + "\" is not a media type."
     }
   }
@@ -39,8 +39,8 @@ extension FormDataError {
 extension RequestHeadError {
   var message: String {
     switch self {
-    case .invalidField(let name): "the value for the header field " + name + " holds a line end or control character."
-    case .tooLong(let limit): "the request's head is too long; the limit is " + String(limit) + " bytes."
+    case .invalidField(let name): "the header field " + name + " contains a line break or control character."
+    case .tooLong(let limit): "the request head is too long; the limit is " + String(limit) + " bytes."
     }
   }
 }
@@ -56,15 +56,15 @@ extension FileError {
       "has " + SizeText.exact(size) + ", more than the limit of " + SizeText.exact(limit) + "."
     case .readFailed(let offset, let error): "could not be read at byte " + String(offset) + ": " + error.text + "."
     case .shrank(let size, let offset):
-      "became shorter while it was sent: it had " + SizeText.exact(size) + " and ends at " + String(offset)
+      "became shorter while it was being sent: it had " + SizeText.exact(size) + " and now ends at " + String(offset)
         + ". Nothing was delivered; send it again when it is finished."
     case .grew(let from, let to):
-      "grew while it was sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
+      "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
         + ". Nothing was delivered; send it again when it is finished."
-    case .rewritten: "was changed while it was sent. Nothing was delivered; send it again when it is finished."
+    case .rewritten: "was changed while it was being sent. Nothing was delivered; send it again when it is finished."
     case .changedOnItsWay:
-      "was changed while the last of it was on its way: what the server has may be a mixture. Look there, and send it"
-        + " again when it is finished."
+      "was changed while its last bytes were in transit, so the server may have a mixture. Check the server, and send"
+        + " the file again when it is finished."
     }
   }
 }
@@ -73,9 +73,9 @@ extension UploadError.RedirectionProblem {
   var text: String {
     switch self {
     case .leavesTLS: "which is not encrypted. Nothing was sent there."
-    case .circle: "where this request has come from: it goes round in a circle."
-    case .tooMany(let limit): "and did so more than " + String(limit) + " times."
-    case .noAddress: "which is no address."
+    case .circle: "which sends it back here: the redirects form a loop."
+    case .tooMany(let limit): "and there were more than " + String(limit) + " redirects."
+    case .noAddress: "which is not a valid address."
     }
   }
 }
@@ -85,7 +85,7 @@ extension FileChange {
     switch self {
     case .size(let from, let to): "it had " + SizeText.exact(from) + " and now has " + SizeText.exact(to)
     case .content: "its first or last bytes have changed"
-    case .modificationTime: "somebody has written to it since (its modification time has changed)"
+    case .modificationTime: "it has been written to since (its modification time has changed)"
     }
   }
 }
@@ -93,16 +93,16 @@ extension FileChange {
 extension ResponseError {
   var message: String {
     switch self {
-    case .notHTTP: "it is not HTTP/1.1 (is this the right port, and http or https as the server has it?)"
+    case .notHTTP: "it is not HTTP/1.1 (check the port, and whether the server expects http or https)"
     case .headTooLong(let limit): "its head is longer than " + String(limit) + " bytes"
     case .tooManyFields(let limit): "it has more than " + String(limit) + " header fields"
     case .tooManyInterimResponses(let limit): "more than " + String(limit) + " interim responses came before it"
     case .invalidField: "it has a malformed header field"
     case .invalidContentLength: "its Content-Length is not a number or contradicts itself"
-    case .unsupportedTransferEncoding: "it has a transfer coding other than chunked"
+    case .unsupportedTransferEncoding: "it uses a transfer coding other than chunked"
     case .invalidChunk: "its chunked coding is malformed"
     case .trailerTooLong(let limit): "its trailer is longer than " + String(limit) + " bytes"
-    case .unexpectedUpgrade: "it switches to another protocol, which was not asked for"
+    case .unexpectedUpgrade: "it switches to another protocol, which was not requested"
     case .incomplete: "the connection ended in the middle of it"
     }
   }

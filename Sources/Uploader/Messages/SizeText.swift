@@ -1,4 +1,4 @@
-/// Sizes as people read them.
+/// Sizes for people.
 package enum SizeText {
   /// With a decimal unit and at most one decimal: "4.7 GB".
   package static func short(_ bytes: Int64) -> String {

@@ -1,7 +1,7 @@
 import UploadCore
 
 extension StateError {
-  /// The sentence without advice.
+  /// The message without advice.
   var problem: String {
     switch self {
     case .unusable(let path, let error):
@@ -9,15 +9,15 @@ extension StateError {
     case .notRegular(let path):
       "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
     case .unsupportedVersion(let path):
-      PrintableText.line(path.text) + " " + reason + "; use that one, or remove the file."
-    case .noDirectory: "there is no home directory to keep the upload's state in."
+      PrintableText.line(path.text) + " " + reason + "; use that version, or remove the file."
+    case .noDirectory: "there is no home directory for the state of the upload."
     case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
     case .ambiguousID(let id):
-      "several uploads begin with \"" + PrintableText.line(id) + "\"; give more of the ID."
+      "several uploads start with \"" + PrintableText.line(id) + "\"; give more of the ID."
     }
   }
 
-  /// What to do about it; nil where there is nothing more to say.
+  /// What to do about it; nil if nothing helps.
   var advice: String? {
     switch self {
     case .unusable: "Choose another one."
@@ -27,7 +27,7 @@ extension StateError {
     }
   }
 
-  /// Why a record is left alone, to be said after its path.
+  /// Why a record is left alone, as text that follows its path.
   var reason: String {
     switch self {
     case .unsupportedVersion: "was written by another version of this software"

@@ -2,58 +2,58 @@ import CShims
 import UploadCore
 
 extension TLSError {
-  /// The sentences without advice.
+  /// The message without advice.
   func problem(host: String) -> String {
     switch self {
-    case .certificate(_, let reason): "the certificate of " + host + " was not accepted: " + reason + "."
+    case .certificate(_, let reason): "the certificate of " + host + " was rejected: " + reason + "."
     case .pinMismatch(let actual):
       "the key of " + host + " is not the pinned one; it is " + actual + "."
     case .handshake(let reason): "TLS with " + host + " failed: " + reason + "."
     case .alert(_, let words): "TLS with " + host + " failed: the server says: " + words + "."
     case .closedDuringHandshake:
       "TLS with " + host + " failed: the server closed the connection during the handshake."
-    case .broken(let reason): "TLS with " + host + " broke: " + reason + "."
-    case .truncated: "the TLS connection to " + host + " was cut in the middle of the answer."
+    case .broken(let reason): "the TLS connection to " + host + " broke: " + reason + "."
+    case .truncated: "the TLS connection to " + host + " was cut off in the middle of the response."
     case .unusableFile(let path, let reason): PrintableText.line(path) + " cannot be used for TLS: " + reason + "."
     case .unusablePin(let pin):
-      "\"" + PrintableText.line(pin) + "\" is not a pin; write sha256// and the base 64 of the key's SHA-256."
-    case .outOfMemory: "there is no memory for TLS."
+      "\"" + PrintableText.line(pin) + "\" is not a pin; use sha256// followed by the Base64 of the key's SHA-256."
+    case .outOfMemory: "there is not enough memory for TLS."
     }
   }
 
-  /// What to do about it; nil where there is nothing to say.
+  /// What to do about it; nil if nothing helps.
   var advice: String? {
     switch self {
     case .certificate(let code, _): TLSError.advice(code)
     case .handshake(let reason): TLSError.advice(reason)
     case .alert(let number, _): TLSError.advice(alert: number)
     case .pinMismatch:
-      "If the server has a new key, compare it there and pin that one; if not, somebody sits in between."
+      "If the server has a new key, verify it there and pin it. Otherwise someone may be intercepting the connection."
     case .closedDuringHandshake, .broken, .truncated, .unusableFile, .unusablePin, .outOfMemory: nil
     }
   }
 
-  /// What to do about a handshake that failed here.
-  /// - Parameter reason: OpenSSL's words.
+  /// What to do about a handshake that failed on this side.
+  /// - Parameter reason: OpenSSL's text.
   private static func advice(_ reason: String) -> String? {
     switch reason {
     case "wrong version number", "http request", "packet length too long":
-      "What answers there speaks no TLS. Is it the right port?"
+      "The peer does not speak TLS. Check the port."
     case "unsupported protocol": advice(alert: 70)
     case "no shared cipher": advice(alert: 40)
     default: nil
     }
   }
 
-  /// What to do about an alert of the server's (RFC 8446, 6).
+  /// What to do about an alert from the server (RFC 8446, 6).
   private static func advice(alert: Int) -> String {
     switch alert {
-    case 70: "It speaks no version from TLS 1.2 on, and older ones are not safe: it has to be updated."
+    case 70: "It does not support TLS 1.2 or later, and older versions are not secure. The server must be updated."
     case 40, 71:
-      "It may know none of the safe algorithms (TLS 1.2 with forward secrecy, or TLS 1.3), or want a client"
+      "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
         + " certificate."
-    case 42...46, 48, 49, 51, 116: "It wants a client certificate that it knows."
-    case 112: "It knows no such host; check the address."
+    case 42...46, 48, 49, 51, 116: "It requires a client certificate that it accepts."
+    case 112: "It does not know this host. Check the address."
     default: "Its log may say more."
     }
   }
@@ -63,31 +63,31 @@ extension TLSError {
   private static func advice(_ code: Int) -> String {
     switch Int32(truncatingIfNeeded: code) {
     case X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED:
-      "Is this machine's clock right? It says " + EventForm.today()
-        + ". If it is, the server needs a new certificate."
+      "Check this machine's clock, which says " + EventForm.today()
+        + ". If it is right, the server needs a new certificate."
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-      "Use the name that the certificate is for as the server's address."
+      "Use the name in the certificate as the server's address."
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-      "It is signed by itself. If the server is yours, copy the certificate from there and trust it."
+      "It is self-signed. If the server is yours, copy its certificate to this machine and trust it."
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-      "If its certificate authority is yours, trust that one's certificate."
+      "If its certificate authority is yours, trust that authority's certificate."
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
       X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      "If the server has a certificate authority of its own, trust that one's certificate; if not, the server"
-        + " has to send its intermediate certificates, and this machine needs the package ca-certificates."
+      "If the server uses a private certificate authority, trust that authority's certificate. Otherwise the server"
+        + " must send its intermediate certificates, and this machine needs the package ca-certificates."
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      "It was issued by somebody else with the same name; get the present certificate of the authority."
+      "It was issued by another authority of the same name. Get the authority's current certificate."
     case X509_V_ERR_INVALID_CA, X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_KEYUSAGE_NO_CERTSIGN,
       X509_V_ERR_INVALID_NON_CA, X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
       X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
-      "It was issued by somebody who may not issue it. Ask the server's administrator for another one; somebody may"
-        + " sit in between."
+      "It was issued by someone who is not allowed to. Ask the server's administrator for a new one. Someone may be"
+        + " intercepting the connection."
     case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE:
-      "It is not one for servers. The server's administrator has to get one that is."
+      "It is not a server certificate. The server's administrator must get one."
     case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
-      "A key is too small to be safe (RSA needs 2048 bits). The server's administrator has to get a new certificate."
+      "A key is too small to be secure (RSA needs 2048 bits). The server's administrator must get a new certificate."
     case X509_V_ERR_CA_MD_TOO_WEAK:
-      "It is signed with SHA-1 or MD5, a weak digest. The server's administrator has to get one that is signed with"
+      "It is signed with SHA-1 or MD5, which are weak. The server's administrator must get one that is signed with"
         + " SHA-256."
     default: "Ask the server's administrator."
     }

@@ -1,17 +1,17 @@
 import UploadCore
 
 extension UploadError {
-  /// What to do about it, for callers of every kind; nil where ``problem`` says it, or where there is nothing to do. A
-  /// program that knows better, such as which of its options helps, says that instead.
+  /// What to do about it, for any caller; nil if ``problem`` says so already or nothing helps. A program with better
+  /// advice, such as which option to use, gives its own instead.
   package var advice: String? {
     switch self {
     case .changed: "End that upload, then send the file again."
     case .state(let error): error.advice
     case .tls(let error, _): error.advice
     case .tus(let error): error.advice
-    case .proxyRefused(let status, _): status == 407 ? nil : "Check the settings for proxies."
-    case .proxyUnusable: "Correct it, or name this host as an exception from it."
-    case .refused(let status, _): status == 413 ? "A wrong name for the form's file gives the same answer." : nil
+    case .proxyRefused(let status, _): status == 407 ? nil : "Check the proxy settings."
+    case .proxyUnusable: "Correct it, or exclude this host from the proxy."
+    case .refused(let status, _): status == 413 ? "A wrong name of the form's file field has the same effect." : nil
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .conflict, .delivered, .noSuchName, .noResolver,
       .notConnected,
       .timedOut, .connectionLost, .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers,

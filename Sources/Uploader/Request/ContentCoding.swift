@@ -6,8 +6,8 @@ enum ContentCoding {
   /// For the request's Accept-Encoding field.
   static let accepted = "gzip, deflate"
 
-  /// A response's content without its coding; nil if it is damaged, cut, in an unknown coding, or larger than
-  /// `Limits.replyLength` when decoded. Throws if there is no memory to decode it.
+  /// The decoded content of a response; nil if it is damaged, truncated, in an unknown coding, or larger than
+  /// `Limits.replyLength` when decoded. Throws if there is not enough memory.
   static func decodedContent(of response: Response) throws(UploadError) -> [UInt8]? {
     let codings = response.head.fields.listMembers(of: "Content-Encoding").filter { $0 != "identity" }
     guard let coding = codings.first else { return response.content }

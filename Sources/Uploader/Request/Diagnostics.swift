@@ -1,9 +1,9 @@
 import UploadCore
 
-/// Wire diagnostics, without secrets.
+/// Diagnostics of requests and responses, with secrets redacted.
 struct Diagnostics {
   let tell: ((String) -> Void)?
-  /// What no server's field may repeat.
+  /// The secrets to redact in fields from the server.
   let secrets: Secrets
 
   func show(_ request: HTTPRequest) {

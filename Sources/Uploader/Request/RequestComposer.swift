@@ -1,12 +1,12 @@
 import UploadCore
 
-/// Writes requests for the wire: what the protocol decided, and who asks.
+/// Completes requests for the wire: adds credentials and the other common fields.
 struct RequestComposer {
   let configuration: Configuration
-  /// Who the credentials are for.
+  /// The origin that the credentials are for.
   let origin: String
   private(set) var credentials: Credentials
-  /// What no server's words may repeat.
+  /// The secrets to redact in text from the server.
   private(set) var secrets: Secrets
 
   init(_ configuration: Configuration, origin: String) {
@@ -20,7 +20,7 @@ struct RequestComposer {
     }
   }
 
-  /// Others than before.
+  /// Replaces the credentials.
   mutating func use(_ credentials: Credentials) {
     self.credentials = credentials
     secrets.add(credentials)
@@ -28,7 +28,7 @@ struct RequestComposer {
 
   mutating func hide(_ secret: String) { secrets.add(Array(secret.utf8)) }
 
-  /// - Returns: the request with all its fields, and the same for the wire.
+  /// - Returns: the request with all its fields, and its form on the wire.
   func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     var fields = [
       Field("User-Agent", configuration.userAgent), Field("Accept", "application/json"),
@@ -36,8 +36,8 @@ struct RequestComposer {
     ]
     // Credentials never go to another origin (RFC 9110, 15.4).
     if request.target.origin == origin { fields += credentials.fields }
-    // What a proxy passes on is written out in full, and the proxy's own credentials are for it alone; those for a tunnel
-    // went into CONNECT.
+    // A request through an http proxy uses the absolute form, and carries the proxy's credentials. For a tunnel, they were
+    // sent with CONNECT.
     let proxy = request.target.scheme == .http ? configuration.proxies.proxy(for: request.target) : nil
     if let authorization = proxy?.authorization { fields.append(Field("Proxy-Authorization", authorization)) }
     fields += request.fields

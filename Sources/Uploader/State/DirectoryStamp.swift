@@ -1,13 +1,13 @@
 import CShims
 import UploadCore
 
-/// What a directory is known by as long as nobody changes it: its modification time, set back by this program, and when that was.
+/// Identifies an unchanged directory: its modification time, set back by this program, and when that was done.
 struct DirectoryStamp: Equatable {
   let device: UInt64
   let inode: UInt64
   let modifiedSeconds: Int64
   let modifiedNanoseconds: Int64
-  /// Nobody can set this one: a directory that was brought back from a backup has another.
+  /// The ctime, which cannot be set: a directory restored from a backup has another one.
   let changedSeconds: Int64
   let changedNanoseconds: Int64
 
@@ -17,8 +17,8 @@ struct DirectoryStamp: Equatable {
     (changedSeconds, changedNanoseconds) = (status.changed_seconds, status.changed_nanoseconds)
   }
 
-  /// - Parameter boot: that of the machine's start. After a power cut, what the index has need not be what it had.
-  /// - Returns: not 0.
+  /// - Parameter boot: the kernel's boot ID. After a power cut, the index may differ from what was written.
+  /// - Returns: a hash; never 0.
   func mark(boot: [UInt8]) -> UInt64 {
     let times = [modifiedSeconds, modifiedNanoseconds, changedSeconds, changedNanoseconds]
     return IndexKey.mark([device, inode] + times.map { UInt64(bitPattern: $0) }, boot: boot)

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// The file `index` of a state directory, locked against other processes as long as it lives.
+/// The file `index` of a state directory, locked against other processes while this object exists.
 final class IndexFile: IndexStorage {
   private let lock: StateLock
 
@@ -27,7 +27,7 @@ final class IndexFile: IndexStorage {
     if result < 0 { throw SystemError(result: result) }
   }
 
-  /// Is that its modification time?
+  /// Whether the file has this modification time.
   func isModified(at stamp: DirectoryStamp) -> Bool {
     var status = shim_file_status()
     return shim_file_status_of(lock.descriptor, &status) == 0 && status.modified_seconds == stamp.modifiedSeconds

@@ -1,14 +1,14 @@
 import CShims
 import UploadCore
 
-/// The record of an upload that this process works on, and its lock.
+/// The record of an upload that this process is working on, and its lock.
 package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
-  /// Did this process bring the record as it is to the disk?
+  /// Whether this process has synced the record in its current state.
   private var isSafe = false
-  /// Is room kept free for its last write?
+  /// Whether space is reserved for its last write.
   private var hasReservedSpace = false
 
   private init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
@@ -22,11 +22,11 @@ package final class LockedRecord {
     directory.settle()
   }
 
-  /// Takes over the record of an upload that is to be ended or deleted.
-  /// - Returns: nil if another process has it.
+  /// Locks the record of an upload that is to be cancelled or deleted.
+  /// - Returns: nil if another process has locked it.
   package static func take(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
     guard let lock = try directory.lock(id) else { return nil }
-    // As it is now: another process can have delivered it.
+    // Read again under the lock: another process may have delivered it.
     guard let record = try directory.current(id) else {
       directory.removeLock(id)
       throw .noSuchRecord(id)
@@ -34,11 +34,11 @@ package final class LockedRecord {
     return LockedRecord(record, in: directory, lock: lock)
   }
 
-  /// Changes the record, also on the disk.
+  /// Changes the record and saves it.
   package func update(_ change: (inout UploadRecord) -> Void) throws(UploadError) {
     let previous = record
     change(&record)
-    // What this process has brought to the disk is safe there; what it has read may not be, after a power cut.
+    // A record that this process has synced is safe. One that it has only read may not survive a power cut.
     if isSafe, record == previous { return }
     isSafe = false
     record.updatedAt = shim_unix_seconds()
@@ -65,7 +65,7 @@ package final class LockedRecord {
     do throws(StateError) { try directory.remove(record.id) } catch { throw .state(error) }
   }
 
-  /// The recording is on the server.
+  /// The recording was delivered.
   func noteDelivery(_ receipt: Receipt, _ sent: SentFile) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
     try update {
@@ -81,8 +81,8 @@ package final class LockedRecord {
     directory.tidy(delivered: record.id)
   }
 
-  /// GigHive gives a delete token once, with the first delivery. When the same recording has been sent again, the token of the
-  /// previous record is taken over, and that record removed.
+  /// The earlier record of the same recording. GigHive issues a delete token only once, with the first delivery. When a recording
+  /// is sent again, the token is copied from its earlier record, which is then removed.
   private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
     guard let assetID else { return nil }
     let endpoint = record.endpoint
@@ -96,7 +96,7 @@ package final class LockedRecord {
     return nil
   }
 
-  /// The IDs of delivered records that may have the key, or without an index of those that are what is looked for.
+  /// The IDs of delivered records that may have the key; without an index, of those that match.
   private func candidates(_ key: IndexKey, _ isMatch: @escaping (UploadRecord) -> Bool) -> [String] {
     if let index = searchableIndex(), let ids = index.ids([key]) { return ids }
     let found = Found()
@@ -106,10 +106,10 @@ package final class LockedRecord {
     return found.ids
   }
 
-  /// - Returns: nil if there is none that can be relied on now.
+  /// - Returns: nil if there is no reliable index now.
   private func searchableIndex() -> OpenIndex? {
     let isVerified = directory.indexState.verified != nil
-    // One that this process has not looked through may have to be built again.
+    // An index that this process has not verified may have to be rebuilt.
     var creation: StateLock?
     if !isVerified {
       creation = try? directory.lockForCreation()
@@ -122,13 +122,13 @@ package final class LockedRecord {
 
   private final class Found { var ids: [String] = [] }
 
-  /// From here on room for the record's last write is kept free, until this is freed or ``releaseSpace()`` is called.
+  /// Reserves space for the record's last write, until this object is freed or ``releaseSpace()`` is called.
   private func reserveSpace() throws(UploadError) {
     do throws(StateError) { try directory.reserveSpace(for: record) } catch { throw .state(error) }
     hasReservedSpace = true
   }
 
-  /// What follows is the end of a try, and not of the upload.
+  /// Releases the reserved space, because the attempt ends but not the upload.
   func releaseSpace() {
     if hasReservedSpace { directory.releaseSpace(record.id) }
     hasReservedSpace = false
@@ -136,14 +136,14 @@ package final class LockedRecord {
 
   // MARK: Opening
 
-  /// Finds the record of an upload of this file to this endpoint, or makes one, and locks it.
+  /// Finds or creates the record of an upload of this file to this endpoint, and locks it.
   /// - Parameters:
-  ///   - identity: that of the file as it is now.
-  ///   - upload: the ID of the record, if it must be that one.
-  ///   - uploadedAs: the type and name that the caller wants the server to be told.
-  /// - Returns: nil if another process has locked the directory or its index for now.
-  /// - Throws: `.conflict` if another process has it, `.changed` if the upload was begun with other content, `.delivered`
-  ///   if the one that was named is delivered by now.
+  ///   - identity: the current identity of the file.
+  ///   - upload: the ID of a required record; nil for any.
+  ///   - uploadedAs: the media type and file name for the server.
+  /// - Returns: nil if another process has locked the directory or its index for the moment.
+  /// - Throws: `.conflict` if another process has locked the record, `.changed` if the upload started with other content,
+  ///   `.delivered` if the required upload has been delivered.
   static func open(
     for file: SourceFile, _ identity: FileIdentity, endpoint: String, note: String, upload: String?,
     uploadedAs: String, in directory: StateDirectory
@@ -156,7 +156,7 @@ package final class LockedRecord {
     var index: OpenIndex?
     let candidate: String?
     do throws(StateError) {
-      // Held to the end of this function: another process that looks for the same upload then finds it locked.
+      // Held until this function ends, so that another process that looks for the same upload finds it locked.
       guard let lock = try directory.lockForCreation() else { return nil }
       creation = lock
       switch directory.openIndex(isForSearch: upload == nil) {
@@ -170,7 +170,7 @@ package final class LockedRecord {
     defer { withExtendedLifetime(creation) {} }
     guard let candidate else { return try begin(own, &index, in: directory) }
     let lock = try LockedRecord.lock(candidate, in: directory)
-    // What was read before the lock was held can have been delivered since.
+    // It may have been delivered before the lock was acquired.
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
     guard var previous = current, previous.phase != .delivered else {
@@ -182,11 +182,11 @@ package final class LockedRecord {
       return try begin(own, &index, in: directory)
     }
     if previous.mayBeStored {
-      // Only a person can have found out that it is not.
+      // Only a person can find out that it is not stored.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
       previous.forgetUpload()
     }
-    // A server that was told another name or type would keep it.
+    // A server that was given another name or type would keep it.
     if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
     if previous.uploadURL != nil, let change = identity.change(since: previous.identity) {
       throw .changed(file.path, change, upload: previous.id)
@@ -196,7 +196,7 @@ package final class LockedRecord {
     if renewed.indexKeys != previous.indexKeys {
       if let index { index.note(renewed, previous: previous) } else { directory.noteUnindexed() }
     }
-    // Nothing is brought to the disk while it is locked.
+    // Nothing is synced while the index is locked.
     index = nil
     try kept.update { $0 = renewed }
     try kept.reserveSpace()
@@ -206,7 +206,7 @@ package final class LockedRecord {
   private static func begin(
     _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord {
-    // Before the record is there: one that the index does not know could not be found.
+    // Before the record exists, because a record that is not in the index could not be found.
     if let open = index { open.note(record, previous: nil) } else { directory.noteUnindexed() }
     index = nil
     do throws(UploadError) {
@@ -218,7 +218,7 @@ package final class LockedRecord {
       }
       return kept
     } catch {
-      // The ID is new, so that nobody else has it.
+      // The ID is new, so no other process uses it.
       directory.removeLock(record.id)
       throw error
     }
@@ -244,7 +244,7 @@ package final class LockedRecord {
     }
   }
 
-  /// The record of the same upload, as far as one can tell.
+  /// The record of the same upload, by path, file or content.
   private static func previous(
     of own: UploadRecord, _ index: OpenIndex?, in directory: StateDirectory
   ) throws(StateError) -> UploadRecord? {
@@ -270,7 +270,7 @@ package final class LockedRecord {
     return match.record
   }
 
-  /// Removes what a power cut has left of the way to a delivery.
+  /// Removes leftovers of a delivery that a power cut interrupted.
   private static func tidy(_ id: String, in directory: StateDirectory) throws(StateError) {
     guard let lock = try directory.lock(id) else { return }
     directory.tidy(delivered: id)

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// The index while it is locked: for one look and what follows from it, and never while something is brought to the disk.
+/// The locked index. It is held for one lookup and the resulting changes, never during a sync.
 final class OpenIndex {
   private var table: RecordIndex<IndexFile>
   private let file: IndexFile
@@ -12,7 +12,7 @@ final class OpenIndex {
     self.directory = directory
   }
 
-  /// The IDs of records that may have one of the keys; nil if the index turns out to be unusable.
+  /// The IDs of records that may have one of the keys; nil if the index is unusable.
   func ids(_ keys: [IndexKey]) -> [String]? {
     var numbers: [UInt32] = []
     do throws(IndexError) {
@@ -28,7 +28,7 @@ final class OpenIndex {
     return numbers.map { RecordName.id($0) }
   }
 
-  /// Changes it, and the header with it.
+  /// Changes the table, and writes the header.
   func change(_ body: (inout RecordIndex<IndexFile>) throws(IndexError) -> Void) {
     do throws(IndexError) {
       try body(&table)
@@ -36,8 +36,8 @@ final class OpenIndex {
     } catch { directory.dropIndex() }
   }
 
-  /// Notes that it is of the directory as it is, if that is so and this process has looked through it.
-  /// - Parameter isStill: tells whether the directory is as it was; asked while the index is locked.
+  /// Marks the index as matching the directory, if it does and this process has verified it.
+  /// - Parameter isStill: returns whether the directory is unchanged. Called while the index is locked.
   func settle(at stamp: DirectoryStamp, boot: [UInt8], _ isStill: () -> Bool) {
     guard table.instance == directory.indexState.verified, isStill() else { return }
     table.mark = stamp.mark(boot: boot)
@@ -45,16 +45,15 @@ final class OpenIndex {
     file.setModified(to: stamp)
   }
 
-  /// Takes entries away that turned out to be of nothing: those of one file would become more with each upload that is
-  /// cancelled.
+  /// Removes stale entries. Otherwise each cancelled upload of a file would add one.
   func drop(_ key: IndexKey, ids: [String]) {
     change { (table) throws(IndexError) in
       for id in ids { try table.remove(key, RecordName.number(ofID: id)) }
     }
   }
 
-  /// From now on `record` is found by what it says.
-  /// - Parameter previous: what it said on the disk; nil if it was not there.
+  /// Updates the keys of a record.
+  /// - Parameter previous: the record on disk; nil if there is none.
   func note(_ record: UploadRecord, previous: UploadRecord?) {
     let (number, keys, old) = (RecordName.number(ofID: record.id), record.indexKeys, previous?.indexKeys ?? [])
     change { (table) throws(IndexError) in

@@ -1,21 +1,22 @@
 import CShims
 import UploadCore
 
-/// The index is derived from the records and never trusted: an ID that it gives is looked into, and when a process first looks
-/// something up, either nobody else has changed the directory and the index since this program did (`DirectoryMark.swift`), or
-/// the names of all records and the sum over the table must be those of the header. Otherwise it is built again.
+/// The index is derived from the records and never trusted. Every ID from it is checked against the record. At the first lookup of
+/// a process, either the mark proves that only this program has changed the directory and the index
+/// (`StateDirectory+Stamp.swift`), or the sums over all record names and the table must match the header. Otherwise the index
+/// is rebuilt.
 extension StateDirectory {
   enum IndexAccess {
     case open(OpenIndex)
-    /// Another process has locked it for now.
+    /// Another process has locked it for the moment.
     case busy
-    /// It cannot be had.
+    /// It cannot be used.
     case none
   }
 
-  /// Opens the index for what is known to be in the directory to be changed.
-  /// - Parameter isForSearch: looks through it first, and builds it again where it is not of these records. The directory must
-  ///   be locked (``lockForCreation()``): a record that another process is just making would not be in it.
+  /// Opens the index in order to change it.
+  /// - Parameter isForSearch: also verifies it, and rebuilds it if it does not match the records. The directory must then be
+  ///   locked (``lockForCreation()``), because a record that another process is creating would be missing.
   func openIndex(isForSearch: Bool) -> IndexAccess {
     guard !indexState.isBroken else { return .none }
     do throws(StateError) {
@@ -34,7 +35,7 @@ extension StateDirectory {
     return .none
   }
 
-  /// - Returns: nil if it has to be built again.
+  /// - Returns: nil if it must be rebuilt.
   private func opened(_ file: IndexFile, _ isForSearch: Bool) throws(IndexError) -> RecordIndex<IndexFile>? {
     do throws(IndexError) {
       var table = try RecordIndex(opening: file)
@@ -72,7 +73,7 @@ extension StateDirectory {
     return found
   }
 
-  /// Those that could not be read when the index was built may be readable now.
+  /// Reads records again that were unreadable when the index was built.
   private func readAgain(_ table: inout RecordIndex<IndexFile>) throws(IndexError) {
     var hasChanged = false
     for number in try table.numbers(.unreadable, limit: .max) {
@@ -103,7 +104,7 @@ extension StateDirectory {
     }
   }
 
-  /// Builds it from all records.
+  /// Rebuilds the index from all records.
   private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile> {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
@@ -121,19 +122,19 @@ extension StateDirectory {
     return building.table
   }
 
-  /// It is not used by this process any more, and built again by the next one.
+  /// This process no longer uses the index, and the next one rebuilds it.
   func dropIndex() {
     indexState.isBroken = true
     indexState.stamp = nil
     _ = shim_unlink(file("index").cString ?? [0])
   }
 
-  /// A record is about to be written that this process cannot put into the index: it must not be there for others.
+  /// A record is about to be written that this process cannot add to the index, so others must not use the index.
   func noteUnindexed() {
     if indexState.isBroken { dropIndex() }
   }
 
-  /// Tells the index that records are gone. What it has of them is found out when somebody looks.
+  /// Notes in the index that records were removed. Their stale entries are dropped at the next lookup.
   func noteRemoval(of names: [RecordName]) {
     guard !names.isEmpty else { return }
     guard case .open(let index) = openIndex(isForSearch: false) else {

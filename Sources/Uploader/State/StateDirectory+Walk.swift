@@ -1,13 +1,13 @@
 import CShims
 import UploadCore
 
-/// Looking through all records. None of it holds more than one of them at a time.
+/// Walks through all records, holding only one at a time.
 extension StateDirectory {
-  /// Which records are looked at. Delivered ones can become many.
+  /// The records to visit. There can be many delivered ones.
   package enum Selection { case open, all }
 
-  /// Shows all records that can be trusted, oldest first. Others are set aside: renamed to `….damaged`, or left alone if
-  /// another version wrote them.
+  /// Visits all valid records, oldest first. Damaged ones are renamed to `….damaged`, and those of other versions are left
+  /// alone.
   package func walk(_ selection: Selection, _ body: (UploadRecord) -> Void) throws(StateError) {
     let order = Order()
     var hasMore = true
@@ -15,7 +15,7 @@ extension StateDirectory {
       try visit(selection) { order.records.offer(OldestFirst.Entry(createdAt: $0.createdAt, number: $1.number)) }
       let round = order.records.take()
       for entry in round.entries {
-        // What cannot be read was said a moment ago.
+        // Unreadable records have just been reported.
         if let record = try? self.record(entry.number, selection) { body(record) }
       }
       hasMore = round.hasMore
@@ -24,21 +24,21 @@ extension StateDirectory {
 
   private final class Order { var records = OldestFirst(capacity: Limits.orderedRecordCount) }
 
-  /// Both files are there if the power was cut between the two steps of a delivery.
+  /// Both files exist if a power cut interrupted a delivery.
   private func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
     let id = RecordName.id(number)
     return selection == .all ? try current(id) : try read(RecordName(number: number, isDelivered: false).text)
   }
 
-  /// All of them at once; for few.
+  /// All records at once, for few records.
   package func records(_ selection: Selection) throws(StateError) -> [UploadRecord] {
     var records: [UploadRecord] = []
     try walk(selection) { records.append($0) }
     return records
   }
 
-  /// Shows the records one after the other, in no order.
-  /// - Parameter unreadable: is told of those that are left alone.
+  /// Visits the records one by one, in no order.
+  /// - Parameter unreadable: called for records that are left alone.
   func visit(
     _ selection: Selection, unreadable: @escaping (RecordName) -> Void = { _ in },
     _ body: @escaping (UploadRecord, RecordName) -> Void
@@ -58,7 +58,7 @@ extension StateDirectory {
     warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is left alone.")
   }
 
-  /// Shows the names of the records' files.
+  /// Visits the file names of the records.
   func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
     let visitor = Visitor(body)
     let result = shim_visit_directory(
@@ -85,7 +85,7 @@ extension StateDirectory {
     var isAmbiguous = false
   }
 
-  /// The record whose ID begins with the text.
+  /// The record whose ID starts with the text.
   package func record(_ id: String) throws(StateError) -> UploadRecord {
     if UploadRecord.isID(id) {
       guard let record = try current(id) else { throw .noSuchRecord(id) }

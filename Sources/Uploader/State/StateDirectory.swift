@@ -1,17 +1,17 @@
 import CShims
 import UploadCore
 
-/// The directory with one record an upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written whole
-/// to another name, brought to the disk and renamed, so that a power cut leaves the previous or the new one. Beside it,
-/// `ID.lock` is held by the process that works on the upload, and `ID.room` keeps the room for the last write free while it does.
-/// `index` tells which records are about a file, so that not all have to be read.
+/// The directory with one record per upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written in full
+/// under another name, synced and renamed, so that a power cut leaves either the previous or the new one. `ID.lock` is locked by
+/// the process that is working on the upload, and `ID.room` reserves space for the last write. `index` maps files to records,
+/// so that not all records must be read.
 package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
 
-  /// Makes the directory if it is missing.
-  /// - Parameter warn: is told of records that cannot be trusted.
+  /// Creates the directory if it is missing.
+  /// - Parameter warn: called for invalid records.
   package init(_ path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
     self.path = path
     self.warn = warn
@@ -19,7 +19,7 @@ package final class StateDirectory {
   }
 
   func makeDirectories() throws(StateError) {
-    // What is above may be there and unwritable; if it is not there, that is what is wrong.
+    // A parent may exist and be unwritable. If it does not exist, that is the error.
     var failure: StateError?
     let ends = path.bytes.indices.filter { $0 > 0 && path.bytes[$0] == ASCII.slash } + [path.bytes.count]
     var parent: LocalPath = path.bytes.first == ASCII.slash ? "/" : "."
@@ -27,7 +27,7 @@ package final class StateDirectory {
       let path = LocalPath(bytes: Array(path.bytes[..<end]))
       guard let name = path.cString else { throw .unusable(path, SystemError(code: SHIM_EINVAL)) }
       let result = shim_make_directory(name)
-      // Its name must not get lost in a power cut.
+      // Its name must survive a power cut.
       if result == 0 { _ = shim_sync_directory(parent.cString ?? [0]) }
       let isThere = result == 0 || -result == SHIM_EEXIST
       if !isThere, -result != SHIM_ENOENT || failure == nil { failure = .unusable(path, SystemError(result: result)) }
@@ -38,14 +38,14 @@ package final class StateDirectory {
 
   // MARK: Reading
 
-  /// The record as it is now, for who holds its lock; nil if it is gone or cannot be trusted.
-  /// - Throws: if it is there and cannot be read.
+  /// The current record; nil if it is gone or invalid. Its lock must be held.
+  /// - Throws: if it exists but cannot be read.
   package func current(_ id: String) throws(StateError) -> UploadRecord? {
     if let record = try read(id + ".delivered") { return record }
     return try read(id + ".record")
   }
 
-  /// - Returns: nil if it is gone, or was damaged and has been set aside.
+  /// - Returns: nil if it is gone, or was damaged and has been renamed.
   func read(_ name: String) throws(StateError) -> UploadRecord? {
     let path = file(name)
     let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
@@ -79,19 +79,19 @@ package final class StateDirectory {
     warn(
       PrintableText.line(path.text) + " is damaged and "
         + (result == 0
-          ? "was set aside as " + PrintableText.line(other.lastComponent)
-          : "could not be set aside (" + SystemError(result: result).text + ")")
-        + "; its upload begins anew.")
+          ? "was renamed to " + PrintableText.line(other.lastComponent)
+          : "could not be renamed (" + SystemError(result: result).text + ")")
+        + "; its upload starts over.")
   }
 
   // MARK: Writing
 
   /// Writes the record so that it survives a power cut.
-  /// - Parameter intoReservedSpace: writes it into the room that was kept free for it (``reserveSpace(for:)``).
+  /// - Parameter intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
   package func write(_ record: UploadRecord, intoReservedSpace: Bool = false) throws(StateError) {
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
     let temporary = file(record.id + ".new")
-    // It could not be read again.
+    // A longer record could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(temporary, SystemError(code: SHIM_EFBIG)) }
     let target = file(RecordName(of: record).text)
     var result: Int32 = -1
@@ -113,8 +113,8 @@ package final class StateDirectory {
     if record.phase == .delivered { _ = unlink(file(record.id + ".record").cString ?? [0]) }
   }
 
-  /// Brings the bytes to the disk as all that the file has.
-  /// - Parameter isEmptied: beforehand; otherwise they take the place of what is there, which needs no further room.
+  /// Writes and syncs the bytes as the whole content of the file.
+  /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
   private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool) -> Int32 {
     let descriptor = openForWriting(
       file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_EMPTIED : SHIM_OPEN_AS_IT_IS))
@@ -126,11 +126,11 @@ package final class StateDirectory {
     return result == 0 ? closed : result
   }
 
-  /// Keeps the room free that the record's last write will need: a delete token is given once, and a disk that is full by then
-  /// must not lose it. What is kept is freed by ``releaseSpace(_:)``, or becomes the record.
+  /// Reserves space for the record's last write: a delete token is issued only once, and must not be lost if the disk is full by
+  /// then. ``releaseSpace(_:)`` frees the space, or it becomes the record.
   func reserveSpace(for record: UploadRecord) throws(StateError) {
     let room = file(record.id + ".room")
-    // Bytes, and not fallocate(2), which FAT and NFS do not have.
+    // Writes bytes, because FAT and NFS have no fallocate(2).
     let length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
     let bytes = [UInt8](repeating: 0, count: length)
     let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_EMPTIED))
@@ -150,7 +150,7 @@ package final class StateDirectory {
     Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
   }
 
-  /// Removes what is not needed beside the record of a delivery: its lock, and what a power cut has left. The lock must be held.
+  /// Removes what a delivered record does not need: its lock, and leftovers of a power cut. The lock must be held.
   func tidy(delivered id: String) {
     guard (try? read(id + ".delivered")) != nil else { return }
     _ = unlink(file(id + ".record").cString ?? [0])
@@ -174,21 +174,21 @@ package final class StateDirectory {
     noteRemoval(of: names)
   }
 
-  /// Removes what a lock is put on. No record may be there any more, or none yet.
+  /// Removes the lock file. The record must not exist, or not yet.
   package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cString ?? [0]) }
 
   // MARK: Locks
 
   /// Locks an upload against other processes.
-  /// - Returns: nil if another process has it.
+  /// - Returns: nil if another process has locked it.
   package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), isName: true) }
 
-  /// Locks the directory, for as long as it takes to look for a record and to make one.
-  /// - Returns: nil if another process has it for now.
+  /// Locks the directory, in order to look for a record and create one.
+  /// - Returns: nil if another process has locked it for the moment.
   func lockForCreation() throws(StateError) -> StateLock? {
     let file = file("directory.lock")
     do throws(StateError) { return try lock(file: file) } catch {
-      // Somebody has removed the directory meanwhile.
+      // The directory has been removed in the meantime.
       guard case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT else { throw error }
       try makeDirectories()
       return try lock(file: file)
@@ -196,10 +196,10 @@ package final class StateDirectory {
   }
 
   /// - Parameters:
-  ///   - mustExist: otherwise it is made.
-  ///   - isName: is it made and removed for each upload?
+  ///   - mustExist: does not create the file.
+  ///   - isName: whether the file is created and removed for each upload.
   func lock(file: LocalPath, mustExist: Bool = false, isName: Bool = false) throws(StateError) -> StateLock? {
-    // An index is locked like any other file, and keeps its bytes.
+    // The index is also locked like this, and keeps its content.
     let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_AS_IT_IS
     let name = file.cString ?? [0]
     let descriptor = isName ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
@@ -211,7 +211,7 @@ package final class StateDirectory {
     return lock
   }
 
-  // MARK: Changes of names
+  // MARK: Name changes
 
   private func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }
 

@@ -1,6 +1,6 @@
 import CShims
 
-/// Held as long as it lives. The kernel gives it back when the process ends, however it ends.
+/// A lock, held while this object exists. The kernel releases it when the process ends in any way.
 package final class StateLock {
   let descriptor: Int32
 

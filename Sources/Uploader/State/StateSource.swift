@@ -1,6 +1,6 @@
 import UploadCore
 
-/// The state directory of an ``Uploader``, opened when it is first needed.
+/// The state directory of an ``Uploader``, opened when first needed.
 final class StateSource {
   private var directory: StateDirectory?
 

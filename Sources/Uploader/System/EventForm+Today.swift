@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 extension EventForm {
-  /// Today where this machine stands, YYYY-MM-DD.
+  /// Today's date in local time, YYYY-MM-DD.
   package static func today() -> String {
     var (year, month, day): (Int32, Int32, Int32) = (0, 0, 0)
     shim_local_date(&year, &month, &day)

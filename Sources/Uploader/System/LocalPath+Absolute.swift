@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 extension LocalPath {
-  /// The path from the root on, as this process sees it now; nil if there is no working directory.
+  /// The absolute path; nil if there is no working directory.
   package var absolute: LocalPath? {
     if bytes.first == ASCII.slash { return self }
     var directory = [CChar](repeating: 0, count: 4096)

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// Bytes that nobody can guess, from the kernel (getrandom(2)).
+/// Unpredictable bytes from the kernel (getrandom(2)).
 enum RandomBytes {
   static func bytes(_ count: Int) throws(UploadError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)

@@ -1,9 +1,9 @@
 import CShims
 import UploadCore
 
-/// Reads files that fit into memory as a whole.
+/// Reads small files completely.
 package enum SmallFile {
-  /// - Returns: all bytes up to the end, or one more than the limit.
+  /// - Returns: the whole content; one byte more than the limit if it is longer.
   package static func read(_ descriptor: Int32, limit: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit + 1)
     var length = 0

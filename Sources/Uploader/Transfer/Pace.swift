@@ -1,14 +1,14 @@
 import UploadCore
 
-/// The rate that the uploads of an uploader share.
+/// The rate shared by the uploads of an uploader.
 final class Pace {
   fileprivate var rate: SharedRate
 
-  /// - Parameter bytesPerSecond: above zero, and at most `Limits.rate`.
+  /// - Parameter bytesPerSecond: greater than zero, and at most `Limits.rate`.
   init(bytesPerSecond: Int64) { rate = SharedRate(bytesPerSecond: bytesPerSecond) }
 }
 
-/// One upload's part of the rate, over all its requests.
+/// The share of one upload in the rate, for all its requests.
 final class PaceShare {
   private let pace: Pace
   private let number: Int
@@ -20,17 +20,17 @@ final class PaceShare {
 
   deinit { pace.rate.leave(number) }
 
-  /// Bytes that may be written now.
+  /// The number of bytes that may be written now.
   func allowance(nowMilliseconds now: Int64) -> Int { pace.rate.allowance(of: number, nowMilliseconds: now) }
 
   /// Bytes have been written.
   func consume(_ count: Int) { pace.rate.consume(count, of: number) }
 
-  /// When the next write makes sense.
+  /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
     pace.rate.nextMilliseconds(of: number, nowMilliseconds: now)
   }
 
-  /// Leaves the rate to the others until an allowance is asked for again.
+  /// Leaves the rate to the others until it asks for an allowance again.
   func rest() { pace.rate.rest(number) }
 }

@@ -1,8 +1,8 @@
 import UploadCore
 
-/// From the connection to the responses.
+/// Receiving: from the connection to the responses.
 extension Transfer {
-  /// Reads until there is nothing more for now, or a response is whole.
+  /// Reads until there is no more data for now, or a response is complete.
   func receive(_ ready: Readiness) -> TransferStep? {
     if !buffers.unread.isEmpty, let step = take(buffers.unread) { return step }
     guard ready.contains(.readable) else { return nil }
@@ -35,7 +35,7 @@ extension Transfer {
     } catch {
       noteStopped()
       if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
-      // Stray bytes behind the answer to the request before: what follows them on this connection cannot be told apart.
+      // Stray bytes after the previous response: later bytes on this connection cannot be interpreted.
       if pipeline.hasAnsweredEarlier, error == .notHTTP {
         return .interrupted(interruption(lost(nil), isOrderly: true))
       }
@@ -59,14 +59,14 @@ extension Transfer {
 
   /// The connection has ended, with or without an error.
   private func endReceiving(_ error: StreamError?) -> TransferStep {
-    // A refusal counts as soon as its head is there.
+    // A refusal counts as soon as its head has arrived.
     if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
     switch error {
     case .system(let error): return .interrupted(interruption(lost(error)))
     case .tls(.truncated) where pipeline.awaitsHead, nil where pipeline.awaitsHead || !pipeline.awaitsCurrent:
       return .interrupted(interruption(lost(nil), isOrderly: true))
     case .tls(let error):
-      // A refusal is about the server, however late it comes; all else is about this connection to it.
+      // A refusal comes from the server, however late it is. Other errors concern only this connection.
       let isRefusal = if case .alert = error { true } else { false }
       let host = isRefusal ? connection.host ?? connection.peer : connection.peer
       return .interrupted(interruption(.tls(error, host: host)))
@@ -82,7 +82,7 @@ extension Transfer {
     .connectionLost(phase, peer: connection.peer, error)
   }
 
-  /// What the server said before it closed the connection is worth more than the error (RFC 9112, 9.6).
+  /// A response that the server sent before it closed the connection takes precedence over the error (RFC 9112, 9.6).
   func receiveRest(after error: StreamError) -> TransferStep {
     receive(.readable) ?? endReceiving(error)
   }

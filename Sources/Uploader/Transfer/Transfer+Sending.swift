@@ -1,11 +1,11 @@
 import UploadCore
 
-/// From the file into the ring, and from the ring into the connection.
+/// Sending: from the file into the ring, and from the ring into the connection.
 extension Transfer {
   enum Sending {
     /// More can be written at once.
     case ready
-    /// The connection takes no more for now.
+    /// The connection accepts no more for now.
     case blocked
     case ended(TransferStep)
   }
@@ -21,7 +21,7 @@ extension Transfer {
     let allowance = pace?.allowance(nowMilliseconds: clock.now) ?? Int.max
     isPaced = allowance == 0
     if isPaced { return .blocked }
-    // Only when it is empty: the ring then starts at its first byte, and the kernel's own queues bridge the read.
+    // Refill only when empty: the ring then starts at its first byte, and the kernel's queues bridge the read.
     if buffers.ring.isEmpty {
       if let sending = try sendDirectly(allowance) { return sending }
       isBehindDigest = !buffers.makeRoom()
@@ -41,7 +41,7 @@ extension Transfer {
     } catch { return .ended(receiveRest(after: error)) }
   }
 
-  /// Passes on what the stream itself has to say, such as a client certificate that was asked for late.
+  /// Sends pending bytes of the stream itself, such as a client certificate that was requested late.
   private func flushHeld() -> Sending {
     guard connection.stream.holdsBytes else { return .ready }
     do throws(StreamError) { return try connection.stream.flush() ? .ready : .blocked } catch {
@@ -49,9 +49,8 @@ extension Transfer {
     }
   }
 
-  /// Lets the kernel pass the file from its page cache to the connection, where nobody needs to see the bytes: no TLS to
-  /// encrypt them and no digest to compute.
-  /// - Returns: nil if the ring has to do it.
+  /// Lets the kernel send the file from its page cache, if there is no TLS to encrypt the bytes and no digest to compute.
+  /// - Returns: nil if the ring must be used.
   private func sendDirectly(_ allowance: Int) throws(UploadError) -> Sending? {
     let body = pipeline.current.body
     guard goesDirectly, pipeline.current.exchange.sending == .body, case .file(let sent) = body.phase, let source
@@ -82,7 +81,7 @@ extension Transfer {
       return nil
     }
     noteWritten(count)
-    // sendfile(2) either tells how much it has passed on, or has passed on nothing.
+    // sendfile(2) either reports how much it has sent, or has sent nothing.
     counts.offered = max(counts.offered, counts.written)
     if count > 0 {
       watch.notePagesSent()
@@ -95,7 +94,7 @@ extension Transfer {
     return count < length ? .blocked : .ready
   }
 
-  /// Can the file go past the ring? What fits into one run goes out in one write, with its framing.
+  /// Whether the file can bypass the ring. A file that fits into one run is sent in one write with its framing.
   private var goesDirectly: Bool {
     guard let source, !source.mustBeRead, source.digest == nil else { return false }
     return pipeline.current.body.fileLength > Int64(buffers.runLength)
@@ -115,16 +114,16 @@ extension Transfer {
     if hasSentAll, pipeline.current.sentAtMilliseconds == nil { pipeline.current.sentAtMilliseconds = clock.now }
   }
 
-  /// Some round trips, within bounds: a server that means to answer does so by then, and one that ignores the
-  /// expectation costs little.
+  /// A few round trips, within limits. A server that supports the expectation answers by then, and one that ignores it costs
+  /// little.
   private var continueWait: Int64 {
     let roundTrips = connection.roundTripMilliseconds * Limits.continueWaitRoundTrips
     return min(max(roundTrips, Limits.continueWaitMinimumMilliseconds), Limits.continueWaitMaximumMilliseconds)
   }
 
-  /// Puts the next run into the ring: what is left of the head, framing, and one read of the file.
+  /// Puts the next run into the ring: the rest of the head, framing, and one read of the file.
   private func fill() throws(UploadError) {
-    // Where the ring wraps, the head comes in two parts.
+    // If the ring wraps, the head is copied in two parts.
     while !pipeline.current.hasTakenHead, !buffers.ring.isFull {
       buffers.ring.commit(pipeline.current.writeHead(into: buffers.ring.writableRun))
     }
@@ -135,7 +134,7 @@ extension Transfer {
       case .header, .footer:
         buffers.ring.commit(pipeline.current.body.writeFraming(into: buffers.ring.writableRun))
       case .file(let sent):
-        // The framing before the file goes out first, and the file behind it past the ring.
+        // The framing is sent first; then the file bypasses the ring.
         if goesDirectly, !buffers.ring.isEmpty { return }
         try fillFromFile(sent)
         if watch.statusChange != nil { return }
@@ -147,7 +146,7 @@ extension Transfer {
   }
 
   private func fillFromFile(_ sent: Int64) throws(UploadError) {
-    guard let source else { preconditionFailure("a body with a range of no file") }
+    guard let source else { preconditionFailure("a body with a range but no file") }
     let body = pipeline.current.body
     let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
     let offset = body.fileOffset + sent
@@ -159,14 +158,14 @@ extension Transfer {
     excuseReading()
   }
 
-  /// While the connection takes nothing: gives the digest one run of what was sent without it, as after a resume.
-  /// - Returns: true if there is more.
+  /// While the connection is blocked: digests one run of the bytes that were sent earlier, as after a resume.
+  /// - Returns: true if there are more.
   func catchUp() throws(UploadError) -> Bool {
     guard let source, let digest = source.digest, case .file(let sent) = pipeline.current.body.phase else {
       return false
     }
     let lag = pipeline.current.body.fileOffset + sent - digest.position
-    // Behind what the ring holds, none of its bytes are in the way.
+    // Uses the free part of the ring.
     let space = buffers.ring.writableRun
     guard lag > 0, !space.isEmpty else { return false }
     let run = UnsafeMutableRawBufferPointer(rebasing: space.prefix(min(Int(clamping: lag), buffers.runLength)))

@@ -1,20 +1,20 @@
 import UploadCore
 
-/// The bytes of requests, and of the file in them, on their way through one connection:
+/// Moves the bytes of requests, including the file, through one connection:
 ///
 ///     file ──read──▶ ring ──write──▶ connection
 ///                                        │
 ///     responses ◀─── pipeline ◀──read────┘   (also while sending)
 ///
-/// Each step reads what has arrived and writes one run; then it says what it waits for.
+/// Each step reads what has arrived and writes one run. Then it returns what it waits for.
 final class Transfer {
-  /// How far the bytes have come, since the transfer began.
+  /// Byte counts since the start of the transfer.
   struct ByteCounts {
-    /// Taken by the connection: bytes of heads and bodies.
+    /// Bytes of heads and bodies accepted by the connection.
     var written: Int64 = 0
-    /// Given to the connection, which may have passed on all or a part of them.
+    /// Bytes passed to the connection, which may have sent some or all of them.
     var offered: Int64 = 0
-    /// Acknowledged by the peer, when last looked at.
+    /// Bytes acknowledged by the peer, when last checked.
     var acknowledged: Int64 = 0
   }
 
@@ -26,15 +26,15 @@ final class Transfer {
   var watch: FileWatch
   var counts = ByteCounts()
   var clock = TransferClock()
-  /// Is it the rate limit that nothing is sent for now?
+  /// Whether the rate limit stops sending for now.
   var isPaced = false
-  /// Is it the digest, which still needs all that the ring holds?
+  /// Whether sending waits for the digest, which still needs the whole ring.
   var isBehindDigest = false
-  /// Has ``TransferStep/sent`` been told of the current request?
+  /// Whether ``TransferStep/sent`` was reported for the current request.
   var hasToldSent = false
   private var progress: UploadProgress?
 
-  /// - Parameter source: the file that request bodies are ranges of; nil if they have none.
+  /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
   init(
     _ request: WireRequest, of source: TransferSource?, over connection: Connection,
     buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
@@ -52,29 +52,29 @@ final class Transfer {
 
   var source: TransferSource? { watch.source }
 
-  /// Can the next request use the same connection?
+  /// Whether the next request can use the same connection.
   var canReuseConnection: Bool { pipeline.canReuseConnection && buffers.unread.isEmpty }
 
-  /// Does the server promise that?
+  /// Whether the server promises to keep it open.
   var promisesReuse: Bool { pipeline.promisesReuse }
 
-  /// Has the current request gone out as a whole?
+  /// Whether the current request was sent completely.
   var hasSentAll: Bool { pipeline.current.exchange.sending == .finished }
 
-  /// Another request follows the current one, after ``TransferStep/sent``.
+  /// Pipelines another request, after ``TransferStep/sent``.
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
     hasToldSent = false
   }
 
-  /// How far the upload is, if that has been looked at since the last call.
+  /// The progress of the upload, if it was updated since the last call.
   func takeProgress() -> UploadProgress? {
     defer { progress = nil }
     return progress
   }
 
-  /// What an end at this moment would be for the requests under way.
-  /// - Parameter isOrderly: did the server close the connection without an error?
+  /// The interruption of the requests in flight, if the transfer ended now.
+  /// - Parameter isOrderly: whether the server closed the connection without an error.
   func interruption(_ error: UploadError, isOrderly: Bool = false) -> Interruption {
     Interruption(
       error, sent: pipeline.sent(offered: counts.offered),
@@ -93,14 +93,14 @@ final class Transfer {
 
   // MARK: The step
 
-  /// - Throws: what is wrong with the file. The transfer has then ended.
+  /// - Throws: an error of the file. The transfer has then ended.
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> TransferStep {
     clock.beginStep(now)
     _ = source?.takeReadingMilliseconds()
-    // What follows an answer that ends the connection is nobody's, and nothing more is sent.
+    // Bytes after a response that ends the connection are ignored, and nothing more is sent.
     if pipeline.hasEnded { return .interrupted(interruption(lost(nil), isOrderly: true)) }
     pipeline.current.exchange.tick(nowMilliseconds: now)
-    // Behind an answer another request may follow at once, before what came behind that answer is read.
+    // After a response another request may follow at once, before bytes after that response are read.
     if let step = tellSent() ?? receive(ready) { return try verifyPages(behind: step) }
     let sending = try send()
     if case .ended(let step) = sending { return step }
@@ -123,7 +123,7 @@ final class Transfer {
 
   func tellStatusChange() -> TransferStep? { watch.takeStatusChange().map { .statusChanged($0) } }
 
-  /// Nobody may say that a recording has arrived whose pages could change until now.
+  /// Checks the file before a response is reported, because its pages could change until now.
   private func verifyPages(behind step: TransferStep) throws(UploadError) -> TransferStep {
     guard watch.hasPagesUnderWay, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
       return step
@@ -133,15 +133,15 @@ final class Transfer {
     return tellStatusChange() ?? step
   }
 
-  /// While the disk was waited for, the network could do nothing.
+  /// Excludes the time spent waiting for the disk from network time limits.
   func excuseReading() { clock.excuseReading(source?.takeReadingMilliseconds() ?? 0) }
 
-  /// Time that no limit of the network's counts has passed.
+  /// Excludes this time from network time limits.
   func excuse(_ milliseconds: Int64) { clock.excuse(milliseconds) }
 
   // MARK: Progress and time
 
-  /// Looks now and then how much of what was written has arrived, and whether the file is still what it was.
+  /// Checks at intervals how many of the written bytes have arrived, and whether the file has changed.
   private func reportProgress() throws(UploadError) {
     guard clock.now >= clock.nextReport || clock.now >= deadline else { return }
     clock.noteReport()
@@ -149,7 +149,7 @@ final class Transfer {
     try watch.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
     excuseReading()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
-    // While the rate limit forbids sending, nobody can be late.
+    // While the rate limit stops sending, there is no stall.
     if arrived > counts.acknowledged || (isPaced && arrived == counts.written) {
       counts.acknowledged = arrived
       clock.noteAdvance()
@@ -158,15 +158,15 @@ final class Transfer {
     progress = UploadProgress(deliveredBytes: min(max(0, arrivedInFile), file.size), totalBytes: file.size)
   }
 
-  /// How far the acknowledged bytes reach into the file.
+  /// The end of the acknowledged bytes, as an offset in the file.
   private var arrivedInFile: Int64 {
     let ofRequest = counts.acknowledged - pipeline.start
-    // What is missing of the request before lies directly in front of this one's range.
+    // The missing bytes of the previous request are directly before this one's range.
     let inRange = ofRequest < 0 ? ofRequest : max(0, ofRequest - pipeline.current.framingLength)
     return pipeline.current.body.fileOffset + min(inRange, pipeline.current.body.fileLength)
   }
 
-  /// The answer is waited for from the moment that the last byte has arrived, or that the answer has begun.
+  /// Whether the response time limit applies: the last byte has arrived at the peer, or the response has started.
   private var isAwaitingResponse: Bool {
     if pipeline.awaitsCurrent, !pipeline.awaitsHead { return true }
     return hasSentAll && counts.acknowledged >= counts.written
@@ -203,7 +203,7 @@ final class Transfer {
         if others.isEmpty { until = clock.now }
       } else {
         readiness.insert(.writable)
-        // More can be written at once: poll only to see whether an answer is there.
+        // More can be written at once. Poll only to see whether a response has arrived.
         if !isBlocked { until = clock.now }
       }
     case .finished, .stopped: pace?.rest()

@@ -1,32 +1,31 @@
 import CShims
 import UploadCore
 
-/// The buffers that a transfer works with, and the thread that digests what is in them. Made once and handed from one
-/// transfer to the next.
+/// The buffers of a transfer, and the thread that digests their content. They are created once and reused by the next transfer.
 ///
-/// Where a second thread digests, the ring is used as two halves: one is read into and sent while the other may still be
-/// digested (docs/decisions/0006).
+/// With a hash thread, the ring has two halves: one is filled and sent while the other may still be digested
+/// (docs/decisions/0006).
 final class TransferBuffers {
   var ring: RingBuffer
   let received = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.receiveLength, alignment: 16)
-  /// Where in it the bytes are that came behind an answer.
+  /// The range of bytes after a response that were not consumed.
   var unread = 0..<0
 
-  /// What one read puts into the ring and one write takes from it, in bytes.
+  /// The most that one read puts into the ring and one write takes from it, in bytes.
   private(set) var runLength: Int
-  /// The same where this thread digests, or nobody does.
+  /// The same without a hash thread.
   private let ownRunLength: Int
 
-  /// May there be a second thread?
+  /// Whether a hash thread may be used.
   private let mayHaveThread: Bool
   private var thread: HashThread?
-  /// Does it digest what goes through the ring now?
+  /// Whether the hash thread digests the current content of the ring.
   private(set) var usesThread = false
 
   /// - Parameters:
-  ///   - jobs: how many uploads at a time share the memory: the ring, and also what is touched of it.
-  ///   - processors: how many this process may use. Several jobs keep them busy without further threads.
-  ///   - thread: one that is there already.
+  ///   - jobs: the number of concurrent uploads that share the memory: the ring, and how much of it is touched.
+  ///   - processors: how many this process may use. Several jobs keep them busy without more threads.
+  ///   - thread: an existing thread to use.
   init(jobs: Int = 1, processors: Int = Int(shim_processor_count()), thread: HashThread? = nil) {
     ring = RingBuffer(capacity: Limits.ringCapacity / jobs)
     ownRunLength = max(Limits.runLength / jobs, Limits.runMinimumLength)
@@ -36,13 +35,13 @@ final class TransferBuffers {
   }
 
   deinit {
-    // A digest may keep the thread longer than the ring is there.
+    // A digest may keep the thread busy longer than the ring exists.
     thread?.wait()
     received.deallocate()
   }
 
-  /// Empties the ring for what comes next.
-  /// - Parameter digestedLength: how many bytes of a file will pass it and are digested.
+  /// Empties the ring.
+  /// - Parameter digestedLength: how many bytes of the file will pass through it and be digested.
   func clear(digestedLength: Int64 = 0) {
     unread = 0..<0
     thread?.wait()
@@ -55,16 +54,16 @@ final class TransferBuffers {
     ring.removeAll(window: usesThread ? 2 * Limits.hashedRunLength : nil)
   }
 
-  /// Where one read of the file may go: empty while the digest needs all of it.
+  /// The buffer for the next read of the file; empty while the digest needs the whole ring.
   var fileRun: UnsafeMutableRawBufferPointer {
     let space = ring.writableRun
-    // Runs end where the halves do, behind whatever framing they began with.
+    // Runs end where the halves end, whatever framing they start with.
     let length = usesThread ? runLength - Int(ring.end % Int64(runLength)) : runLength
     return UnsafeMutableRawBufferPointer(rebasing: space.prefix(length))
   }
 
-  /// Takes the first bytes of ``fileRun`` as read, and lets them be digested.
-  /// - Parameter offset: where in the file they are.
+  /// Marks the first bytes of ``fileRun`` as read, and submits them to the digest.
+  /// - Parameter offset: their offset in the file.
   func commit(_ count: Int, at offset: Int64, digest: FileDigest?) {
     if let digest {
       let bytes = UnsafeRawBufferPointer(rebasing: ring.writableRun[..<count])
@@ -74,14 +73,14 @@ final class TransferBuffers {
     if usesThread { ring.keep(from: thread?.oldestMark) }
   }
 
-  /// Is there room again for a read, where a second thread digests?
+  /// Whether there is room for a read, with a hash thread.
   func makeRoom() -> Bool {
     guard usesThread, let thread else { return true }
     ring.keep(from: thread.oldestMark)
     return !ring.isFull
   }
 
-  /// What to wait for after ``makeRoom()`` found none; empty if there is room meanwhile.
+  /// The descriptors to wait for after ``makeRoom()`` returned false; empty if there is room now.
   var awaitedDescriptors: [Int32] {
     guard let thread, let mark = ring.keptFrom, thread.notify(doneWith: mark) else { return [] }
     return thread.descriptors

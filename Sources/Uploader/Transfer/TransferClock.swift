@@ -1,6 +1,6 @@
 import UploadCore
 
-/// When things happened in a transfer, in milliseconds on the monotonic clock, and which limits that means.
+/// The times of a transfer, in milliseconds on the monotonic clock, and the resulting limits.
 struct TransferClock {
   private(set) var now: Int64 = 0
   private var lastAdvance: Int64?
@@ -11,12 +11,12 @@ struct TransferClock {
     lastAdvance = lastAdvance ?? now
   }
 
-  /// More has arrived at the other side, or nothing could.
+  /// More has arrived at the peer, or nothing could.
   mutating func noteAdvance() { lastAdvance = now }
 
   mutating func noteReport() { nextReport = now + Limits.progressIntervalMilliseconds }
 
-  /// Time that no limit of the network's counts has passed.
+  /// Excludes this time from network time limits.
   mutating func excuse(_ milliseconds: Int64) { lastAdvance = lastAdvance.map { $0 + milliseconds } }
 
   /// The same within a step.
@@ -27,6 +27,6 @@ struct TransferClock {
 
   func stallDeadline(_ limit: Int64) -> Int64 { (lastAdvance ?? now) + limit }
 
-  /// - Parameter sentAt: when the request's last byte was written; nil if it has not been.
+  /// - Parameter sentAt: when the request's last byte was written; nil if it was not.
   func responseDeadline(_ limit: Int64, sentAt: Int64?) -> Int64 { max(sentAt ?? 0, lastAdvance ?? now) + limit }
 }

@@ -1,19 +1,19 @@
 import CShims
 import UploadCore
 
-/// The file that request bodies are ranges of, and what is computed and observed of it on the way.
+/// The file whose ranges are request bodies, with its digest and its observed changes.
 final class TransferSource {
   let file: SourceFile
-  /// Is given every byte of the file, those before a range while the connection takes no more.
+  /// Gets every byte of the file. Bytes before a range are read while the connection is blocked.
   let digest: FileDigest?
-  /// Has the connection, or the file system, turned out not to pass the file on by itself?
+  /// Whether sendfile(2) turned out not to work with this connection or file system.
   var mustBeRead = false
-  /// Since the file was last seen unchanged, has the digest taken every byte that was read to be sent?
+  /// Whether the digest has every byte read for sending since the file was last seen unchanged.
   private(set) var isDigested = true
-  /// Was a change of the file's status told of?
+  /// Whether a change of the file's status was reported.
   var hasToldStatusChange = false
 
-  /// When it began to be read again.
+  /// The status time when reading it again started.
   private var statusTime: StatusTime?
   private let clock: () -> Int64
   private var readingSince: Int64 = 0
@@ -26,16 +26,16 @@ final class TransferSource {
     self.clock = clock
   }
 
-  /// Reads from `offset` into `space`, as much as there is, and gives it to the digest.
-  /// - Returns: bytes, at least one.
+  /// Reads from `offset` into `space`, as much as there is, and digests it.
+  /// - Returns: the number of bytes, at least one.
   func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(UploadError) -> Int {
     let count = try measuredRead(into: space, at: offset)
     digest?.update(UnsafeRawBufferPointer(rebasing: space[..<count]), at: offset)
     return count
   }
 
-  /// Reads what is to be sent. The caller gives it to the digest.
-  /// - Returns: bytes, at least one.
+  /// Reads bytes to send. The caller submits them to the digest.
+  /// - Returns: the number of bytes, at least one.
   func readToSend(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(UploadError) -> Int {
     if let digest, digest.position != offset { isDigested = false }
     return try measuredRead(into: space, at: offset)
@@ -49,12 +49,12 @@ final class TransferSource {
 
   // MARK: Time
 
-  /// What follows may wait for the disk.
+  /// Call it before something that may wait for the disk.
   func beginReading() { readingSince = clock() }
 
   func endReading() { readingMilliseconds += clock() - readingSince }
 
-  /// How long the disk was waited for since the last call, in milliseconds.
+  /// The time spent waiting for the disk since the last call, in milliseconds.
   func takeReadingMilliseconds() -> Int64 {
     defer { readingMilliseconds = 0 }
     return readingMilliseconds
@@ -62,8 +62,8 @@ final class TransferSource {
 
   // MARK: Changes
 
-  /// Checks that the file is what it was when it was opened.
-  /// - Returns: true if its status alone has changed.
+  /// Checks that the file has not changed since it was opened.
+  /// - Returns: true if only its status has changed (ctime).
   func hasStatusChanged() throws(UploadError) -> Bool {
     beginReading()
     defer { endReading() }
@@ -74,7 +74,7 @@ final class TransferSource {
     } catch { throw .file(file.path, error) }
   }
 
-  /// Is nothing about the file other than it was?
+  /// Whether nothing about the file has changed.
   func isUnchanged() throws(UploadError) -> Bool {
     do throws(UploadError) { return try !hasStatusChanged() } catch {
       guard case .file(_, let change) = error, change.isChange else { throw error }
@@ -87,7 +87,7 @@ final class TransferSource {
     do throws(FileError) { statusTime = try file.statusTime() } catch { throw .file(file.path, error) }
   }
 
-  /// Was nothing about the file changed since it began to be read again?
+  /// Whether nothing about the file has changed since reading it again started.
   func isSteady() throws(UploadError) -> Bool {
     do throws(FileError) {
       _ = try file.verifyUnchanged()
@@ -95,7 +95,7 @@ final class TransferSource {
     } catch { throw .file(file.path, error) }
   }
 
-  /// What was read again is what was sent.
+  /// The file was read again, and is what was sent.
   func settle() {
     if let statusTime { file.settle(statusTime) }
     hasToldStatusChange = false

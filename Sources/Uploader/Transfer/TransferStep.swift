@@ -1,15 +1,15 @@
 import UploadCore
 
-/// What a transfer has come to.
+/// The result of a step of a transfer.
 enum TransferStep {
   /// Nothing more is possible for now.
   case wait(Wait)
-  /// The last request has gone out as a whole: another one can follow (RFC 9112, 9.3.2).
+  /// The last request was sent completely. Another one can be pipelined (RFC 9112, 9.3.2).
   case sent
-  /// The oldest request was answered, which took so long from its last byte. If another one has followed, the transfer goes on.
+  /// The oldest request was answered, this long after its last byte. If another one is pipelined, the transfer continues.
   case answered(Response, sent: ContentSent, afterMilliseconds: Int64)
-  /// No answer will come to the requests under way. The transfer has ended.
+  /// The requests in flight will get no response. The transfer has ended.
   case interrupted(Interruption)
-  /// The file's status has changed. Nothing further is sent before the next step.
+  /// The file's status has changed. Nothing is sent before the next step.
   case statusChanged(StatusChange)
 }

@@ -2,7 +2,7 @@
 enum Command: String, CaseIterable {
   case send, resume, list, cancel, delete
 
-  /// Does the command know the option?
+  /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
     switch option {
     case .help, .json, .stateDir: true

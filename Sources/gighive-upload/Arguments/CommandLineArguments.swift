@@ -7,7 +7,7 @@ enum CommandLineArguments {
 
   static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
 
-  /// Reads the command's options and its operands, such as files, from argument 2 on; they can be mixed (getopt_long).
+  /// Parses options and operands from argument 2 on. They can be mixed (getopt_long).
   static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: Operands) {
     for description in OptionTable.all {
       // The names live as long as the process; getopt_long keeps pointers to them.
@@ -31,7 +31,7 @@ enum CommandLineArguments {
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
     switch Int(value) {
-    case SHIM_OPTION_UNKNOWN: throw UsageError("there is no option " + offender + "." + suggestion(for: offender))
+    case SHIM_OPTION_UNKNOWN: throw UsageError("unknown option " + offender + "." + suggestion(for: offender))
     case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
     case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
     case Int(UInt8(ascii: "h")): return .help
@@ -39,7 +39,7 @@ enum CommandLineArguments {
     case Int(UInt8(ascii: "q")): return .quiet
     case Int(UInt8(ascii: "v")): return .verbose
     default:
-      guard let option = Option(rawValue: value) else { preconditionFailure("an option that is not in the table") }
+      guard let option = Option(rawValue: value) else { preconditionFailure("an option missing from the table") }
       return option
     }
   }

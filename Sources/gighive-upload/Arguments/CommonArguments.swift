@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// What all commands that talk to a server, or to a person, understand.
+/// The options that several commands share.
 struct CommonArguments {
   private(set) var configuration = Configuration()
   private(set) var credentials = CredentialSources()
@@ -14,20 +14,20 @@ struct CommonArguments {
 
   init() {}
 
-  /// Takes what all commands have in common; leaves out other options.
+  /// Applies the common options, and ignores others.
   init(_ options: [GivenOption]) throws(UsageError) {
     for given in options { _ = try apply(given) }
   }
 
-  /// Checks what only all options together can tell.
+  /// Checks the options against each other.
   func validate() throws(UsageError) {
     if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
       throw UsageError("--key needs --cert.")
     }
   }
 
-  /// Where records are kept: where the user says, where the desktop's rules say, or in the system's place for root; nil if
-  /// there is no home directory.
+  /// The state directory: from --state-dir, $XDG_STATE_HOME, the system's directory for root, or the home directory; nil if
+  /// there is none.
   var statePath: LocalPath? {
     if let stateDirectory { return stateDirectory }
     if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == ASCII.slash {
@@ -37,22 +37,22 @@ struct CommonArguments {
     return environmentPath("HOME")?.appending("/.local/state/gighive-upload")
   }
 
-  /// The option that leads to the same records, for a command that is proposed to a person.
+  /// The --state-dir option to add to a suggested command; empty if none was given.
   var stateHint: String {
     guard let stateDirectory else { return "" }
     let text = PrintableText.line(stateDirectory.text)
     let isPlain = text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
-    // Shells that know it take the bytes from this form.
+    // Shells that support $'…' restore the bytes from it.
     if !stateDirectory.isUTF8 { return " --state-dir $'" + text + "'" }
     return " --state-dir " + (isPlain ? text : "'" + text.split(separator: "'").joined(separator: "'\\''") + "'")
   }
 
-  /// The configuration for a server, with its credentials, told what to say through `report`.
+  /// The configuration for a server, with its credentials. Diagnostics and warnings go to `report`.
   func configuration(for host: String, _ report: Report) throws(UsageError) -> Configuration {
     var configuration = configuration
     configuration.credentials = try credentials.load(host: host)
     var fresh = credentials
-    // In the middle of an upload nobody may be kept waiting.
+    // An upload in progress must not block on a pipe.
     fresh.mayWait = false
     configuration.refreshCredentials = { [fresh] in try? fresh.load(host: host) }
     configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
@@ -130,7 +130,7 @@ struct CommonArguments {
     case .key: configuration.tls.keyFile = given.argument
     case .pin:
       guard TLSOptions.isPin(given.text) else {
-        throw given.invalid("a pin, which is sha256// and the base 64 of the SHA-256 of the server's key")
+        throw given.invalid("a pin (sha256// followed by the Base64 of the SHA-256 of the server's key)")
       }
       configuration.tls.pins.append(given.text)
     case .insecure: configuration.tls.isInsecure = true

@@ -1,6 +1,6 @@
 import Uploader
 
-/// The arguments of options, understood.
+/// The arguments of options, parsed.
 extension GivenOption {
   func uri() throws(UsageError) -> TargetURI {
     do throws(TargetURIError) { return try TargetURI(text) } catch {
@@ -15,7 +15,7 @@ extension GivenOption {
     case .missingHost: "the URL has no host."
     case .invalidHost: "the URL's host is not valid."
     case .invalidPort: "the URL's port is not a number from 1 to 65535."
-    case .containsUserInformation: "a URL must not hold a user name or password; use --user and --password-file."
+    case .containsUserInformation: "a URL must not contain a user name or password; use --user and --password-file."
     case .invalidCharacter: "the URL has a character that must be percent-encoded."
     }
   }
@@ -23,7 +23,7 @@ extension GivenOption {
   func field() throws(UsageError) -> FormField {
     let bytes = argument.bytes
     guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
-      throw UsageError("--field: write NAME=VALUE.")
+      throw UsageError("--field: use NAME=VALUE.")
     }
     return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
   }
@@ -43,7 +43,7 @@ extension GivenOption {
 
   func duration() throws(UsageError) -> Int64 {
     guard let duration = Quantity.duration(text) else {
-      throw invalid("a duration above zero, such as 500ms, 30s or 2m")
+      throw invalid("a duration greater than zero, such as 500ms, 30s or 2m")
     }
     return duration
   }
@@ -55,7 +55,7 @@ extension GivenOption {
     return count
   }
 
-  /// One of some words.
+  /// One of several words.
   func choice<Choice>(_ choices: [(String, Choice)]) throws(UsageError) -> Choice {
     if let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
     let words = choices.map { $0.0 }

@@ -1,11 +1,11 @@
 import Uploader
 
-/// One option as it was given.
+/// One option as given on the command line.
 struct GivenOption {
   let option: Option
   /// Empty if the option takes no argument.
   let argument: LocalPath
 
-  /// Where text is wanted, what is not UTF-8 becomes "�".
+  /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
 }

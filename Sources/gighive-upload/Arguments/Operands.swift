@@ -1,11 +1,11 @@
 import CShims
 import Uploader
 
-/// What a command is about, such as files. Those of the command line stay where they are: there can be very many.
+/// The operands of a command, such as files. They are not copied from the command line, because there can be very many.
 struct Operands: RandomAccessCollection {
   let startIndex = 0
   let endIndex: Int
-  /// The index of the first of the process's arguments; nil if they are `paths`.
+  /// The index of the first operand among the process's arguments; nil if the operands are `paths`.
   private let firstArgument: Int?
   private let paths: [LocalPath]
 

@@ -1,8 +1,8 @@
-/// What the command line and the help need to know of an option.
+/// One option, as the parser and the help need it.
 struct OptionDescription {
   let option: Option
   let name: String
-  /// What its argument is called; nil if it takes none.
+  /// The name of its argument; nil if it takes none.
   let argument: String?
   let help: String
 
@@ -14,102 +14,102 @@ struct OptionDescription {
   }
 }
 
-/// The one table that parsing and help are made from.
+/// The one table behind both the parser and the help.
 enum OptionTable {
   static let groups: [(title: String, options: [OptionDescription])] = [
     (
       "Destination",
       [
-        OptionDescription(.server, "server", "URL", "GigHive server, such as https://gighive"),
-        OptionDescription(.multipartURL, "multipart-url", "URL", "any other endpoint that takes multipart/form-data"),
-        OptionDescription(.tusURL, "tus-url", "URL", "any tus 1.0 server: where it creates uploads"),
-        OptionDescription(.protocolChoice, "protocol", "HOW", "to GigHive: auto, multipart or tus (default: auto)"),
-        OptionDescription(.threshold, "threshold", "SIZE", "with auto, tus from this size upward (default: 100M)"),
+        .init(.server, "server", "URL", "GigHive server, such as https://gighive"),
+        .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
+        .init(.tusURL, "tus-url", "URL", "any tus 1.0 server: the URL that creates uploads"),
+        .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
+        .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
       ]
     ),
     (
       "Form",
       [
-        OptionDescription(.label, "label", "TEXT", "what the recording is called (GigHive requires it)"),
-        OptionDescription(.eventDate, "event-date", "DATE", "the event's day, YYYY-MM-DD (default: today)"),
-        OptionDescription(.orgName, "org-name", "TEXT", "the band, or whose wedding it is"),
-        OptionDescription(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
-        OptionDescription(.participants, "participants", "LIST", "names, separated by commas"),
-        OptionDescription(.keywords, "keywords", "LIST", "keywords, separated by commas"),
-        OptionDescription(.location, "location", "TEXT", "where it was"),
-        OptionDescription(.rating, "rating", "TEXT", "a rating"),
-        OptionDescription(.notes, "notes", "TEXT", "notes"),
-        OptionDescription(.field, "field", "NAME=VALUE", "a further form field; can be repeated"),
-        OptionDescription(.fileField, "file-field", "NAME", "the form's name for the file (default: file)"),
-        OptionDescription(.fileName, "file-name", "NAME", "what the file is called on the server (default: its name)"),
-        OptionDescription(.mime, "mime", "TYPE", "media type (default: by the file name's extension)"),
+        .init(.label, "label", "TEXT", "title of the recording (required by GigHive)"),
+        .init(.eventDate, "event-date", "DATE", "date of the event, YYYY-MM-DD (default: today)"),
+        .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
+        .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
+        .init(.participants, "participants", "LIST", "names, separated by commas"),
+        .init(.keywords, "keywords", "LIST", "keywords, separated by commas"),
+        .init(.location, "location", "TEXT", "place of the event"),
+        .init(.rating, "rating", "TEXT", "rating"),
+        .init(.notes, "notes", "TEXT", "notes"),
+        .init(.field, "field", "NAME=VALUE", "additional form field; can be repeated"),
+        .init(.fileField, "file-field", "NAME", "name of the form field that holds the file (default: file)"),
+        .init(.fileName, "file-name", "NAME", "name of the file on the server (default: its own name)"),
+        .init(.mime, "mime", "TYPE", "media type (default: guessed from the file name's extension)"),
       ]
     ),
     (
-      "Credentials (never a secret as an argument)",
+      "Credentials (no option takes a secret as its argument)",
       [
-        OptionDescription(.user, "user", "NAME", "user name; the password is in $GIGHIVE_PASSWORD or a file"),
-        OptionDescription(.passwordFile, "password-file", "FILE", "file whose first line is the password"),
-        OptionDescription(.netrc, "netrc", nil, "user name and password from ~/.netrc"),
-        OptionDescription(.netrcFile, "netrc-file", "FILE", "user name and password from this netrc file"),
-        OptionDescription(.bearerFile, "bearer-file", "FILE", "file whose first line is a bearer token"),
-        OptionDescription(.uploadTokenFile, "upload-token-file", "FILE", "file whose first line is a guest's token"),
-        OptionDescription(.sharedSecrets, "shared-secrets", nil, "take such files also if other users can read them"),
+        .init(.user, "user", "NAME", "user name; the password comes from $GIGHIVE_PASSWORD or a file"),
+        .init(.passwordFile, "password-file", "FILE", "file with the password on its first line"),
+        .init(.netrc, "netrc", nil, "read user name and password from ~/.netrc"),
+        .init(.netrcFile, "netrc-file", "FILE", "read user name and password from this netrc file"),
+        .init(.bearerFile, "bearer-file", "FILE", "file with a bearer token on its first line"),
+        .init(.uploadTokenFile, "upload-token-file", "FILE", "file with a GigHive guest token on its first line"),
+        .init(.sharedSecrets, "shared-secrets", nil, "accept these files even if other users can read them"),
       ]
     ),
     (
       "TLS",
       [
-        OptionDescription(.cacert, "cacert", "FILE", "trusted certificates (PEM) instead of the system's"),
-        OptionDescription(.capath, "capath", "DIR", "hashed directory of trusted certificates"),
-        OptionDescription(.cert, "cert", "FILE", "client certificate (PEM)"),
-        OptionDescription(.key, "key", "FILE", "its key (PEM; default: in the certificate's file)"),
-        OptionDescription(.pin, "pin", "sha256//BASE64", "the server's key must be this one; can be repeated"),
-        OptionDescription(.insecure, "insecure", nil, "accept any certificate; anybody in between can read along"),
+        .init(.cacert, "cacert", "FILE", "trust these certificates (PEM) instead of the system's"),
+        .init(.capath, "capath", "DIR", "trust the certificates in this hashed directory"),
+        .init(.cert, "cert", "FILE", "client certificate (PEM)"),
+        .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
+        .init(.pin, "pin", "sha256//BASE64", "require this server key; can be repeated"),
+        .init(.insecure, "insecure", nil, "accept any certificate; anyone in between can read the traffic"),
       ]
     ),
     (
       "Transfer",
       [
-        OptionDescription(.resolveTimeout, "resolve-timeout", "TIME", "for looking the name up (default: 30s)"),
-        OptionDescription(.connectTimeout, "connect-timeout", "TIME", "for all addresses together (default: 30s)"),
-        OptionDescription(.handshakeTimeout, "handshake-timeout", "TIME", "for TLS, and for a proxy (default: 30s)"),
-        OptionDescription(.stallTimeout, "stall-timeout", "TIME", "without a byte acknowledged (default: 30s)"),
-        OptionDescription(.responseTimeout, "response-timeout", "TIME", "for an answer (default: 120s)"),
-        OptionDescription(.maxTime, "max-time", "TIME", "for a whole upload with all its tries (default: none)"),
-        OptionDescription(.retries, "retries", "N", "tries after a failure without progress (default: 5)"),
-        OptionDescription(.retryMaxDelay, "retry-max-delay", "TIME", "longest pause of its own choice (default: 60s)"),
-        OptionDescription(.limitRate, "limit-rate", "SIZE", "send no more than so many bytes a second"),
-        OptionDescription(.proxy, "proxy", "URL", "HTTP proxy instead of $https_proxy …; an empty one: none"),
-        OptionDescription(.proxyUser, "proxy-user", "NAME", "its user; password: $GIGHIVE_PROXY_PASSWORD or a file"),
-        OptionDescription(.proxyPasswordFile, "proxy-password-file", "FILE", "file whose first line is that password"),
-        OptionDescription(.chunkSize, "chunk-size", "SIZE", "length of tus requests (default: adapts itself)"),
-        OptionDescription(.methodOverride, "method-override", nil, "for proxies that know no PATCH: POST in its place"),
-        OptionDescription(.deferLength, "defer-length", nil, "tell a tus server the size with the first bytes"),
-        OptionDescription(.jobs, "jobs", "N", "files at a time, up to 16, in the same memory (-j; default: 1)"),
-        OptionDescription(.stateDir, "state-dir", "DIR", "where uploads are recorded, to be resumed"),
-        OptionDescription(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
-        OptionDescription(.maxMemory, "max-memory", "SIZE", "end with exit code 12 rather than take more (12Mi does)"),
-        OptionDescription(.digest, "digest", nil, "compute SHA-256 also where the server is no GigHive"),
-        OptionDescription(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
-        OptionDescription(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
+        .init(.resolveTimeout, "resolve-timeout", "TIME", "time limit for the name lookup (default: 30s)"),
+        .init(.connectTimeout, "connect-timeout", "TIME", "time limit for connecting to any address (default: 30s)"),
+        .init(.handshakeTimeout, "handshake-timeout", "TIME", "time limit for TLS or the proxy (default: 30s)"),
+        .init(.stallTimeout, "stall-timeout", "TIME", "longest time without an acknowledged byte (default: 30s)"),
+        .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
+        .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
+        .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
+        .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
+        .init(.limitRate, "limit-rate", "SIZE", "send at most this many bytes per second"),
+        .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
+        .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),
+        .init(.proxyPasswordFile, "proxy-password-file", "FILE", "file with the proxy password on its first line"),
+        .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
+        .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
+        .init(.deferLength, "defer-length", nil, "tell a tus server the size only with the first bytes"),
+        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, in the same memory (-j; default: 1)"),
+        .init(.stateDir, "state-dir", "DIR", "state directory, where uploads are recorded so that they can resume"),
+        .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
+        .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),
+        .init(.digest, "digest", nil, "compute SHA-256 even if the server is not GigHive"),
+        .init(.ipv4, "ipv4", nil, "use IPv4 addresses only"),
+        .init(.ipv6, "ipv6", nil, "use IPv6 addresses only"),
       ]
     ),
     (
-      "Choice",
+      "Selection",
       [
-        OptionDescription(.all, "all", nil, "every upload that is not delivered"),
-        OptionDescription(.forget, "forget", nil, "drop the records of these uploads (no ID: of all delivered ones)"),
+        .init(.all, "all", nil, "resume every upload that is not delivered"),
+        .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
       ]
     ),
     (
       "Output",
       [
-        OptionDescription(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
-        OptionDescription(.json, "json", nil, "one event a line on standard output"),
-        OptionDescription(.quiet, "quiet", nil, "say nothing but errors (-q)"),
-        OptionDescription(.verbose, "verbose", nil, "show what happens on the wire, without secrets (-v)"),
-        OptionDescription(.help, "help", nil, "this help (-h)"),
+        .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
+        .init(.json, "json", nil, "write one JSON event per line to standard output"),
+        .init(.quiet, "quiet", nil, "print errors only (-q)"),
+        .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
+        .init(.help, "help", nil, "show this help (-h)"),
       ]
     ),
   ]

@@ -14,7 +14,7 @@ enum Quantity {
       ])
   }
 
-  /// Milliseconds: a whole number above zero and up to a year, with an optional unit: ms, s (the default), m, h.
+  /// Milliseconds: a whole number greater than zero, up to a year, with an optional unit: ms, s (the default), m, h.
   static func duration(_ text: String) -> Int64? {
     let milliseconds = number(text, units: [("", 1000), ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)])
     guard let milliseconds, milliseconds > 0, milliseconds <= Limits.timeoutMilliseconds else { return nil }

@@ -1,12 +1,12 @@
 import Uploader
 
-/// The command line of `send`, understood and checked; also that of `resume`, from the options that a record keeps.
+/// The command line of `send`, parsed and checked. `resume` builds one from the options in a record.
 struct SendArguments {
   private(set) var common = CommonArguments()
   private(set) var files = Operands()
   private(set) var progress = Report.ProgressStyle.automatic
   private(set) var jobs = 1
-  /// The most address space that the process may take, in bytes.
+  /// The most address space that the process may use, in bytes.
   private(set) var memoryCeiling: Int64?
 
   private var server: TargetURI?
@@ -14,10 +14,10 @@ struct SendArguments {
   private var tusURL: TargetURI?
   private var form = EventForm()
   private var extraFields: [FormField] = []
-  /// What the options say of every file.
+  /// The request for any of the files, without the file itself.
   private var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
-  /// - Parameter upload: the ID of the upload that is gone on with.
+  /// - Parameter upload: the ID of the upload to resume; nil for a new one.
   init(options: [GivenOption], files: Operands, upload: String? = nil) throws(UsageError) {
     self.files = files
     template.upload = upload
@@ -28,19 +28,19 @@ struct SendArguments {
     }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
-    else { throw UsageError("--protocol says something else than the destination.") }
+    else { throw UsageError("--protocol contradicts the destination.") }
     try common.validate()
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
     guard template.fileNameBytes == nil || files.count == 1 else {
-      throw UsageError("--file-name goes with one file only.")
+      throw UsageError("--file-name needs exactly one file.")
     }
     if let server {
       do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.explanation) }
-      // Once for all files, so that a night's recordings are of one event.
+      // Once for all files, so that a night's recordings belong to one event.
       form = form.completed(today: EventForm.today())
       template.destination = .gigHive(server, form)
     } else {
-      // Another endpoint gets the fields that were given, and no defaults.
+      // Other endpoints get only the fields that were given, without defaults.
       template.destination = tusURL.map { .tus($0) } ?? .multipart(target)
     }
     template.extraFields = (server == nil ? form.fields : []) + extraFields
@@ -50,10 +50,10 @@ struct SendArguments {
   /// Where all files go.
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
-  /// Is a record needed, since without it a tus upload could not be gone on with?
+  /// Whether a record is required, because a tus upload cannot be resumed without one.
   var needsState: Bool { template.mustSpeakTus }
 
-  /// Is anything recorded at all?
+  /// Whether the uploads are recorded.
   var isRecorded: Bool { template.isRecorded }
 
   /// The request for one of the files.
@@ -116,7 +116,7 @@ struct SendArguments {
   }
 }
 
-/// Stands where the destination is not known yet.
+/// A placeholder until the destination is known.
 private let anyTarget: TargetURI = {
   guard let target = try? TargetURI("http://localhost/") else { preconditionFailure("not a URL") }
   return target

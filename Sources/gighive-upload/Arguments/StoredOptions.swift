@@ -1,9 +1,9 @@
 import Uploader
 
-/// Options of `send` as the record of an upload keeps them, so that `resume` needs no others: `name` or `name=argument`, the
-/// argument percent-encoded, with a space between. No option has a secret as its argument.
+/// The options of `send` in the record of an upload, for `resume`: `name` or `name=argument`, separated by spaces, with
+/// percent-encoded arguments. No option takes a secret as its argument.
 enum StoredOptions {
-  /// - Parameter eventDate: is kept also if it was not given, so that a recording stays with its event after midnight.
+  /// - Parameter eventDate: kept even if it was not given, so that a recording stays with its event after midnight.
   static func text(of options: [GivenOption], eventDate: String?) -> String {
     var words: [String] = []
     for given in options where isKept(given.option) {
@@ -17,8 +17,8 @@ enum StoredOptions {
     return words.joined(separator: " ")
   }
 
-  /// The options of a record, and those that are given now. These count instead of the record's: credentials all together,
-  /// since there is one kind of them.
+  /// The options of a record, and those given now, which take precedence. Credentials are replaced as a whole, because only one
+  /// kind is allowed.
   static func options(in text: String, with given: [GivenOption]) -> [GivenOption] {
     let replacesCredentials = given.contains { isCredential($0.option) }
     let replacesPins = given.contains { $0.option == .pin }
@@ -34,7 +34,7 @@ enum StoredOptions {
     }
   }
 
-  /// The options again; words that are no option of this version are left out.
+  /// Parses stored options. Options unknown to this version are ignored.
   private static func options(in text: String) -> [GivenOption] {
     var options: [GivenOption] = []
     for word in text.split(separator: " ") {

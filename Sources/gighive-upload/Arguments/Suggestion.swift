@@ -1,6 +1,6 @@
-/// What a mistyped word was probably meant to be.
+/// Suggestions for mistyped words.
 enum Suggestion {
-  /// The name that begins with the word, or else the one with the fewest changed letters, if they are few.
+  /// The name that starts with the word, or else the one with the fewest changed letters, if they are few.
   static func nearest(to word: [UInt8], among names: [String]) -> String? {
     if word.count > 1, let name = names.first(where: { $0.utf8.starts(with: word) }) { return name }
     var best: (name: String, distance: Int)?
@@ -13,7 +13,7 @@ enum Suggestion {
     return best?.name
   }
 
-  /// Levenshtein's distance.
+  /// The Levenshtein distance.
   private static func editDistance(_ one: [UInt8], _ other: [UInt8]) -> Int {
     var row = Array(0...other.count)
     for (index, byte) in one.enumerated() {

@@ -1,12 +1,12 @@
 import CShims
 import Uploader
 
-/// `gighive-upload cancel ID...` and `gighive-upload delete ID...`: each ends what a record stands for on the server, and
-/// then the record.
+/// `gighive-upload cancel ID...` and `gighive-upload delete ID...`: remove an upload or a recording from the server, and
+/// then its record.
 enum CancelDelete {
   static func run(_ command: Command, _ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
-    guard !operands.isEmpty else { throw UsageError("give the IDs of uploads; gighive-upload list shows them.") }
+    guard !operands.isEmpty else { throw UsageError("give upload IDs; gighive-upload list shows them.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
@@ -34,13 +34,13 @@ enum CancelDelete {
       return ExitCode.conflict
     }
     defer { withExtendedLifetime(lock) {} }
-    // As it is now: another process can have delivered it.
+    // Read again under the lock: another process may have delivered it.
     guard let record = try records.directory.current(id) else { throw .noSuchRecord(id) }
     let isDelivered = record.phase == .delivered
     guard isDelivered == (command == .delete) else {
       let advice =
         isDelivered
-        ? " is delivered; gighive-upload delete takes it from the server."
+        ? " is delivered; gighive-upload delete removes it from the server."
         : " is not delivered; gighive-upload cancel ends it."
       report.failed(id + advice, exitCode: ExitCode.usage)
       return ExitCode.usage
@@ -69,13 +69,13 @@ enum CancelDelete {
     return ExitCode.delivered
   }
 
-  /// What has become of it on the server.
+  /// The outcome on the server.
   private enum Outcome {
-    /// The server has nothing of it any more, or will not end it.
+    /// The server has nothing left of it, or does not support cancelling.
     case ended
-    /// The server was not asked, or said no. With an exit code.
+    /// The server was not asked, or refused. With an exit code.
     case unchanged(Int32)
-    /// The server may have done it. With an exit code.
+    /// The server may or may not have done it. With an exit code.
     case unknown(Int32)
   }
 
@@ -95,7 +95,7 @@ enum CancelDelete {
       if record.phase == .delivered {
         guard let assetID = record.assetID, let token = record.deleteToken else {
           report.failed(
-            record.id + ": the server gave no delete token for it; it can be deleted there only.",
+            record.id + ": the server gave no delete token for it; delete it on the server.",
             exitCode: ExitCode.refused)
           return .unchanged(ExitCode.refused)
         }
@@ -107,7 +107,7 @@ enum CancelDelete {
         let isKept = try uploader.cancel(
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation)
         if isKept {
-          report.warn(record.id + ": the server ends no uploads; it keeps what it has until that expires.")
+          report.warn(record.id + ": the server cannot cancel uploads; it keeps its part until that expires.")
         }
       }
       return .ended

@@ -5,16 +5,16 @@ enum Help {
   static let commands = Command.allCases.map { $0.rawValue } + ["version", "help"]
 
   static let overview = """
-    gighive-upload \(Uploader.version): streams recordings of any size to a GigHive server in a few megabytes of memory.
+    gighive-upload \(Uploader.version): uploads recordings of any size to a GigHive server, in a few megabytes of memory.
 
     Usage:
-      gighive-upload send FILE... --server URL --label TEXT [options]   deliver recordings now
-      gighive-upload resume ID... | --all                               go on with interrupted uploads
-      gighive-upload list [--json]                                      what is pending, failed and delivered
+      gighive-upload send FILE... --server URL --label TEXT [options]   upload recordings
+      gighive-upload resume ID... | --all                               resume interrupted uploads
+      gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
-      gighive-upload version                                            print the version
-      gighive-upload help [COMMAND]                                     print help
+      gighive-upload version                                            show the version
+      gighive-upload help [COMMAND]                                     show help
 
     Example:
       gighive-upload send gig.mp4 --server https://gighive --label "First set" \\
@@ -29,7 +29,7 @@ enum Help {
       if !options.isEmpty { text += "\n" + group.title + ":\n" }
       for option in options {
         let usage = "--" + option.name + (option.argument.map { " " + $0 } ?? "")
-        text += "  " + usage + String(repeating: " ", count: max(1, 26 - usage.utf8.count)) + option.help + "\n"
+        text += "  " + usage + String(repeating: " ", count: max(1, 28 - usage.utf8.count)) + option.help + "\n"
       }
     }
     text += "\nExit codes:\n"
@@ -47,9 +47,11 @@ enum Help {
              gighive-upload send FILE... --tus-url URL [options]
              gighive-upload send FILE... --multipart-url URL [options]
 
-      Delivers recordings. Each is never copied, and sent as it is read; with GigHive the server's SHA-256 is held
-      against that of what was read. Large ones go by tus: when an upload is interrupted, the same command goes on with
-      it where the server stands, and so does resume. Sizes take k M G or Ki Mi Gi, times ms s m h.
+      Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
+      its SHA-256, which must match that of the file. Large files go over tus: if an upload is interrupted,
+      run the same command again, or resume, to continue at the server's offset.
+
+      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m and h.
 
       """
     case .resume:
@@ -57,8 +59,8 @@ enum Help {
       Usage: gighive-upload resume ID... [options]
              gighive-upload resume --all [options]
 
-      Goes on with uploads that were interrupted or have failed, with the options that they were begun with. Options that
-      are given here count instead of those. A password that came from $GIGHIVE_PASSWORD has to be there again.
+      Resumes uploads that were interrupted or failed, with the options they were started with. Options given
+      here override those. If the password came from $GIGHIVE_PASSWORD, set it again.
 
       """
     case .list:
@@ -66,22 +68,22 @@ enum Help {
       Usage: gighive-upload list [--json]
              gighive-upload list --forget [ID...]
 
-      Shows the uploads that are pending, have failed, or were delivered. Delivered ones stay, with what delete needs,
-      until they are deleted or forgotten.
+      Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token that
+      delete needs, until you delete or forget them.
 
       """
     case .cancel:
       """
       Usage: gighive-upload cancel ID... [options]
 
-      Ends uploads that are not delivered, here and on the server. The file stays.
+      Ends uploads that are not delivered yet, on this machine and on the server. The files on this machine stay.
 
       """
     case .delete:
       """
       Usage: gighive-upload delete ID... [options]
 
-      Removes delivered recordings from GigHive, with the delete tokens that it gave. The file stays.
+      Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine stay.
 
       """
     }

@@ -5,7 +5,7 @@ enum List {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
     let forgets = options.contains { $0.option == .forget }
-    guard operands.isEmpty || forgets else { throw UsageError("list takes no IDs, unless with --forget.") }
+    guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.suffice(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
@@ -30,7 +30,7 @@ enum List {
       } catch { failure = failure ?? error }
     }
     if operands.isEmpty {
-      // One that is not delivered is forgotten only if it is named.
+      // Without an ID, only delivered uploads are forgotten.
       try records.directory.walk(.all) { if $0.phase == .delivered { forget($0) } }
     } else {
       for record in try records.named(operands) { forget(record) }
@@ -39,7 +39,7 @@ enum List {
     return exitCode
   }
 
-  /// - Returns: false if another process has it, which has then been said.
+  /// - Returns: false if another process has locked it. That has been reported.
   private static func forget(_ record: UploadRecord, _ records: Records, _ report: Report) throws(StateError) -> Bool {
     guard let lock = try records.directory.lock(record.id) else {
       report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict)
@@ -50,7 +50,7 @@ enum List {
     let remark = record.uploadURL != nil && record.phase != .delivered
     report.reportRemoval(
       record.id, "forgotten",
-      "forgotten." + (remark ? " The server keeps what it has of it until that expires." : ""))
+      "forgotten." + (remark ? " The server keeps its part until that expires." : ""))
     return true
   }
 
@@ -71,7 +71,7 @@ enum List {
   private static func amount(_ record: UploadRecord) -> String {
     let size = SizeText.short(record.identity.size)
     if record.phase == .delivered { return size }
-    // A process that was killed could not write down how far it had come; the server knows.
+    // A process that was killed could not record its offset; only the server knows it.
     let isUnknown = record.offset == 0 && record.uploadURL != nil
     return (isUnknown ? "some" : SizeText.short(record.offset)) + " of " + size
   }
@@ -88,7 +88,7 @@ enum List {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  /// One object a line. The delete token stays in the record.
+  /// One object per line, without the delete token.
   private static func json(_ record: UploadRecord) -> String {
     var line = JSONWriter()
     line.add("id", record.id)

@@ -1,10 +1,10 @@
 import Uploader
 
-/// The records that a command is about.
+/// The records that a command works on.
 struct Records {
   let directory: StateDirectory
 
-  /// - Returns: nil if there is no state directory to be had; that has then been said.
+  /// - Returns: nil if the state directory cannot be used. That has been reported.
   init?(_ arguments: CommonArguments, _ report: Report) {
     do throws(StateError) {
       guard let path = arguments.statePath else { throw .noDirectory }
@@ -15,7 +15,7 @@ struct Records {
     }
   }
 
-  /// The records with these IDs, or beginnings of IDs.
+  /// The records with these IDs, which can be abbreviated.
   func named(_ operands: Operands) throws(StateError) -> [UploadRecord] {
     var records: [UploadRecord] = []
     for operand in operands {
@@ -25,7 +25,8 @@ struct Records {
     return records
   }
 
-  /// Says what is wrong with the state directory.
+  /// Reports an error of the state directory.
+  /// - Returns: the exit code.
   @discardableResult
   static func fail(_ error: StateError, _ report: Report) -> Int32 {
     let error = UploadError.state(error)

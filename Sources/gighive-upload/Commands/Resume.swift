@@ -2,11 +2,11 @@ import Uploader
 
 /// `gighive-upload resume [ID... | --all] [options]`
 enum Resume {
-  /// Goes on with uploads as they were begun: with the options of their records, and those given now.
+  /// Resumes uploads with the options in their records and those given now.
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
     let isAll = options.contains { $0.option == .all }
-    guard isAll != !operands.isEmpty else { throw UsageError("give the IDs of uploads, or --all.") }
+    guard isAll != !operands.isEmpty else { throw UsageError("give upload IDs or --all.") }
     let own = options.filter { $0.option != .all }
     let ceiling = try own.last { $0.option == .maxMemory }?.size()
     if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
@@ -26,7 +26,7 @@ enum Resume {
     do throws(StateError) {
       if isAll {
         try records.directory.walk(.open) { record in
-          // What may be stored is sent again only if a person says so, by its ID.
+          // A recording that may be stored is sent again only when its ID is given.
           if !record.mayBeStored { resume(record) }
         }
       } else {
@@ -47,7 +47,7 @@ enum Resume {
         options: options, files: Operands([LocalPath(bytes: record.path)]), upload: record.id)
       return try Send.deliver(arguments, report, cancellation)
     } catch {
-      // What one upload lacks, such as its password, does not keep the others.
+      // An upload that lacks something, such as its password, does not stop the others.
       let index = report.add(Operands([LocalPath(bytes: record.path)]))
       report.recorded(index, upload: record.id)
       report.failed(index, record.id + ": " + error.message, exitCode: ExitCode.usage)

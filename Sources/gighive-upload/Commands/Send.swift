@@ -3,8 +3,8 @@ import Uploader
 
 /// `gighive-upload send FILE... [options]`
 enum Send {
-  /// Delivers the files.
-  /// - Returns: the exit code: of the first failure, or 0.
+  /// Uploads the files.
+  /// - Returns: the exit code of the first failure, or 0.
   static func run(_ arguments: SendArguments) throws(UsageError) -> Int32 {
     if let ceiling = arguments.memoryCeiling {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
@@ -21,7 +21,7 @@ enum Send {
     return exitCode
   }
 
-  /// Delivers the files of one command line.
+  /// Uploads the files of one command line.
   static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
@@ -48,7 +48,7 @@ enum Send {
       case .success(let delivery): report.delivered(first + index, delivery)
       case .failure(.delivered(let upload)): report.deliveredBefore(first + index, upload: upload)
       case .failure(.cancelled) where shim_signal_received() == 0:
-        // Nobody else cancels anything: the loop has let no further file begin.
+        // Without a signal, only the loop cancels: it started no further file because the output was not read.
         report.failed(first + index, unread(arguments.files[index]), exitCode: ExitCode.outputFailed)
         outcome.note(ExitCode.outputFailed, of: index)
       case .failure(let error):
@@ -65,10 +65,10 @@ enum Send {
 
   private static func unread(_ file: LocalPath) -> String {
     PrintableText.line(file.lastComponent)
-      + ": not begun, because nobody took the output within --max-time; nothing was sent."
+      + ": not started, because the output was not read within --max-time; nothing was sent."
   }
 
-  /// The exit code of several files: that of the first one, in the order of the command line, that failed.
+  /// The exit code of several files: that of the first file on the command line that failed.
   private final class Outcome {
     private var first = Int.max
     private(set) var exitCode = ExitCode.delivered

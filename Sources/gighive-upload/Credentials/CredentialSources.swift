@@ -1,26 +1,26 @@
 import Uploader
 
-/// Where credentials come from: files and the environment, never arguments, which every user of the machine can see.
+/// Where credentials come from: files and the environment, never arguments, which every user of the machine can read.
 struct CredentialSources {
   var user: String?
   var passwordFile: LocalPath?
   var netrcFile: LocalPath?
   var bearerFile: LocalPath?
   var uploadTokenFile: LocalPath?
-  /// May other users be able to read the files?
+  /// Whether files that other users can read are accepted.
   var allowsShared = false
-  /// May a pipe be waited for until somebody writes into it?
+  /// Whether to wait until a pipe has a writer.
   var mayWait = true
 
   /// Reads the one source that was given.
-  /// - Parameter host: whose entry of a netrc file counts.
+  /// - Parameter host: the host to look up in a netrc file.
   func load(host: String) throws(UsageError) -> Credentials {
     let kinds = [user != nil || netrcFile != nil, bearerFile != nil, uploadTokenFile != nil].filter { $0 }.count
     guard kinds <= 1 else {
-      throw UsageError("give one kind of credentials: --user or --netrc, --bearer-file, or --upload-token-file.")
+      throw UsageError("use only one of: --user or --netrc, --bearer-file, --upload-token-file.")
     }
     if passwordFile != nil, user == nil || netrcFile != nil {
-      throw UsageError("--password-file goes with --user, and not with --netrc.")
+      throw UsageError("--password-file needs --user, and cannot be combined with --netrc.")
     }
     if let bearerFile { return .bearer(token: try token(in: bearerFile)) }
     if let uploadTokenFile { return .uploadToken(try token(in: uploadTokenFile)) }
@@ -29,7 +29,7 @@ struct CredentialSources {
     guard !user.utf8.contains(ASCII.colon) else { throw UsageError("a user name cannot contain a colon.") }
     if let passwordFile { return .basic(user: user, password: try firstLine(of: passwordFile)) }
     if let password = environmentBytes("GIGHIVE_PASSWORD") { return .basic(user: user, password: password) }
-    throw UsageError("--user needs a password: in --password-file, $GIGHIVE_PASSWORD or --netrc.")
+    throw UsageError("--user needs a password, from --password-file, $GIGHIVE_PASSWORD or --netrc.")
   }
 
   private func fromNetrc(_ path: LocalPath, host: String) throws(UsageError) -> Credentials {
@@ -40,12 +40,12 @@ struct CredentialSources {
     return .basic(user: login.user, password: login.password)
   }
 
-  /// Tokens are of visible ASCII (RFC 6750, 2.1); one that is not even UTF-8 is refused rather than changed.
+  /// Tokens are visible ASCII (RFC 6750, 2.1). One that is not UTF-8 is refused, because decoding would change it.
   private func token(in path: LocalPath) throws(UsageError) -> String {
     let bytes = try firstLine(of: path)
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes) else {
-      throw UsageError(PrintableText.line(path.text) + " holds a token that is not UTF-8. Is it the right file?")
+      throw UsageError(PrintableText.line(path.text) + " contains a token that is not UTF-8. Is it the right file?")
     }
     return text
   }

@@ -1,6 +1,6 @@
 import Uploader
 
-/// Where the proxy comes from: options, or the environment's usual variables.
+/// Where the proxy comes from: options, or the usual environment variables.
 struct ProxySources {
   var url: String?
   var user: String?
@@ -11,7 +11,7 @@ struct ProxySources {
     settings.exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
     guard let url else {
       guard user == nil, passwordFile == nil else { throw UsageError("--proxy-user needs --proxy.") }
-      // HTTP_PROXY in capitals is what a web server makes of a request's "Proxy" field for the programs it runs.
+      // HTTP_PROXY in upper case is ignored: web servers set it from a request's "Proxy" field for CGI programs.
       (settings.http, settings.unusableHTTP) = fromEnvironment(["http_proxy", "all_proxy", "ALL_PROXY"])
       (settings.https, settings.unusableHTTPS) = fromEnvironment(
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
@@ -30,11 +30,11 @@ struct ProxySources {
       uri = try TargetURI(url.utf8.contains(ASCII.slash) ? url : "http://" + url)
     } catch {
       if error == .containsUserInformation {
-        throw UsageError("--proxy must not hold a user name or password; use --proxy-user and --proxy-password-file.")
+        throw UsageError("--proxy cannot contain a user name or password; use --proxy-user and --proxy-password-file.")
       }
       throw UsageError("--proxy: \"" + PrintableText.line(url) + "\" is not a URL such as http://proxy:3128.")
     }
-    guard uri.scheme == .http else { throw UsageError("--proxy: only http:// proxies are known.") }
+    guard uri.scheme == .http else { throw UsageError("--proxy: only http:// proxies are supported.") }
     guard let user else {
       guard passwordFile == nil else { throw UsageError("--proxy-password-file needs --proxy-user.") }
       return Proxy(uri)
@@ -45,17 +45,17 @@ struct ProxySources {
         uri, user: user, password: try SecretFile(passwordFile, allowsShared: allowsSharedSecrets).firstLine())
     }
     guard let password = environmentBytes("GIGHIVE_PROXY_PASSWORD") else {
-      throw UsageError("--proxy-user needs a password: in --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
+      throw UsageError("--proxy-user needs a password, from --proxy-password-file or $GIGHIVE_PROXY_PASSWORD.")
     }
     return Proxy(uri, user: user, password: password)
   }
 
-  /// - Returns: what the first of the variables that is set says, or its name if that is no HTTP proxy, such as a SOCKS one for
-  ///   other programs: then only what would go through it fails.
+  /// - Returns: the proxy in the first variable that is set; or the variable's name if that is no HTTP proxy, such as a SOCKS
+  ///   proxy for other programs. Then only uploads that would use it fail.
   private func fromEnvironment(_ names: [String]) -> (proxy: Proxy?, unusable: String?) {
     for name in names {
       guard let value = environmentBytes(name) else { continue }
-      // The value can hold a password: it is not quoted.
+      // The value can contain a password, so it is not quoted.
       guard let proxy = try? Proxy(variable: value) else { return (nil, "$" + name) }
       return (proxy, nil)
     }

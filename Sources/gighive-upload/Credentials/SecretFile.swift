@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// A small file that holds a secret.
+/// A small file with a secret in it.
 struct SecretFile {
   private let path: LocalPath
   private let allowsShared: Bool
@@ -37,7 +37,7 @@ struct SecretFile {
 
   private func failure(_ error: SystemError) -> UsageError { UsageError(name + ": " + error.text + ".") }
 
-  /// A secret that every user of the machine can read is none.
+  /// Refuses a file that other users can read.
   private func refuseShared(_ descriptor: Int32) throws(UsageError) {
     if allowsShared { return }
     var status = shim_file_status()
@@ -45,6 +45,6 @@ struct SecretFile {
     guard result == 0 else { throw failure(SystemError(result: result)) }
     if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & 0o077 == 0 { return }
     throw UsageError(
-      name + " can be read by other users; change that with chmod 600, or accept it with --shared-secrets.")
+      name + " can be read by other users; run chmod 600 on it, or use --shared-secrets to accept it.")
   }
 }

@@ -1,11 +1,10 @@
 import CShims
 import Uploader
 
-/// The standard streams. `print` would buffer, mix with what is written here, and wait for a reader for ever.
+/// The standard streams. `print` would buffer, interleave with other output, and wait for a reader without a limit.
 ///
-/// What a stream does not take at once waits in its ``OutputQueue``. A command that only prints (`list`, help) waits for its
-/// reader as long as it takes; one that works on uploads waits five seconds in all, and only when there is nothing else to
-/// do.
+/// What a stream does not accept at once waits in its ``OutputQueue``. A command that only prints (`list`, help) waits for its
+/// reader without a limit. One that works on uploads waits five seconds in total, and only when there is nothing else to do.
 enum Console {
   static let isErrorTerminal = shim_is_terminal(2) != 0
 
@@ -14,27 +13,27 @@ enum Console {
   nonisolated(unsafe) private static let errors = OutputStream(2)
   private enum Patience {
     case endless
-    /// Five seconds that have not begun.
+    /// Five seconds, not started yet.
     case brief
-    /// Five seconds that end then (monotonic clock).
+    /// Until this time (monotonic clock).
     case until(Int64)
   }
   nonisolated(unsafe) private static var patience = Patience.endless
-  /// Does what becomes of a file go to the standard error at all, or to the standard output alone?
+  /// Whether outcomes of files are also written to standard error.
   nonisolated(unsafe) private static var hasOutcomesInErrors = true
 
-  /// Makes the streams ready: later there may be no memory for it.
+  /// Creates the streams early, because later there may be no memory.
   static func open() { _ = (output, errors) }
 
   static func out(_ line: String, _ kind: OutputQueue.Kind = .result) { say(line + "\n", kind, to: output) }
 
   static func error(_ text: String, _ kind: OutputQueue.Kind = .message) { say(text, kind, to: errors) }
 
-  /// From here on nobody who does not read can hold up the program.
+  /// From now on, a missing reader cannot block the program.
   static func waitBriefly() { patience = .brief }
 
-  /// From here on all outcomes are events on the standard output: who does not read the sentences that go with them on the standard
-  /// error keeps no further work from beginning.
+  /// From now on, all outcomes are events on standard output, and unread messages on standard error do not stop new work from
+  /// starting.
   static func putOutcomesOut() { hasOutcomesInErrors = false }
 
   private static func say(_ text: String, _ kind: OutputQueue.Kind, to stream: OutputStream) {
@@ -45,34 +44,34 @@ enum Console {
     write()
   }
 
-  /// Writes what is taken at once. The errors first: they end the line that results would be written into.
+  /// Writes what the streams accept at once; errors first, because they end the progress line.
   static func write() {
     _ = errors.write()
     if !output.write(), let failure = output.failure {
-      error("gighive-upload: the standard output failed: " + failure.text + ".\n")
+      error("gighive-upload: writing to standard output failed: " + failure.text + ".\n")
     }
   }
 
-  /// The same where nothing can be allocated any more.
+  /// The same when nothing can be allocated any more.
   static func writeLast() {
     _ = output.write()
     _ = errors.write()
   }
 
-  /// Waits until nothing holds up further work, or that has been cancelled.
+  /// Waits until new work may start or the work is cancelled.
   static func awaitAdmission(_ cancellation: Cancellation) {
     while !admitsWork, poll(cancellation, until: .max) { write() }
   }
 
-  /// Waits for what was said to be taken.
-  /// - Returns: the exit code, which says it if a result was lost and all else has succeeded.
+  /// Waits until the output was read.
+  /// - Returns: the exit code, which reports lost results if everything else succeeded.
   static func finish(_ exitCode: Int32) -> Int32 {
     wait { output.queue.isEmpty }
     let isUnread = output.isBlocked
     output.queue.abandon()
     let lost = output.queue.lostResultCount
     if lost > 0 {
-      let reason = isUnread ? "nobody took the standard output; " : ""
+      let reason = isUnread ? "standard output was not read; " : ""
       error("gighive-upload: " + reason + String(lost) + (lost == 1 ? " result was" : " results were") + " lost.\n")
     }
     if case .endless = patience { patience = .brief }
@@ -90,7 +89,7 @@ enum Console {
     }
   }
 
-  /// How long may be waited for a reader?
+  /// Until when to wait for a reader.
   private static func limit() -> Int64 {
     switch patience {
     case .endless: return .max
@@ -102,7 +101,7 @@ enum Console {
     }
   }
 
-  /// - Returns: false if there is nothing to wait for, the time is over, or the work has been cancelled.
+  /// - Returns: false if there is nothing to wait for, the time has passed, or the work was cancelled.
   private static func poll(_ cancellation: Cancellation?, until: Int64) -> Bool {
     let now = shim_monotonic_milliseconds()
     var entries = blocked.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_WRITABLE), ready: 0) }
@@ -114,7 +113,7 @@ enum Console {
     return entries[last].ready == 0
   }
 
-  // MARK: Beside the uploads
+  // MARK: During uploads
 
   static var blocked: [Int32] { [output, errors].filter { $0.isBlocked }.map { $0.descriptor } }
   static var admitsWork: Bool {

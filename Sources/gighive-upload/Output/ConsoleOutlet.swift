@@ -1,11 +1,11 @@
 import Uploader
 
-/// Writes beside the uploads, and lets no further one begin while nobody takes what became of the others.
+/// Writes output during uploads, and lets no further one start while the results of others are not read.
 final class ConsoleOutlet: Outlet {
-  /// The most time for an upload (`--max-time`), which counts for its beginning too; nil if there is no limit.
+  /// The time limit of an upload (`--max-time`), which includes waiting to start; nil if there is no limit.
   private let limitMilliseconds: Int64?
-  /// Since when nobody has taken the output; nil if it is taken. Uploads that are resumed one after the other wait for the same
-  /// reader, and so have this in common.
+  /// Since when the output was not read; nil if it is being read. Shared, because uploads resumed one after the other wait for
+  /// the same reader.
   nonisolated(unsafe) private static var heldSince: Int64?
 
   init(limitMilliseconds: Int64?) { self.limitMilliseconds = limitMilliseconds }

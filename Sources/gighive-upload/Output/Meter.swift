@@ -12,7 +12,7 @@ struct Meter {
   private static let windowMilliseconds: Int64 = 3000
 
   init() {
-    // More than the window holds at ten a second, so that a transfer under way allocates nothing.
+    // More than the window holds at ten per second, so that a running transfer allocates nothing.
     samples.reserveCapacity(64)
   }
 
@@ -21,23 +21,23 @@ struct Meter {
     elapsedMilliseconds = now - (startedAt ?? now)
     deliveredBytes = progress.deliveredBytes
     totalBytes = progress.totalBytes
-    // A request that is repeated begins anew.
+    // A repeated request starts over.
     if let last = samples.last, last.bytes > progress.deliveredBytes { samples.removeAll(keepingCapacity: true) }
     samples.removeAll { now - $0.milliseconds > Meter.windowMilliseconds }
-    // Requests shorter than the interval report once each: samples are kept 50 ms apart, but for the newest.
+    // Requests shorter than the interval report once each, so samples are kept 50 ms apart, except the newest.
     let count = samples.count
     if count > 1, samples[count - 1].milliseconds - samples[count - 2].milliseconds < 50 { samples.removeLast() }
     samples.append((now, progress.deliveredBytes))
   }
 
-  /// True once in every so many milliseconds.
+  /// True at most once per interval.
   mutating func isDue(everyMilliseconds interval: Int64) -> Bool {
     guard elapsedMilliseconds >= lastDue + interval else { return false }
     lastDue = elapsedMilliseconds
     return true
   }
 
-  /// What the last few seconds brought.
+  /// The bytes of the last few seconds.
   fileprivate var window: (bytes: Int64, milliseconds: Int64) {
     guard let first = samples.first, let last = samples.last else { return (0, 0) }
     return (last.bytes - first.bytes, last.milliseconds - first.milliseconds)
@@ -47,13 +47,13 @@ struct Meter {
   var rateText: String { SizeText.rate(bytes: window.bytes, milliseconds: window.milliseconds) }
 }
 
-/// What the meters of all files at work say together.
+/// The combined reading of the meters of all files being uploaded.
 struct MeterReading {
   let deliveredBytes: Int64
   let totalBytes: Int64
   /// "11.4 MB/s"
   let rateText: String
-  /// nil as long as nothing moves.
+  /// nil while nothing moves.
   let remainingMilliseconds: Int64?
 
   init(_ meters: [Meter]) {

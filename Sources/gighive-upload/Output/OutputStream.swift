@@ -1,20 +1,20 @@
 import CShims
 import Uploader
 
-/// One of the standard streams: what was said to it, written as it is taken.
+/// One of the standard streams, with its queued output.
 final class OutputStream {
   let descriptor: Int32
   let queue = OutputQueue(capacity: Limits.outputCapacity)
-  /// Why nothing more is written to it.
+  /// The error after which nothing more is written.
   private(set) var failure: SystemError?
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Has somebody to take something first?
+  /// Whether output is pending.
   var isBlocked: Bool { !queue.isEmpty }
 
-  /// Writes what is taken at once. Allocates nothing.
-  /// - Returns: false if it failed just now.
+  /// Writes what the stream accepts at once. Allocates nothing.
+  /// - Returns: false if it has just failed.
   func write() -> Bool {
     while !queue.isEmpty {
       let rest = queue.next
@@ -32,7 +32,7 @@ final class OutputStream {
     return true
   }
 
-  /// Takes a text; what was said to a stream that has failed is lost.
+  /// Queues text. Output to a failed stream is lost.
   func add(_ text: String, _ kind: OutputQueue.Kind) {
     var text = text
     text.withUTF8 { queue.add(UnsafeRawBufferPointer($0), kind) }

@@ -1,11 +1,11 @@
 import Uploader
 
-/// The line that redraws on a terminal:
+/// The progress line on a terminal:
 ///
 ///     gig.mp4  [########............]  41 %  1.9 GB of 4.7 GB  11.4 MB/s  ETA 4:02
 enum ProgressLine {
-  /// - Parameter columns: the terminal's width. What does not fit is left out, the least important first: bar, name,
-  ///   speed, bytes, remaining time.
+  /// - Parameter columns: the terminal's width. Parts that do not fit are left out in this order: bar, name, speed, bytes,
+  ///   remaining time.
   static func text(name: String, _ meter: MeterReading, columns: Int) -> String {
     let percent = meter.deliveredBytes * 100 / max(1, meter.totalBytes)
     let isSent = meter.deliveredBytes == meter.totalBytes
@@ -15,7 +15,7 @@ enum ProgressLine {
       ? "waiting for the server"
       : meter.remainingMilliseconds.map { "ETA " + DurationText.clock($0) } ?? "ETA -:--"
 
-    // One column stays free: writing into the last one makes some terminals begin a new line.
+    // One column stays free, because some terminals wrap after the last one.
     let room = columns - 1
     var parts = [String(percent) + " %", rest]
     var length = parts[0].count + 2 + rest.count
@@ -35,7 +35,7 @@ enum ProgressLine {
     return length <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
   }
 
-  /// Columns that the text takes at the most: from Hangul on, characters (and each mark of an emoji) can be two wide.
+  /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.
   private static func width(of text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
   }
@@ -45,7 +45,7 @@ enum ProgressLine {
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
   }
 
-  /// Long names keep both ends.
+  /// Shortens long names in the middle.
   private static func shortened(_ name: String, to limit: Int) -> String {
     if width(of: name) <= limit { return name }
     var head = name.prefix(limit)

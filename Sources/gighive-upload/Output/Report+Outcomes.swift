@@ -1,6 +1,6 @@
 import Uploader
 
-/// What became of files.
+/// Outcomes of files.
 extension Report {
   func delivered(_ index: Int, _ delivery: Delivery) {
     defer { end(index, isDelivered: true) }
@@ -36,7 +36,7 @@ extension Report {
     Console.out(line.finished())
   }
 
-  /// Another process has delivered it meanwhile.
+  /// Reports a file that another process has delivered in the meantime.
   func deliveredBefore(_ index: Int, upload: String) {
     defer { end(index, isDelivered: true) }
     recorded(index, upload: upload)
@@ -48,7 +48,7 @@ extension Report {
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else {
-      say(upload + ": delivered already.")
+      say(upload + ": already delivered.")
     }
   }
 
@@ -68,7 +68,7 @@ extension Report {
     if !isJSON || !isQuiet { complain(message) }
   }
 
-  /// A failure that is of no file in particular.
+  /// A failure that concerns no particular file.
   func failed(_ error: UploadError, exitCode: Int32) { failed(error.explanation, exitCode: exitCode) }
 
   func failed(_ message: String, exitCode: Int32) {
@@ -82,21 +82,21 @@ extension Report {
     if !isJSON || !isQuiet { complain(message) }
   }
 
-  /// An interruption is told with what had been sent by then.
+  /// The message of an interruption says how much had been sent.
   private func message(of error: UploadError, _ index: Int) -> String {
     let entry = entry(index)
     guard case .cancelled(let hasSentAll) = error else {
-      // Of several files it has to be said which one.
+      // With several files, the message must name the file.
       let namesFile = fileCount == 1 || error.namesFile
       return (namesFile ? "" : entry.name + ": ") + error.explanation + (error.leavesPending ? resumeHint(entry) : "")
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
-    return entry.name + ": interrupted; " + (entry.meter.totalBytes == 0 ? "nothing was sent" : sent + " were sent")
-      + ", nothing was delivered." + resumeHint(entry)
+    let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
+    return entry.name + ": interrupted; " + outcome + " nothing was delivered." + resumeHint(entry)
   }
 
   private func resumeHint(_ entry: Entry) -> String {
-    entry.upload.map { " Go on with: gighive-upload resume " + $0 + stateHint } ?? ""
+    entry.upload.map { " Resume with: gighive-upload resume " + $0 + stateHint } ?? ""
   }
 }

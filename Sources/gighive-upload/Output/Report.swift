@@ -1,18 +1,18 @@
 import CShims
 import Uploader
 
-/// Tells a person, or with `--json` a program, how the uploads go. Results go to standard output, progress and errors to
-/// standard error.
+/// Reports on uploads, to a person or, with `--json`, to a program. Results go to standard output, progress and errors
+/// to standard error.
 final class Report {
   enum ProgressStyle { case automatic, bar, plain, none }
   private enum Style { case json, bar, plain, none }
 
-  /// One file that is at work.
+  /// One file that is being uploaded.
   struct Entry {
     let index: Int
     let file: LocalPath
     var meter = Meter()
-    /// How many tenths have been told.
+    /// How many tenths have been reported.
     var tenth: Int64 = 0
     /// The ID of its record.
     var upload: String?
@@ -23,11 +23,11 @@ final class Report {
   private let style: Style
   let isQuiet: Bool
   let isJSON: Bool
-  /// What a command that is proposed needs besides, to find the record.
+  /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
-  /// Of the files at work alone: there can be very many others.
+  /// Only the files being uploaded: there can be very many others.
   private var entries: [Entry] = []
-  /// The files that were announced last, and the index of the first of them.
+  /// The files announced last, and the index of the first of them.
   private var files = Operands()
   private var firstIndex = 0
   var fileCount = 0
@@ -50,8 +50,8 @@ final class Report {
     if isJSON { Console.putOutcomesOut() }
   }
 
-  /// Announces files. Those that were announced before must have ended.
-  /// - Returns: the index of the first of them, for the other calls.
+  /// Announces files. All files announced earlier must have ended.
+  /// - Returns: the index of the first file, for the other calls.
   func add(_ files: Operands) -> Int {
     self.files = files
     firstIndex = fileCount
@@ -66,7 +66,7 @@ final class Report {
 
   func recorded(_ index: Int, upload: String) { entries[position(index)].upload = upload }
 
-  /// Where the file's entry is; it is made if it is not there.
+  /// The position of the file's entry, which is created if needed.
   private func position(_ index: Int) -> Int {
     if let position = entries.firstIndex(where: { $0.index == index }) { return position }
     entries.append(Entry(index: index, file: files[index - firstIndex]))
@@ -76,7 +76,7 @@ final class Report {
 
   func entry(_ index: Int) -> Entry { entries[position(index)] }
 
-  /// The file is not at work any more.
+  /// Drops the entry of a file that has ended.
   func end(_ index: Int, isDelivered: Bool) {
     _ = position(index)
     shim_note_end(isDelivered ? 1 : 0)
@@ -95,7 +95,7 @@ final class Report {
     }
   }
 
-  /// Once a second is enough for a program.
+  /// At most once a second.
   private func reportJSON(_ index: Int) {
     let position = position(index)
     guard entries[position].meter.isDue(everyMilliseconds: 1000) else { return }
@@ -107,14 +107,14 @@ final class Report {
     Console.out(line.finished(), .progress)
   }
 
-  /// A line each 10 %.
+  /// One line per 10 %.
   private func reportPlain(_ index: Int) {
     let position = position(index)
     let meter = entries[position].meter
     let tenth = meter.deliveredBytes / max(1, meter.totalBytes / 10)
     guard tenth > entries[position].tenth else { return }
     entries[position].tenth = tenth
-    // What was there before a resume is not told.
+    // Progress from before a resume is not reported.
     if meter.elapsedMilliseconds == 0, tenth < 10 { return }
     let line = [
       String(min(100, tenth * 10)) + " %",
@@ -123,7 +123,7 @@ final class Report {
     Console.error(entry(index).name + ": " + line + "\n", .progress)
   }
 
-  /// One line for all files at work.
+  /// One line for all files being uploaded.
   private func reportBar(_ index: Int) {
     let columns = Int(shim_terminal_columns(2))
     let meters = entries.map { $0.meter }
@@ -145,20 +145,20 @@ final class Report {
     } else if !isQuiet {
       let pause = DurationText.seconds(retry.delayMilliseconds / 100 * 100)
       Console.error(
-        entry(index).name + ": " + retry.error.explanation + " Trying again in " + pause + " ("
+        entry(index).name + ": " + retry.error.explanation + " Retrying in " + pause + " ("
           + String(retry.failures) + " of " + String(retries) + ").\n", .remark)
     }
   }
 
-  // MARK: Sentences
+  // MARK: Messages
 
-  /// A line about what happens on the wire.
+  /// A line of --verbose.
   func diagnose(_ line: String) {
     closeLine()
     Console.error(line + "\n", .remark)
   }
 
-  /// What a person should know although the work goes on.
+  /// A warning. The upload continues.
   func warn(_ message: String) { complain("warning: " + message) }
 
   func complain(_ message: String) {
@@ -171,7 +171,7 @@ final class Report {
     if !isQuiet, !isJSON { Console.out(message) }
   }
 
-  /// Something was done about the upload of a record.
+  /// Reports that an upload was cancelled, deleted or forgotten.
   func reportRemoval(_ upload: String, _ event: String, _ words: String) {
     if isJSON {
       var line = JSONWriter()
@@ -184,7 +184,7 @@ final class Report {
     }
   }
 
-  /// What several files came to.
+  /// The last line when there are several files.
   func summarize() {
     guard fileCount > 1 else { return }
     say(String(deliveredCount) + " of " + String(fileCount) + " delivered.")

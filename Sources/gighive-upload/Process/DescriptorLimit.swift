@@ -1,20 +1,18 @@
 import CShims
 import Uploader
 
-/// A limit on open files (RLIMIT_NOFILE) that is too low shows up in odd places: a name that is not found, a certificate that
-/// is not known, a record that cannot be written. So it is looked at once, before anything begins.
+/// A limit on open files (RLIMIT_NOFILE) that is too low causes misleading errors later, such as an unknown host or an
+/// unwritable record. So it is checked once at the start.
 enum DescriptorLimit {
-  /// Are there enough descriptors?
-  /// - Parameters:
-  ///   - jobs: how many uploads at a time.
-  ///   - report: is told if not.
+  /// Whether there are enough descriptors. A shortage is reported.
+  /// - Parameter jobs: the number of concurrent uploads.
   static func suffice(jobs: Int, _ report: Report) -> Bool {
     let count = Limits.descriptorCount + jobs * Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     if result == 0 { return true }
     report.failed(
-      "too few files may be open at a time: " + String(count) + " more are needed (" + SystemError(result: result).text
-        + "). Raise the limit (ulimit -n).", exitCode: ExitCode.memoryCeiling)
+      "the limit on open files is too low: " + String(count) + " more are needed (" + SystemError(result: result).text
+        + "). Raise it (ulimit -n).", exitCode: ExitCode.memoryCeiling)
     return false
   }
 }

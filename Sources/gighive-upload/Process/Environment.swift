@@ -1,19 +1,19 @@
 import CShims
 import Uploader
 
-/// A variable of the environment, if it is set and not empty.
+/// An environment variable; nil if it is unset or empty.
 func environment(_ name: String) -> String? { environmentBytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-/// The same as the bytes that it is: a password need not be UTF-8.
+/// The same as bytes, because a password need not be UTF-8.
 func environmentBytes(_ name: String) -> [UInt8]? { environmentPath(name)?.bytes }
 
-/// A variable of the environment that is a path, if it is set and not empty.
+/// An environment variable that holds a path; nil if it is unset or empty.
 func environmentPath(_ name: String) -> LocalPath? {
   guard let value = shim_environment(name), value.pointee != 0 else { return nil }
   return LocalPath(cString: value)
 }
 
 extension LocalPath {
-  /// The path with more text behind it.
+  /// The path followed by the text.
   func appending(_ text: String) -> LocalPath { LocalPath(bytes: bytes + Array(text.utf8)) }
 }

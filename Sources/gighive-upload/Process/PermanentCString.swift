@@ -1,4 +1,4 @@
-/// A copy that stays as long as the process.
+/// A copy that lives as long as the process.
 func permanentCString(_ text: String) -> UnsafePointer<CChar> {
   let bytes = Array(text.utf8) + [0]
   let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)

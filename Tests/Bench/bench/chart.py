@@ -28,7 +28,7 @@ class Bar:
     value: float
     high: float
     kind: str = ""
-    """"own" for the product, "limit" for what nobody can pass."""
+    """"own" for the product, "limit" for what no client can beat."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Group:
 
 
 def draw(groups: list[Group]) -> str:
-    """Each group has a scale of its own, from zero to the end of its longest bar; a bar that would dwarf all others is
+    """Each group has its own scale, from zero to the end of its longest bar; a bar that would dwarf all others is
     broken."""
     parts: list[str] = []
     y = 8

@@ -28,7 +28,7 @@ OURS = "gighive-upload"
 
 
 def _send(tools: Tools, file: Path, *options: str) -> list[str]:
-    """With a state directory of its own, so that no run knows of one before; on the disk, where a user has it."""
+    """With a separate state directory, so that no run knows of an earlier one; on disk, as for a user."""
     state = tempfile.mkdtemp(dir=tools.state)
     return [str(tools.ours), "send", str(file), "--quiet", "--retries", "0", "--state-dir", state, *options]
 
@@ -38,7 +38,7 @@ def ours(tools: Tools) -> Client:
 
 
 def ours_with_digest(tools: Tools) -> Client:
-    """As GigHive's uploads are, whose checksum is held against the server's."""
+    """Like GigHive uploads, whose checksum is compared with the server's."""
     return Client(f"{OURS} --digest", lambda file, url: [*ours(tools).arguments(file, url), "--digest"])
 
 
@@ -77,7 +77,7 @@ def curl_with_one_authority(authority: str) -> Client:
 
 
 def toolbelt(tools: Tools) -> Client:
-    # requests brings a bundle of its own and has to be told of the system's.
+    # requests has its own bundle and must be told to use the system's.
     return Client(
         "requests-toolbelt",
         lambda file, url: [str(tools.python), str(BENCH / "toolbelt_upload.py"), str(file), url],

@@ -1,4 +1,4 @@
-"""The goals that the product is held against, and whether they are met."""
+"""The performance goals, and whether they are met."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def judge(results: Results) -> list[Outcome]:
             outcomes.append(Outcome(goal, comparison.scenario, limit, False, times))
 
     form = "curl -F"
-    at_most(0.85, "HTTP, wall time by that of curl -F", results.get("http", form), "wall_seconds")
-    at_most(0.85, "HTTP, processor time by that of curl -F", results.get("http", form), "cpu_seconds")
-    at_most(0.95, "HTTPS, wall time by that of curl -F", results.get("https", form), "wall_seconds")
-    at_most(0.95, "HTTPS, processor time by that of curl -F", results.get("https", form), "cpu_seconds")
-    at_least(0.95, "HTTP, throughput by that of the faster bare loop", fastest_loop(results))
-    at_least(2.5, "HTTPS without AES instructions, throughput by that of curl -F", results.get("no-aes", form))
-    at_most(0.25, "start-up to the first byte of the body over HTTPS, time by that of curl -F",
+    at_most(0.85, "HTTP, wall time relative to curl -F", results.get("http", form), "wall_seconds")
+    at_most(0.85, "HTTP, processor time relative to curl -F", results.get("http", form), "cpu_seconds")
+    at_most(0.95, "HTTPS, wall time relative to curl -F", results.get("https", form), "wall_seconds")
+    at_most(0.95, "HTTPS, processor time relative to curl -F", results.get("https", form), "cpu_seconds")
+    at_least(0.95, "HTTP, throughput relative to the faster bare loop", fastest_loop(results))
+    at_least(2.5, "HTTPS without AES instructions, throughput relative to curl -F", results.get("no-aes", form))
+    at_most(0.25, "start-up to the first byte of the body over HTTPS, time relative to curl -F",
             results.get("start", form), "first_byte_seconds")
-    at_least(15, "HTTP, throughput by that of URLSession", results.get("http", "URLSession"))
-    at_least(15, "HTTPS, throughput by that of URLSession", results.get("https", "URLSession"))
-    at_most(1.15, "HTTP with SHA-256, wall time by that of the hash alone", results.get("verified", HASH), "wall_seconds")
+    at_least(15, "HTTP, throughput relative to URLSession", results.get("http", "URLSession"))
+    at_least(15, "HTTPS, throughput relative to URLSession", results.get("https", "URLSession"))
+    at_most(1.15, "HTTP with SHA-256, wall time relative to the hash alone", results.get("verified", HASH), "wall_seconds")
     longer = longest(results, "verified-https", (form, HASH))
     if longer:
-        at_most(1.15, f"HTTPS with SHA-256, wall time by that of curl -F or of the hash alone, whichever is longer (here: "
+        at_most(1.15, f"HTTPS with SHA-256, wall time relative to curl -F or the hash alone, whichever is longer (here: "
                 f"{longer.peer.name})", longer, "wall_seconds")
-    at_most(1.05, "tus over HTTP, wall time by that of curl with one PATCH", results.get("tus", "curl, one PATCH"),
+    at_most(1.05, "tus over HTTP, wall time relative to curl with one PATCH", results.get("tus", "curl, one PATCH"),
             "wall_seconds")
-    at_most(1.05, "tus over HTTPS, wall time by that of curl with one PATCH",
+    at_most(1.05, "tus over HTTPS, wall time relative to curl with one PATCH",
             results.get("tus-https", "curl, one PATCH"), "wall_seconds")
     return outcomes
 

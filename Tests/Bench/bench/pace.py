@@ -1,4 +1,4 @@
-"""`--limit-rate`: is it kept, and is what goes out even? Counted on the wire."""
+"""Whether `--limit-rate` is kept and spread evenly, counted on the wire."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .tools import Tools, make_file, sha256
 RATES = (100_000, 1_000_000, 20_000_000)
 WINDOW_SECONDS = 10
 FILE_SECONDS = 11
-"""The file is so long, so that the window is full whatever the start takes."""
+"""The length of the file. It fills the window however long the start takes."""
 OVERHEAD_BYTES = 16 << 10
-"""What precedes the file at most: handshake and heads. The window begins behind it."""
+"""The most that precedes the file: handshake and heads. The window starts after it."""
 
 MOST_DEVIATION = 0.03
 MOST_BURST_SECONDS = 0.25
@@ -31,7 +31,7 @@ PIECE_SECONDS = 0.005
 """How exactly the relay has to know when what came."""
 
 ROUNDS = 3
-"""Of each the median counts. A machine that lets nobody run for a while makes a pause that is not the program's."""
+"""The median counts, because a machine that runs nothing for a while causes a pause that is not the program's."""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def compare(
     environment: dict[str, str] | None = None, patience: int = PATIENCE,
 ) -> Comparison:
     """Runs pairs until enough were undisturbed. Whether a pair counts is decided by what other processes did
-    meanwhile, never by its times; if the machine does not calm down, disturbed pairs fill up what is missing."""
+    in the meantime, never by its times; if the machine does not calm down, disturbed pairs fill up what is missing."""
     comparison = Comparison(scenario, peer)
     set_aside: list[tuple[float, Run, Run]] = []
     for client in (ours, peer):  # Once unmeasured: programs and libraries come into the page cache.

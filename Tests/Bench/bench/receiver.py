@@ -49,7 +49,7 @@ class Receiver:
     def expect_upload(self) -> None:
         """Makes sure that nothing is left of a run before."""
         if select.select([self._process.stdout], [], [], 0)[0]:
-            raise ReceiverFailed(f"an upload that nobody waited for: {self._process.stdout.readline()!r}")
+            raise ReceiverFailed(f"an unexpected upload: {self._process.stdout.readline()!r}")
 
     def cpu_seconds(self) -> float:
         """What the receiver itself has used so far."""

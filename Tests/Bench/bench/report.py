@@ -28,7 +28,7 @@ TITLES = {
 INTRODUCTION = """\
 # Performance
 
-Written by `make bench`{date}. Do not edit: every number is of that run.
+Written by `make bench`{date}. Do not edit: every number comes from that run.
 
 ![Bars: time for 1 GiB over HTTP, HTTPS, by tus and without AES instructions; start-up; peak memory](performance.svg)
 
@@ -40,16 +40,16 @@ Figures are medians; brackets hold the quartiles. Lower is better.
 
 TO_DISK = ["write", "fsync", "rename", "unlink", "mkdir", "fchmod"]
 CALLS = """
-Counted by `strace -f -c`: *a PATCH* is what each 8 MiB more bring (`--chunk-size 8Mi`), *an upload* what remains of a
-run without those. The program chooses 8 MiB at first, and up to 95 MB after 256 MiB without an interruption. No `fsync`
-of a PATCH: the server's own offset is asked when an upload is resumed.
+Counted with `strace -f -c`. *A PATCH* is what each additional 8 MiB costs (`--chunk-size 8Mi`); *an upload* is the rest of
+the run. By default the program sends 8 MiB at first, and up to 95 MB after 256 MiB without an interruption. A PATCH needs
+no `fsync`, because a resumed upload asks the server for its offset.
 """
 
 PACE = """
-Counted on the wire (requests' heads and TLS records included) by the kernel's time stamps, in the first {seconds} s.
-*Burst* is the most that went out beyond the rate in any stretch of the whole upload, as the time that the rate takes
-for it; *pause* the longest time without a byte. The median of {rounds} runs, in parentheses the worst. Met: within
-{deviation:.0%}, and neither over {burst:.0f} ms.
+Counted on the wire (including request heads and TLS records) by the kernel's time stamps, in the first {seconds} s.
+*Burst* is the most that went out above the rate in any part of the upload, as the time that it takes at that rate.
+*Pause* is the longest time without a byte. Figures are the median of {rounds} runs, with the worst in parentheses. Met:
+deviation within {deviation:.0%}, burst and pause at most {burst:.0f} ms.
 """
 
 METHOD = """\
@@ -58,40 +58,39 @@ METHOD = """\
     make bench                                          # all of it, and this page
     python3 Tests/Bench --only http --peers curl,bare   # a part; --help lists the rest
 
-- **Everything is on one machine**, over loopback. The file (random bytes) is in the page cache. Over a real network
-  all of these clients wait for the line; what is left of the differences is processor time, memory and start-up.
-- **The receiver** (`Tests/Bench/receiver.c`) throws bodies away faster than any client sends: over HTTP inside the
-  kernel (`MSG_TRUNC`), over HTTPS by hopping from record to record after a real handshake. Decrypting takes as long
-  as encrypting, so that a receiver which did it would be measured in the client's place. It answers `Expect:
-  100-continue` at once and prefers its own order of cipher suites, as servers are mostly set up.
-- **Before anything is timed** each client delivers a file to HiveStub, over HTTP and HTTPS, and its SHA-256 must be
-  right. A run that fails ends the bench.
-- **Wall time** is from exec to exit, **processor time** is user and system by wait4(2), **peak memory** is VmHWM,
-  looked at every 5 ms. **System calls** are those of 256 MiB less those of a tiny
-  file, counted by `strace -f -c` in runs of their own.
-- **Trust**: every client uses the system's store where it always looks, without an option. The bench sees
-  `/etc/ssl/certs` with one authority more in the hashed directory and in the bundle, as update-ca-certificates(8)
-  would leave it, in a mount namespace of its own. curl loads the bundle of all authorities, as Debian has set it
-  up; gighive-upload looks the one that it needs up in the hashed directory. What curl takes with one authority in
-  its bundle is shown as well.
+- **Everything runs on one machine**, over loopback. The file (random bytes) is in the page cache. Over a real network
+  all of these clients wait for the line, and what remains of the differences is processor time, memory and start-up.
+- **The receiver** (`Tests/Bench/receiver.c`) discards bodies faster than any client sends them: over HTTP inside the
+  kernel (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. Decrypting takes as long
+  as encrypting, so a receiver that decrypted would be measured instead of the client. It answers `Expect:
+  100-continue` at once and prefers its own order of cipher suites, as most servers do.
+- **Before anything is timed**, each client uploads a file to HiveStub over HTTP and HTTPS, and its SHA-256 must be
+  correct. A failing run ends the bench.
+- **Wall time** is from exec to exit. **Processor time** is user plus system time from wait4(2). **Peak memory** is
+  VmHWM, read every 5 ms. **System calls** are those for 256 MiB minus those for a tiny file, counted with
+  `strace -f -c` in separate runs.
+- **Trust**: every client uses the system's trust store at its default place, without an option. In the bench's own
+  mount namespace, `/etc/ssl/certs` has one more authority in the hashed directory and in the bundle, as
+  update-ca-certificates(8) would leave it. curl loads the bundle of all authorities, as Debian configures it.
+  gighive-upload looks up the one authority it needs in the hashed directory. The time that curl takes with a bundle of
+  one authority is shown, too.
 - **Without AES instructions**: `OPENSSL_ia32cap=~0x200000200000000` for the client alone.
-- **The limit** over HTTP is the faster of two bare C loops in `Tests/Bench/bare.c`, which do nothing but the data's
-  path: `sendfile`, or `pread` and `write` of 512 KiB. Over HTTPS the loop is `pread` and `SSL_write` of 512 KiB;
-  OpenSSL makes a system call of each record then, which is why it is no limit.
-- **By tus** the receiver keeps the connection and really decrypts over HTTPS, with read-ahead: no record that was hopped
-  over could be left out of what follows. There the slower of the two ends is measured, in all rows of that table.
-  *curl, one PATCH* sends the file to an upload that it need not create, and learns nothing of it: `curl -X PATCH -T`.
-  *{ours}* asks what the server offers, creates the upload, sends requests of 8 to 95 MB and keeps a record of it on
-  the disk, which is synced; *GigHive* also computes the SHA-256, finalizes, and compares. The receiver throws the bytes
-  away and is told beforehand what their SHA-256 is.
-- **{ours} --digest** computes the file's SHA-256 as well, as it does for GigHive, which nobody else here does.
-- **To GigHive, with its SHA-256**: by multipart, with the SHA-256 of all bytes compared with the one in the server's
-  answer. The receiver is told that one beforehand and hashes nothing. Beside it: *curl -F*, which verifies nothing; *the
-  hash alone* (`bare sha256`: one thread that reads 512 KiB with `pread` and gives them to OpenSSL), which sends nothing;
-  and {ours} without the SHA-256 (`--multipart-url`). Processor time is that of all threads.
-- **Neighbours**: a pair counts if everybody else used less than {disturbance:.0%} of one processor meanwhile (busy
-  and stolen time of all processors, less that of client, receiver and driver). That is decided without looking at
-  the times of the pair; if the machine does not calm down, the least disturbed ones fill up what is missing.
+- **The limit** over HTTP is the faster of two bare C loops in `Tests/Bench/bare.c`, which only move the data:
+  `sendfile`, or `pread` and `write` of 512 KiB. Over HTTPS the loop is `pread` and `SSL_write` of 512 KiB. OpenSSL then
+  makes one system call per record, so this loop is not a limit.
+- **With tus** the receiver keeps the connection open and really decrypts over HTTPS, with read-ahead, because it cannot
+  skip records before a following request. All rows of that table therefore measure the slower of the two ends. *curl, one
+  PATCH* sends the file to an existing upload and ignores the result: `curl -X PATCH -T`. *{ours}* asks for the
+  server's extensions, creates the upload, sends requests of 8 to 95 MB, and keeps a synced record on disk. *GigHive* also
+  computes the SHA-256, finalizes, and compares. The receiver discards the bytes and is given their SHA-256 beforehand.
+- **{ours} --digest** also computes the file's SHA-256, as it does for GigHive. No other client here does.
+- **To GigHive, with its SHA-256**: by multipart, comparing the SHA-256 of all bytes with the one in the server's
+  response. The receiver is given that one beforehand and hashes nothing. It is compared with *curl -F*, which verifies
+  nothing; *the hash alone* (`bare sha256`: one thread that reads 512 KiB with `pread` and passes them to OpenSSL), which
+  sends nothing; and {ours} without the SHA-256 (`--multipart-url`). Processor time includes all threads.
+- **Neighbours**: a pair counts if all other processes used less than {disturbance:.0%} of one processor in the meantime
+  (busy and stolen time of all processors, minus that of client, receiver and driver). This is decided without looking
+  at the times of the pair. If the machine stays busy, the least disturbed pairs are used.
   {disturbed}
 """
 
@@ -105,7 +104,7 @@ def write(results: Results, outcomes: list[Outcome], profiles: dict, pairs: int)
     ]
     for scenario in TITLES:
         parts += [f"## {TITLES[scenario]}\n", _scenario_table(results, scenario)]
-    parts += ["## System calls of tus\n", _calls_table(results.tus_calls)]
+    parts += ["## System calls with tus\n", _calls_table(results.tus_calls)]
     parts += ["## --limit-rate\n", _pace_table(results.paces)]
     for scenario, rows in profiles.items():
         parts += _profile_part(scenario, rows, outcomes)
@@ -233,7 +232,7 @@ def _disturbed_text(results: Results) -> str:
     repeated = sum(comparison.disturbed for comparison in results.comparisons)
     kept = sum(comparison.kept_disturbed for comparison in results.comparisons)
     counted = sum(len(comparison.ours) for comparison in results.comparisons)
-    kept_text = f"{kept} of them although they were disturbed" if kept else "none of them disturbed"
+    kept_text = f"{kept} of them despite being disturbed" if kept else "none of them disturbed"
     return f"In this run {counted} pairs count, {kept_text}; {repeated} disturbed ones were repeated."
 
 

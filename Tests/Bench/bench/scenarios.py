@@ -144,7 +144,7 @@ class Bench:
 
 
 def verify(tools: Tools, certificates, clients_to_check: list[Client], folder: Path) -> None:
-    """Each client first delivers a file to HiveStub, which hashes it: nobody is fast by sending something else."""
+    """Each client first uploads a file to HiveStub, which hashes it, so that no client is fast because it sends something else."""
     import os
     import subprocess
 

@@ -115,7 +115,7 @@ def _compile(name: str, flags: list[str]) -> None:
 
 
 def _copy(program: Path, name: str) -> Path:
-    """A build that goes on meanwhile must not change what is measured."""
+    """A concurrent build must not change what is measured."""
     copy = BUILD / name
     copy.parent.mkdir(exist_ok=True)
     shutil.copy2(program, copy)

@@ -2,7 +2,7 @@
 
 Every client finds it where it always looks, without an option: the processes of the bench see a copy of /etc/ssl/certs
 with one authority more, in the hashed directory and in the bundle, as update-ca-certificates(8) does it. The copy is
-mounted in a mount namespace of the bench's own, so that nobody else on the machine sees it."""
+mounted in the bench's own mount namespace, so that nothing else on the machine sees it."""
 
 from __future__ import annotations
 

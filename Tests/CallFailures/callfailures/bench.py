@@ -1,4 +1,4 @@
-"""One run of the program with a fault, and one without: what they came to."""
+"""The results of one run of the program with a fault, and one without."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Hit:
 
 @dataclass
 class Run:
-    """What a run of the program came to."""
+    """The result of a run of the program."""
 
     code: int | None
     """None if it had to be killed."""
@@ -89,7 +89,7 @@ class Run:
 
 @dataclass
 class Outcome:
-    """A run with a fault, and what was found behind it."""
+    """A run with a fault, and the state after it."""
 
     scenario: Scenario
     retries: int
@@ -100,18 +100,18 @@ class Outcome:
     problem: str | None
     """What is not as a success says, right after the run."""
     had_upload: bool = False
-    """Did the record and the server both know of an upload under way afterwards?"""
+    """Whether the record and the server both knew of an unfinished upload afterwards."""
     is_forgotten: bool = False
-    """Had the server an upload under way that the record knew before the run, and does not know afterwards?"""
+    """Whether the server had an unfinished upload that the record knew before the run, but not afterwards."""
     again: Run | None = None
     """The same command without a fault; None after a success."""
     problem_again: str | None = None
     orphans: int = 0
-    """Uploads under way that the server has in the end."""
+    """Unfinished uploads on the server at the end."""
     posts: int = 0
     """Whole plain requests that it has received in the end."""
     left_over: tuple[str, ...] = ()
-    """Files of the state directory that nobody needs any more."""
+    """Files in the state directory that are no longer needed."""
     secrets: tuple[str, ...] = ()
 
 
@@ -205,7 +205,7 @@ class Bench:
 
 
 def _settled(stage: Stage, scenario: Scenario, run: Run) -> str | None:
-    """The stub may be a moment behind the program's end, but only where the program could not know."""
+    """The stub may finish a moment after the program, but only where the program could not know."""
     return scenario.check(stage) if run.code in (0, 14) else None
 
 
@@ -214,7 +214,7 @@ def _has_url(stage: Stage) -> bool:
 
 
 def _left_over(stage: Stage) -> list[str]:
-    """Half-written records, room kept free for nobody, and locks of records that do not exist."""
+    """Half-written records, unused reserved room, and locks of records that do not exist."""
     known = {"directory", *(path.stem for path in stage.records)}
     locks = [path.name for path in stage.state.glob("*.lock") if path.stem not in known]
     return [path.name for path in [*stage.state.glob("*.new"), *stage.state.glob("*.room")]] + locks

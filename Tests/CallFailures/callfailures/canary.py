@@ -14,7 +14,7 @@ class Canary:
     name: str
     """What failing.c makes the program do."""
     rule: Rule
-    """What has to be found."""
+    """What must be found."""
     scenario: str = "tus-http"
     function: str = "connect"
 

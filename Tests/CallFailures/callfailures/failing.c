@@ -1,6 +1,6 @@
 // Loaded in front of a program (LD_PRELOAD), counts its fallible calls and makes the n-th of them fail, once.
 //
-// What counts: calls from the program's own code, after main has begun, of the functions below; of malloc and its kin
+// What counts: calls from the program's own code, after main has begun, of the functions below; of malloc and similar functions
 // also calls from libssl, libcrypto and libz. Calls of Swift's runtime and of the C library itself do not count.
 //
 //     CALL_FAILURES_FUNCTION  the function whose calls are counted; "memory" for malloc, calloc and realloc
@@ -29,7 +29,7 @@ static struct {
 static atomic_int has_begun;
 static atomic_long counted;
 
-// MARK: Whose call is it?
+// MARK: The origin of a call
 
 static void widen(range *range, const struct dl_phdr_info *info) {
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -98,7 +98,7 @@ int __libc_start_main(
         begin, count, arguments, init, fini, rtld_fini, stack_end);
 }
 
-// MARK: Reports (with raw system calls, which nobody intercepts)
+// MARK: Reports (with raw system calls, which are not intercepted)
 
 static void write_line(const char *path, const char *line) {
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);

@@ -17,14 +17,14 @@ enum {
     END,            // says that there is no more
     TRUNCATED,      // 0 from a function of OpenSSL's that reads or writes
     FAILURE,        // any other of OpenSSL's or zlib's
-    TOUCHED,        // works, after somebody has changed the recording's status (ctime) and nothing else of it
+    TOUCHED,        // works, after only the recording's status (ctime) was changed
     WAYS_MOST = 12
 };
 
 // Not for the program: it may have functions of these names.
 #pragma GCC visibility push(hidden)
 
-// The function of the library behind this one.
+// The function of the library after this one.
 void *next(const char *name);
 #define NEXT(name) ((typeof(&name))next(#name))
 

@@ -178,7 +178,7 @@ int socket(int domain, int type, int protocol) {
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t length) {
     int way = WAY("connect", ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, ETIMEDOUT, EINTR);
-    if (way == EINTR) NEXT(connect)(descriptor, address, length); // It goes on by itself.
+    if (way == EINTR) NEXT(connect)(descriptor, address, length); // It continues by itself.
     if (way) FAIL(way, -1);
     return NEXT(connect)(descriptor, address, length);
 }

@@ -1,4 +1,4 @@
-"""What a run with a fault may come to."""
+"""The rules for a run with a fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run
 from .scenarios import Scenario
 
 DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
-"""130 and 143 are for signals, which nobody sends here; 1 is a mistake of the program's own."""
+"""130 and 143 are for signals, which are not sent here; 1 is an internal error."""
 
 FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT = 3, 2, 4, 5, 11, 12, 13, 14
 DONE = {0, OUTPUT}
@@ -52,7 +52,7 @@ class Rule(enum.Enum):
     SECRET = "no secret in the output"
     AGAIN = "the same command succeeds afterwards"
     ONCE = "afterwards the server has the recording once"
-    RESUMABLE = "an upload under way stays resumable, and none is left on the server"
+    RESUMABLE = "an unfinished upload stays resumable, and none is left on the server"
     LEFT_OVER = "nothing is left over in the state directory"
 
 
@@ -106,7 +106,7 @@ def expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
 
 
 def _expected_of_network(scenario: Scenario, retries: int) -> set[int]:
-    """A lost connection can be one that nobody needed any more."""
+    """A lost connection may be one that was no longer needed."""
     return {0} if retries and scenario.may_repeat else {0, NETWORK}
 
 
@@ -175,7 +175,7 @@ def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
     if outcome.is_forgotten and again is not None:
         findings.append((Rule.RESUMABLE, f"after exit code {code}, the record does not know the upload"))
     elif outcome.orphans and not findings and (outcome.scenario.begins_with_upload or again and outcome.had_upload):
-        findings.append((Rule.RESUMABLE, "the upload was not gone on with, and stays on the server"))
+        findings.append((Rule.RESUMABLE, "the upload was not resumed, and stays on the server"))
     return findings
 
 
@@ -186,7 +186,7 @@ def fault_of_words(run: Run) -> str | None:
         return f"a success that complains: {complaints[0]}" if complaints else None
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
-    sentence = lines[-1].partition(" Go on with: gighive-upload resume ")[0]
+    sentence = lines[-1].partition(" Resume with: gighive-upload resume ")[0]
     if not sentence.endswith((".", "?", "!")) or len(sentence) < 30:
         return f"no sentence: {lines[-1]}"
     return f"words that say nothing: {lines[-1]}" if EMPTY_WORDS.search(lines[-1]) else None

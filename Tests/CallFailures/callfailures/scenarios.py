@@ -1,4 +1,4 @@
-"""What the program is made to do while its calls fail, and what has to be true afterwards."""
+"""What the program does while its calls fail, and what must be true afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Broken(Exception):
 
 @dataclass
 class Stage:
-    """One run's place: a directory of its own, a recording that no other run has, the stub."""
+    """The place of one run: its own directory, its own recording, and the stub."""
 
     folder: Path
     hive: HiveStub
@@ -225,16 +225,16 @@ class Scenario:
     faults: tuple[str, ...] = ()
     """The stub's."""
     is_recorded: bool = True
-    """Does it depend on the state directory?"""
+    """Whether it depends on the state directory."""
     may_repeat: bool = True
-    """Is another try after a lost connection safe, so that --retries helps?"""
+    """Whether a retry after a lost connection is safe, so that --retries helps."""
     is_transfer: bool = True
     has_digest: bool = True
-    """Does the program know the SHA-256 of what it sends?"""
+    """Whether the program knows the SHA-256 of what it sends."""
     begins_with_upload: bool = False
-    """Is there an upload under way before the run?"""
+    """Whether there is an unfinished upload before the run."""
     ends_with_upload: bool = False
-    """Is the upload what is delivered?"""
+    """Whether the run delivers that upload."""
 
 
 SCENARIOS = [

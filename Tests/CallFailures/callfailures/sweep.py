@@ -1,4 +1,4 @@
-"""Every call of a scenario in turn, in every way, by as many processes as the machine has processors."""
+"""Every call of a scenario in turn, in every way, in as many processes as there are processors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sweep:
     """1: every call; more: every so many."""
     first: int = 1
     is_whole: bool = True
-    """Every way of each call, or the first alone?"""
+    """Whether to try every way of each call, or only the first."""
     canary: str = ""
 
     @property
@@ -66,7 +66,7 @@ def _work(sweep: Sweep) -> Result:
 
 
 def _calls(sweep: Sweep, number: int) -> list[Outcome]:
-    """One call, in its ways. Empty if the scenario ended before it came to it."""
+    """One call, in its ways. Empty if the scenario ended before it."""
     outcomes: list[Outcome] = []
     while True:
         fault = Fault(sweep.function, number, len(outcomes), sweep.canary)

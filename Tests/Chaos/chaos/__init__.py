@@ -1,1 +1,1 @@
-"""The chaos harness. Start with plan.py (what may happen) and rules.py (what fails)."""
+"""The chaos harness. Start with plan.py (the plan) and rules.py (the rules)."""

@@ -1,4 +1,4 @@
-"""The harness proves itself: the program behind a script that spoils it has to be caught, and for that reason."""
+"""The harness proves itself: the program behind a script that breaks it must be caught, and for that reason."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Script(Plan):
 class Canary:
     name: str
     rule: Rule | None
-    """What has to be found; None: nothing."""
+    """What must be found; None for nothing."""
     spoiled: str = ""
     """Lines of the shell before the program is started: $command, $last (the password's file), $HOME."""
     is_cut: bool = False

@@ -1,4 +1,4 @@
-"""Starts of the program under test, and what it says."""
+"""Starts of the program under test, and its output."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Client:
 
 
 class Run:
-    """A start under way."""
+    """A start in progress."""
 
     def __init__(self, command: list[str], folder: Path):
         self._began = time.monotonic()

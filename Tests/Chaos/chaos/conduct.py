@@ -1,4 +1,4 @@
-"""How the proxy treats a connection: values that a plan draws and the proxy obeys."""
+"""The faults of a connection: drawn by the plan, carried out by the proxy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TROUBLES = {
     RESET_SERVER: "FIN to the client, RST to the server",
     HALF_CLOSE: "FIN to the server, whose answer still passes; what the client sends is thrown away",
     SWALLOW: "takes up to a MiB of what the client sends and passes nothing on, then RST to both sides",
-    STALL: "neither takes nor passes anything for a time, then goes on",
+    STALL: "accepts and forwards nothing for a time, then continues",
 }
 
 
@@ -96,7 +96,7 @@ class Interruption:
     what: str
     connection: int | None = None
     is_open: bool = True
-    """Was a request under way? Without one there is nothing to send again."""
+    """Whether a request was in flight. Without one there is nothing to send again."""
 
 
 def place_of(point: Point, segments: list[Segment], before: int) -> int | None:

@@ -35,7 +35,7 @@ MOST_SWALLOWED_BYTES = 1 << 20
 """What the buffers of something between may hold and lose. Without a limit it would lose more than a line can."""
 
 SHORTEST_WAIT_SECONDS = 0.004
-"""A limited rate is kept in the mean; for less than this nobody waits."""
+"""A limited rate is kept on average. Shorter waits than this are skipped."""
 
 OVERLOADED_FROM = 0.75
 """In times of what the client bears."""
@@ -61,7 +61,7 @@ class Direction:
         """Positions in the block where something is to happen once the bytes before have passed."""
         self.passed = 0
         self.has_ended = self.is_closed = False
-        """Has the source ended? Was that passed on?"""
+        """Whether the source has ended, and whether that was passed on."""
         self.crumbs = 0
         self.is_swallowing = False
 
@@ -85,7 +85,7 @@ class Connection:
         """Bytes of the client that were taken and thrown away."""
         self._blocked_since = time.monotonic()
         self._idle_cut: Interruption | None = None
-        """The trouble that struck, if no request was under way."""
+        """The trouble that struck, if no request was in progress."""
         self._due = 0.0
         """When the rate allows the next block."""
 
@@ -248,7 +248,7 @@ class Connection:
 
     @property
     def _is_open(self) -> bool:
-        """Does somebody wait for an answer, or is about to?"""
+        """Whether a response is being waited for, or soon will be."""
         return bool(self._unanswered) or self._requests.is_in_head
 
     def _broke(self, direction: Direction, how: str) -> None:

@@ -1,4 +1,4 @@
-"""What may happen in a round. Everything that is random is drawn here, from the round's seed."""
+"""The plan of a round. Everything random is drawn here, from the seed of the round."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Plan:
         """The start with this number, from 0."""
         dice = self._dice(f"attempt {number}")
         kill = self._moment(dice, is_late=True) if number < self.kills else None
-        # A start that has nothing to retry with gives up at once and is started anew: that has to work, too.
+        # A start that has nothing to retry with gives up at once and is started again: that has to work, too.
         retries = dice.choice((0, 1, 3, 8, 8, 20))
         return Attempt(number > 0 and dice.random() < 0.5, kill, retries, dice.uniform(0, 0.3))
 

@@ -1,4 +1,4 @@
-"""A TCP proxy that misbehaves as ordered, and counts. It never changes a byte, and holds at most one block a direction."""
+"""A TCP proxy that misbehaves as ordered, and counts. It never changes a byte, and holds at most one block per direction."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Proxy:
     # For connections.
 
     def orders_within(self, segments: list[Segment], before: int) -> list[tuple[int, Callable[[], None]]]:
-        """Orders whose point lies in the block, with their positions. They are taken: nobody else gets them."""
+        """Orders whose point is in the block, with their positions. They are removed from the list."""
         with self._lock:
             found = [(at, order) for order in self._orders if (at := place_of(order[0], segments, before)) is not None]
             for _, order in found:

@@ -1,4 +1,4 @@
-"""One round: a file, a server, a proxy between, and a client that is killed and started until it says delivered."""
+"""One round: a file, a server, a proxy in between, and a client that is killed and restarted until it reports delivered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails a round: what was observed in, findings out."""
+"""The rules of a round: from observations to findings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUESTS_UNDER_WAY = 2
 """How many requests a client may send before the first one's answer: together they are one chunk."""
 
 NETWORK_CODES = {4: "no connection", 9: "server failure", 11: "conflict"}
-"""How a start may end while the network is at its worst. The next one has to go on."""
+"""How a start may end while the network fails. The next one must resume."""
 
 KILLED = -9
 TRANSIENT = (408, 409, 423, 429, 500, 502, 503, 504, 400, 404, 410)
@@ -62,7 +62,7 @@ class Start:
     code: int
     resumes: bool = False
     was_killed: bool = False
-    """Did our kill -9 hit it?"""
+    """Whether our kill -9 ended it."""
     hung: bool = False
     delivered: dict | None = None
     """Its last `delivered` event."""
@@ -205,7 +205,7 @@ def _judge_start(seen: Observation, start: Start):
 
 
 def _had_reason(seen: Observation, start: Start) -> bool:
-    """Did anything happen that a client can give up for? An upload may be locked since an earlier start was killed."""
+    """Whether anything happened that a client may give up for. The upload may be locked since an earlier start was killed."""
     if _count(seen, start.began, start.ended) or any(start.began <= time <= start.ended for time in seen.refusals):
         return True
     if any(down <= start.ended and start.began <= up for down, up in seen.outages):
@@ -234,7 +234,7 @@ def _judge_bytes(seen: Observation) -> list[Finding]:
 
 
 def _was_refused(seen: Observation, exchange: Exchange) -> bool:
-    """Was the request before this one refused, or the one that it had been sent right behind?"""
+    """Whether the previous request, or the one that it was pipelined after, was refused."""
     carriers = _carriers(seen)
     position = next(number for number, other in enumerate(carriers) if other is exchange)
     before = carriers[max(0, position - REQUESTS_UNDER_WAY) : position]

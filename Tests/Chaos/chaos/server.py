@@ -1,4 +1,4 @@
-"""The receiver of a round: HiveStub in a process of its own, which can be killed and started again with what it had."""
+"""The receiver of a round: HiveStub in a separate process, which can be killed and restarted with its state."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Server:
         return [(digest_of(path), path.stat().st_size) for path in files]
 
     def errors(self) -> list[str]:
-        """What the server says of its own mistakes."""
+        """The server's own error messages."""
         text = self._log.read_text(errors="replace")
         return [text[at : at + 2000] for at in (text.find("Traceback"),) if at >= 0]
 

@@ -1,4 +1,4 @@
-"""What people see: a line a round, and the table of figures."""
+"""Output for people: one line per round, and the table of figures."""
 
 from __future__ import annotations
 

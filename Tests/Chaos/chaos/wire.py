@@ -1,4 +1,4 @@
-"""Reads along: finds requests and answers in bytes that pass by (RFC 9112), without holding any back. Pure.
+"""Parses the traffic: finds requests and responses in passing bytes (RFC 9112), without holding any back. Pure.
 
 Requests may be pipelined, so that answers are matched to them in order.
 """
@@ -52,7 +52,7 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """The position in the file behind the last byte that passed."""
+        """The position in the file after the last byte that passed."""
         return (self.offset or 0) + self.body_bytes
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class Requests:
 
     @property
     def is_in_head(self) -> bool:
-        """Has a head begun that is not whole yet?"""
+        """Whether a head has started that is not complete yet."""
         return bool(self._head)
 
     def feed(self, block: bytes) -> list[Segment]:
@@ -212,7 +212,7 @@ class Answers:
         return position, False
 
     def _read_line(self, block: bytes, position: int) -> tuple[int, bool]:
-        """A chunk's size, the line end behind a chunk, or a trailer's line (RFC 9112 section 7.1)."""
+        """A chunk size, the line end after a chunk, or a trailer line (RFC 9112 section 7.1)."""
         end = block.find(b"\n", position)
         self._line += block[position : end if end >= 0 else len(block)]
         if end < 0:

@@ -7,7 +7,7 @@ public func runTarget(_ name: UnsafePointer<CChar>, _ start: UnsafePointer<UInt8
   return true
 }
 
-/// What the tests have in its place needs Glibc.
+/// The version in the tests needs Glibc.
 final class GuardPage {
   init(room: Int) {}
 

@@ -8,7 +8,7 @@ enum Cut: CaseIterable {
 /// The longest input that is cut, in bytes.
 private let room = 1 << 20
 
-/// Its pieces lie flush against a page that nobody may touch.
+/// Its pieces end right before an inaccessible page.
 nonisolated(unsafe) private let page = GuardPage(room: room)
 
 extension [UInt8] {

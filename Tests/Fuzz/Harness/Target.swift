@@ -1,8 +1,8 @@
-/// A parser under test, and the rules that hold for everything it is fed. A rule that is broken ends the process.
+/// A parser under test, and the rules that hold for every input. A broken rule ends the process.
 struct Target: Sendable {
   let name: String
   let run: @Sendable ([UInt8]) -> Void
-  /// What came out, in a line that another implementation can be held against; nil where there is no other.
+  /// The result as a line to compare with another implementation; nil if there is none.
   var show: (@Sendable ([UInt8]) -> String)?
 }
 

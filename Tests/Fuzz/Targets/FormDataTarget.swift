@@ -1,4 +1,4 @@
-/// A form: a field's name, its value, a file's name and its media type, a line each.
+/// A form: a field's name, its value, a file's name and its media type, one per line.
 enum FormDataTarget {
   private static let boundary = Boundary(random: Array(0...15))
 
@@ -36,7 +36,7 @@ enum FormDataTarget {
       require(takeLine(&rest).isEmpty, "no end of the part's head")
       require(rest.starts(with: field.value.utf8), "another value")
       rest = rest.dropFirst(field.value.utf8.count)
-      require(takeLine(&rest).isEmpty, "no line end behind the value")
+      require(takeLine(&rest).isEmpty, "no line end after the value")
     }
     require(takeLine(&rest) == Array(("--" + boundary.text).utf8), "no boundary before the file")
     let fileName = String(decoding: file.fileName, as: UTF8.self)

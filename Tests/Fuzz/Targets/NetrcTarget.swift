@@ -1,4 +1,4 @@
-/// A host and perhaps a user in the first line, a netrc file behind it.
+/// A host and perhaps a user on the first line, followed by a netrc file.
 enum NetrcTarget {
   static func run(_ input: [UInt8]) {
     let lines = input.lines(2)
@@ -22,7 +22,7 @@ enum NetrcTarget {
     }
   }
 
-  /// Would what is appended be taken as the value of the last word?
+  /// Whether appended text would become the value of the last word.
   private static func endsInAWord(_ tokens: [String]) -> Bool {
     tokens.last.map { ["machine", "login", "password", "account"].contains($0) } ?? false
   }

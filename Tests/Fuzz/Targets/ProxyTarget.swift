@@ -4,7 +4,7 @@ enum ProxyTarget {
     let lines = input.lines(3)
     guard let proxy = try? Proxy(variable: lines[0].text) else { return }
     let isVisible = { (byte: UInt8) in byte > 0x20 && byte < 0x7F }
-    require(!proxy.host.isEmpty && proxy.port > 0 && proxy.host.utf8.allSatisfy(isVisible), "a proxy that is none")
+    require(!proxy.host.isEmpty && proxy.port > 0 && proxy.host.utf8.allSatisfy(isVisible), "an invalid proxy")
     if let authorization = proxy.authorization {
       require(Field("Proxy-Authorization", authorization).isSendable, "credentials that write lines")
       require(lines[0].contains(UInt8(ascii: "@")), "credentials out of nothing")

@@ -20,7 +20,7 @@ enum RecordTarget {
   private static func checkAccepted(_ bytes: [UInt8], crc32: ([UInt8]) -> UInt32) {
     guard let record = decoded(bytes, crc32) else { return }
     require(bytes.count <= Limits.recordLength, "accepted what is over the limit")
-    require(UploadRecord.isID(record.id), "an ID that is none")
+    require(UploadRecord.isID(record.id), "an invalid ID")
     require(!record.path.isEmpty && !record.path.contains(0), "a path that cannot be opened")
     require(record.offset >= 0 && record.offset <= record.identity.size, "an offset outside the file")
     let written = record.encoded(crc32: self.crc32)

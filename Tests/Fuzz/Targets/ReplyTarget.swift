@@ -1,4 +1,4 @@
-/// What a server says to an upload of `hello`: the status in the first line, the content behind it.
+/// A server's response to an upload of `hello`: the status on the first line, then the content.
 enum ReplyTarget {
   private static let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 

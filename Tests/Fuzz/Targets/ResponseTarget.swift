@@ -8,7 +8,7 @@ enum ResponseTarget {
     var sending = Exchange.Sending.head
     var canReuse = false
     var error: ResponseError?
-    /// When the connection ends behind it.
+    /// When the connection ends after it.
     var atEnd: Response?
     var errorAtEnd: ResponseError?
   }
@@ -34,7 +34,7 @@ enum ResponseTarget {
     do throws(ResponseError) {
       try input.deliver(cut) { (piece) throws(ResponseError) in outcome.taken += try exchange.receive(piece) }
     } catch {
-      // How much was taken before the error is nobody's concern.
+      // How much was consumed before the error does not matter.
       return Outcome(error: error)
     }
     outcome.response = exchange.finalResponse
@@ -50,7 +50,7 @@ enum ResponseTarget {
 
   private static func check(_ response: Response?, of kind: Kind) {
     guard let response else { return }
-    require(response.status >= 200 && response.status < 600, "a status that is none")
+    require(response.status >= 200 && response.status < 600, "an invalid status")
     require(response.head.fields.count <= Limits.fieldCount, "more fields than the limit")
     require(response.head.fields.allSatisfy { $0.isSendable }, "a field that could not be sent on")
     require(response.content.count <= Limits.replyLength, "more content than the limit")

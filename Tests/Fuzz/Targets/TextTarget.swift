@@ -63,7 +63,7 @@ enum TextTarget {
 
   static func show(_ input: [UInt8]) -> String { "accept " + Base64.encode(input) + " " + Percent.encode(input) }
 
-  /// RFC 4648, 4; nil for what is not base 64.
+  /// RFC 4648, 4; nil for what is not Base64.
   private static func decodedBase64(_ text: String) -> [UInt8]? {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var values: [UInt8: UInt32] = [:]

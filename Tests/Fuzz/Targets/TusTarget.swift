@@ -29,7 +29,7 @@ struct TusScript {
   private let isSecure: Bool
   /// The requests that are not answered, oldest first.
   private var underWay: [HTTPRequest] = []
-  /// The end of what has ever been sent of this upload: nobody can have more.
+  /// The highest byte ever sent of this upload: the server cannot have more.
   private var sentEnd: Int64
   /// The most that the server has acknowledged, and the answers since then.
   private var highestOffset: Int64 = 0
@@ -149,7 +149,7 @@ struct TusScript {
     let acknowledged = upload.acknowledged
     require(acknowledged <= sentEnd, "\(acknowledged) acknowledged of \(sentEnd) that were sent")
     if acknowledged > highestOffset { (highestOffset, fruitlessAnswers) = (acknowledged, 0) }
-    require(fruitlessAnswers < 64, "goes on and on, and gets nowhere")
+    require(fruitlessAnswers < 64, "continues without progress")
     require((upload.expires?.utf8.count ?? 0) <= Limits.uriLength, "a date without end")
     guard let location = upload.location else { return }
     require((try? TargetURI(location.text)) == location, "a location that cannot be kept")

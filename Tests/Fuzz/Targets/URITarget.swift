@@ -17,7 +17,7 @@ enum URITarget {
     require((try? TargetURI(uri.text)) == uri, "\(uri.text) is another URI when it is read again")
     require(uri.text.utf8.count <= Limits.uriLength, "longer than the limit")
     let isVisible = { (byte: UInt8) in byte > 0x20 && byte < 0x7F }
-    require(!uri.host.isEmpty && uri.host.utf8.allSatisfy(isVisible), "a host that is none")
+    require(!uri.host.isEmpty && uri.host.utf8.allSatisfy(isVisible), "an invalid host")
     require(!uri.host.utf8.contains { "/?#@[]\\\"<>%,".utf8.contains($0) }, "a host with \(uri.host)")
     require(uri.host.utf8.allSatisfy { !(0x41...0x5A).contains($0) }, "a host in upper case")
     require(uri.port > 0, "port 0")

@@ -70,7 +70,7 @@ def compile_swift(kind: str, files: list[Path], copy: Path, product: Path) -> No
     new = product.with_suffix(".new")
     paths = ["-file-prefix-map", f"{copy}={ROOT}"]
     command = ["swiftc", *COMMON, *FLAGS[kind], *paths, *map(str, files), "-o", str(new)]
-    # The compiler leaves files of its own in the working directory.
+    # The compiler leaves files in the working directory.
     built = subprocess.run(command, cwd=SCRATCH, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if built.returncode != 0:
         raise BuildFailed(f"{built.stdout}\nswiftc: exit code {built.returncode}")

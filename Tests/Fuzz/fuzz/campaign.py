@@ -1,4 +1,4 @@
-"""Runs a target under libFuzzer for some time, and says what came of it."""
+"""Runs a target under libFuzzer for some time, and reports the outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other implementations, which the outcomes of `replay --show` are held against: Python's own."""
+"""Compares the results of `replay --show` with other implementations: Python's own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def refuse(word: str):
 
 
 def same_json(ours: str, theirs) -> bool:
-    """Is our rendering, read by Python, Python's value?"""
+    """Whether Python reads the same value from our rendering."""
     return comparable(python_json(ours.encode())) == comparable(theirs)
 
 
@@ -76,7 +76,7 @@ def json_finding(text: bytes, shown: str) -> str | None:
 
 
 def uri_finding(text: bytes, shown: str) -> str | None:
-    """Is a reference resolved as urllib resolves it? What ours refuses, such as other schemes, is not compared.
+    """Whether a reference is resolved as by urllib. What ours refuses, such as other schemes, is not compared.
 
     Neither are empty segments: urllib drops them, where RFC 3986, 5.2.4 keeps them.
     """

@@ -19,7 +19,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess:
 
 
 def listed() -> dict[str, bool]:
-    """All targets. Can what comes out of them be shown?"""
+    """All targets, and whether their results can be shown."""
     lines = run("--list").stdout.decode().splitlines()
     return {line.split()[0]: line.endswith(" show") for line in lines}
 

@@ -1,4 +1,4 @@
-"""Writes an answer: framing (RFC 9112 section 6), and the faults of framing and writing."""
+"""Writes a response: framing (RFC 9112 section 6), and the faults of framing and writing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERIM = (
 
 
 def must_close(answer: Answer, plan: Plan) -> bool:
-    """Whether the connection cannot go on after this answer."""
+    """Whether the connection cannot continue after this answer."""
     fatal = ("close-delimited", "garbage", "truncated", "conflicting-lengths", "raw-answer")
     return answer.close or answer.framing == "close" or any(name in plan for name in fatal)
 

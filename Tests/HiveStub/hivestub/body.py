@@ -1,4 +1,4 @@
-"""A request's body: exactly Content-Length bytes, with the faults that strike while they arrive."""
+"""A request body: exactly Content-Length bytes, with the faults that occur while they arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was delivered, by whichever endpoint: recordings, events, delete tokens, finalized uploads."""
+"""Everything delivered by any endpoint: recordings, events, delete tokens, finalized uploads."""
 
 from __future__ import annotations
 

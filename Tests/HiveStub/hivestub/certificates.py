@@ -1,4 +1,4 @@
-"""A throw-away certificate authority, made by the openssl command in a temporary directory.
+"""A temporary certificate authority, created with the openssl command.
 
 Keys are P-256 so that making them takes milliseconds. `Authority.issue` takes the subject and the
 names, so that tests can also have certificates that are wrong in some way.

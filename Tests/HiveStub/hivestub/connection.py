@@ -134,7 +134,7 @@ class Connection:
     def _carry_out(self, request: Request, plan: Plan, endpoint, body: Body) -> Answer:
         body.on_begin = lambda: self._send_continue(request, plan)
         if not body.left:
-            body.strike()  # nobody may ask for the body of a request without one
+            body.strike()  # the body of a request without one must not be read
         if "status" in plan:
             body.discard()
             return plan["status"].answer()

@@ -1,4 +1,4 @@
-"""GigHive's `POST /db/delete_media_files.php`: whoever uploaded a recording may take it back."""
+"""GigHive's `POST /db/delete_media_files.php`: the uploader of a recording may delete it."""
 
 from __future__ import annotations
 

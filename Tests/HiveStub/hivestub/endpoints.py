@@ -1,4 +1,4 @@
-"""What an endpoint is, the endpoint for any path, the discarding one, and how bodies are received."""
+"""Endpoints: the interface, the one for any path, the discarding one, and the receiving of bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands behind a fault's name: how it is read, and what it becomes."""
+"""The arguments of faults: how they are parsed, and what they become."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EarlyStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """A status in the place of the answer; Retry-After only where it is ordered."""
+    """A status instead of the response; Retry-After only if given."""
 
     status: int
     retry_after: str
@@ -39,7 +39,7 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Foreign:
-    """An answer that somebody else gives: a page, without tus's headers and without JSON."""
+    """A response from something else: a page, without tus headers and without JSON."""
 
     status: int
     location: str

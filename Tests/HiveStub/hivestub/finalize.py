@@ -1,4 +1,4 @@
-"""GigHive's `POST /api/uploads/finalize`: makes a complete tus upload a recording."""
+"""GigHive's `POST /api/uploads/finalize`: turns a complete tus upload into a recording."""
 
 from __future__ import annotations
 

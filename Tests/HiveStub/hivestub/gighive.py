@@ -1,4 +1,4 @@
-"""GigHive's multipart endpoint, `POST /api/uploads.php?ui=json`, and what every delivery must fulfil.
+"""GigHive's multipart endpoint, `POST /api/uploads.php?ui=json`, and the requirements of every delivery.
 
 The answers follow the table "GigHive's endpoints, as a real server answers" of field-facts. What the
 table leaves open (the order of the checks, the text of a few messages) is a choice made here.

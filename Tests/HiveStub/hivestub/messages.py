@@ -1,4 +1,4 @@
-"""What was received and what is answered: the records that pass between the stub's parts."""
+"""Requests and responses, as passed between the parts of the stub."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Request:
     continue_sent: bool = False
     body_bytes: int = 0
     drained_bytes: int = 0
-    """What the client sent on behind an answer that ended the connection; known once it has ended."""
+    """What the client sent after a response that ended the connection; known once it has ended."""
     complete: bool = False
     """All bytes that Content-Length announced have arrived."""
     body: bytes | None = None

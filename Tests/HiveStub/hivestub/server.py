@@ -39,8 +39,8 @@ class HiveStub:
     faults: orders such as "early-status=413:rst" or "reset-after=1000@1"; see faults.KINDS. They can
         be replaced while it runs.
     answer: bytes, or a function from the Request to bytes, sent verbatim instead of every final answer.
-    store: directory for the files' bytes, the uploads under way (in `.hivestub`) and what was delivered: a
-        stub that is started on it again goes on. Without it files are only hashed.
+    store: directory for the files' bytes, the unfinished uploads (in `.hivestub`) and what was delivered: a
+        stub that is started on it again continues. Without it files are only hashed.
     max_body: like ModSecurity's limit: 413 from the headers alone, before credentials.
     keep_body: how many bytes of each raw body the log keeps.
     user=None: no credentials are asked for.
@@ -153,12 +153,12 @@ class HiveStub:
 
     @property
     def recordings(self) -> list[Recording]:
-        """What was delivered to GigHive's endpoints, by multipart or by tus and finalize."""
+        """What was delivered to GigHive's endpoints, by multipart or over tus and finalize."""
         return self.catalogue.recordings
 
     @property
     def uploads(self) -> list[Upload]:
-        """The tus uploads that are under way; at /tus/ also those that are complete."""
+        """The tus uploads that are in progress; at /tus/ also those that are complete."""
         return self._site.uploads
 
     @property

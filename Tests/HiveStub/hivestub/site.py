@@ -1,4 +1,4 @@
-"""Which endpoint a path has, and what the endpoints share: the store, the catalogue, the credentials."""
+"""The endpoint of each path, and what endpoints share: the store, the catalogue, the credentials."""
 
 from __future__ import annotations
 

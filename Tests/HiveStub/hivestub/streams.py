@@ -1,4 +1,4 @@
-"""A connection's bytes, plain or TLS: reading, writing, throwing away, and the ways to end.
+"""The bytes of a connection, plain or TLS: reading, writing, discarding, and the ways to end.
 
 Reads never take a timeout: a poll before each would cost more than the read. `HiveStub.stop` shuts the
 socket down from outside instead, which wakes every blocked call.
@@ -79,7 +79,7 @@ class Stream:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, WAKE_BYTES if late else 1)
 
     def stop_reading(self) -> None:
-        """Wakes a blocked read and lets it end; writing goes on. Another thread calls it."""
+        """Wakes a blocked read and lets it end. Writing continues. Another thread calls it."""
         try:
             socket.socket.shutdown(self._socket, socket.SHUT_RD)
         except OSError:

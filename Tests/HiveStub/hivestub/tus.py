@@ -25,7 +25,7 @@ GIGHIVE_EXTENSIONS = ("creation", "creation-with-upload", "termination", "concat
 EXTENSIONS = (*GIGHIVE_EXTENSIONS, "expiration", "checksum")
 
 READ_ON_BYTES = 256 << 10
-"""How much of a body that nobody wants Go's server reads in order to keep the connection."""
+"""How much of an unwanted body Go's server reads in order to keep the connection."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class TusEndpoint(Endpoint):
 
     @contextmanager
     def _spooled(self, body: Body, wanted: tuple[str, bytes] | None) -> Iterator[Path]:
-        """The whole body in a file of its own, if it has the wanted checksum."""
+        """The whole body in a separate file, if it has the expected checksum."""
         path = self.store.spool_path()
         digest = hashlib.new(wanted[0]) if wanted else None
         try:

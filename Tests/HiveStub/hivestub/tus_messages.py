@@ -1,4 +1,4 @@
-"""What stands in tus 1.0 headers, and tusd's words for what is wrong with a request."""
+"""The headers of tus 1.0, and tusd's error messages."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def examine(workbench: Workbench, binary_name: str) -> list[str]:
         console.print_growth(growth)
         if growth.finding is None:
             unnoticed.append("the growth was not noticed")
-    # In many small requests, none of which has a steady state of its own: the growth alone can tell.
+    # Many small requests have no steady state, so only the growth reveals the leak.
     plain, chunked = Row(TUS_HTTP, MEDIUM), Row(TUS_HTTP, MEDIUM, chunk=SMALL_CHUNK)
     for growth in rules.growths([run(plain, is_limited=False), run(chunked, is_limited=False)]):
         console.print_growth(growth)

@@ -1,4 +1,4 @@
-"""A cgroup (version 2) of our own with `memory.max`, where the machine allows one.
+"""A separate cgroup (version 2) with `memory.max`, where the machine allows one.
 
 RLIMIT_AS bounds what the process maps. A cgroup also counts what the kernel holds for it: page cache and socket
 buffers. Most containers do not let their inhabitants make one; then `find` says why, and the tables say so too.

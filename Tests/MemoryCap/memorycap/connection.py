@@ -71,7 +71,7 @@ class Connection:
         return taken
 
     def has_more(self, seconds: float) -> bool:
-        """Does something come within this time that has not been asked for yet, such as the next request?"""
+        """Whether more data, such as the next request, arrives within this time."""
         pending = self._stream.pending() if isinstance(self._stream, ssl.SSLSocket) else 0
         return bool(self._rest or pending or select.select([self._stream], [], [], seconds)[0])
 

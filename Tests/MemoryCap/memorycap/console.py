@@ -57,7 +57,7 @@ def print_outcome(outcome: Outcome, code: elf.Code) -> None:
 
 
 def demangled(name: str) -> str:
-    """A Swift name for a person, where the toolchain is there to say it."""
+    """A demangled Swift name, if the toolchain is installed."""
     swift = shutil.which("swift")
     if swift is None or not name.startswith("$"):
         return name

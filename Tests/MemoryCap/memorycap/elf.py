@@ -37,7 +37,7 @@ class Code:
     text: bytes
 
     def follows_call(self, address: int) -> bool:
-        """Can this be a return address? Then a call instruction ends there: direct, or through register or memory."""
+        """Whether this can be a return address: a call instruction ends there, direct or through register or memory."""
         before = self.text[max(0, address - self.start - 7) : address - self.start]
         if before[-5:-4] == b"\xe8":
             return True

@@ -97,7 +97,7 @@ static void report_stack(pid_t pid, const struct breakpoint *b, uint64_t stack_p
     fputc('\n', report);
 }
 
-/* Handles a SIGTRAP. Returns the signal that the client still has to be given, or 0. */
+/* Handles a SIGTRAP. Returns the signal to deliver to the client, or 0. */
 static int step_over(pid_t pid) {
     struct user_regs_struct registers;
     if (ptrace(PTRACE_GETREGS, pid, 0, &registers) != 0) return 0;

@@ -35,7 +35,7 @@ class Sample:
 
 @dataclass
 class Measurement:
-    """What one run came to."""
+    """The result of one run."""
 
     exit_code: int = -1
     """The client's; 128 + N if signal N ended it, -1 if it hung or never started."""

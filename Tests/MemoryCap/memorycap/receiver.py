@@ -1,4 +1,4 @@
-"""A GigHive-like receiver of one run's uploads, by multipart and by tus, in a process of its own.
+"""A GigHive-like receiver for the uploads of one run, multipart and tus, in a separate process.
 
 Over HTTPS it really decrypts. It hashes every byte of the files, so that what is claimed to have arrived did arrive. It
 keeps nothing. It tells the others how far it is through the scoreboard.
@@ -21,7 +21,7 @@ from .scoreboard import Scoreboard
 from .tus import ENDPOINT, FINALIZE, TusServer
 
 ROUND_TRIP_SECONDS = 0.05
-"""As on a line: the session tickets that follow a TLS handshake are with the client before its body is under way."""
+"""As on a real line, the session tickets after a TLS handshake reach the client before it sends its body."""
 
 
 class Receiver:
@@ -80,7 +80,7 @@ class Service:
             self._threads[-1].start()
 
     def end(self, seconds: float) -> Arrivals:
-        """Waits for the connections that are still being read, but not for ever."""
+        """Waits for the connections that are still being read, up to a limit."""
         give_up = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, give_up - time.monotonic()))

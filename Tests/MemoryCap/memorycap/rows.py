@@ -72,7 +72,7 @@ class Row:
     rate: int = 0
     """--limit-rate in bytes a second."""
     is_resumed: bool = False
-    """Killed with SIGKILL half-way and begun again: the second run is measured."""
+    """Killed with SIGKILL half-way and resumed: the second run is measured."""
 
     @property
     def manner(self) -> str:

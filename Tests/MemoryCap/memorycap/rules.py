@@ -162,6 +162,6 @@ class Growth:
 
 
 def growths(outcomes: list[Outcome]) -> list[Growth]:
-    """One for each row that was run, and that one with which it has to be compared."""
+    """One for each row that was run, and the row to compare it with."""
     peaks = {outcome.row: outcome.measured.peak for outcome in outcomes}
     return [Growth(row, peak - peaks[row.smaller]) for row, peak in peaks.items() if row.smaller in peaks]

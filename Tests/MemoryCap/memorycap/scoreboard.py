@@ -7,7 +7,7 @@ from pathlib import Path
 
 STARTING, STEADY, ENDING, BETWEEN_EARLY, BETWEEN_LATE = range(5)
 """Phases of a transfer: before 5 % have arrived, until 95 % have, after. Of what is sent in several requests, only the
-inside of each (from 5 % to 95 % of it) is steady; what lies between belongs to the first or the second half."""
+inside of each (from 5 % to 95 % of it) is steady; the time between them belongs to the first or the second half."""
 
 PHASE, RECEIVED, CLIENT_PID = range(3)
 

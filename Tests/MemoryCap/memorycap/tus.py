@@ -19,7 +19,7 @@ OFFER = {**VERSION, "Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-
 
 DISTANCE_SECONDS = 0.05
 WATCHED_REQUESTS, WATCH_SECONDS = 10, 0.02
-"""Does the next request come before this one is answered? That shows in the first ones, which wait for it so long."""
+"""How long the first responses are delayed, to see whether the next request arrives before them."""
 
 
 class TusUpload:
@@ -53,7 +53,7 @@ class TusServer:
         self.has_overlapped = False
 
     def serve(self, connection: Connection, head: Head) -> bool:
-        """Carries out a request. Returns whether the connection goes on."""
+        """Carries out a request. Returns whether the connection stays open."""
         if head.target == FINALIZE:
             return self._finalize(connection, head)
         if head.method == "OPTIONS":

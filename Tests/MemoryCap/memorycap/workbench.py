@@ -130,7 +130,7 @@ class Workbench:
             command = command_for(receiver.port)
             if row.is_resumed:
                 self._kill_half_way(command, row, environment)
-                receiver.arrivals(RECEIVER_GRACE_SECONDS)  # so that it has read what was still under way
+                receiver.arrivals(RECEIVER_GRACE_SECONDS)  # so that it has read what was still in flight
             procs = group.procs if group else None
             address_space = row.address_space_bytes if is_limited else 0
             measured = launcher.run(command, receiver.port, address_space, procs, environment)

@@ -31,7 +31,7 @@ enum Scenario {
       for record in try directory.records(.open) {
         let index = LocalPath(bytes: record.path).withCString { world_file_at($0) }
         guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
-        // A file may have two: while the first could not be read, a second one was begun.
+        // A file may have two: while the first could not be read, a second one was started.
         world_upload_again(index)
         var request = request(index, plan)
         request.upload = record.id
@@ -40,7 +40,7 @@ enum Scenario {
     } catch { warn(UploadError.state(error).message) }
   }
 
-  /// `cancel` of what was begun with the file as it was before.
+  /// `cancel` of the upload of the file as it was before.
   private static func cancel(_ index: Int32, _ plan: world_plan) {
     let cancellation = Cancellation()
     do throws(StateError) {

@@ -10,7 +10,7 @@ namespace world {
 using Time = int64_t;
 constexpr Time millisecond = 1000, second = 1000 * millisecond, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
 
-/// Time, and what happens in it. It passes only when somebody calls the simulated machine.
+/// Time and its events. It passes only in calls to the simulated machine.
 class Clock {
 public:
     Time now = 0;
@@ -27,7 +27,7 @@ public:
     /// Lets time pass, and what happens in it happen.
     void advance(Time until) {
         if (isAdvancing) {
-            // An event that takes time itself; what is due meanwhile comes after it.
+            // An event that takes time itself; events due in the meantime come after it.
             if (until > now) now = until;
             return;
         }

@@ -20,7 +20,7 @@ struct Inode {
     int64_t modified = 0, changed = 0;
     /// A directory's, when its names were last brought to the disk.
     int64_t syncedModified = 0, syncedChanged = 0;
-    /// Was it rewritten, with its modification time restored, by somebody who has not finished with it?
+    /// Whether it was rewritten with its modification time restored, by a writer that has not finished.
     bool isDisguised = false;
     int links = 0;
     /// The open file that has the lock (flock), 0 for none.
@@ -35,7 +35,7 @@ public:
     explicit Disk(Random random) : random(random) {}
 
     std::map<std::string, std::shared_ptr<Inode>> names;
-    /// Does a power cut leave changes of names in their order (a journal), or any of them?
+    /// Whether a power cut keeps name changes in order (a journal), or any subset of them.
     bool hasJournal = true;
     /// A canary: fsync does nothing for files and their names.
     bool forgetsSyncs = false;

@@ -266,7 +266,7 @@ private:
             if (rest.empty()) {
                 if (!fields.emplace(name, value).second) return "a field twice";
             } else {
-                if (hasFile || name != "file" || rest.rfind("; filename=\"", 0) != 0) return "a file part that is none";
+                if (hasFile || name != "file" || rest.rfind("; filename=\"", 0) != 0) return "an invalid file part";
                 std::string fileName = rest.substr(12, rest.find('"', 12) - 12);
                 if (rest.find("\r\nContent-Type: ") == rest.npos) return "a file without a type";
                 index = world().fileOf(fileName);
@@ -275,7 +275,7 @@ private:
                 file = std::move(value);
             }
             if (end + last.size() == content.size()) break;
-            if (content.compare(end + 2, delimiter.size(), delimiter)) return "a boundary with something behind it";
+            if (content.compare(end + 2, delimiter.size(), delimiter)) return "a boundary followed by other text";
             at = end + 2 + delimiter.size();
         }
         return hasFile ? "" : "no file";

@@ -151,11 +151,11 @@ bool Session::beginRequest() {
         (long long)left, head.find("Upload-Offset") ? head.value("Upload-Offset").c_str() : "-");
     mishap = world.server.drawMishap(head);
     bool expects = head.find("Expect");
-    if (expects && head.value("Expect") != "100-continue") world.fail("an expectation that nobody knows");
+    if (expects && head.value("Expect") != "100-continue") world.fail("an unknown expectation");
     bool isPortal = mishap.kind == Mishap::portal;
     bool isSomebodyElse = mishap.kind == Mishap::somebodyElse;
     if (isPortal) world.figures.count("answers of a portal");
-    if (isSomebodyElse) world.figures.count("answers of somebody else");
+    if (isSomebodyElse) world.figures.count("answers from something else");
     request = isPortal      ? world.server.makePortal(*this, std::move(head))
         : isSomebodyElse    ? world.server.makeSomebodyElse(*this, std::move(head))
                             : world.server.route(*this, std::move(head));

@@ -42,9 +42,9 @@ struct Answer {
     std::optional<int64_t> statedLength;
     /// Whatever it looks like.
     bool isOfSomebodyElse = false;
-    /// Is somebody else at work on the upload?
+    /// Whether another request has locked the upload.
     bool isLock = false;
-    /// Does that lock refuse a PATCH at the right offset?
+    /// Whether that lock refuses a PATCH at the right offset.
     bool refusesRightOffset = false;
 };
 

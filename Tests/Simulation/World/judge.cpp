@@ -28,7 +28,7 @@ void World::judgeDelivery(int index) {
     switch (scenario.destination) {
     case Destination::gigHive:
         for (auto &recording : server.recordings) count += isFile(recording.content);
-        // A file that changed meanwhile can be there as what it was and as what it is.
+        // A file that changed in the meantime can be there in its old and in its new form.
         if (count < 1 || (count > 1 && file.versions.size() == 1)) {
             fail(file.name + " is called delivered and is on the server " + std::to_string(count) + " times");
         }
@@ -44,7 +44,7 @@ void World::judgeDelivery(int index) {
         for (auto &[id, upload] : server.uploads) count += upload.file == index && upload.isComplete && isFile(upload.data);
         // What the server had when it said so, and lost since, was there.
         for (auto &upload : server.former) count += upload.file == index && isFile(upload.data);
-        // One whose answer was lost may be there besides.
+        // One whose response was lost may be there, too.
         if (count < 1) fail(file.name + " is called delivered and is not on the server");
         break;
     }
@@ -63,7 +63,7 @@ void World::judgeStart() {
             for (auto &version : file.versions) isKnown = isKnown || version == recording.content;
             isKnown = isKnown || file.versions.size() > 1;
         }
-        if (!isKnown) fail("a recording on the server that is none of the files");
+        if (!isKnown) fail("a recording on the server that matches none of the files");
     }
 }
 
@@ -74,7 +74,7 @@ void World::judgeOutcome(int index, int outcome) {
     auto allow = [&](bool isAllowed) {
         if (!isAllowed) fail(file.name + " ended for no reason with: " + messages[(size_t)index]);
     };
-    // Once more, when the user has cancelled what was begun with another file, or the server has something else.
+    // Once more, if the user has cancelled an upload of another file, or the server has something different.
     bool isForUser = (outcome == WORLD_CHANGED && hasChanged) || (outcome == WORLD_INTEGRITY && faults.corrupts > 0);
     files[(size_t)index].mustResume = false;
     if (outcome == WORLD_MAY_BE_STORED) isForUser = files[(size_t)index].mustResume = isHealthy();

@@ -77,7 +77,7 @@ void Kernel::die() {
     for (auto &[name, inode] : world.disk.names) inode->lockHolder = 0, world.reveal(*inode);
     if (!isCut) return;
     boots++;
-    // A board without a clock of its own begins in 1970 again.
+    // A board without a clock starts in 1970 again.
     if (world.scenario.unixStart < 1000) unixOffset = -world.clock.now / second;
     world.disk.cutPower();
     world.notePowerCut();

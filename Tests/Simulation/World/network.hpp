@@ -33,10 +33,10 @@ public:
     int64_t send(const char *bytes, size_t count, int64_t atMost);
     /// Bytes given, 0 at the end, or -errno.
     int64_t receive(char *space, size_t count);
-    /// Has the program got everything that the server has said so far?
+    /// Whether the program has received everything that the server has sent so far.
     bool hasReadAll() const { return given == replied; }
     void close();
-    /// The machine is gone, and nobody says so.
+    /// The machine is gone, without notice.
     void vanish();
     int64_t unacknowledged = 0;
     Time userTimeout = 0;
@@ -49,18 +49,18 @@ public:
     /// RST, at once.
     void abort();
     bool isServerOpen = false;
-    /// Has the client given it up, whatever is still on its way?
+    /// Whether the client has given it up, whatever is still in flight.
     bool isAbandoned() const { return !isClientOpen; }
     std::shared_ptr<Session> session;
 
     // MARK: The line
 
-    /// The SYN is under way.
+    /// The SYN is in flight.
     void begin(bool isAnswered, bool isRefused);
 
 private:
     void establish();
-    /// The next of what is under way to the server arrives, or is held up again.
+    /// The next data in flight to the server arrives, or is delayed again.
     void arriveUp();
     void takeUp(const std::string &bytes);
     void arriveDown(const std::string &bytes);

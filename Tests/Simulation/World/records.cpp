@@ -52,7 +52,7 @@ std::optional<Noted> read(const std::string &record) {
     if (!length || (size_t)*length != record.size() - line - 1 || record.back() != '\n' || record.find('\0') != record.npos) return std::nullopt;
     std::string url = textOf(record, "upload_url");
     size_t slash = url.rfind('/');
-    // What is delivered needs no going on.
+    // A delivered upload needs no resume.
     bool isOver = slash == url.npos || textOf(record, "phase") == "delivered";
     return Noted{percentDecoded(textOf(record, "file")), isOver ? "" : url.substr(slash + 1)};
 }
@@ -99,7 +99,7 @@ void World::replaceRecords() {
     if (isTraceless) directory->modified = modified, directory->changed = changed;
 }
 
-/// Could the upload go on?
+/// Whether the upload could be resumed.
 bool World::isGood(const std::string &id, int file) {
     if (id.empty() || files[(size_t)file].versions.size() > 1) return false;
     Upload *upload = server.find(id);
@@ -110,7 +110,7 @@ void World::noteRecord(const std::string &path) {
     if (!isRecord(path)) return;
     const std::string &data = disk.find(path)->data;
     auto noted = read(data);
-    if (!noted) return fail("a record that is none: " + data);
+    if (!noted) return fail("an invalid record: " + data);
     std::string id = path.substr(path.rfind('/') + 1, 8), phase = textOf(data, "phase");
     say("  record %s: %s, %s", id.c_str(), phase.c_str(), noted->upload.empty() ? "no upload" : noted->upload.c_str());
     for (size_t index = 0; index < files.size(); index++) {
@@ -205,7 +205,7 @@ void World::checkTermination(const std::string &location) {
 void World::noteComplete(const Upload &upload) {
     if (scenario.destination != Destination::tus) return;
     File &file = files[(size_t)upload.file];
-    // Without its record, nobody can know.
+    // Without its record, nothing is known.
     bool isUnknown = hasReadErrorOfRecord || hasUnsyncedParents || scenario.faults.rot > 0 || file.versions.size() > 1;
     int64_t others = 0;
     for (auto &[id, other] : server.uploads) others += id != upload.id && other.file == upload.file && other.isComplete;
@@ -231,7 +231,7 @@ void World::noteSending() {
 
 void World::noteConflict(const Upload &upload) {
     // The first can be about the offset. Whoever has read it and asked for the offset knows that it is a lock. If that answer was
-    // lost with its connection, nobody knows.
+    // lost with its connection, is unknown.
     auto &last = upload.conflict;
     bool isKnown = last.start == startNumber && last.retries == retriesOfStart && last.line->hasReadAll();
     if (!isKnown || clock.now - last.at >= 100 * millisecond + 4 * line().latency || kernel.isDead) return;
@@ -260,7 +260,7 @@ void World::checkIsRecorded(const Upload &upload) {
     bool isRecorded = false, isSynced = false;
     for (auto &[id, known] : file.recorded) isRecorded = isRecorded || known == upload.id;
     for (auto &[id, known] : file.synced) isSynced = isSynced || known == upload.id;
-    // Of one that the server said it does not have, bytes can have been under way.
+    // Bytes of an upload that the server said it does not have may have been in flight.
     if (isSynced || file.versions.size() > 1 || upload.isComplete || upload.wasDisowned || kernel.isDead) return;
     fail("bytes for upload " + upload.id + ", which no record " + (isRecorded ? "on the disk " : "") + "has");
 }
@@ -270,7 +270,7 @@ void World::noteCreation(int index) {
     if (hasReadErrorOfRecord) return;
     for (auto &[id, upload] : files[(size_t)index].recorded) {
         if (!isGood(upload, index)) continue;
-        // To see whether it is the server that says so, a new one may be created; the record keeps the old one meanwhile.
+        // To verify that the server said so, a new one may be created. Until then the record keeps the old one.
         if (server.find(upload)->doubt != Upload::none) continue;
         fail("a new upload of " + files[(size_t)index].name + ", although record " + id + " has " + upload + ", which the server has");
     }

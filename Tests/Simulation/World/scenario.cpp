@@ -15,18 +15,18 @@ Scenario::Scenario(uint64_t seed) {
     drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
 }
 
-/// From numbers of its own, too.
+/// From a separate random stream, too.
 void Scenario::drawRewrites(Random random) {
     if (random.chance(0.15)) faults.rewrites = random.of({0.02, 0.1, 0.4});
 }
 
-/// From numbers of its own, too.
+/// From a separate random stream, too.
 void Scenario::drawDirectories(Random random) {
     directoryTimes = random.of({DirectoryTimes::none, DirectoryTimes::coarse, DirectoryTimes::fine, DirectoryTimes::fine, DirectoryTimes::fine});
     if (random.chance(0.2)) faults.strangers = random.of({0.1, 0.5});
 }
 
-/// From numbers of its own, and all of it always: what is added here changes nothing about the others.
+/// From a separate random stream, and always all of it, so that additions here do not change other draws.
 void Scenario::drawHabits(Random random) {
     faults.somebodyElse = random.chance(0.3) ? random.of({0.02, 0.1, 0.4}) : 0;
     server.hasBareErrors = random.chance(0.1);
@@ -83,7 +83,7 @@ void Scenario::drawRequest(Random &random) {
     refreshes = random.chance(0.5);
     addresses = hasNumericHost ? 1 : (int)random.between(1, 4);
     firstAddressIsDead = addresses > 1 && random.chance(0.1);
-    // A board without a clock of its own begins in 1970.
+    // A board without a clock starts in 1970.
     if (random.chance(0.1)) unixStart = random.between(0, 1000);
     monotonicStart = random.magnitude(1, 1'000'000'000);
 }

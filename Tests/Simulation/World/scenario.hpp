@@ -20,12 +20,12 @@ struct Faults {
     // The network, a connection or lookup
     double unresolved = 0, refused = 0, unreachable = 0, unanswered = 0;
     double reset = 0, severed = 0, stalled = 0;
-    /// Does what has arrived and was not read get lost with a reset?
+    /// Whether unread data is lost with a reset.
     bool resetsDropInbox = false;
     // The server, a request
     double refusedRequest = 0, strangeRefusal = 0, droppedBefore = 0, droppedAfter = 0, failedAfter = 0, hangs = 0, slow = 0;
     double crashes = 0, interim = 0, closesIdle = 0;
-    /// A page of somebody else answers in the server's place.
+    /// A page from something else answers instead of the server.
     double portal = 0;
     /// A firewall or proxy refuses in the server's place.
     double somebodyElse = 0;
@@ -44,15 +44,15 @@ struct ServerTraits {
     bool speaksTus = true;
     int optionsStatus = 204;
     bool createsWithUpload = false, refusesContentAtCreation = false, defersLength = false, terminates = false, checks = false;
-    /// Does a proxy take the whole request before it goes on?
+    /// Whether a proxy spools the whole request.
     bool spools = false;
-    /// Which of what it got outlives a crash of the server: none of it, what whole requests brought, all.
+    /// Which received bytes survive a crash of the server: none, those of complete requests, or all.
     enum { nothing, requests, everything } stores = everything;
     enum { none, refuses, takesOver } locks = none;
     Time lockLinger = 0;
-    /// Is a lock told by 409 rather than by 423? (Bunny, Supabase)
+    /// Whether a lock is reported by 409 instead of 423 (Bunny, Supabase).
     bool hasConflictLocks = false;
-    /// Does the offset wait for the lock, too?
+    /// Whether HEAD waits for the lock, too.
     bool locksOffset = true;
     /// The longest request content; longer ones are refused from the head.
     int64_t contentLimit = INT64_MAX;
@@ -72,18 +72,18 @@ struct ServerTraits {
     Time digestion = 0;
     enum { length, chunked, untilClose } framing = length;
     bool closesRefusals = true;
-    /// Are answers compressed, if the client takes that?
+    /// Whether responses are compressed, if the client accepts that.
     bool compresses = false;
-    /// Does it send requests to another address (307, 308)?
+    /// Whether it redirects requests (307, 308).
     bool redirects = false;
     /// After how many requests another password holds; never if negative.
     int newPasswordAfter = -1;
     enum { continues, ignores, refusesExpectation } expectation = continues;
-    /// Do its errors lack Tus-Resumable, so that they prove nothing?
+    /// Whether its errors lack Tus-Resumable, so that they prove nothing.
     bool hasBareErrors = false;
-    /// Does it close the connection a moment behind each answer, without a word?
+    /// Whether it closes the connection shortly after each response, without notice.
     bool closesSilently = false;
-    /// Is a complete upload moved to where tus does not know it (404)?
+    /// Whether a complete upload is moved out of tus (404).
     bool removesComplete = false;
 };
 
@@ -109,9 +109,9 @@ struct Start {
     int64_t deathStep = 0;
     /// When it is told to end, from its start; never if negative.
     Time cancelAfter = -1;
-    /// How long nobody did anything before.
+    /// The idle time before.
     Time pause = 0;
-    /// Does it go on with what the records have (resume), rather than with the files?
+    /// Whether it resumes what the records have, instead of sending the files.
     bool resumes = false;
     /// When another process sends the same files, from its start; never if negative.
     Time secondAfter = -1;
@@ -137,7 +137,7 @@ struct Scenario {
     ServerTraits server;
     LineTraits line;
     std::vector<Start> starts;
-    /// Does the user delete from GigHive what was delivered?
+    /// Whether the user deletes delivered recordings from GigHive.
     bool deletes = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
@@ -147,7 +147,7 @@ struct Scenario {
     bool hasProxy = false;
     /// Bytes a second; 0 for no limit.
     int64_t rateLimit = 0;
-    /// Does the program ask for another password when one is refused?
+    /// Whether the program asks for another password when one is refused.
     bool refreshes = false;
     int addresses = 1;
     bool firstAddressIsDead = false;

@@ -225,7 +225,7 @@ public:
     }
 };
 
-/// What answers in a hotel's network: a page for everything.
+/// A hotel's captive portal: a page for every request.
 class Portal : public Impostor {
 public:
     using Impostor::Impostor;
@@ -253,7 +253,7 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
 }
 
 void Server::noteAnswer(const Request &request, const Answer &answer) {
-    // What nobody reads changes nobody's mind.
+    // A response that is not read has no effect.
     if (request.session.line->isAbandoned()) return;
     lockedLast = "";
     std::string target = request.head.target;

@@ -7,12 +7,12 @@
 
 namespace world {
 
-/// An upload by tus.
+/// An upload over tus.
 struct Upload {
     std::string id;
     /// Which of the recordings it is of, as its metadata says.
     int file = -1;
-    /// -1 as long as nobody has told it.
+    /// -1 while unknown.
     int64_t length = -1;
     std::string data;
     /// What outlives a crash.
@@ -23,7 +23,7 @@ struct Upload {
     /// The request that writes to it.
     Request *writer = nullptr;
     Time lockedUntil = 0;
-    /// Has an answer called it gone, or no good?
+    /// Whether a response called it gone or invalid.
     bool wasDisowned = false;
     /// What came of an answer that called it gone and proved nothing: then a new upload was created, and that one's offset
     /// told. Denied once more, it is gone as far as anybody can know.
@@ -71,9 +71,9 @@ public:
     int requestCount = 0;
     /// The upload whose lock was the last thing that was told; empty if something else was.
     std::string lockedLast;
-    /// Has GigHive itself refused a finalize call?
+    /// Whether GigHive itself refused a finalize call.
     bool hasRefusedFinalize = false;
-    /// Has it said, and not meant, that there is no such recording?
+    /// Whether it falsely said that there is no such recording.
     bool hasRefusedDeletion = false;
     std::string password = "secret";
     std::optional<Answer> refuseStranger(const Head &head);

@@ -125,7 +125,7 @@ public:
         if (auto refusal = refuseVersion()) return refusal;
         if (auto refusal = server().refuseLong(head)) return refusal;
         if (head.contentLength > 0) {
-            if (!traits().createsWithUpload) world().fail("content in a creation that nobody offered to take");
+            if (!traits().createsWithUpload) world().fail("content in a creation request, which was not offered");
             if (head.value("Content-Type") != "application/offset+octet-stream") world().fail("content of another type in a creation");
             if (traits().refusesContentAtCreation) return server().refusal(world().serverRandom.of({400, 413, 415}));
         }
@@ -161,7 +161,7 @@ private:
     bool readLength() {
         auto stated = head.find("Upload-Length"), deferred = head.find("Upload-Defer-Length");
         if (!stated == !deferred) world().fail("a creation with both or neither of Upload-Length and Upload-Defer-Length");
-        if (deferred && (*deferred != "1" || !traits().defersLength)) world().fail("a deferred length that nobody offered");
+        if (deferred && (*deferred != "1" || !traits().defersLength)) world().fail("a deferred length, which was not offered");
         if (!stated) return true;
         auto value = number(*stated);
         if (!value) world().fail("an Upload-Length that is no number");
@@ -244,10 +244,10 @@ public:
             return say(400);
         }
         if (auto refusal = server().refuseLong(head)) return refusal;
-        if (head.find("Upload-Checksum") && !traits().checks) world().fail("a checksum that nobody offered to check");
+        if (head.find("Upload-Checksum") && !traits().checks) world().fail("a checksum, which was not offered");
         content.id = head.target.substr(7);
         content.position = *offset;
-        // What the last process has sent can arrive behind the records of another one.
+        // Data from the previous process can arrive after the records of another one.
         bool isOfThisStart = session.line->start == world().startNumber;
         if (Upload *upload = server().find(content.id); upload && isOfThisStart) world().checkIsRecorded(*upload);
         return isSpooling() ? std::nullopt : check();
@@ -305,7 +305,7 @@ private:
         if (!stated) return std::nullopt;
         auto length = number(*stated);
         if (!length || (upload.length >= 0 && upload.length != *length)) world().fail("another length than before");
-        // tusd refuses it a second time, also the same one. What a dead process has sent may have told it meanwhile.
+        // tusd refuses it a second time, also the same one. What a dead process has sent may have told it in the meantime.
         if (!length || upload.length >= 0) return say(400);
         upload.length = *length;
         return std::nullopt;

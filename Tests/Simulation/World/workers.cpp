@@ -59,7 +59,7 @@ void runOne(Worker &worker, uint64_t seed, void (*run)(uint64_t)) {
 }
 
 void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*run)(uint64_t)) {
-    // Whoever has begun this process ends it.
+    // The creator of this process ends it.
     signal(SIGINT, SIG_IGN);
     // What a seed frees, the next one takes: the kernel need not clear it again.
     mallopt(M_MMAP_THRESHOLD, 1 << 30);

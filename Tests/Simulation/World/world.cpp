@@ -132,7 +132,7 @@ bool World::beginStart() {
     bool mustResume = false;
     for (File &file : files) mustResume = mustResume || file.mustResume;
     plan.resumes = mustResume ? WORLD_RESUMES_AND_SENDS : next.resumes ? WORLD_RESUMES : WORLD_SENDS;
-    // A start that only sends may end what one that resumes has begun.
+    // A run that only sends may finish what a resuming run started.
     for (File &file : files) file.mayRepeat = file.mayRepeat || plan.resumes != WORLD_SENDS;
     noteSending();
     plan.total_milliseconds = next.totalLimit;
@@ -169,7 +169,7 @@ void World::changeFile(int index) {
     }
     static const char *const kinds[] = {"rewritten", "longer", "shorter", "touched"};
     say("%s is %s", file.name.c_str(), kinds[kind]);
-    figures.count("recordings changed meanwhile");
+    figures.count("recordings changed in the meantime");
     inode->data = inode->synced = content;
     inode->modified += 1'000'000'000 + fileRandom.below(1'000'000'000);
     inode->changed = std::max(inode->changed + 1, inode->modified);

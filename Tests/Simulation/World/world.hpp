@@ -38,7 +38,7 @@ struct File {
     std::set<std::string> mistrusted;
     /// The user must look, and resume it: the server may have stored it.
     bool mustResume = false;
-    /// Has the user told to send it even if the server may have it?
+    /// Whether the user asked to send it even if the server may have it.
     bool mayRepeat = false;
     size_t versionAtStart = 0;
     const std::string &content() const { return versions.back(); }
@@ -79,7 +79,7 @@ public:
     const Start *start = nullptr;
     /// A record could not be read once, so that there may be two of one file.
     bool hasReadErrorOfRecord = false;
-    /// A directory above that of the records may not be on the disk.
+    /// Whether a parent of the state directory may be missing on disk.
     bool hasUnsyncedParents = false;
     int retriesOfStart = 0, requestsBefore = 0, connectsOfStart = 0;
     Time startedAt = 0, oversleptOfStart = 0;

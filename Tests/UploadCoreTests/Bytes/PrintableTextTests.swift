@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The scalars of a text: String's own == would take different spellings of a character as equal.
+/// The scalars of a text, because String's == treats different encodings of a character as equal.
 private func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
 
 struct PrintableTextTests {

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// What a look at a ring shows.
+/// A snapshot of a ring.
 private struct Look: Equatable {
   var count: Int
   var writable: Int
@@ -149,7 +149,7 @@ struct RingBufferTests {
   func anyOrderOfTwoReadersLeavesEachItsBytes(capacity: Int, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var ring = RingBuffer(capacity: capacity)
-    // Where the second reader's bytes are, since nobody may have moved or overwritten them.
+    // The second reader's bytes, which must not have been moved or overwritten.
     var kept: [(place: UnsafeMutableRawPointer, byte: UInt8, position: Int64)] = []
     for _ in 0..<3000 {
       switch Int.random(in: 0..<3, using: &generator) {

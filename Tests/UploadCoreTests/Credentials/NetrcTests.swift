@@ -8,7 +8,7 @@ struct NetrcTests {
     }
   }
 
-  /// `p\u{E4}ss` in Latin-1: bytes that are no UTF-8 reach the server as they are, also out of quotes.
+  /// `p\u{E4}ss` in Latin-1: bytes that are not UTF-8 reach the server unchanged, even from quotes.
   @Test func aPasswordKeepsItsBytes() {
     let password: [UInt8] = [0x70, 0xE4, 0x73, 0x73, 0xFF]
     for (before, after) in [("", ""), ("\"", "\"")] {
@@ -75,7 +75,7 @@ struct NetrcTests {
     #expect(login(#"machine hive login a password "open\"#) == #"a|open\"#)
   }
 
-  /// curl reads these three letters behind a backslash as control characters.
+  /// curl treats these three letters after a backslash as control characters.
   @Test func quotedWordsMayHoldTheEscapesOfCurl() {
     #expect(login(#"machine hive login a password "1\t2\n3\r4""#) == "a|1\t2\n3\r4")
   }

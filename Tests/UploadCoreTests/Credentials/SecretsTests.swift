@@ -37,12 +37,12 @@ struct SecretsTests {
     #expect(others.redacted("open sesame") == "(secret)")
   }
 
-  @Test func aSecretThatIsTheWordForItIsBlankedOnce() {
+  @Test func aSecretEqualToTheReplacementIsRedactedOnce() {
     #expect(secrets(.bearer(token: "secret")).redacted("the secret") == "the (secret)")
     #expect(secrets(.bearer(token: "(secret)")).redacted("(secret)…") == "(secret)…")
   }
 
-  /// They would make holes into every sentence.
+  /// They would redact parts of ordinary words.
   @Test func shortSecretsAreLeft() {
     #expect(secrets(.bearer(token: "a")).redacted("a label is required") == "a label is required")
     #expect(Secrets().redacted("as it is") == "as it is")
@@ -65,7 +65,7 @@ struct SecretsTests {
     let secrets = secrets(.basic(user: "u", password: SecretsTests.password))
     #expect(secrets.redacted("no: " + spelling + "!") == "no: (secret)!")
     #expect(secrets.redacted(spelling) == "(secret)")
-    // Cut anywhere behind the first four characters, also inside an escape, and also inside a character.
+    // Truncated anywhere after the first four characters, even inside an escape or a character.
     let bytes = Array(("no: " + spelling).utf8)
     for end in (4 + 24)..<bytes.count {
       let text = String(decoding: secrets.redacted(Array(bytes[..<end])), as: UTF8.self)
@@ -123,14 +123,14 @@ struct SecretsTests {
 
   // MARK: As it is shown
 
-  /// White space is collapsed and control characters are replaced behind the redaction.
+  /// White space is collapsed and control characters are replaced after redaction.
   @Test(arguments: ["two  spaces", "a\ttab", "x\u{1B}[1m", " ends ", "a\r\nb.c"])
   func aSecretIsFoundBeforeWhiteSpaceIsCollapsed(password: String) {
     let secrets = secrets(.basic(user: "u", password: password))
     #expect(secrets.line("no,\n  " + password + ",  no") == "no, (secret), no")
   }
 
-  @Test func aLineIsCutBehindTheRedaction() {
+  @Test func aLineIsTruncatedAfterTheRedaction() {
     let secrets = secrets(.bearer(token: "mF_9.B5f"))
     #expect(secrets.line(filler(296) + "mF_9.B5f") == filler(296) + "(sec…")
   }

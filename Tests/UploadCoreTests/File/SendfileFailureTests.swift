@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Who is blamed where a file could not be passed on to a connection.
+/// Which end is blamed when sendfile fails.
 struct SendfileFailureTests {
   private let problem = FileError.readFailed(offset: 3, SystemError(code: 107))
 

@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct MediaTypeTests {
-  /// Every extension that GigHive takes has a type that tells audio from video.
+  /// Every extension that GigHive accepts has a type that distinguishes audio from video.
   @Test(arguments: [
     ("audio/", ["mp3", "wav", "flac", "aac", "m4a", "aif", "aiff", "ogg", "oga", "au", "wma"]),
     (

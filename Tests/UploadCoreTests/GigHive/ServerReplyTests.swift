@@ -82,7 +82,7 @@ struct ServerReplyTests {
     }
   }
 
-  /// It was not read there yet; asking again will tell.
+  /// GigHive has not processed it yet. A later query will tell.
   @Test func aRecordingThatGigHiveHasNotLookedAtIsPending() {
     #expect(throws: ReplyFailure.pending(assetID: 7)) { try gigHive(202, #"{"status":"pending","asset_id":7}"#) }
     #expect(throws: ReplyFailure.pending(assetID: 9)) { try gigHive(200, #"{"status":"pending","id":"9"}"#) }
@@ -130,7 +130,7 @@ struct ServerReplyTests {
     ), ("<html><body><h1>401 Unauthorized</h1></body></html>", "401 Unauthorized"),
     ("<h1>cut off</h1><a href=\"", "cut off"),
   ])
-  func aRefusalIsToldInTheServersWords(text: String, message: String) {
+  func aRefusalIsReportedInTheServersWords(text: String, message: String) {
     #expect {
       try gigHive(400, text)
     } throws: { error in
@@ -139,7 +139,7 @@ struct ServerReplyTests {
     }
   }
 
-  /// What is to be hidden in it can be cut nowhere by then, and can hold white space.
+  /// A secret in it must not be truncated yet, and can contain white space.
   @Test func theWordsAreKeptAsTheyCameUntilTheyAreShown() {
     #expect(throws: ReplyFailure.refused(status: 500, message: filler(65_536))) { try gigHive(500, filler(65_536)) }
     #expect(throws: ReplyFailure.refused(status: 500, message: "a  \t b")) { try gigHive(500, #"{"error":"a  \t b"}"#) }

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// What a decoder made of the bytes that it was fed.
+/// The result of decoding some bytes.
 private struct Decoding: Equatable {
   var content = ""
   var consumed = 0

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Servers that break the rules, and the limits that hold them.
+/// Servers that violate HTTP, and the limits for them.
 struct ExchangeHostileTests {
   @Test(
     arguments: [

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Whole responses, each in every way that a network can cut it.
+/// Complete responses, each split in every way.
 struct ExchangeReceivingTests {
   @Test func aResponseWithContentLengthEndsAfterThatManyBytes() {
     let sample = bytes("HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello")
@@ -68,7 +68,7 @@ struct ExchangeReceivingTests {
     EverySplit.expect(.complete(expected), from: sample) { reception(of: $0) }
   }
 
-  @Test func aLineEndLeftBehindThePreviousResponseIsSkipped() {
+  @Test func aStrayLineEndAfterThePreviousResponseIsSkipped() {
     let sample = bytes("\r\nHTTP/1.1 200 \r\nContent-Length: 1\r\n\r\n!")
     EverySplit.expect(.complete(response(200, [Field("Content-Length", "1")], "!")), from: sample) {
       reception(of: $0)
@@ -93,7 +93,7 @@ struct ExchangeReceivingTests {
     #expect(reception(of: text, connectionEnds: true) == .failed(.incomplete))
   }
 
-  @Test func theEndOfTheConnectionBehindAWholeResponseIsNoError() {
+  @Test func theEndOfTheConnectionAfterAWholeResponseIsNoError() {
     let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     #expect(
       reception(of: text, connectionEnds: true) == .complete(response(200, [Field("Content-Length", "2")], "ok")))

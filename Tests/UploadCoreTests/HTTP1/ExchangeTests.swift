@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The order in which an exchange lets things happen.
+/// The order of events in an exchange.
 struct ExchangeTests {
   private let created = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"
 
@@ -73,7 +73,7 @@ struct ExchangeTests {
     #expect(exchange.sending == .stopped)
   }
 
-  @Test func aFinalAnswerBehindTheWholeRequestStopsNothing() throws {
+  @Test func aFinalResponseAfterTheWholeRequestStopsNothing() throws {
     var exchange = Exchange.afterSending()
     try exchange.receive(created)
     #expect(exchange.sending == .finished)

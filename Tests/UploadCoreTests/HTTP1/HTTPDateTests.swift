@@ -94,11 +94,11 @@ struct RetryAfterTests {
   }
 
   @Test(arguments: ["3601", "86400", "9223372036854775807"])
-  func nobodyWaitsLongerThanAnHour(value: String) {
+  func noDelayIsLongerThanAnHour(value: String) {
     #expect(milliseconds(value) == 3_600_000)
   }
 
-  /// Boards often do not know the time: the server's own clock counts.
+  /// Boards often do not know the time, so the server's own clock is used.
   @Test func aDateIsHeldAgainstTheServersClock() {
     let value = "Sun, 06 Nov 1994 08:49:37 GMT"
     #expect(milliseconds(value, date: "Sun, 06 Nov 1994 08:49:30 GMT", nowSeconds: 0) == 7000)

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Takes a whole body out through spaces of at most `spaceLength` bytes; the file's byte at an offset is `offset % 251`.
+/// Reads a whole body through buffers of at most `spaceLength` bytes. The file's byte at an offset is `offset % 251`.
 private func drain(_ body: inout RequestBody, spaceLength: Int, limit: Int64 = .max) -> [UInt8] {
   let space = UnsafeMutableRawBufferPointer.allocate(byteCount: spaceLength, alignment: 1)
   defer { space.deallocate() }

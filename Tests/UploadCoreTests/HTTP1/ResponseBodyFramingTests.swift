@@ -32,7 +32,7 @@ struct ResponseBodyFramingTests {
     #expect(throws: ResponseError.unsupportedTransferEncoding) { try framing([Field("Transfer-Encoding", value)]) }
   }
 
-  /// RFC 2616 had it, and some servers still say it.
+  /// It is from RFC 2616, and some servers still send it.
   @Test func identityIsNoCoding() throws {
     let identity = Field("Transfer-Encoding", "identity")
     #expect(try framing([identity, Field("Content-Length", "5")]) == .length(5))

@@ -1,9 +1,9 @@
 import Testing
 import UploadCore
 
-/// References in answers (RFC 3986, 5).
+/// References in responses (RFC 3986, 5).
 struct TargetURIResolvingTests {
-  /// A server knows nothing of its client's networks.
+  /// A server does not know its client's networks.
   @Test(arguments: [
     ("http://[fe80::1]/files/7", "http://[fe80::1%25eth0]/files/7"), ("/files/7", "http://[fe80::1%25eth0]/files/7"),
     ("//[fe80::1]:81/7", "http://[fe80::1%25eth0]:81/7"), ("http://[fe80::2]/7", "http://[fe80::2%25eth0]/7"),
@@ -14,7 +14,7 @@ struct TargetURIResolvingTests {
     #expect(try TargetURI("http://[fe80::1%25eth0]/files/").resolving(reference).text == expected)
   }
 
-  /// The base of RFC 3986, 5.4. Fragments are dropped, since none goes on the wire, and an empty path is written as "/".
+  /// The base of RFC 3986, 5.4. Fragments are dropped, because they are never sent, and an empty path is written as "/".
   private let base = "http://a/b/c/d;p?q"
 
   private func resolve(_ reference: String, base: String? = nil) throws -> String {
@@ -62,7 +62,7 @@ struct TargetURIResolvingTests {
     ("https://[fe80::1]:8443/files/", "x", "https://[fe80::1]:8443/files/x"),
     ("https://hive", "x", "https://hive/x"), ("https://hive", "?x", "https://hive/?x"),
     ("https://hive?a/b/c", "x", "https://hive/x"), ("https://hive/files/?a=/b/", "x", "https://hive/files/x"),
-    // What only looks like a scheme.
+    // These only look like a scheme.
     ("https://hive/files/", "./a:b", "https://hive/files/a:b"),
     ("https://hive/files/", "1a:b", "https://hive/files/1a:b"),
     ("https://hive/files/", "a/b:c", "https://hive/files/a/b:c"), ("https://hive/files/", "/a:b", "https://hive/a:b"),

@@ -20,7 +20,7 @@ struct TargetURITests {
     #expect(uri.requestTarget == target)
   }
 
-  @Test func httpsHasAPortOfItsOwn() throws {
+  @Test func httpsHasItsOwnPort() throws {
     let uri = try TargetURI("HttpS://hive/x")
     #expect(uri.scheme == .https && uri.port == 443 && uri.host == "hive")
   }
@@ -67,7 +67,7 @@ struct TargetURITests {
     "http://[fe80::1%25a%25b]/", "http://[fe80::1%25a/b]/", "http://[%25eth0]/", "http://hive%25eth0/",
     "http://192.0.2.1%25eth0/", "http://[hive%25eth0]/", "http://[fe80::1%25a:b]/",
   ])
-  func zonesThatNobodyHasAreRefused(text: String) {
+  func invalidZonesAreRefused(text: String) {
     #expect(throws: TargetURIError.self) { try TargetURI(text) }
   }
 
@@ -94,7 +94,7 @@ struct TargetURITests {
     "http://hive]/",
     "http://a,b/", "http://\"/",
   ])
-  func hostsThatNobodyHasAreRefused(text: String) {
+  func invalidHostsAreRefused(text: String) {
     #expect(throws: TargetURIError.invalidHost) { try TargetURI(text) }
   }
 

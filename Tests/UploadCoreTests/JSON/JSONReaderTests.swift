@@ -3,7 +3,7 @@ import UploadCore
 
 private func read(_ text: String) throws -> JSONValue { try JSONReader.read(bytes(text)) }
 
-/// The scalars of a JSON string: String's own == would take different spellings of a character as equal.
+/// The scalars of a JSON string, because String's == treats different encodings of a character as equal.
 private func scalars(_ text: String) throws -> [UInt32] {
   try #require(try read("\"" + text + "\"").string).unicodeScalars.map { $0.value }
 }

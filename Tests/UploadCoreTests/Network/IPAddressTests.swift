@@ -3,7 +3,7 @@ import Testing
 import UploadCore
 
 struct IPAddressTests {
-  /// What inet_pton(3) of this machine says, which is not ours.
+  /// The result of this machine's inet_pton(3), an independent implementation.
   private func peer(_ text: String) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes[..<4]) }

@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct ProxyTests {
-  // MARK: As environment variables name it
+  // MARK: Environment variables
 
   @Test(arguments: [
     ("http://proxy:3128", "proxy:3128"), ("http://Proxy:3128/", "proxy:3128"), ("proxy:3128", "proxy:3128"),
@@ -32,7 +32,7 @@ struct ProxyTests {
     #expect(throws: TargetURIError.self) { try Proxy(variable: text) }
   }
 
-  // MARK: Which one
+  // MARK: Choice
 
   private func isDirect(_ url: String, exceptions: String) throws -> Bool {
     var settings = ProxySettings()

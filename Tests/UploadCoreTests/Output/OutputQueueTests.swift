@@ -6,7 +6,7 @@ struct OutputQueueTests {
     Array(text.utf8).withUnsafeBytes { queue.add($0, kind) }
   }
 
-  /// Takes everything, `most` bytes at a time.
+  /// Reads everything, at most `most` bytes at a time.
   private func drain(_ queue: OutputQueue, most: Int = .max) -> String {
     var bytes: [UInt8] = []
     while !queue.isEmpty {
@@ -55,7 +55,7 @@ struct OutputQueueTests {
       count += 1
     }
     #expect(count == 36)
-    // What is under way by then still finds room.
+    // Work in progress still finds room.
     #expect(queue.hasRoom(for: 400, .result))
     queue.take(queue.next.count)
     #expect(queue.admitsWork)
@@ -97,7 +97,7 @@ struct OutputQueueTests {
     #expect(drain(queue).hasPrefix(" line of progress\ndelivered\n"))
   }
 
-  /// Whatever is said and taken: nothing is mixed up, nothing is lost silently.
+  /// Whatever is written and read, nothing is mixed up and nothing is lost silently.
   @Test(arguments: 0..<50 as Range<UInt64>)
   func everyResultIsTakenOrCounted(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -2,8 +2,8 @@ import Testing
 import UploadCore
 
 struct RateLimiterTests {
-  /// Writes as much as is allowed whenever the limiter says so, until the time is over.
-  /// - Returns: what was written, and how often.
+  /// Writes as much as allowed whenever the limiter says so, until the time has passed.
+  /// - Returns: the bytes written, and the number of writes.
   private func run(
     _ bytesPerSecond: Int64, milliseconds: Int64, most: Int = .max
   ) -> (written: Int, writes: Int) {
@@ -25,7 +25,7 @@ struct RateLimiterTests {
   @Test(arguments: [1, 2, 4, 5, 7, 999, 1000, 56_000, 1_000_000, 125_000_000, 1_000_000_000] as [Int64])
   func overTenSecondsTheRateIsKept(bytesPerSecond: Int64) {
     let written = Int64(run(bytesPerSecond, milliseconds: 10_000).written)
-    // Not a byte more than ten seconds hold, and but for the last write not less.
+    // Not a byte more than ten seconds allow, and no less, except for the last write.
     #expect(written <= bytesPerSecond * 10)
     #expect(written >= bytesPerSecond * 10 - max(bytesPerSecond / 5, 1))
   }

@@ -91,7 +91,7 @@ struct SharedRateTests {
     }
   }
 
-  // MARK: What one cannot use
+  // MARK: Unused shares
 
   @Test(arguments: [true, false])
   func theOthersHaveWhatASlowOneLeaves(isFirst: Bool) {
@@ -114,7 +114,7 @@ struct SharedRateTests {
     #expect(line.total >= 30_000_000 - 200_000, "\(parts)")
   }
 
-  /// While its answer is awaited, for instance.
+  /// For example while it waits for a response.
   @Test func whoRestsTakesNoPart() {
     var rate = SharedRate(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
@@ -149,7 +149,7 @@ struct SharedRateTests {
     var line = SharedLine(1_000_000, [SharedLine.Sender(), SharedLine.Sender(joinsAt: 10_000, leavesAt: 20_000)])
     line.run(until: 10_000)
     #expect(line.senders[0].written >= 9_900_000)
-    // What it did not send before is not made up for, neither soon nor late.
+    // What it did not send before is never made up for.
     line.run(until: 10_500)
     #expect(line.senders[1].written >= 150_000 && line.senders[1].written <= 350_000)
     line.run(until: 20_000)
@@ -168,7 +168,7 @@ struct SharedRateTests {
       let count = rate.allowance(of: first, nowMilliseconds: now)
       rate.consume(count, of: first)
       sent += count
-      // It was at rest for a moment, too, when the other one came.
+      // It also rested for a moment when the other one joined.
       rate.rest(first)
     }
     #expect(sent == 60_000_000)
@@ -193,8 +193,8 @@ struct SharedRateTests {
 
   // MARK: Anything
 
-  /// Whoever comes, goes and is slow: what goes out in any time is at most its rate and a burst, and none of the rate is
-  /// lost as long as one can use it.
+  /// Whichever uploads join, leave or are slow: the bytes sent in any period are at most the rate plus a burst, and no part of
+  /// the rate is lost while an upload can use it.
   @Test(arguments: 0..<60)
   func theRateIsKeptWhateverHappens(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
@@ -209,11 +209,11 @@ struct SharedRateTests {
         joinsAt: joins, leavesAt: joins + Int64.random(in: 1...5000, using: &random),
         rests: Int.random(in: 0..<4, using: &random) > 0)
     }
-    // One that uses whatever it gets, all the time.
+    // One that always uses everything it gets.
     senders.append(SharedLine.Sender())
     var line = SharedLine(Int64(bytesPerSecond), senders)
     line.run(until: 10_000)
-    // A bucket in thousandths of a byte that everything has to be taken from.
+    // A bucket in thousandths of a byte, from which everything must be taken.
     let most = max(1000, bytesPerSecond * 200)
     var (bucket, time): (Int, Int64) = (0, 0)
     for write in line.sent {

@@ -1,11 +1,11 @@
 import Testing
 import UploadCore
 
-/// Two requests on one connection, and which answer belongs to which.
+/// Two requests on one connection, and which response belongs to which.
 struct PipelineTests {
-  /// What a pipeline made of the bytes that it was fed.
+  /// The result of feeding bytes to a pipeline.
   private enum Outcome: Equatable {
-    /// The answers with the names of their requests, and whether one is still due.
+    /// The responses with the names of their requests, and whether one is incomplete.
     case answers([String], isPartial: Bool)
     case failed(ResponseError)
   }
@@ -19,7 +19,7 @@ struct PipelineTests {
       body: RequestBody(fileLength: length), exchange: Exchange(method: method, expectsContinue: false))
   }
 
-  /// The current request has gone out.
+  /// The current request was sent.
   private func send(_ pipeline: inout Pipeline) {
     pipeline.current.exchange.headWasSent(continueDeadlineMilliseconds: 0)
     pipeline.current.exchange.bodyWasSent()
@@ -31,7 +31,7 @@ struct PipelineTests {
     return pipeline
   }
 
-  /// Two requests, the second of which begins right behind the first.
+  /// Two requests, the second one pipelined.
   private func two(isSecondSent: Bool = true) -> Pipeline {
     var pipeline = one()
     pipeline.append(request("second"), written: headLength + 100)
@@ -43,7 +43,7 @@ struct PipelineTests {
     String(decoding: request.head, as: UTF8.self).split(separator: " ")[1].description
   }
 
-  /// Feeds a delivery as a connection does: what is left over of a read goes in again.
+  /// Feeds bytes as a connection does: the unused rest of a read is passed in again.
   private func feed(_ pipeline: inout Pipeline, _ delivery: Delivery) -> Outcome {
     var answers: [String] = []
     var isPartial = true
@@ -91,7 +91,7 @@ struct PipelineTests {
   func everySplitOfTwoAnswersGivesEachToItsRequest(first: String, told: String) {
     let second = "HTTP/1.1 100 Continue\r\n\r\n" + ok("second")
     let expected = Outcome.answers(["/first " + told, "/second 200 second"], isPartial: false)
-    // Without bytes behind the second answer: they would end the connection.
+    // Without bytes after the second response, which would end the connection.
     EverySplit.expect(expected, from: bytes(first + second), trailing: []) {
       var pipeline = two()
       let outcome = feed(&pipeline, $0)
@@ -143,7 +143,7 @@ struct PipelineTests {
     #expect(second.awaitsCurrent)
   }
 
-  /// RFC 9112, 9.6: the server looks at nothing behind it.
+  /// RFC 9112, 9.6: the server ignores everything after it.
   @Test(arguments: [
     "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "HTTP/1.0 204 No Content\r\n\r\n",
     "HTTP/1.1 204 No Content\r\nConnection: x, close\r\n\r\n",
@@ -157,13 +157,13 @@ struct PipelineTests {
     var begun = two()
     let head = "HTTP/1.1 409 Conflict\r\nConnection: close\r\nContent-Length: 2\r\n\r\nn"
     #expect(feed(&begun, head) == .answers([], isPartial: true) && !begun.hasEnded)
-    // With nothing behind it, it is an answer like others.
+    // With nothing after it, it is an ordinary response.
     var single = one()
     #expect(feed(&single, first) == .answers(["/first 204 "], isPartial: false))
     #expect(!single.hasEnded && !single.canReuseConnection)
   }
 
-  /// Servers send interim answers all along a long request; without progress there is a limit.
+  /// Servers keep sending interim responses during a long request. Without progress there is a limit.
   @Test func interimAnswersCountFromZeroWheneverContentArrives() {
     let interim = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: Limits.interimResponseCount)
     let partial = Outcome.answers([], isPartial: true)
@@ -188,7 +188,7 @@ struct PipelineTests {
     pipeline.append(request("second"), written: headLength + 100)
     #expect(!pipeline.canPipeline && pipeline.start == headLength + 100)
     send(&pipeline)
-    // A third one has to wait for the first one's answer.
+    // A third one must wait for the first response.
     #expect(!pipeline.canPipeline)
     #expect(feed(&pipeline, ok()) == .answers(["/first 200 "], isPartial: false))
     #expect(pipeline.canPipeline)
@@ -208,10 +208,10 @@ struct PipelineTests {
 
   // MARK: The connection ends
 
-  @Test func anEndBeforeTheFirstOfTwoAnswersIsNobodysAnswer() throws {
+  @Test func anEndBeforeTheFirstOfTwoResponsesIsNoResponse() throws {
     var pipeline = two()
     #expect(try pipeline.receiveEnd() == nil)
-    // Also where the answer would end with the connection.
+    // Even if the response would end with the connection.
     var begun = two()
     #expect(feed(&begun, "HTTP/1.1 200 OK\r\n\r\nabc") == .answers([], isPartial: true))
     #expect(try begun.receiveEnd() == nil)
@@ -265,7 +265,7 @@ struct PipelineTests {
     #expect(silent.canReuseConnection && !silent.promisesReuse)
   }
 
-  // MARK: What has gone out, and what has arrived
+  // MARK: Sent and arrived bytes
 
   @Test func whatHasGoneOutIsCountedFromTheRequestsStart() {
     var pipeline = one()
@@ -274,7 +274,7 @@ struct PipelineTests {
     #expect(pipeline.sent(offered: headLength + 100) == .whole)
     let start = headLength + 100
     pipeline.append(request("second"), written: start)
-    // The oldest one is out.
+    // The oldest one was sent.
     #expect(pipeline.sent(offered: start) == .whole)
     _ = feed(&pipeline, ok())
     // "/second" has a letter more.
@@ -283,7 +283,7 @@ struct PipelineTests {
     #expect(pipeline.sent(offered: start + headLength + 101) == .whole)
   }
 
-  /// A request without content is out when its head is.
+  /// A request without content is sent when its head is.
   @Test func aRequestWithoutContentIsWholeOrNothing() {
     let pipeline = Pipeline(request(length: 0))
     #expect(pipeline.sent(offered: headLength - 1) == .none && pipeline.sent(offered: headLength) == .whole)
@@ -303,7 +303,7 @@ struct PipelineTests {
     #expect(pipeline.arrived(acknowledged: start + headLength + 1 + 60) == 60)
   }
 
-  // MARK: Was the connection closed before the request came?
+  // MARK: Stale connections
 
   private let little = Int64(Limits.runLength)
 
@@ -312,7 +312,7 @@ struct PipelineTests {
     #expect(two().staleness(isReused: false, offered: headLength, isOrderly: true) == .fresh)
   }
 
-  @Test func aUsedConnectionIsUntouchedUntilMuchHasGoneOut() {
+  @Test func aReusedConnectionCountsAsUnusedUntilMuchWasSent() {
     let pipeline = Pipeline(request(length: 10 * little))
     for (offered, hasSentLittle) in [(0, true), (headLength + little, true), (headLength + little + 1, false)] {
       #expect(
@@ -338,7 +338,7 @@ struct PipelineTests {
     }
   }
 
-  /// Servers that take few requests a connection close it behind an answer.
+  /// Servers that allow few requests per connection close it after a response.
   @Test func behindAnAnsweredRequestTheConnectionIsUsed() {
     var pipeline = Pipeline(request())
     send(&pipeline)

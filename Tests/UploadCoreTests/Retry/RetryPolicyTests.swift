@@ -50,7 +50,7 @@ struct RetryPolicyTests {
     #expect(none.delay(afterFailures: 1, retryAfterMilliseconds: nil, random: 0) == nil)
   }
 
-  /// The server's wish, and up to a second more so that not all come at once.
+  /// The delay that the server asks for, plus up to a second, so that not all clients return at once.
   @Test(arguments: [0, 1, 7000, 120_000] as [Int64])
   func theServersWishIsObeyed(wish: Int64) {
     let delays = delays(policy, afterFailures: 1, retryAfterMilliseconds: wish)

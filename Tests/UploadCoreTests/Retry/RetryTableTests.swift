@@ -2,10 +2,10 @@ import Glibc
 import Testing
 import UploadCore
 
-/// The table that people read is the one that the program goes by.
+/// The documented table is the one that the program follows.
 struct RetryTableTests {
-  /// The rows about statuses, in docs/networks.md: the numbers in them, and what is said of them.
-  private func rows() throws -> [(numbers: [Int], isTriedAgain: Bool)] {
+  /// The rows about statuses in docs/networks.md: the numbers, and whether they are retried.
+  private func rows() throws -> [(numbers: [Int], isRetried: Bool)] {
     let path = #filePath.replacing("Tests/UploadCoreTests/Retry/RetryTableTests.swift", with: "docs/networks.md")
     let file = try #require(fopen(path, "r"))
     defer { fclose(file) }
@@ -18,9 +18,9 @@ struct RetryTableTests {
     }
   }
 
-  @Test func theDocumentedStatusesAreTriedAgain() throws {
+  @Test func theDocumentedStatusesAreRetried() throws {
     let rows = try rows()
-    try #require(rows.count == 2 && rows.allSatisfy { $0.isTriedAgain })
+    try #require(rows.count == 2 && rows.allSatisfy { $0.isRetried })
     let named = Set(rows[0].numbers)
     try #require(rows[1].numbers.count == 4)
     let (range, exceptions) = (rows[1].numbers[0]...rows[1].numbers[1], rows[1].numbers[2...])

@@ -54,15 +54,15 @@ struct RecordIndexTests {
     try index.remove(key(1), 3)
     try index.remove(key(1), 3)
     #expect(try index.numbers(key(1), limit: 9) == [5, 9])
-    // The place of what was removed is taken again.
+    // The slot of a removed entry is reused.
     try index.insert(key(1), 4)
     #expect(try index.numbers(key(1), limit: 9) == [5, 4, 9])
     try index.flush()
     _ = try reopened()
   }
 
-  /// 700 entries with one key run over the end of the table and go on at its beginning.
-  @Test func aRunOfEntriesGoesOnAtTheBeginning() throws {
+  /// 700 entries with one key wrap around the end of the table.
+  @Test func aRunOfEntriesWrapsAround() throws {
     var index = try empty()
     let last = try #require((0..<100_000).first { key($0).hash >> 54 == 1023 })
     for number: UInt32 in 0..<700 { try index.insert(key(last), number) }
@@ -106,7 +106,7 @@ struct RecordIndexTests {
     var index = try empty()
     for number in 0..<509 { try index.insert(key(number), 1) }
     #expect(!index.isFull(for: 3) && index.isFull(for: 4))
-    // Removed ones are passed over by every search: they count.
+    // Removed entries count, because every search visits them.
     try index.remove(key(1), 1)
     #expect(index.isFull(for: 4))
   }
@@ -151,7 +151,7 @@ struct RecordIndexTests {
     #expect(throws: IndexError.damaged) { try reopened() }
   }
 
-  /// A process that ends between two writes leaves an index that is built again.
+  /// A process that ends between two writes leaves an index that is rebuilt.
   @Test func aChangeWithoutItsHeaderIsDamage() throws {
     try filled()
     var index = try reopened()
@@ -161,14 +161,14 @@ struct RecordIndexTests {
     #expect(try reopened().numbers(key(1000), limit: 9) == [1])
   }
 
-  @Test func anIndexThatIsBeingBuiltIsNone() throws {
+  @Test func anUnfinishedIndexIsInvalid() throws {
     try filled()
     var index = try empty()
     try index.insert(key(1), 1)
     #expect(throws: IndexError.damaged) { try reopened() }
   }
 
-  @Test func aDisksErrorIsTold() throws {
+  @Test func aDisksErrorIsReported() throws {
     var index = try empty()
     try index.flush()
     storage.failure = SystemError(code: 5)

@@ -25,7 +25,7 @@ struct RecordNameTests {
 }
 
 struct OldestFirstTests {
-  /// Shows all numbers as often as is asked for.
+  /// Offers all numbers in each round.
   private func order(_ times: [Int64], capacity: Int) -> (order: [UInt32], rounds: Int) {
     var records = OldestFirst(capacity: capacity)
     var (found, rounds, hasMore) = ([UInt32](), 0, true)
@@ -60,7 +60,7 @@ struct OldestFirstTests {
   }
 }
 
-/// Which record is that of the same upload.
+/// Whether two records are of the same upload.
 struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
     var record = UploadRecord(
@@ -78,7 +78,7 @@ struct RecordMatchTests {
   private func match(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Match? {
     let (own, previous) = (record(), record(change))
     let result = own.match(with: previous)
-    // What it finds, it finds by a key.
+    // Every match shares a key.
     if result != nil { #expect(own.indexKeys.contains { previous.indexKeys.contains($0) }) }
     return result
   }

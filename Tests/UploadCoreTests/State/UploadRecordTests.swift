@@ -10,7 +10,7 @@ struct UploadRecordTests {
     UploadRecord(id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/")
   }
 
-  /// Everything that can be set is.
+  /// A record with every property set.
   private var full: UploadRecord {
     var record = plain
     record.phase = .uploaded
@@ -95,7 +95,7 @@ struct UploadRecordTests {
     #expect(try decode(encoded(full)) == full)
   }
 
-  /// Records of earlier versions do not have them; what is not so is not written.
+  /// Records of earlier versions do not have them, and false values are not written.
   @Test func whatIsTrueOfFewUploadsIsWrittenOnlyForThose() throws {
     for name in ["was_uploaded", "is_being_deleted", "is_ending", "may_be_stored"] {
       let isWritten = { (record: UploadRecord) in
@@ -139,7 +139,7 @@ struct UploadRecordTests {
     var record = plain
     record.note(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
     #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
-    // Somebody else's answer leaves it to be resumed.
+    // After a response without proof, it can be resumed.
     var doubted = full
     doubted.note(.notFromServer(status: 404), message: nil, offset: 7)
     #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
@@ -178,7 +178,7 @@ struct UploadRecordTests {
     (record.expires, record.sha256, record.deleteToken, record.uploadedAs) = (text, text, text, text)
     let back = try decode(encoded(record))
     #expect(back == record)
-    // Equal as Swift compares is not yet the same to a server.
+    // Strings that are equal in Swift can differ for a server.
     #expect(Array(back.note.utf8) == Array(text.utf8))
   }
 
@@ -191,9 +191,9 @@ struct UploadRecordTests {
     #expect(throws: RecordError.damaged) { try decode(encoded(record)) }
   }
 
-  // MARK: What is not trusted
+  // MARK: Invalid records
 
-  @Test func aTornRecordIsNone() {
+  @Test func aTornRecordIsInvalid() {
     let sample = encoded(full)
     for length in sample.indices {
       #expect(throws: RecordError.self, "\(length) bytes") { try decode(Array(sample[..<length])) }
@@ -201,7 +201,7 @@ struct UploadRecordTests {
   }
 
   /// A power cut can leave a file of the right length whose end is zeros.
-  @Test func aRecordThatEndsInZerosIsNone() {
+  @Test func aRecordThatEndsInZerosIsInvalid() {
     let sample = encoded(full)
     for length in sample.indices {
       let torn = sample[..<length] + [UInt8](repeating: 0, count: sample.count - length)
@@ -209,7 +209,7 @@ struct UploadRecordTests {
     }
   }
 
-  @Test func aRecordWithOneOtherBitIsNone() {
+  @Test func aRecordWithAFlippedBitIsInvalid() {
     let sample = encoded(full)
     for index in sample.indices {
       for bit in 0..<8 {
@@ -221,7 +221,7 @@ struct UploadRecordTests {
   }
 
   @Test(arguments: ["\0", "\n", " ", "x", "gighive-upload record 1 "])
-  func aRecordWithBytesBehindItIsNone(rest: String) {
+  func aRecordFollowedByBytesIsInvalid(rest: String) {
     #expect(throws: RecordError.damaged) { try decode(encoded(full) + bytes(rest)) }
   }
 
@@ -246,7 +246,7 @@ struct UploadRecordTests {
   }
 
   @Test(arguments: ["3", "10", "20", "0", "1.1", "2.1", "1\t", ""])
-  func anotherVersionsRecordIsForeign(version: String) {
+  func anotherVersionsRecordIsUnsupported(version: String) {
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(smallest, version: version)) }
   }
 
@@ -268,7 +268,7 @@ struct UploadRecordTests {
 
   /// Such as several addresses for one file.
   @Test(arguments: [#"["parts"]"#, #"["parts","other"]"#, "[7]"])
-  func aRecordThatNeedsMoreThanThisVersionKnowsIsForeign(needs: String) throws {
+  func aRecordWithUnknownNeedsIsOfAnotherVersion(needs: String) throws {
     let content = #"{"needs":"# + needs + "," + smallest.dropFirst()
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(content)) }
   }
@@ -288,7 +288,7 @@ struct UploadRecordTests {
     #expect(try decode(file(smallest, version: "1")).deliveredAt == nil)
   }
 
-  /// Its checksum is right, so somebody meant it: another version, not a damage.
+  /// Its checksum is correct, so it is from another version, not damaged.
   @Test(arguments: [
     ("", ""), ("{", "["), ("}", "},"), ("\"id\":\"5e1f0a77\",", ""), ("5e1f0a77", "5e1f0a7"), ("5e1f0a77", "5E1F0A77"),
     ("5e1f0a77", "../../x1"), ("pending", "paused"), ("\"phase\":\"pending\",", ""), ("/set.wav", ""),
@@ -301,7 +301,7 @@ struct UploadRecordTests {
     (",\"offset\":0", ""), ("\"edges_sha256\":\"ab\",", ""), ("\"endpoint\":\"http://hive/\",", ""),
     ("\"modified_seconds\":4,", ""), ("\"modified_nanoseconds\":5,", ""),
   ])
-  func aSoundFileThatIsNoRecordIsForeign(part: String, replacement: String) throws {
+  func aSoundFileThatIsNoRecordIsOfAnotherVersion(part: String, replacement: String) throws {
     let text: String
     if part.isEmpty {
       text = "[" + smallest + "]"
@@ -313,7 +313,7 @@ struct UploadRecordTests {
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(text)) }
   }
 
-  /// Anything at all behind a sound head, with a checksum that fits: never a crash.
+  /// Arbitrary bytes after a valid first line with a correct checksum never crash.
   @Test func noContentWhateverCrashesTheReader() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<3000 {

@@ -1,6 +1,6 @@
 import Testing
 
-/// A sample in the pieces in which a network delivered it. Each piece is read flush against a guard page.
+/// A sample in pieces, as delivered by a network. Each piece ends right before a guard page.
 struct Delivery {
   let pieces: [ArraySlice<UInt8>]
   let page: GuardPage
@@ -10,12 +10,12 @@ struct Delivery {
   }
 }
 
-/// Runs a sample whole, byte by byte, split at every single position, and with other bytes behind it, and expects the
-/// same outcome each time.
+/// Runs a sample whole, byte by byte, split at every position, and followed by other bytes, and expects the same result each
+/// time.
 enum EverySplit {
   /// - Parameters:
-  ///   - trailing: what may follow the sample on the wire; empty where the sample has no end of its own.
-  ///   - read: makes a fresh reader, feeds it the delivery and says what came out.
+  ///   - trailing: bytes that may follow the sample; empty if the sample ends only with the connection.
+  ///   - read: creates a reader, feeds it the pieces and returns the result.
   static func expect<Outcome: Equatable>(
     _ expected: Outcome, from sample: [UInt8], trailing: [UInt8] = Array("HTTP/1.1 500 \r\n\r\n5\r\n\0".utf8),
     sourceLocation: SourceLocation = #_sourceLocation, read: (Delivery) -> Outcome

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// What an exchange made of the bytes that it was fed.
+/// The result of feeding bytes to an exchange.
 enum Reception: Equatable {
   case complete(Response)
   case needsMore
@@ -8,7 +8,7 @@ enum Reception: Equatable {
 }
 
 extension Exchange {
-  /// An exchange whose request is out.
+  /// An exchange whose request was sent.
   static func afterSending(method: String = "POST") -> Exchange {
     var exchange = Exchange(method: method, expectsContinue: false)
     exchange.headWasSent(continueDeadlineMilliseconds: 0)
@@ -25,7 +25,7 @@ extension Exchange {
   var reception: Reception { finalResponse.map { .complete($0) } ?? .needsMore }
 }
 
-/// Feeds a delivery to an exchange whose request is out.
+/// Feeds pieces to an exchange whose request was sent.
 func reception(of delivery: Delivery, method: String = "POST", connectionEnds: Bool = false) -> Reception {
   var exchange = Exchange.afterSending(method: method)
   do throws(ResponseError) {

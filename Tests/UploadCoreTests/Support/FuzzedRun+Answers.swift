@@ -1,6 +1,6 @@
 import UploadCore
 
-/// What the servers of a fuzzed run say, and what that proves.
+/// The responses of the servers in a fuzzed run, and what they prove.
 extension FuzzedRun {
   private func field(_ name: String, _ value: String) -> Field { Field(name, value) }
 
@@ -79,7 +79,7 @@ extension FuzzedRun {
       sent: chance(5) ? .begun : .whole, afterMilliseconds: chance(2) ? 0 : 50)
   }
 
-  // MARK: What an answer proves
+  // MARK: Proof
 
   mutating func note(_ answer: Answer, to request: HTTPRequest) {
     let isProved = answer.fields.first("Tus-Resumable") != nil

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// One machine, and what happens to it by its seed.
+/// One machine with random events from a seed.
 struct FuzzedRun {
   enum Kind: CaseIterable { case plain, form, tusServer, gigHive, guest, cancel, delete }
 
@@ -16,26 +16,26 @@ struct FuzzedRun {
   let keepsLog: Bool
   private(set) var log: [String] = []
 
-  /// Does the server always give the same answer to the same question? What goes on for ever, goes on there.
+  /// Whether the server always gives the same response to the same request, which reveals endless loops.
   let isStubborn: Bool
-  /// What it says, by method; nil for what a good server would.
+  /// Its responses by method; nil for those of a correct server.
   var habits: [String: Answer?] = [:]
   var underWay: [HTTPRequest] = []
-  /// What the record says.
+  /// The record.
   var location: String?
   var hasBegun: Bool
-  /// Somebody who proved to be the server said that the upload is of no use, or a doubt about it was settled.
+  /// The server said, with proof, that the upload is unusable, or a probe confirmed it.
   var isLossProved = false
   var newLocation: String?
   var isNewKnown = false
-  /// The server said, with proof, that it has all of it.
+  /// The server said, with proof, that it has every byte.
   var isWholeProved = false
-  /// The last byte of an upload to a plain tus server has gone out, and nobody has said since that it lacks something.
+  /// The last byte of an upload to a plain tus server was sent, and nothing has shown since that bytes are missing.
   var isEnding: Bool
   /// The file's status has changed, and nothing has shown since that its content has not.
   var isInDoubt = false
   var hasReadAgain = false
-  /// A plain endpoint had a whole form, and did not send it elsewhere.
+  /// A plain endpoint received a whole form, and did not redirect it.
   var mayBeStored = false
 
   init(seed: UInt64, hasStrangersOnly: Bool, keepsLog: Bool = false) throws {
@@ -137,7 +137,7 @@ struct FuzzedRun {
     while underWay.count > machine.underWayCount { underWay.removeFirst() }
   }
 
-  /// Does the event leave open whether the server has the last byte?
+  /// Whether the event leaves open if the server has the last byte.
   private func mayLoseEnd(_ event: UploadEvent) -> Bool {
     guard machine.underWayCount > 0, let last = underWay.last, last.fields.first("Upload-Offset") != nil,
       last.fileOffset + (last.body?.fileLength ?? 0) == size
@@ -204,7 +204,7 @@ struct FuzzedRun {
     }
   }
 
-  /// It ends once: nothing changes what it came to.
+  /// It ends once: nothing changes its outcome.
   private mutating func checkEnd() {
     let end = machine.next(nowMilliseconds: now)
     for _ in 0..<5 {
@@ -219,7 +219,7 @@ struct FuzzedRun {
     switch action {
     // What must be in the record is saved even then.
     case .failed, .finished, .save: break
-    default: complaint = "goes on behind its deadline"
+    default: complaint = "continues after its deadline"
     }
   }
 
@@ -229,7 +229,7 @@ struct FuzzedRun {
 
   private mutating func hash() -> HashResult { .wholeFile(sha256: GigHive.sha256) }
 
-  /// One that nothing may be waiting for.
+  /// An event that may be unexpected.
   private mutating func strayEvent() -> UploadEvent {
     switch Int.random(in: 0..<6, using: &random) {
     case 0 where machine.underWayCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Memory whose end lies directly before a page that nobody may touch: a reader that looks one byte too far crashes
-/// instead of reading what happens to be there.
+/// Memory that ends right before an inaccessible page, so that a reader that goes one byte too far crashes.
 final class GuardPage {
   private let base: UnsafeMutableRawPointer
   private let room: Int

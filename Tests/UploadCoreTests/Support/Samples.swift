@@ -4,7 +4,7 @@ func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 /// A letter repeated, to reach a limit.
 func filler(_ count: Int) -> String { String(repeating: "a", count: count) }
 
-/// A generator whose numbers depend on the seed alone (SplitMix64), so that a failing run can be had again.
+/// A generator that depends only on its seed (SplitMix64), so that a failing run can be repeated.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,16 +1,16 @@
 import Testing
 import UploadCore
 
-/// Leads an ``UploadMachine`` to its end, in virtual time and without a socket: driver and server in one.
+/// Runs an ``UploadMachine`` to its end, in virtual time and without a socket, as driver and server in one.
 ///
-/// It shows how the machine is used: `next` says what to do, and `handle` is told what came of it. What the server says to each
-/// request is the script's; all that the machine wanted is written down.
+/// It shows how to use the machine: `next` returns an action, and `handle` takes the resulting event. A script has the response to
+/// each request, and a log records all actions.
 ///
 ///     var server = ScriptedServer([.status(503), .status(201, content: GigHive.created)])
 ///     let end = server.run(try UploadMachine(.upload(plan), policy))
 ///     #expect(end == .finished(…) && server.log == ["POST /upload", "wait", "POST /upload"])
 struct ScriptedServer {
-  /// What becomes of a request.
+  /// The outcome of a request.
   enum Reply {
     case answer(Answer)
     case interruption(Interruption)
@@ -35,18 +35,18 @@ struct ScriptedServer {
     }
   }
 
-  /// What an upload came to.
+  /// The outcome of an upload.
   enum End: Equatable {
     case finished(Outcome)
     case failed(UploadError)
   }
 
-  /// Answers the oldest request under way; nil if the script says nothing of it.
+  /// Answers the oldest request in flight; nil if the script does not cover it.
   private let answer: (HTTPRequest) -> Reply?
   private let hasMore: () -> Bool
   /// The SHA-256 of the file, whichever it is.
   var sha256 = GigHive.sha256
-  /// What looking for other credentials gives.
+  /// The result of reading the credentials again.
   var hasNewCredentials = false
   private(set) var record = UploadRecord(
     id: "5e1f0a77", path: bytes("/set.wav"),
@@ -54,27 +54,27 @@ struct ScriptedServer {
       device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: ""),
     endpoint: "https://hive/")
 
-  /// Requests, saved changes, hashes and pauses, in the machine's order.
+  /// Requests, saved changes, hashes and delays, in order.
   private(set) var log: [String] = []
   private(set) var requests: [HTTPRequest] = []
   private(set) var choices: [ConnectionChoice] = []
   private(set) var retries: [Retry] = []
   private(set) var milliseconds: Int64 = 0
 
-  /// A server that answers request by request; all answers are to be used.
+  /// A server that answers request by request. All responses must be used.
   init(_ replies: [Reply]) {
     var left = replies[...]
     answer = { _ in left.popFirst() }
     hasMore = { !left.isEmpty }
   }
 
-  /// A server that looks at what it is asked.
+  /// A server that computes its responses from the requests.
   init(answering answer: @escaping (HTTPRequest) -> Reply) {
     self.answer = { answer($0) }
     hasMore = { false }
   }
 
-  /// Does what the machine says until it has ended.
+  /// Carries out the machine's actions until it ends.
   mutating func run(_ machine: UploadMachine, sourceLocation: SourceLocation = #_sourceLocation) -> End? {
     var machine = machine
     var underWay: [HTTPRequest] = []
@@ -84,7 +84,7 @@ struct ScriptedServer {
         note(request, choice, isBehind: !underWay.isEmpty)
         underWay.append(request)
       case .await:
-        // Everything that can be sent is under way: the oldest request is answered.
+        // Everything that can be sent was sent, so the oldest request is answered.
         guard !underWay.isEmpty, let reply = answer(underWay[0]) else {
           Issue.record("the script has nothing for \(log.last ?? "the machine")", sourceLocation: sourceLocation)
           return nil
@@ -135,7 +135,7 @@ struct ScriptedServer {
     }
   }
 
-  /// Such as `PATCH /files/1 0..<100`, with `+` before a request that does not wait for the one before it.
+  /// For example `PATCH /files/1 0..<100`, with `+` before a pipelined request.
   private mutating func note(_ request: HTTPRequest, _ choice: ConnectionChoice, isBehind: Bool) {
     requests.append(request)
     choices.append(choice)
@@ -150,7 +150,7 @@ struct ScriptedServer {
   }
 }
 
-/// What GigHive says.
+/// GigHive's responses.
 enum GigHive {
   static let sha256 = String(repeating: "ab", count: 32)
   static let created = created(checksum: sha256, size: 100)
@@ -163,7 +163,7 @@ enum GigHive {
     #"{"asset_id":9,"size_bytes":\#(size),"checksum_sha256":"\#(checksum)","delete_token":"5ec2e7"}"#
   }
 
-  /// What the machine makes of ``created``.
+  /// The receipt for ``created``.
   static func delivered(resumedFrom: Int64 = 0) -> ScriptedServer.End {
     var receipt = Receipt()
     (receipt.assetID, receipt.isChecksumVerified, receipt.deleteToken) = (9, true, "5ec2e7")
@@ -171,7 +171,7 @@ enum GigHive {
   }
 }
 
-/// A delivery by an endpoint that is not known to confirm anything.
+/// A delivery to an endpoint that confirms nothing.
 func deliveredPlainly(size: Int64 = 100, resumedFrom: Int64 = 0) -> ScriptedServer.End {
   .finished(.delivered(Receipt(), SentFile(size: size, sha256: nil), resumedFrom: resumedFrom))
 }
@@ -220,7 +220,7 @@ extension Destination {
 }
 
 extension UploadPlan.PreviousState {
-  /// An upload that an earlier process has begun.
+  /// An upload that an earlier process started.
   static func at(
     _ location: String = "https://hive/files/1", offset: Int64 = 0, isUploaded: Bool = false, isEnding: Bool = false
   ) throws -> UploadPlan.PreviousState {

@@ -1,15 +1,15 @@
 import UploadCore
 
-/// Uploads that write as much as they may and can, on a clock of their own.
+/// Uploads that write as much as they may and can, in virtual time.
 struct SharedLine {
   struct Sender {
-    /// How many bytes its connection takes in a millisecond, beside 200 ms' worth in its queue; nil if all.
+    /// How many bytes its connection accepts per millisecond, in addition to 200 ms of queue; nil for no limit.
     var bytesPerMillisecond: Int?
     /// The most that it writes at once.
     var runLength = Int.max
     var joinsAt: Int64 = 0
     var leavesAt: Int64 = .max
-    /// Does it say that it rests when its connection is blocked?
+    /// Whether it rests when its connection is blocked.
     var rests = true
     var written = 0
     var writes = 0

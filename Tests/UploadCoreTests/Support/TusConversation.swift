@@ -3,12 +3,12 @@ import UploadCore
 
 let sampleEndpoint = "https://hive/files/"
 let sampleLocation = "https://hive/files/5e1f"
-/// What a server says that speaks tus and has no extension but creation.
+/// The response of a tus server with no extension except creation.
 let plainOffer: KeyValuePairs = ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"]
 
-/// The client's side of a conversation, as tests of tus play it.
+/// The client's side of a tus conversation.
 extension TusUpload {
-  /// An upload at its beginning.
+  /// A new upload.
   static func beginning(
     length: Int64 = 100, metadata: [FormField] = [], endpoint: String = sampleEndpoint, location: String? = nil,
     configure: (inout Options) -> Void = { _ in }
@@ -20,7 +20,7 @@ extension TusUpload {
       options: options)
   }
 
-  /// An upload whose creation is what comes next.
+  /// An upload about to be created.
   static func discovered(
     length: Int64 = 100, metadata: [FormField] = [], endpoint: String = sampleEndpoint,
     offer: KeyValuePairs<String, String> = plainOffer, configure: (inout Options) -> Void = { _ in }
@@ -30,8 +30,8 @@ extension TusUpload {
     return upload
   }
 
-  /// An upload that was created, and of which the server has nothing yet.
-  /// - Parameter milliseconds: how long the creation's answer took.
+  /// An upload that was created and is still empty.
+  /// - Parameter milliseconds: the response time of the creation.
   static func created(
     length: Int64 = 100, offer: KeyValuePairs<String, String> = plainOffer, afterMilliseconds milliseconds: Int64 = 0,
     configure: (inout Options) -> Void = { _ in }
@@ -41,7 +41,7 @@ extension TusUpload {
     return upload
   }
 
-  /// An upload of an earlier process, whose offset is what comes next.
+  /// An upload of an earlier process, about to ask for its offset.
   static func resumed(
     length: Int64 = 100, offer: KeyValuePairs<String, String> = plainOffer
   ) throws -> TusUpload {
@@ -50,7 +50,7 @@ extension TusUpload {
     return upload
   }
 
-  /// Asks, and expects a request with this method.
+  /// Takes the next request, and expects this method.
   mutating func ask(_ method: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> HTTPRequest {
     let step = next()
     guard case .ask(let request) = step else {
@@ -68,7 +68,7 @@ extension TusUpload {
       status: status, fields: fields.map { Field($0.key, $0.value) }, afterMilliseconds: milliseconds)
   }
 
-  /// Asks, and is answered.
+  /// Takes the next request, and answers it.
   mutating func ask(
     _ method: String, _ status: Int, _ fields: KeyValuePairs<String, String> = [:],
     afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
@@ -77,13 +77,13 @@ extension TusUpload {
     try answer(status, fields, afterMilliseconds: milliseconds)
   }
 
-  /// Asks for a PATCH, and its connection breaks.
+  /// Takes a PATCH, whose connection breaks.
   mutating func loseConnection(arrived: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation) throws {
     _ = try ask("PATCH", sourceLocation: sourceLocation)
     interrupted(arrived: arrived)
   }
 
-  /// Asks for a PATCH and answers that the server has all of it.
+  /// Takes a PATCH, and answers that the server has all of it.
   /// - Returns: the range of the file.
   @discardableResult
   mutating func patch(
@@ -94,7 +94,7 @@ extension TusUpload {
     return range
   }
 
-  /// Asks how much the server has, and is told.
+  /// Takes a HEAD, and answers with the offset.
   mutating func locate(
     _ offset: Int64, afterMilliseconds milliseconds: Int64 = 0, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -106,7 +106,7 @@ extension TusUpload {
 enum TusConversationError: Error { case noRequest }
 
 extension HTTPRequest {
-  /// What of the file goes with it.
+  /// The range of the file in the request.
   var fileRange: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
 
   func value(_ name: String) -> String? { fields.first(name) }

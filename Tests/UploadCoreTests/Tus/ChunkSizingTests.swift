@@ -4,7 +4,7 @@ import UploadCore
 struct ChunkSizingTests {
   private let plenty: Int64 = 1 << 50
 
-  /// Stores requests of the length that the policy wants until so many bytes are stored.
+  /// Stores requests of the chosen length until this many bytes are stored.
   private func store(_ total: Int64, with sizing: inout ChunkSizing) -> [Int64] {
     var lengths: [Int64] = []
     var stored: Int64 = 0
@@ -27,7 +27,7 @@ struct ChunkSizingTests {
     #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
   }
 
-  @Test func requestsGrowBehind256MebibytesUpTo95Megabytes() {
+  @Test func requestsGrowAfter256MebibytesUpTo95Megabytes() {
     var sizing = ChunkSizing()
     _ = store(256 * mebibyte, with: &sizing)
     let lengths = store(gibibyte, with: &sizing)
@@ -51,7 +51,8 @@ struct ChunkSizingTests {
     #expect(!sizing.pipelines)
   }
 
-  /// A whole request that is stored, with its answer lost, tells nothing, and neither does one of which little was sent.
+  /// Nothing is learned from a request that was stored completely but whose response was lost, nor from one of which little was
+  /// sent.
   @Test(arguments: [(8 << 20, 8 << 20), (0, 0), (0, 262_143)] as [(Int64, Int64)])
   func anInterruptionThatTellsNothingChangesNothing(kept: Int64, sent: Int64) {
     var unknown = ChunkSizing()
@@ -112,7 +113,7 @@ struct ChunkSizingTests {
     #expect(sizing.next(remaining: plenty) == 65_536)
   }
 
-  // MARK: A length of the user's choice
+  // MARK: Fixed length
 
   @Test func aPinnedLengthStaysWhateverHappens() {
     var sizing = ChunkSizing(pinned: 1_000_000)
@@ -130,7 +131,7 @@ struct ChunkSizingTests {
     #expect(ChunkSizing(pinned: gibibyte).next(remaining: plenty) == gibibyte)
   }
 
-  @Test func aPinnedLengthThatIsRefusedIsHalvedAllTheSame() {
+  @Test func aRefusedPinnedLengthIsStillHalved() {
     var sizing = ChunkSizing(pinned: gibibyte)
     halve(&sizing, at: gibibyte)
     #expect(sizing.next(remaining: plenty) == gibibyte / 2)
@@ -154,7 +155,7 @@ struct ChunkSizingTests {
     #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 16 * mebibyte)
   }
 
-  @Test func anOverlapThatFailedTwiceIsNotTriedAgain() {
+  @Test func pipeliningThatFailedTwiceIsNotRetried() {
     var sizing = ChunkSizing()
     sizing.answered(afterMilliseconds: 100)
     sizing.pipeliningFailed()

@@ -43,7 +43,7 @@ struct TusFieldsTests {
   }
 }
 
-/// What is made of a server's answer to OPTIONS.
+/// Parsing a server's response to OPTIONS.
 struct TusOfferTests {
   private func offer(_ fields: KeyValuePairs<String, String>) throws -> TusOffer {
     try TusUpload.discovered(offer: fields).offer
@@ -53,7 +53,7 @@ struct TusOfferTests {
     #expect(try offer(["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"]) == TusOffer())
   }
 
-  /// As tusd 2 answers.
+  /// The response of tusd 2.
   @Test func extensionsAreFoundInTheirList() throws {
     let offer = try offer([
       "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Max-Size": "5368709120",
@@ -75,7 +75,7 @@ struct TusOfferTests {
     #expect(try offer(["Tus-Version": versions]) == TusOffer())
   }
 
-  /// Some servers tell the version in Tus-Resumable alone.
+  /// Some servers give the version only in Tus-Resumable.
   @Test func aServerNeedNotListItsVersions() throws {
     #expect(try offer(["Tus-Resumable": "1.0.0"]) == TusOffer())
   }

@@ -1,14 +1,14 @@
 import Testing
 import UploadCore
 
-/// Two PATCH requests under way at once, over a distance (RFC 9112, 9.3.2): see also ``PipelinedUploadTests``.
+/// Two PATCH requests in flight, over a distance (RFC 9112, 9.3.2): see also ``PipelinedUploadTests``.
 struct TusPipeliningTests {
   /// Over 100 ms.
   private func distant(length: Int64 = 64 * mebibyte) throws -> TusUpload {
     try TusUpload.created(length: length, afterMilliseconds: 100)
   }
 
-  /// An upload of which the first two requests are under way.
+  /// An upload with its first two requests in flight.
   private func twoUnderWay() throws -> TusUpload {
     var upload = try distant()
     _ = try upload.ask("PATCH")
@@ -31,7 +31,7 @@ struct TusPipeliningTests {
     #expect(upload.next() == .await)
   }
 
-  /// 100 MiB at 100 Mbit/s over 100 ms take 8389 ms of sending; one request after the other would take half as much again.
+  /// 100 MiB at 100 Mbit/s over 100 ms take 8389 ms to send. Sequential requests would take half as long again.
   @Test func overADistanceTheLineIsNeverIdle() throws {
     var upload = try distant(length: 100 * mebibyte)
     var milliseconds = 0.0
@@ -57,7 +57,7 @@ struct TusPipeliningTests {
     upload.setChecksum("qvTGHdzF6KLavt4PO0gs2a6pQ00=")
     #expect(try upload.ask("PATCH").contentLength == length)
     #expect(upload.next() == .await)
-    // Nothing is halved for an overlap that does not happen.
+    // The length is not halved if nothing is pipelined.
     #expect(length == 8 * mebibyte)
   }
 
@@ -77,9 +77,9 @@ struct TusPipeliningTests {
     #expect(upload.next() == .complete)
   }
 
-  /// The length is told once (tus 1.0.0, "Upload-Length"): tusd refuses a second time.
+  /// The length is sent once (tus 1.0.0, "Upload-Length"): tusd refuses it a second time.
   @Test(arguments: [100, 64 * mebibyte])
-  func aLengthThatIsToldLateIsToldByTheFirstPatchAlone(length: Int64) throws {
+  func aDeferredLengthIsSentOnlyByTheFirstPatch(length: Int64) throws {
     var upload = try TusUpload.created(
       length: length, offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-defer-length"],
       afterMilliseconds: 100
@@ -95,7 +95,7 @@ struct TusPipeliningTests {
 
   // MARK: The connection breaks
 
-  /// Where the server is when it is asked, and where the upload continues.
+  /// The offset of the server, and where the upload continues.
   @Test(arguments: [0, 1, 4_194_303, 4_194_304, 4_194_305, 8_388_607, 8_388_608] as [Int64])
   func aBreakUnderBothContinuesFromTheServersOffset(offset: Int64) throws {
     var upload = try twoUnderWay()
@@ -107,7 +107,7 @@ struct TusPipeliningTests {
     #expect(request.value("Upload-Offset") == String(offset))
   }
 
-  /// One can be an accident. Two, and something between may not like it.
+  /// One may be an accident. After two, an intermediary may not support pipelining.
   @Test(arguments: [1, 2])
   func twoBreaksUnderBothEndTheOverlapping(breaks: Int) throws {
     var upload = try distant()
@@ -146,7 +146,7 @@ struct TusPipeliningTests {
     #expect(try upload.ask("PATCH").fileRange == (4 * mebibyte)..<(8 * mebibyte))
   }
 
-  @Test func aBreakBehindTheFirstAnswerCutsTheSecondAlone() throws {
+  @Test func aBreakAfterTheFirstResponseTruncatesOnlyTheSecond() throws {
     var upload = try twoUnderWay()
     try upload.answer(204, ["Upload-Offset": "4194304"], afterMilliseconds: 100)
     upload.interrupted(arrived: 1000)

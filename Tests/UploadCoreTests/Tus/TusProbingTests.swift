@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Somebody says that an upload is gone, and does not prove to be the tus server.
+/// A response without proof says that an upload is gone.
 struct TusProbingTests {
   private static let proof = Field("Tus-Resumable", "1.0.0")
   private let old = sampleLocation
@@ -91,7 +91,7 @@ struct TusProbingTests {
     #expect(upload.location?.text == old)
   }
 
-  /// Somebody else may answer on the next connection; one new upload is enough.
+  /// Something else may answer on the next connection. One new upload is enough.
   @Test func afterAnInterruptionTheServerProvesItselfAgainWithTheSameNewUpload() throws {
     var upload = try examined()
     _ = try upload.ask("HEAD")

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// PATCH requests one after the other, what servers answer to them, and interruptions.
+/// Sequential PATCH requests, the responses of servers, and interruptions.
 struct TusSendingTests {
   // MARK: Sending
 
@@ -38,7 +38,7 @@ struct TusSendingTests {
   // MARK: Checksums
 
   @Test(arguments: [("sha1,sha256", .sha256), ("sha1", .sha1)] as [(String, TusOffer.ChecksumAlgorithm)])
-  func aServerThatChecksIsToldTheChecksumOfEachPatch(
+  func aServerThatChecksGetsTheChecksumOfEachPatch(
     algorithms: String, best: TusOffer.ChecksumAlgorithm
   ) throws {
     var upload = try TusUpload.created(
@@ -95,12 +95,12 @@ struct TusSendingTests {
     }
   }
 
-  /// Where the server is at the offset that it refused, it was not the offset that it refused.
+  /// If the server is at the refused offset, it did not refuse because of the offset.
   @Test func aConflictAboutTheServersOwnOffsetIsALock() throws {
     var upload = try TusUpload.created(length: 20_000_000)
     try upload.patch()
     for round in 0..<20 {
-      // Content for a locked upload is sent in vain.
+      // Content sent to a locked upload is wasted.
       #expect(try upload.ask("PATCH").contentLength == (round == 0 ? 8_388_608 : 65_536))
       try upload.answer(409)
       #expect(throws: TusError.locked) { try upload.locate(8_388_608) }
@@ -131,7 +131,7 @@ struct TusSendingTests {
     #expect(try upload.ask("PATCH").contentLength == 4_194_304)
   }
 
-  @Test func aServerThatTakesNothingIsNotAskedForEver() throws {
+  @Test func aServerThatTakesNothingIsNotAskedForever() throws {
     var upload = try TusUpload.created(length: gibibyte)
     var lengths: [Int64] = []
     #expect(throws: TusError.refused(method: "PATCH", status: 413)) {
@@ -146,7 +146,7 @@ struct TusSendingTests {
 
   // MARK: Endless disagreement
 
-  /// What a server answers each time, the offset that it then names, and what the upload ends with.
+  /// The response of a server each time, the offset it returns then, and the error of the upload.
   private static let disagreements: [(KeyValuePairs<String, String>, TusError)] = [
     (["Tus-Resumable": "1.0.0"], .refused(method: "PATCH", status: 204)),
     (["Upload-Offset": "0"], .refused(method: "PATCH", status: 204)),
@@ -166,8 +166,8 @@ struct TusSendingTests {
     #expect(count == 9)
   }
 
-  /// Another offset than was refused, and never more than before: it is asked again after a pause, as if it were locked. Going
-  /// back and forth is no progress.
+  /// The offset differs from the refused one, and never grows: the client asks again after a delay, as for a lock. Going back and
+  /// forth is not progress.
   @Test(arguments: [1, 100] as [Int64])
   func endlessDisagreementAboutTheOffsetEndsInAnError(ahead: Int64) throws {
     var upload = try TusUpload.created(length: 20_000_000)
@@ -180,7 +180,7 @@ struct TusSendingTests {
         try upload.locate(offset == 0 ? ahead : 0)
       }
     }
-    // What it had at first was progress.
+    // The first offset counts as progress.
     #expect(count == 9)
   }
 
@@ -196,7 +196,7 @@ struct TusSendingTests {
     #expect(upload.acknowledged == 2000)
   }
 
-  /// It is slow, but it gets there: a server may take less than it was sent.
+  /// It is slow, but makes progress: a server may accept less than was sent.
   @Test func aServerThatTakesALittleEachTimeGetsThere() throws {
     var upload = try TusUpload.created(length: 2000)
     for offset in stride(from: Int64(100), to: 2000, by: 100) {
@@ -206,9 +206,9 @@ struct TusSendingTests {
     #expect(upload.next() == .complete)
   }
 
-  // MARK: What an interruption teaches
+  // MARK: Learning from interruptions
 
-  /// A proxy that has taken a request whole and then fails to pass it on has lost all of it.
+  /// A proxy that has spooled a request and then fails to forward it has lost all of it.
   @Test(arguments: [500, 502, 503, 504])
   func aFailureOfTheServerIsAnInterruption(status: Int) throws {
     var upload = try TusUpload.created(length: 3 * gibibyte)
@@ -220,7 +220,7 @@ struct TusSendingTests {
     #expect(try upload.ask("PATCH").contentLength == 8 * mebibyte)
   }
 
-  /// The dead request before it holds the lock for a while, and nobody reads the content of this one.
+  /// The interrupted request keeps the lock for a while, and the content of this one is not read.
   @Test(
     arguments: [(423, 65_536), (401, 3 * gibibyte - 5 * mebibyte), (429, 3 * gibibyte - 5 * mebibyte)] as [(Int, Int64)]
   )
@@ -232,7 +232,7 @@ struct TusSendingTests {
     #expect(throws: TusError.self) { try upload.answer(status) }
     upload.interrupted(arrived: 2 * mebibyte)
     try upload.locate(5 * mebibyte)
-    // A lock is waited for with little.
+    // While the upload is locked, requests are short.
     #expect(try upload.patch().count == next)
     if upload.acknowledged < 3 * gibibyte {
       #expect(try upload.ask("PATCH").contentLength == 3 * gibibyte - 5 * mebibyte - next)
@@ -243,7 +243,7 @@ struct TusSendingTests {
   func aServerThatKeepsPartsGetsAllThatIsLeftAndAnotherShortRequests(kept: Int64, next: Int64) throws {
     var upload = try TusUpload.created(length: 3 * gibibyte)
     try upload.loseConnection(arrived: 5 * mebibyte)
-    // What it teaches is not forgotten if the question is interrupted, too.
+    // What was learned is kept if the HEAD is interrupted, too.
     _ = try upload.ask("HEAD")
     upload.interrupted(arrived: 0)
     #expect(upload.acknowledged == 0)

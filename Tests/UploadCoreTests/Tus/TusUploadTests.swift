@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The beginning of an upload: what the server offers, creating it, and asking how much the server has.
+/// The start of an upload: discovery, creation, and the offset.
 struct TusUploadTests {
   // MARK: Discovery (OPTIONS)
 
@@ -49,7 +49,7 @@ struct TusUploadTests {
     ("http://hive/files/", "http://other/5e1f", "http://other/5e1f"),
     // Upwards to TLS.
     ("http://hive/files/", "https://hive/files/5e1f", "https://hive/files/5e1f"),
-    // A server that does not know of the TLS in front of it.
+    // A server behind a TLS proxy.
     ("https://hive/files/", "http://hive/files/5e1f", "https://hive/files/5e1f"),
     ("https://hive:8443/files/", "http://HIVE:1080/files/5e1f", "https://hive:8443/files/5e1f"),
   ])
@@ -87,7 +87,7 @@ struct TusUploadTests {
     #expect(throws: error) {
       try upload.ask("POST", status, ["Location": sampleLocation, "Tus-Version": "2.0.0"])
     }
-    // Another try is possible.
+    // A retry is possible.
     _ = try upload.ask("POST")
   }
 
@@ -95,7 +95,7 @@ struct TusUploadTests {
 
   static let withUpload: KeyValuePairs = ["Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-with-upload"]
 
-  /// If the answer is lost, nobody knows the address: the server must not have a whole upload there.
+  /// If the response is lost, the URL is unknown, so the server must not have a complete upload there.
   @Test(
     arguments: [
       (1, nil, 0), (2, nil, 1), (100, nil, 99), (1_048_576, nil, 1_048_575), (1_048_577, nil, 1_048_576),
@@ -187,7 +187,7 @@ struct TusUploadTests {
   }
 
   @Test(arguments: [(false, deferring), (true, withUpload)])
-  func theLengthIsToldAtOnceUnlessBothSidesWantItOtherwise(
+  func theLengthIsSentAtOnceUnlessBothSidesDeferIt(
     wants: Bool, offer: KeyValuePairs<String, String>
   ) throws {
     var upload = try TusUpload.discovered(offer: offer) { $0.defersLength = wants }
@@ -218,7 +218,7 @@ struct TusUploadTests {
     #expect(upload.next() == .gone)
   }
 
-  // MARK: How much has the server? (HEAD)
+  // MARK: Offset (HEAD)
 
   @Test func anUploadWithAnAddressIsAskedForItsOffset() throws {
     var upload = try TusUpload.resumed()
@@ -236,7 +236,7 @@ struct TusUploadTests {
     #expect(upload.next() == .complete && upload.acknowledged == 100)
   }
 
-  /// The server has forgotten it, or has one of another length under its address.
+  /// The server has forgotten it, or has an upload of another length at its URL.
   @Test(
     arguments: [
       (404, ["Tus-Resumable": "1.0.0"]), (410, ["Tus-Resumable": "1.0.0"]),
@@ -254,31 +254,31 @@ struct TusUploadTests {
   }
 
   @Test(arguments: [nil, "", "-1", "+5", "0x10", "5 ", "five", "99999999999999999999", "5,5", "1.0"])
-  func anOffsetThatIsNoNumberIsNone(text: String?) throws {
+  func aMalformedOffsetIsIgnored(text: String?) throws {
     var upload = try TusUpload.resumed()
     _ = try upload.ask("HEAD")
     #expect(throws: TusError.noOffset(status: 200)) {
       try upload.receive(
         status: 200, fields: text.map { [Field("Upload-Offset", $0)] } ?? [], afterMilliseconds: 0)
     }
-    // The question stays open.
+    // The offset is still unknown.
     _ = try upload.ask("HEAD")
   }
 
   @Test(arguments: [101, .max] as [Int64])
-  func anOffsetBehindTheFilesEndIsAbsurd(offset: Int64) throws {
+  func anOffsetBeyondTheFilesEndIsAbsurd(offset: Int64) throws {
     var upload = try TusUpload.resumed()
     #expect(throws: TusError.offsetBeyond(sent: 100, acknowledged: offset)) { try upload.locate(offset) }
   }
 
-  /// Believing it would leave a hole in the recording.
-  @Test func anOffsetBehindWhatWasSentIsAbsurd() throws {
+  /// Trusting it would leave a gap in the recording.
+  @Test func anOffsetBeyondTheSentBytesIsAbsurd() throws {
     var upload = try TusUpload.created(length: 20 * mebibyte)
     try upload.loseConnection()
     #expect(throws: TusError.offsetBeyond(sent: 8_388_608, acknowledged: 8_388_609)) { try upload.locate(8_388_609) }
   }
 
-  /// A proxy may still be passing on the end of a request whose connection is long gone.
+  /// A proxy may still be forwarding the end of a request whose connection is gone.
   @Test func whatArrivesLateIsBelieved() throws {
     var upload = try TusUpload.created(length: 20 * mebibyte)
     try upload.loseConnection()
@@ -299,7 +299,7 @@ struct TusUploadTests {
     #expect(try upload.ask("PATCH").fileOffset == 17)
   }
 
-  /// Some servers say 409 while they hold the upload for another request.
+  /// Some servers return 409 while another request has locked the upload.
   @Test(arguments: [400, 401, 403, 409, 412, 423, 500, 503])
   func otherAnswersAreLocksOrRefusals(status: Int) throws {
     var upload = try TusUpload.resumed()

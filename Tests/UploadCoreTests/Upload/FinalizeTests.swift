@@ -8,7 +8,7 @@ private let whole = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", 
 private let unknown = ScriptedServer.Reply.status(400, content: GigHive.uploadUnknown)
 private let confirmed = ScriptedServer.Reply.status(201, content: GigHive.created)
 
-/// A recording by tus to GigHive: finalize, guests, and the form where the server speaks no tus.
+/// A recording over tus to GigHive: finalize, guests, and the form if the server does not support tus.
 struct FinalizeTests {
   private let upload = ["OPTIONS /files/", "POST /files/", "save created", "PATCH /files/1 0..<100", "save uploaded"]
   private let finalize = "POST /api/uploads/finalize"
@@ -50,7 +50,7 @@ struct FinalizeTests {
     #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "hash", finalize])
   }
 
-  @Test func anUploadThatNeitherServerKnowsBeginsAgain() throws {
+  @Test func anUploadThatNeitherServerKnowsStartsOver() throws {
     var server = ScriptedServer([offer, gone, unknown, created, whole, confirmed])
     #expect(server.run(try machine(previous: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
     #expect(
@@ -66,14 +66,14 @@ struct FinalizeTests {
     #expect(server.retries.map(\.error) == [.stillProcessing])
   }
 
-  @Test func anUploadThatGigHiveAndTheTusServerDoNotKnowBeginsAgain() throws {
+  @Test func anUploadThatGigHiveAndTheTusServerDoNotKnowStartsOver() throws {
     var server = ScriptedServer([offer, created, whole, unknown, gone, unknown, created, whole, confirmed])
     #expect(server.run(try machine()) == GigHive.delivered())
     #expect(server.retries.map(\.error) == [.uploadLost])
     #expect(server.log.filter { $0 == "PATCH /files/1 0..<100" }.count == 2)
   }
 
-  /// Sending all of it again and again would never end.
+  /// Sending everything again each time would never end.
   @Test func aServerThatLosesEachWholeUploadIsGivenUp() throws {
     var server = ScriptedServer { request in
       switch (request.method, request.body?.header.isEmpty ?? true) {
@@ -128,7 +128,7 @@ struct FinalizeTests {
     #expect(server.run(try machine(isGuest: true)) == .failed(.guestTokenRefused))
   }
 
-  @Test func aTokenThatExpiresMeanwhileIsCalledThat() throws {
+  @Test func aTokenThatExpiresInTheMeantimeIsNamed() throws {
     var server = ScriptedServer([
       .status(400, content: GigHive.tokenKnown), offer, created, whole, .status(404, content: GigHive.tokenUnknown),
     ])
@@ -136,9 +136,9 @@ struct FinalizeTests {
     #expect(server.record.phase == .uploaded)
   }
 
-  /// A server that does not know the question lets the upload begin: its finalize will tell.
+  /// If the server does not support this check, the upload starts anyway, and finalize will tell.
   @Test(arguments: [404, 405, 200])
-  func whereTheQuestionIsNotUnderstoodTheUploadBegins(status: Int) throws {
+  func ifTheCheckIsNotSupportedTheUploadStarts(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page), offer, created, whole, confirmed])
     #expect(server.run(try machine(isGuest: true)) == GigHive.delivered())
   }
@@ -176,9 +176,9 @@ struct FinalizeTests {
     #expect(server.run(try machine()) == .failed(.refused(status: 404, message: "")))
   }
 
-  /// Whoever it is that speaks no tus, an upload that has begun is not given up for a form.
+  /// A started upload is not replaced by a form, whatever says that tus is not supported.
   @Test(arguments: [200, 404, 405])
-  func anUploadThatHasBegunIsNotSentAsAForm(status: Int) throws {
+  func aStartedUploadIsNotSentAsAForm(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page), whole, confirmed])
     let machine = try machine(previous: .at(offset: 7), uploadProtocol: .automatic)
     #expect(server.run(machine) == GigHive.delivered(resumedFrom: 100))

@@ -1,9 +1,9 @@
 import Testing
 import UploadCore
 
-/// The machine with whatever events and answers, in whatever order: it never traps, always ends, and believes no stranger.
+/// The machine with any events and responses in any order: it never traps, always ends, and trusts nothing without proof.
 struct MachineFuzzTests {
-  /// Each state meets each event: 20,000 uploads and removals.
+  /// Every event in every state: 20,000 uploads and removals.
   @Test(arguments: [false, true])
   func whateverHappensTheMachineKeepsItsPromises(hasStrangersOnly: Bool) throws {
     var ends: [String: Int] = [:]
@@ -17,7 +17,7 @@ struct MachineFuzzTests {
       }
       ends[run.endName, default: 0] += 1
     }
-    // The seeds are worth something only if they get everywhere.
+    // The seeds are useful only if they reach every outcome.
     #expect(ends["failed"] ?? 0 > 200)
     if !hasStrangersOnly {
       for name in ["delivered", "cancelled", "deleted", "mayBeStored"] { #expect(ends[name] ?? 0 > 20, "\(name)") }

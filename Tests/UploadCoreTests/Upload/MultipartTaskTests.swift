@@ -24,7 +24,7 @@ struct MultipartTaskTests {
     #expect(receipt.wasAlreadyThere && receipt.assetID == 4)
   }
 
-  @Test func aRefusalIsToldInTheServersWords() throws {
+  @Test func aRefusalIsReportedInTheServersWords() throws {
     var server = ScriptedServer([.status(400, content: #"{"error":"Bad Request","message":"Label is required"}"#)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: 400, message: "Label is required")))
   }
@@ -36,7 +36,7 @@ struct MultipartTaskTests {
       server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
   }
 
-  /// A portal's page, with a status that says yes.
+  /// A portal's page with a success status.
   @Test func aSuccessThatIsNotGigHivesIsNoDelivery() throws {
     var server = ScriptedServer([.status(200, content: GigHive.page)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.unconfirmed(status: 200)))
@@ -48,7 +48,7 @@ struct MultipartTaskTests {
     #expect(server.log == [post])
   }
 
-  /// GigHive knows a duplicate when it sees one.
+  /// GigHive detects duplicates.
   @Test func aLostAnswerOfGigHiveIsAskedForAgain() throws {
     var server = ScriptedServer([.lost(), .status(504), .status(201, content: GigHive.created)])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
@@ -89,7 +89,7 @@ struct MultipartTaskTests {
       server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
   }
 
-  /// To ask would mean to send all of it again.
+  /// Asking would mean sending everything again.
   @Test func aPendingRecordingWithoutANumberIsNotAskedAbout() throws {
     var server = ScriptedServer([.status(202, content: #"{"status":"pending"}"#)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.stillProcessing))
@@ -111,7 +111,7 @@ struct MultipartTaskTests {
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func aFailureBehindTheLastByteMayHaveAServerThatHasStored(status: Int) throws {
+  func aFailureAfterTheLastByteMayLeaveTheRecordingStored(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(.refused(status: status, message: ""))))
   }
@@ -124,8 +124,7 @@ struct MultipartTaskTests {
     }
   }
 
-  /// A part of a form is nothing that a server could store; but once content has gone out, nobody knows what becomes of a
-  /// second one.
+  /// A server cannot store a part of a form, but once content was sent, the effect of a second one is unknown.
   @Test func onceContentHasGoneOutAPlainRequestIsNotRepeated() throws {
     var begun = ScriptedServer([.lost(.begun)])
     #expect(
@@ -135,7 +134,7 @@ struct MultipartTaskTests {
     #expect(untouched.log == [plainPost, "wait", plainPost])
   }
 
-  @Test func aDeadlineBehindTheLastByteMayMeanThatItIsStored() throws {
+  @Test func aDeadlineAfterTheLastByteMayMeanThatItIsStored() throws {
     let error = UploadError.timedOut(.delivering, peer: "https://hive", limitMilliseconds: 10)
     var machine = try UploadMachine.upload(to: .plain, policy: { $0.totalMilliseconds = 10 })
     _ = machine.next(nowMilliseconds: 0)
@@ -150,7 +149,7 @@ struct MultipartTaskTests {
     #expect(hashing.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
   }
 
-  /// RFC 8446, 6.2: what is about the client's certificate says that the request was not looked at.
+  /// RFC 8446, 6.2: an alert about the client's certificate means that the request was not processed.
   @Test func aRefusedClientCertificateStoresNothing() throws {
     for alert in 0...255 {
       let error = UploadError.tls(.alert(alert, words: "no"), host: "hive")

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// What the answer to the first of two requests under way makes of the second.
+/// How the response to the first of two requests in flight affects the second.
 struct PipelinedUploadTests {
   private let quarter = Limits.chunkStartLength / 2
   private let location = "https://hive/files/1"
@@ -12,11 +12,11 @@ struct PipelinedUploadTests {
 
   private func stored(_ offset: Int64) -> Answer { answer(204, [Field("Upload-Offset", String(offset))]) }
 
-  /// What the machine does next.
+  /// The next action of the machine.
   private enum Next: Equatable {
-    /// A request with this method, where its content begins in the file, and the connection that it goes over.
+    /// A request with this method, the offset of its content in the file, and its connection.
     case asks(String, ConnectionChoice)
-    /// A pause, and then a request with this method.
+    /// A delay, then a request with this method.
     case pauses(UploadError, String)
     case renewsCredentials
     case awaits
@@ -45,7 +45,7 @@ struct PipelinedUploadTests {
     }
   }
 
-  /// An upload to a server far away, with two requests under way.
+  /// An upload to a distant server, with two requests in flight.
   private func twoUnderWay() throws -> UploadMachine {
     var machine = try UploadMachine.upload(to: .tusServer, size: 4 * quarter, policy: { $0.canRenewCredentials = true })
     #expect(next(of: &machine) == .asks("OPTIONS", .reused))
@@ -71,18 +71,18 @@ struct PipelinedUploadTests {
     #expect(machine.underWayCount == 0 && next(of: &machine) == .delivers)
   }
 
-  /// The second one's answer, should it come, counts for nothing: nobody knows where it was written.
+  /// The second response, if it arrives, does not count, because its offset is unknown.
   @Test func anyOtherAnswerMakesTheSecondPointless() throws {
     let proof = [Field("Tus-Resumable", "1.0.0")]
     let lost = UploadError.connectionLost(.sending, peer: "hive", SystemError(code: 104))
     var rows: [(UploadEvent, Next)] = [204, 409, 413].map { (.answered(answer($0, proof)), .asks("HEAD", .reused)) }
-    // What does not prove to be the server's is waited for.
+    // After a response without proof, the client waits.
     rows += [200, 204, 404, 410].map { (.answered(answer($0)), .pauses(.notFromServer(status: $0), "HEAD")) }
     rows += [404, 410].map { (.answered(answer($0, proof)), .pauses(.uploadLost, "POST")) }
     rows += [500, 503].map { (.answered(answer($0)), .pauses(.refused(status: $0, message: ""), "HEAD")) }
     rows += [
       (.answered(stored(quarter - 1)), .asks("PATCH \(quarter - 1)", .reused)),
-      // The server says what it cannot know.
+      // The server claims something impossible.
       (
         .answered(stored(2 * quarter)),
         .fails(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter)))
@@ -104,8 +104,8 @@ struct PipelinedUploadTests {
     }
   }
 
-  /// A server that takes few requests a connection has closed it behind the first answer.
-  @Test func aConnectionThatEndsBehindTheFirstAnswerIsNoFailureAndTheNextOnesAreNew() throws {
+  /// A server that allows few requests per connection has closed it after the first response.
+  @Test func aConnectionThatEndsAfterTheFirstResponseIsNoFailureAndTheNextOnesAreNew() throws {
     var machine = try twoUnderWay()
     machine.handle(.answered(stored(quarter)))
     machine.handle(

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Ending an upload on a tus server, and deleting a recording from GigHive: only who proves to be the server ends anything.
+/// Cancelling an upload on a tus server, and deleting a recording from GigHive: only a response with proof ends anything.
 struct RemovalTests {
   private let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
   private let delete = "DELETE /files/1"
@@ -77,8 +77,8 @@ struct RemovalTests {
     #expect(content == #"{"asset_id":9,"delete_token":"5ec2e7"}"# && server.requests[0].isConfidential)
   }
 
-  /// The first request was carried out, and its answer was lost: GigHive does not know the token any more.
-  @Test func anUnknownTokenBehindALostAnswerMeansThatItIsDeleted() throws {
+  /// The first request was carried out and its response lost, so GigHive no longer knows the token.
+  @Test func anUnknownTokenAfterALostResponseMeansThatItIsDeleted() throws {
     for first in [ScriptedServer.Reply.lost(), .status(503), .status(504)] {
       var server = ScriptedServer([first, .status(403, content: unknownToken)])
       #expect(server.run(try .delete()) == .finished(.deleted))
@@ -119,7 +119,7 @@ struct RemovalTests {
     #expect(server.run(try .delete()) == .failed(.refused(status: 200, message: "Failed to delete")))
   }
 
-  @Test func whoCallsAgainIsToldThatItMayBeDone() throws {
+  @Test func aSecondCallLearnsThatItMayBeDone() throws {
     var machine = try UploadMachine.delete()
     #expect(!machine.mayBeDeleted)
     _ = machine.next(nowMilliseconds: 0)

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// What any client does, whatever it uploads: expectations, redirects, credentials, retries and stale connections.
+/// Behaviour common to all uploads: expectations, redirects, credentials, retries and stale connections.
 struct ServerTraitsTests {
   private let post = "POST /upload 0..<100"
   private let lost = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
@@ -59,8 +59,8 @@ struct ServerTraitsTests {
     #expect(here.run(try .delete()) == .finished(.deleted))
   }
 
-  /// Each answer in between would let the count begin again, and nothing is ever stored.
-  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForEver() throws {
+  /// Each response in between would reset the count, but nothing is ever stored.
+  @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
     var count = 0
     var server = ScriptedServer { request in
       if request.method == "HEAD" { return .status(200, ["Upload-Offset": "0"]) }
@@ -76,7 +76,7 @@ struct ServerTraitsTests {
 
   private func renewing(_ policy: inout UploadPolicy) { policy.canRenewCredentials = true }
 
-  /// Before anything is accepted, nothing says that the credentials were ever good.
+  /// Until something is accepted, nothing shows that the credentials were ever valid.
   @Test func credentialsThatWereNeverGoodAreNotRenewed() throws {
     var server = ScriptedServer([.status(401)])
     server.hasNewCredentials = true
@@ -100,14 +100,14 @@ struct ServerTraitsTests {
     #expect(server.retries.isEmpty)
   }
 
-  @Test func whereThereAreNoOtherCredentialsTheRefusalStands() throws {
+  @Test func withoutOtherCredentialsTheRefusalIsFinal() throws {
     var server = ScriptedServer([.status(204, ["Tus-Version": "1.0.0"]), .status(401)])
     #expect(
       server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 401, message: "")))
     #expect(server.log.last == "renew credentials")
   }
 
-  /// GigHive stores nothing of a form that it refuses; nobody knows that of another endpoint.
+  /// GigHive stores nothing of a form that it refuses. Other endpoints might.
   @Test func aFormIsSentAgainWithOtherCredentialsOnlyWhereNothingIsStored() throws {
     var server = ScriptedServer([.status(401)])
     server.hasNewCredentials = true
@@ -135,7 +135,7 @@ struct ServerTraitsTests {
   }
 
   @Test(arguments: [400, 403, 404, 413, 501])
-  func aRefusalThatStaysIsNotTriedAgain(status: Int) throws {
+  func aPermanentRefusalIsNotRetried(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))
   }
@@ -176,7 +176,7 @@ struct ServerTraitsTests {
     .lost(hasSentLittle ? .none : .begun, connection: .used(hasSentLittle: hasSentLittle))
   }
 
-  /// The server may close a connection that it has kept at the moment when a request is on its way.
+  /// The server may close an idle connection just when a request is sent.
   @Test func aStaleConnectionIsNoFailureAndAFreshOneFollows() throws {
     var server = ScriptedServer([stale(), .status(200)])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
@@ -198,7 +198,7 @@ struct ServerTraitsTests {
     #expect(server.retries.count == 1 && server.choices == [.reused, .fresh, .fresh])
   }
 
-  /// Much had gone out: it may be the network that broke, or a server that closes at its leisure.
+  /// Much was sent, so the network may have broken, or the server may close at any time.
   @Test func aConnectionThatIsLostUnderMuchContentIsOnlyDoubted() throws {
     var server = ScriptedServer([
       stale(hasSentLittle: false), stale(hasSentLittle: false), .status(201, content: GigHive.created),
@@ -207,7 +207,7 @@ struct ServerTraitsTests {
     #expect(server.retries.count == 1 && server.choices == [.reused, .reused, .fresh])
   }
 
-  /// The answer to HEAD that comes between brings the upload no further.
+  /// The response to a HEAD in between is not progress.
   @Test func aSecondLossWithoutProgressEndsTheUseOfKeptConnections() throws {
     var server = ScriptedServer([
       .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), stale(hasSentLittle: false),
@@ -229,7 +229,7 @@ struct ServerTraitsTests {
     #expect(server.retries.count == 2 && server.choices.allSatisfy { $0 == .reused })
   }
 
-  /// The server has said that it closes the connection, and a request had followed before that was read.
+  /// The server announced that it closes the connection, but a request was pipelined before that was read.
   @Test func anAnnouncedEndIsNoFailureAndNoReasonToAvoidKeptConnections() throws {
     let announced = ScriptedServer.Reply.lost(.none, connection: .announced)
     var server = ScriptedServer([announced, announced, .status(201, content: GigHive.created)])

@@ -1,12 +1,12 @@
 import Testing
 import UploadCore
 
-/// A file whose status changes while it is sent (ctime), and neither its size nor its modification time.
+/// A file of which only the status (ctime) changes while it is sent, not its size or modification time.
 struct StatusChangeTests {
   private let atEnd = UploadEvent.statusChanged(.beforeEnd(isDigested: true))
   private let same = UploadEvent.hashed(.wholeFileAgain(sent: "ab", now: "ab", isSteady: true))
 
-  /// A machine whose first request is under way.
+  /// A machine with its first request in flight.
   private func machine(
     to destination: Destination? = nil, configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadMachine {
@@ -64,7 +64,7 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: [("cd", true), ("ab", false)])
-  func anotherContentOrAChangeMeanwhileEndsTheUpload(now: String, isSteady: Bool) throws {
+  func otherContentOrAChangeInTheMeantimeEndsTheUpload(now: String, isSteady: Bool) throws {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)
@@ -82,7 +82,7 @@ struct StatusChangeTests {
     #expect(error(of: machine) == .rewritten)
   }
 
-  /// As after a resume, or when a part is sent a second time: the digest does not know what went out, and the server does.
+  /// After a resume, or when a part is sent twice, the digest does not cover what was sent, but the server's does.
   @Test func whatTheDigestDoesNotKnowIsTheServersToConfirm() throws {
     var gigHive = try machine()
     gigHive.handle(.statusChanged(.beforeEnd(isDigested: false)))
@@ -92,7 +92,7 @@ struct StatusChangeTests {
     #expect(error(of: plain) == .rewritten)
   }
 
-  /// The server read something else than the checksum is of: with a change of the status, that is the file's doing.
+  /// The checksum does not match what the server read. After a status change, the file is the cause.
   @Test func aChecksumThatDoesNotMatchIsTheFilesFaultIfItsStatusHasChanged() throws {
     for hasStatusChanged in [false, true] {
       var machine = try machine { $0.computesDigest = true }
@@ -108,7 +108,7 @@ struct StatusChangeTests {
     #expect(error(of: settled) == nil)
   }
 
-  @Test func aConnectionThatIsLostMeanwhileIsTriedAgain() throws {
+  @Test func aConnectionLostInTheMeantimeIsRetried() throws {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)
@@ -116,7 +116,7 @@ struct StatusChangeTests {
     guard case .tell = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
   }
 
-  /// A plain server confirms no digest: one of a file that has changed meanwhile would be claimed.
+  /// A plain server confirms no digest, so the digest of a changed file would be reported.
   @Test func aDigestOfWhatHasChangedIsNotClaimed() throws {
     var machine = try machine(to: .plain) { $0.computesDigest = true }
     machine.handle(.answered(Answer(status: 200)))

@@ -6,7 +6,7 @@ private let offer = ScriptedServer.Reply.status(
 private let created = ScriptedServer.Reply.status(201, ["Tus-Resumable": "1.0.0", "Location": "1"])
 private let gone = ScriptedServer.Reply.status(404, ["Tus-Resumable": "1.0.0"])
 
-/// A recording by tus to a plain server: creating, sending, resuming, locks, doubts, and what may be stored.
+/// A recording over tus to a plain server: creating, sending, resuming, locks, probes, and what may be stored.
 struct TusTaskTests {
   private let begin = ["OPTIONS /files/", "POST /files/", "save created"]
 
@@ -40,7 +40,7 @@ struct TusTaskTests {
       ])
   }
 
-  /// It may say so before it has all of the request.
+  /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
     let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .begun)
     var server = ScriptedServer([offer, created, early, has(100)])
@@ -77,8 +77,8 @@ struct TusTaskTests {
     #expect(server.log.last == "PATCH /files/1 42..<100" && server.retries.isEmpty)
   }
 
-  /// 307 to a request with another one behind it: both are void, and the server says what it has.
-  @Test func aRedirectOfAPatchWithAnotherBehindItLosesNothing() throws {
+  /// 307 to a request with another one pipelined: both are void, and the server returns its offset.
+  @Test func aRedirectOfAPatchWithAPipelinedOneLosesNothing() throws {
     let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     var server = ScriptedServer([
       offer, created, .status(307, ["Location": "/moved"]), has(0), has(8 * mebibyte), has(9 * mebibyte),
@@ -98,7 +98,7 @@ struct TusTaskTests {
 
   // MARK: Locks
 
-  /// 409 about the server's own offset, and 423: another request holds the upload.
+  /// 409 at the server's own offset, and 423: another request has locked the upload.
   @Test(arguments: [409, 423])
   func aLockIsWaitedForWithSmallRequests(status: Int) throws {
     var count = 0
@@ -125,9 +125,9 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer, previous: .at())) == .failed(.tus(.locked)))
   }
 
-  // MARK: Gone?
+  // MARK: Unknown uploads
 
-  @Test func anUploadThatTheServerSaysIsGoneBeginsAgain() throws {
+  @Test func anUploadThatTheServerSaysIsGoneStartsOver() throws {
     var server = ScriptedServer([offer, gone, created, has(100)])
     #expect(
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
@@ -151,7 +151,7 @@ struct TusTaskTests {
     #expect(server.retries.count == 2)
   }
 
-  /// A firewall's 404, again and again: the upload fails for now, and its address is kept.
+  /// Repeated 404s from a firewall: the upload fails for now, and its URL is kept.
   @Test(arguments: [404, 410])
   func aStrangersNotFoundNeverLosesAnUpload(status: Int) throws {
     var server = ScriptedServer { _ in .status(status, content: GigHive.page) }
@@ -173,7 +173,7 @@ struct TusTaskTests {
     #expect(server.record.uploadURL == "https://hive/files/1")
   }
 
-  /// A server that moves every address, and whose errors prove nothing: a redirect must not let all of it begin again.
+  /// A server that redirects every URL, and whose errors prove nothing: a redirect must not restart the upload.
   @Test func oneNewUploadIsEnoughToLearnWhoAnswersAlsoWhereEachRequestIsRedirected() throws {
     var server = ScriptedServer { request in
       let path = request.target.text.dropFirst("https://hive".count)
@@ -201,17 +201,17 @@ struct TusTaskTests {
       ])
   }
 
-  // MARK: What may be stored
+  // MARK: May be stored
 
-  /// Some servers remove an upload that is whole. Its address then says 404, as if it had never been.
+  /// Some servers remove complete uploads. The URL then returns 404.
   @Test func anUploadThatIsGoneAfterItsLastByteMayBeStored() throws {
     var server = ScriptedServer([offer, created, .lost(), gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
     #expect(server.log.last == "HEAD /files/1" && server.record.isEnding)
   }
 
-  /// The first answer says nothing of the request behind it.
-  @Test func thatHoldsAlsoWhereTheLastByteWentOutBehindAnotherRequest() throws {
+  /// The first response says nothing about the pipelined request.
+  @Test func thatHoldsEvenIfTheLastByteWasPipelined() throws {
     let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     var server = ScriptedServer([offer, created, has(4 * mebibyte), .lost(), gone])
     let end = server.run(try .upload(to: .tusServer, size: 6 * mebibyte))
@@ -219,14 +219,14 @@ struct TusTaskTests {
     #expect(server.log.filter { $0.hasPrefix("POST") }.count == 1)
   }
 
-  /// A proxy may refuse what has reached the server, and has been stored and removed by then.
+  /// A proxy may refuse an upload that has reached the server, and was already stored and removed.
   @Test(arguments: [408, 423, 425, 429])
-  func thatHoldsAlsoWhereSomebodyElseRefusedTheLastRequest(status: Int) throws {
+  func thatHoldsEvenIfSomethingElseRefusedTheLastRequest(status: Int) throws {
     var server = ScriptedServer([offer, created, .status(status), gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
   }
 
-  /// The server itself says that it has not taken it, or the last byte had not gone out.
+  /// The server itself says that it has not accepted it, or the last byte was not sent.
   @Test(arguments: [(true, ContentSent.whole), (false, .begun)])
   func whatTheServerRefusesIsNotStored(isProved: Bool, sent: ContentSent) throws {
     let refusal = ScriptedServer.Reply.status(425, isProved ? ["Tus-Resumable": "1.0.0"] : [:], sent: sent)
@@ -234,7 +234,7 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
   }
 
-  /// It was cut: the last byte has not gone out.
+  /// It was interrupted before the last byte was sent.
   @Test(arguments: [ContentSent.none, .begun])
   func beforeTheLastRequestWentOutAsAWholeNothingIsStored(sent: ContentSent) throws {
     var server = ScriptedServer([offer, created, .lost(sent), gone, created, has(100)])
@@ -262,11 +262,11 @@ struct TusTaskTests {
       server.run(try .upload(to: .tusServer, size: size, previous: .at(offset: 7))) == deliveredPlainly(size: size))
   }
 
-  // MARK: Servers that are none
+  // MARK: Servers without tus
 
-  /// Some servers, and firewalls in front of them, answer no OPTIONS and take uploads all the same.
+  /// Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
   @Test(arguments: [403, 404, 501])
-  func aServerThatAnswersNoOptionsIsTriedAllTheSame(status: Int) throws {
+  func aServerThatDoesNotAnswerOptionsIsTriedAnyway(status: Int) throws {
     var server = ScriptedServer([.status(status), created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
   }

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// The machine's table: each state, and what each event makes of it.
+/// The machine's table: every event in every state.
 struct UploadMachineTests {
   /// A name, a machine in that state, and the events that lead out of it.
   private typealias Row = (state: String, machine: UploadMachine, exits: Set<String>)
@@ -66,14 +66,14 @@ struct UploadMachineTests {
     }
   }
 
-  /// An event that nothing is waited for any more changes nothing, and none is a trap.
+  /// An event that is no longer expected changes nothing, and never traps.
   @Test func everyStateTakesEveryEvent() throws {
     for row in try rows() {
       for (name, event) in UploadMachineTests.events {
         var machine = row.machine
         machine.handle(event)
         #expect((machine.state != row.machine.state) == row.exits.contains(name), "\(row.state), \(name)")
-        // Whatever it was, there is something to do next.
+        // Whatever the event, there is a next action.
         _ = machine.next(nowMilliseconds: 0)
       }
     }

@@ -1,7 +1,7 @@
 import Testing
 import UploadCore
 
-/// Who gave an answer, and what it then says.
+/// The origin of a response, and its meaning.
 struct VerdictTests {
   private static let proof = Field("Tus-Resumable", "1.0.0")
 
@@ -21,7 +21,7 @@ struct VerdictTests {
 
   // MARK: tus
 
-  /// Nobody else sends that field.
+  /// Nothing else sends that field.
   @Test(arguments: [200, 201, 202, 204])
   func aSuccessWithAnOffsetIsATusServers(status: Int) {
     #expect(tus(status, [Field("Upload-Offset", "42")]) == .tus(.offset(42)))
@@ -41,7 +41,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [200, 204, 302, 400, 401, 403, 405, 500, 502, 503, 511])
-  func withoutProofAnAnswerIsSomebodyElses(status: Int) {
+  func withoutProofAResponseIsFromSomethingElse(status: Int) {
     #expect(tus(status) == .somebodyElse(status: status))
   }
 
@@ -52,8 +52,8 @@ struct VerdictTests {
     #expect(tus(200, [VerdictTests.proof, Field("Upload-Offset", "-1")]) == .tus(.success(status: 200)))
   }
 
-  /// They make the client wait, or send less: that harms nobody, whoever said it.
-  @Test func whatHarmsNobodyNeedsNoProof() {
+  /// They only make the client wait or send less, which is harmless whatever their origin.
+  @Test func harmlessAnswersNeedNoProof() {
     for fields in [[], [VerdictTests.proof]] {
       #expect(tus(409, fields) == .tus(.conflict))
       #expect(tus(413, fields) == .tus(.tooLarge))
@@ -74,12 +74,12 @@ struct VerdictTests {
     #expect(deletion(status, text) == .gigHive(.absent))
   }
 
-  /// GigHive answers 200 also when its disk would not let go of the file.
+  /// GigHive returns 200 even if it could not remove the file from its disk.
   @Test(arguments: [
     #"{"success":true,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Failed to delete"}]}}"#,
     #"{"success":false,"message":"Failed to delete"}"#,
   ])
-  func aSuccessThatDeletedNothingIsNone(text: String) {
+  func aSuccessThatDeletedNothingDoesNotCount(text: String) {
     #expect(deletion(200, text) == .gigHive(.refused(status: 200, message: "Failed to delete")))
   }
 
@@ -128,7 +128,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [400, 403, 404], ["", "<html>Upload not found</html>", #"{"message":"Upload not found"}"#, "[]"])
-  func whatIsNotGigHivesIsSomebodyElses(status: Int, text: String) {
+  func whatIsNotGigHivesIsFromSomethingElse(status: Int, text: String) {
     #expect(finalize(status, text) == .somebodyElse(status: status))
   }
 
@@ -146,7 +146,7 @@ struct VerdictTests {
     #expect(recording(404, "<html>") == .somebodyElse(status: 404))
   }
 
-  // MARK: What an answer asks of any client
+  // MARK: Disposition
 
   @Test func whatAnAnswerAsksOfAnyClient() {
     func disposition(_ status: Int, expectedContinue: Bool = false) -> Disposition {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// What belongs to the process that uses the library stays as it is.
+/// The library leaves the host process alone.
 struct HostProcessTests {
   private let directory = TemporaryDirectory()
 
@@ -17,7 +17,7 @@ struct HostProcessTests {
   @Test func openSSLKeepsItsMemoryFunctions() throws {
     var configuration = Configuration()
     configuration.retries = 0
-    // Nobody listens there: the digest and the settings of TLS have been made ready by then.
+    // Nothing listens there. The digest and the TLS settings are set up by then.
     let target = try TargetURI("https://127.0.0.1:1/files/")
     var request = UploadRequest(file: directory.file("set.wav", bytes("abc")), destination: .tus(target))
     request.computesDigest = true

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// Numbers that make no sense end an upload before anything is sent, and neither trap nor hang.
+/// Numbers out of range end an upload before anything is sent, and neither trap nor hang.
 struct InvalidConfigurationTests {
   private let directory = TemporaryDirectory()
   static let milliseconds: [Int64] = [.min, -1, 0, 31_536_000_001, .max]
@@ -12,7 +12,7 @@ struct InvalidConfigurationTests {
     var request: UploadRequest
   }
 
-  /// Tries to send a file to a port at which nobody listens.
+  /// Tries to send a file to a port where nothing listens.
   private func outcome(jobs: Int = 1, _ change: (inout Setup) -> Void) throws -> UploadError {
     let target = try TargetURI("http://127.0.0.1:1/files/")
     var setup = Setup(request: UploadRequest(file: directory.file("set.wav", bytes("abc")), destination: .tus(target)))
@@ -66,7 +66,7 @@ struct InvalidConfigurationTests {
     try expectRefused("jobs", 17, jobs: 17) { _ in }
   }
 
-  /// That is as far as they get: nobody listens.
+  /// They get no further, because nothing listens.
   @Test(arguments: [Int64(1), 31_536_000_000])
   func theEndsOfTheRangesWork(milliseconds: Int64) throws {
     let error = try outcome(jobs: 16) { setup in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// An outlet that admits what a test says.
+/// An outlet controlled by the test.
 private final class ScriptedOutlet: Outlet {
   var blocked: [Int32] = []
   private(set) var writes = 0
@@ -43,7 +43,7 @@ struct OutletTests {
     #expect(run(10, outlet) == 10 && outlet.writes > 0)
   }
 
-  @Test func whatIsHeldBackBeginsWhenTheOutletHasWritten() {
+  @Test func aHeldMachineStartsWhenTheOutletHasWritten() {
     // A descriptor that can be written to at once.
     let null = open("/dev/null", O_WRONLY)
     defer { close(null) }
@@ -61,7 +61,7 @@ struct OutletTests {
     #expect(run(1, outlet) == 1 && asked >= 3)
   }
 
-  @Test func behindAClosedOutletNothingMoreBegins() {
+  @Test func withAClosedOutletNothingMoreStarts() {
     var admitted = 0
     let outlet = ScriptedOutlet { _, _ in
       admitted += 1

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Uploader
 
-/// Ending uploads and deleting recordings: what goes over the wire, and what a caller is told. What the machine makes of each
-/// answer: see `RemovalTests` of UploadCoreTests.
+/// Cancelling uploads and deleting recordings: the bytes on the wire, and the result for the caller. For the machine's reaction to
+/// each response see `RemovalTests` in UploadCoreTests.
 struct RemovalTests {
   private func uploader(_ credentials: Credentials = .none) -> Uploader {
     var configuration = Configuration()
@@ -49,7 +49,7 @@ struct RemovalTests {
     .answer("HTTP/1.1 \(status) So\r\nContent-Length: \(text.utf8.count)\r\n\r\n" + text)
   }
 
-  /// - Returns: what came, and how it failed if it did.
+  /// - Returns: the requests, and the error if it failed.
   private func delete(
     _ connections: [[LoopbackServer.Action]], isClosed: Bool = false
   ) throws -> (requests: [LoopbackServer.Request], failure: RemovalError?) {
@@ -72,14 +72,14 @@ struct RemovalTests {
     #expect(String(decoding: request.body, as: UTF8.self) == #"{"asset_id":7,"delete_token":"5ec2e7"}"#)
   }
 
-  /// What fails without the server having been asked, or with its no, cannot have been carried out.
+  /// A failure before the server was asked, or a refusal, means that nothing was carried out.
   @Test func onlyAnUnansweredRequestMayHaveBeenCarriedOut() throws {
     let no = json(403, #"{"success":false,"message":"no"}"#)
     for refusal in [answer(403), no, answer(200)] { #expect(try delete([[refusal]]).failure?.mayBeDone == false) }
     #expect(try delete([], isClosed: true).failure?.mayBeDone == false)
     #expect(try delete([[.reset], [.reset], [.reset]]).failure?.mayBeDone == true)
     #expect(try delete([[answer(502), answer(502), answer(502)]]).failure?.mayBeDone == true)
-    // The answer was lost, and the server forgets the token together with the recording.
+    // The response was lost, and the server has forgotten the token along with the recording.
     #expect(try delete([[.interrupt(afterBody: 38)], [no]]).failure == nil)
   }
 

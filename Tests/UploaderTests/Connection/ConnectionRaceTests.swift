@@ -3,13 +3,12 @@ import Testing
 
 @testable import Uploader
 
-/// Several addresses of one host (RFC 8305, 5), with a clock that the test owns. In which order they come: see
-/// `AddressOrderTests`.
+/// Several addresses of one host (RFC 8305, 5), in virtual time. For their order see `AddressOrderTests`.
 struct ConnectionRaceTests {
   private final class Told { var lines: [String] = [] }
   private let told = Told()
 
-  /// A race between these addresses, none of which has to be looked up.
+  /// A race between these addresses, without a lookup.
   private func race(_ addresses: [(host: String, port: UInt16)]) throws -> ConnectionRace {
     let told = told
     return ConnectionRace(
@@ -21,7 +20,7 @@ struct ConnectionRaceTests {
 
   private var begunCount: Int { told.lines.filter { $0.hasPrefix("* connecting to ") }.count }
 
-  /// Steps without letting time pass: over the loopback interface an answer is there soon.
+  /// Steps without advancing the clock. Over the loopback interface a response arrives soon.
   private func finish(_ race: ConnectionRace, at now: Int64 = 1000) throws -> ConnectionRace.Winner {
     for _ in 0..<1000 {
       if let winner = try race.step(now: now) { return winner }

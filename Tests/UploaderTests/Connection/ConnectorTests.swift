@@ -4,7 +4,7 @@ import Testing
 
 @testable import Uploader
 
-/// From a target to a connection: name, race, proxy, TLS, each with its own limit and errors, with a clock that the test owns.
+/// From a target to a connection: name, race, proxy and TLS, each with its own limit and errors, in virtual time.
 struct ConnectorTests {
   private let directory = TemporaryDirectory()
 
@@ -22,7 +22,7 @@ struct ConnectorTests {
     return Connector(to: target, configuration: configuration, tls: tls)
   }
 
-  /// Steps until nothing more happens by itself; what is on its way over the loopback interface is there by then.
+  /// Steps until nothing more happens. Data in flight over the loopback interface has arrived by then.
   /// - Returns: nil when it is connected.
   private func settle(_ connector: Connector, at now: Int64 = 100) throws(UploadError) -> Wait? {
     var wait = try connector.step([], nowMilliseconds: now)
@@ -38,7 +38,7 @@ struct ConnectorTests {
     return nil
   }
 
-  // MARK: Ways
+  // MARK: Paths
 
   @Test func overPlainHTTPTheFirstAddressIsTheConnection() throws {
     let server = Listener()
@@ -49,7 +49,7 @@ struct ConnectorTests {
     #expect(connection.roundTripMilliseconds == 0 && !connection.isReused)
   }
 
-  /// The proxy is told where to, and the handshake is with the server behind it.
+  /// The proxy gets the target, and the handshake is with the server behind it.
   @Test func throughAProxyTheHandshakeIsWithTheServer() throws {
     let (proxy, certificate) = (Listener(), TestCertificate(for: "DNS:hive"))
     let connector = try connector(to: "https://hive/up", through: proxy, trusting: certificate)
@@ -68,7 +68,7 @@ struct ConnectorTests {
     #expect(connector.connection?.host == "hive")
   }
 
-  @Test func aProxyThatCannotBeUsedIsToldBeforeAnythingIsLookedUp() throws {
+  @Test func aProxyThatCannotBeUsedIsReportedBeforeAnythingIsResolved() throws {
     var configuration = Configuration()
     configuration.proxies.unusableHTTP = "$ALL_PROXY"
     let connector = Connector(to: try TargetURI("http://hive/"), configuration: configuration, tls: nil)
@@ -79,7 +79,7 @@ struct ConnectorTests {
 
   // MARK: Time
 
-  /// Each phase has its limit from its own beginning, and what another machine kept the thread for is not counted.
+  /// The limit of each phase starts with the phase, and does not count time that another machine used.
   @Test(arguments: [UploadPhase.resolving, .connecting, .tunnelling, .handshaking])
   func eachPhaseIsGivenUpExactlyAtItsLimit(phase: UploadPhase) throws {
     let listener = Listener(isFull: phase == .connecting)
@@ -106,13 +106,13 @@ struct ConnectorTests {
 
   private func answer(_ text: String, on descriptor: Int32) { _ = write(descriptor, text, text.utf8.count) }
 
-  /// What the connector ends with when somebody has accepted its connection and done this.
+  /// The error of the connector after a server accepted its connection and did this.
   private func failure(
     _ connector: Connector, at listener: Listener, _ action: (Int32) -> Void
   ) throws -> UploadError? {
     _ = try settle(connector)
     let end = listener.accept()
-    // With what the client has sent unread, closing would reset the connection.
+    // With unread data, closing would reset the connection.
     var space = [UInt8](repeating: 0, count: 4096)
     _ = recv(end, &space, space.count, 0)
     action(end)

@@ -15,7 +15,7 @@ struct SocketTests {
     return (Socket(descriptor: pair[0]), file, pair[1])
   }
 
-  /// As a stale mount, or a FUSE whose process has died, does: sendfile(2) has one error number for both ends.
+  /// Like a stale mount, or a FUSE whose process has died: sendfile(2) has one error number for both ends.
   @Test func anErrorOfSendfileIsTheFilesIfTheFileCannotBeRead() throws {
     let (socket, file, peer) = try ends()
     defer { close(peer) }
@@ -40,8 +40,8 @@ struct SocketTests {
     #expect(throws: SendfileError.file(.shrank(size: 10, offset: 3))) { try socket.send(file, at: 3, count: 7) }
   }
 
-  /// A server may say goodbye and then reset the connection, as it does when it closes one with unread content. The kernel
-  /// raises SIGPIPE then, also when it has passed on a part of what it was to send.
+  /// A server may close the connection and then reset it, as it does when there is unread content. The kernel then raises SIGPIPE,
+  /// even if it has sent some of the bytes.
   @Test func aConnectionThatBreaksInTheMiddleOfAFileIsAnErrorAndNoSignal() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
@@ -54,11 +54,11 @@ struct SocketTests {
   }
 }
 
-/// A connection whose other end reads so much, says goodbye and resets.
+/// A connection whose peer reads this much, closes and resets.
 private struct BreakingServer {
   let afterBytes: Int
 
-  /// Sends until the connection takes no more.
+  /// Sends until the connection accepts no more.
   func send(_ file: SourceFile) -> Int {
     let (socket, reader) = connect()
     var sent = 0

@@ -31,7 +31,7 @@ struct TLSStreamTests {
     )
   }
 
-  /// Steps both ends until the client's handshake is over.
+  /// Steps both ends until the client's handshake has finished.
   private func shakeHands(_ stream: TLSStream, _ peer: TLSPeer) throws(StreamError) {
     for _ in 0..<20 where try stream.handshake() != .done { peer.accept() }
     peer.accept()
@@ -52,7 +52,7 @@ struct TLSStreamTests {
   }
 
   private func write(_ bytes: [UInt8], to stream: TLSStream) throws(StreamError) -> Int {
-    // In place: what was not taken has to be offered again.
+    // In place, because bytes that were not accepted must be offered again.
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { space.deallocate() }
     space.copyBytes(from: bytes)
@@ -86,7 +86,7 @@ struct TLSStreamTests {
     }
   }
 
-  /// The code that the certificate is refused with.
+  /// The error code for the certificate.
   private func refusal(_ stream: TLSStream, _ peer: TLSPeer) -> Int? {
     do throws(StreamError) { try shakeHands(stream, peer) } catch {
       if case .tls(.certificate(let code, _)) = error { return code }
@@ -117,7 +117,7 @@ struct TLSStreamTests {
       let stream = try TLSStream(over: socket, context: context, host: "hive")
       #expect(try stream.handshake() == .wantsRead)
       _ = Glibc.write(end, answer, answer.utf8.count)
-      // With what the client has sent unread, the end would be a reset.
+      // With unread data, the end would be a reset.
       var space = [UInt8](repeating: 0, count: 4096)
       while recv(end, &space, space.count, Int32(MSG_DONTWAIT)) > 0 {}
       close(end)
@@ -127,7 +127,7 @@ struct TLSStreamTests {
   }
 
   /// Under TLS 1.3 the handshake is done before the server has seen that there is no certificate.
-  @Test func aMissingClientCertificateIsToldByAnAlert() throws {
+  @Test func aMissingClientCertificateIsReportedByAnAlert() throws {
     let (stream, peer) = try connect(TestCertificate(for: "DNS:hive"), wantsClientCertificate: true)
     try shakeHands(stream, peer)
     do throws(StreamError) {
@@ -145,7 +145,7 @@ struct TLSStreamTests {
     #expect(stream.summary.hasPrefix("TLSv1.3 "))
     #expect(try write(bytes("PATCH"), to: stream) == 5)
     #expect(peer.read() == .bytes(bytes("PATCH")))
-    // The server's session tickets are nobody's bytes.
+    // The server's session tickets are not content.
     #expect(try read(stream).0 == .notReady)
     peer.write("204")
     let answer = try read(stream)
@@ -156,7 +156,7 @@ struct TLSStreamTests {
     #expect(try read(stream).0 == .end)
   }
 
-  /// Somebody between could have cut it.
+  /// It may have been truncated by an attacker.
   @Test func anEndWithoutGoodbyeIsATruncation() throws {
     let (stream, peer) = try connected()
     peer.write("HTTP/1.1 200 OK\r\n")

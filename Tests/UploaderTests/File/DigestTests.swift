@@ -56,7 +56,7 @@ struct FileDigestTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func bytesBehindAGapDoNotCountUntilItIsFilled() throws {
+  @Test func bytesAfterAGapDoNotCountUntilItIsFilled() throws {
     let digest = try FileDigest()
     update(digest, 500..<1000)
     #expect(digest.position == 0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// The second thread on its own.
+/// The hash thread by itself.
 struct HashThreadTests {
   private let content = recording(3_000_000)
 
@@ -75,7 +75,7 @@ struct HashThreadTests {
   }
 }
 
-/// Transfers whose digest a second thread computes.
+/// Transfers with a hash thread.
 struct HashedTransferTests {
   private let length = 9_000_001
 
@@ -92,7 +92,7 @@ struct HashedTransferTests {
     return bench
   }
 
-  /// Writes of up to so many bytes, one turn in so many.
+  /// Writes of up to this many bytes, once in this many steps.
   @Test(arguments: [Int.max, 262_144, 99_991, 5000], [1, 3])
   func theDigestIsRightForAnySender(most: Int, turns: Int) throws {
     let digest = try FileDigest()
@@ -107,7 +107,7 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  /// The second thread is busy with something else, and gets to the runs late.
+  /// The hash thread is busy with something else, and digests the runs late.
   @Test(arguments: [1, 2, 3])
   func theRunsWaitForASlowDigest(busyRuns: Int) throws {
     let thread = try #require(HashThread())
@@ -126,7 +126,7 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  /// Heads between the ranges lie between the runs in the ring.
+  /// Heads between the ranges are between the runs in the ring.
   @Test func requestsThatFollowEachOtherShareTheRing() throws {
     let digest = try FileDigest()
     let cuts = [0, 2_100_000, 2_100_001, 2_200_000, 5_000_000, 5_262_144, length]
@@ -138,8 +138,8 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  /// The second request's head begins in the last bytes in front of the ring's wrap, and behind the wrap there is no room
-  /// until the first request's last runs are digested.
+  /// The second request's head starts in the last bytes before the ring's wrap, and after the wrap there is no room until the
+  /// first request's last runs are digested.
   @Test(arguments: [1, 40])
   func aHeadWaitsAtTheWrapForTheDigest(bytesInFront: Int) throws {
     let window = 2 * Limits.hashedRunLength
@@ -148,7 +148,7 @@ struct HashedTransferTests {
     let digest = try FileDigest()
     let bench = try bench(
       [0..<first, first..<length], digest, buffers: TransferBuffers(processors: 2, thread: thread))
-    // The connection takes a little at a time until four windows have been read and handed over.
+    // The connection accepts a little at a time until four windows were read and submitted.
     var room = 0
     bench.stream.nextTake = { [unowned stream = bench.stream] in
       room > stream.written.count ? .upTo(room - stream.written.count) : .notReady
@@ -158,7 +158,7 @@ struct HashedTransferTests {
       thread.wait()
       try bench.step(.writable)
     }
-    // What is read from now on is digested behind this, so the ring is full when it comes to the head.
+    // Later reads are digested after this, so the ring is full when the head comes.
     let noise = UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 20, alignment: 16))
     defer { noise.deallocate() }
     let other = try Digest(.sha256)
@@ -178,7 +178,7 @@ struct HashedTransferTests {
     let position = digest.position
     first = nil
     #expect(position > 0)
-    // The next one has the ring for itself, and sends the same bytes again.
+    // The next one has the ring to itself, and sends the same bytes again.
     let second = try bench([0..<length], digest, buffers: buffers)
     try second.run()
     expectSame(second.stream.written, second.wire(0..<length))
@@ -199,7 +199,7 @@ struct HashedTransferTests {
     let buffers = TransferBuffers(jobs: jobs, processors: processors)
     buffers.clear(digestedLength: 1 << 30)
     #expect(buffers.usesThread == (processors > 1 && jobs == 1))
-    // Not for a short stretch, and not where nobody digests.
+    // Not for a short range, and not without a digest.
     buffers.clear(digestedLength: 2_000_000)
     #expect(!buffers.usesThread)
     buffers.clear()

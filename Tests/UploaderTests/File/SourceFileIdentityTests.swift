@@ -14,7 +14,7 @@ struct SourceFileIdentityTests {
     return try file.identity(using: space)
   }
 
-  /// SHA-256 of the first and the last 64 KiB, one behind the other; of a short file they overlap.
+  /// SHA-256 of the first and the last 64 KiB, concatenated. In a short file they overlap.
   private func edges(_ content: [UInt8]) -> String {
     sha256(Array(content.prefix(65_536)) + Array(content.suffix(65_536)))
   }
@@ -76,7 +76,7 @@ struct SourceFileIdentityTests {
     #expect(try identity("copy.wav").edges == identity().edges)
   }
 
-  @Test func aFileThatShrinksMeanwhileIsAnError() throws {
+  @Test func aFileThatShrinksInTheMeantimeIsAnError() throws {
     _ = directory.file("set.wav", recording(1000))
     let file = try SourceFile.open(LocalPath(directory.path(of: "set.wav")), limit: .max)
     directory.truncate("set.wav", to: 10)

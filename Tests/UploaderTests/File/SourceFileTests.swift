@@ -72,8 +72,8 @@ struct SourceFileTests {
     #expect(try openFile(LocalPath(directory.path(of: "link"))).size == 5)
   }
 
-  /// A second close could hit a file that another thread has opened meanwhile. Runs in a process of its own, where the
-  /// only other descriptors are those of one thread that opens and closes.
+  /// A second close could close a file that another thread has just opened. Runs in a separate process, where the only other
+  /// descriptors are those of one thread that opens and closes.
   @Test func aRefusedFileIsClosedOnlyOnce() async {
     await #expect(processExitsWith: .success) {
       Thread.detachNewThread {
@@ -121,7 +121,7 @@ struct SourceFileTests {
     #expect(try !file.verifyUnchanged())
   }
 
-  @Test func aChangeOfItsStatusAloneIsToldUntilItIsSettled() throws {
+  @Test func aStatusChangeIsReportedUntilItIsSettled() throws {
     let path = directory.file("set.wav", bytes("0123456789"))
     let file = try openFile(path)
     directory.touch("set.wav")

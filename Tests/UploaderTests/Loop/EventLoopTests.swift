@@ -3,14 +3,14 @@ import Testing
 
 @testable import Uploader
 
-/// A machine that does what a test says.
+/// A machine controlled by the test.
 private final class ScriptedMachine: Machine {
   let name: String
   private(set) var steps: [Readiness] = []
   private(set) var excused: Int64 = 0
   private let script: (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
 
-  /// - Parameter script: is asked at every step.
+  /// - Parameter script: called at every step.
   init(
     _ name: String = "", script: @escaping (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
   ) {
@@ -26,7 +26,7 @@ private final class ScriptedMachine: Machine {
   }
 }
 
-/// A pipe whose ends are closed in the end.
+/// A pipe that is closed at the end.
 private final class Pipe {
   let reading: Int32
   let writing: Int32
@@ -60,7 +60,8 @@ struct EventLoopTests {
     #expect(quick.excused >= 150 && slow.excused == 0)
   }
 
-  /// Runs the machines and tells in which order they ended, and how.
+  /// Runs the machines.
+  /// - Returns: how they ended, in order.
   private func run(
     _ machines: [ScriptedMachine], atATime count: Int = 16, cancellation: Cancellation = Cancellation()
   ) -> [(name: String, error: UploadError?)] {
@@ -111,9 +112,9 @@ struct EventLoopTests {
     #expect(most == count)
   }
 
-  @Test func whatIsReadyIsToldToTheMachineThatWaitsForIt() {
+  @Test func readinessIsReportedToTheWaitingMachine() {
     let pipes = (0..<3).map { _ in Pipe() }
-    // Each wakes the one before it.
+    // Each wakes the previous one.
     let machines = (0..<3).map { index in
       ScriptedMachine("\(index)") { _, ready, now in
         if index == 2 || ready.contains(.readable) {
@@ -132,7 +133,7 @@ struct EventLoopTests {
     pipe.fill()
     let machine = ScriptedMachine { machine, _, now in
       guard machine.steps.count < 2 else { return nil }
-      // Readable it is, but that is not the question.
+      // It is readable, but that was not waited for.
       return Wait(descriptor: pipe.reading, readiness: [], untilMilliseconds: now + 30)
     }
     _ = run([machine])
@@ -167,7 +168,7 @@ struct EventLoopTests {
       steppedAt = now
       return nil
     }
-    // One that is busy all the time must not wake it.
+    // A machine that is always busy must not wake it.
     let busy = ScriptedMachine("busy") { _, _, now in
       sleeper.steps.count < 2 ? Wait(untilMilliseconds: now) : nil
     }

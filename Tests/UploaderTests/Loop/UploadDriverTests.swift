@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// A driver with a file of its own, and what it told.
+/// A driver with its own file, and a log of its callbacks.
 private final class DriverBench {
   let directory = TemporaryDirectory()
   let content: [UInt8]
@@ -16,7 +16,7 @@ private final class DriverBench {
     var lines: [String] = []
     var retries: [Retry] = []
     var changes: [RecordChange] = []
-    /// Is told of each change before it counts as saved.
+    /// Called with each change before it counts as saved.
     var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
   }
 
@@ -90,8 +90,8 @@ struct UploadDriverTests {
     #expect(server.finish().count == 5 && bench.connectionCount == 1)
   }
 
-  /// The server closed it just before a request came: nobody is told of a failure, and from then on each request has a
-  /// connection of its own.
+  /// The server closed it just before a request arrived. No failure is reported, and from then on each request has its own
+  /// connection.
   @Test func aStaleConnectionIsReplacedSilentlyAndLaterOnesAreNew() throws {
     let bench = DriverBench(length: 300)
     bench.configuration.retries = 0
@@ -111,13 +111,13 @@ struct UploadDriverTests {
     let server = LoopbackServer { stub.answer($0) }
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)))))
     _ = server.finish()
-    // The second one broke under a request that it was kept for.
+    // The second one broke during a request that reused it.
     #expect(bench.retries.map { $0.failures } == [1] && bench.connectionCount == 4)
   }
 
   // MARK: The record
 
-  /// Each change is on the disk before the next request goes out: behind a power cut the upload is found again.
+  /// Each change is on disk before the next request is sent, so that the upload is found again after a power cut.
   @Test func aChangeIsSavedBeforeTheRequestThatNeedsIt() throws {
     let bench = DriverBench(length: 200)
     let stream = ScriptedStream()
@@ -125,7 +125,7 @@ struct UploadDriverTests {
     bench.slot.keep(
       Connection(stream: stream, peer: "hive", roundTripMilliseconds: 0), to: try TargetURI("http://hive/"),
       isPromised: true)
-    // What is written up to the end of each head, and what the server says to it.
+    // What was sent up to the end of each head, and the response to it.
     var answered = 0
     stream.onWrite = { [unowned stream] _ in
       let text = String(decoding: stream.written, as: UTF8.self)
@@ -162,15 +162,15 @@ struct UploadDriverTests {
     }
     let driver = try bench.driver(to: tus(server)) { $0.chunkLength = 100 }
     #expect(throws: failure) { try bench.run(driver) }
-    // Nothing goes out that the record does not know of.
+    // Nothing is sent before it is recorded.
     let lines = server.finish().map { $0.line }
     #expect(lines == ["OPTIONS /files/", "POST /files/"] + Array(repeating: "PATCH /files/1", count: change))
     #expect(bench.retries.isEmpty && driver.outcome == nil)
   }
 
-  // MARK: The time for all of it
+  // MARK: Total time limit
 
-  /// A server that reads heads and then nothing, until it is told to go on.
+  /// A server that reads heads and then nothing, until told to continue.
   private final class SilentServer {
     private let gate = DispatchSemaphore(value: 0)
     let server: LoopbackServer
@@ -188,11 +188,11 @@ struct UploadDriverTests {
     }
   }
 
-  /// Steps the driver, with a clock that stands still, until the request at work has gone out as far as it can.
+  /// Steps the driver, with the clock stopped, until the current request was sent as far as possible.
   private func send(_ driver: UploadDriver, whole: Bool) throws {
     var ready: Readiness = []
     var quiet = 0
-    // A connection over the loopback interface, and the name's lookup in another thread, take some time.
+    // The loopback connection and the lookup thread take some time.
     for _ in 0..<60_000 {
       guard let wait = try driver.step(ready, nowMilliseconds: 1000) else { return }
       ready = wait.descriptor < 0 ? [] : Readiness.of(wait.descriptor, wait.readiness)
@@ -226,7 +226,7 @@ struct UploadDriverTests {
     .timedOut(.delivering, peer: "http://127.0.0.1:\(server.server.port)", limitMilliseconds: 10_000)
   }
 
-  /// A plain endpoint may have stored what it got, and nothing tells whether it has.
+  /// A plain endpoint may have stored the recording, and nothing shows whether it has.
   @Test func aFormThatIsWholeOnItsWayToAPlainEndpointMayBeStored() throws {
     let server = SilentServer()
     #expect(try formOverTime(to: server, length: 300, isGigHive: false) == .mayBeStored(timedOut(server)))
@@ -237,7 +237,7 @@ struct UploadDriverTests {
     #expect(try formOverTime(to: server, length: 30 << 20, isGigHive: false) == timedOut(server))
   }
 
-  /// GigHive knows a recording that it has.
+  /// GigHive recognizes a recording that it has.
   @Test func aFormThatIsWholeOnItsWayToGigHiveCanBeSentAgain() throws {
     let server = SilentServer()
     #expect(try formOverTime(to: server, length: 300, isGigHive: true) == timedOut(server))
@@ -260,7 +260,7 @@ struct UploadDriverTests {
     _ = server.finish()
   }
 
-  // MARK: What cannot be read
+  // MARK: Unreadable content
 
   @Test func aFileThatChangesEndsTheUploadWithoutAnotherTry() throws {
     let bench = DriverBench(length: 300)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// The beginning of an upload, while another process has the state directory.
+/// The start of an upload while another process has locked the state directory.
 struct UploadJobTests {
   private let state = StateBench()
   private let directory = TemporaryDirectory()
@@ -39,7 +39,7 @@ struct UploadJobTests {
     }
     #expect(told.records.isEmpty && told.warnings.isEmpty && holder != nil)
     holder = nil
-    // The name is looked up now.
+    // The name is being resolved now.
     let wait = try #require(try job.step([], nowMilliseconds: 999 + Limits.stateLockMilliseconds))
     #expect(wait.descriptor >= 0 && told.records.count == 1 && told.warnings.isEmpty)
     #expect(try state.open().records(.all).map { $0.id } == told.records)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Uploader
 
-/// The memory of several uploads at once, and the connection that the last upload left.
+/// The memory of concurrent uploads, and the connection left by the last upload.
 struct UploadSlotTests {
   @Test(arguments: 1...16)
   func allSlotsTogetherHaveTheMemoryOfOne(jobs: Int) {
     let slots = (0..<jobs).map { _ in UploadSlot(jobs: jobs) }
     let capacities = slots.map { $0.buffers.ring.capacity }
     #expect(capacities.reduce(0, +) <= 4 << 20)
-    // None is lost to rounding but a few bytes, and each holds some TLS records.
+    // Only a few bytes are lost to rounding, and each holds several TLS records.
     #expect(capacities.allSatisfy { $0 == (4 << 20) / jobs && $0 >= 256 << 10 })
   }
 
@@ -28,7 +28,7 @@ struct UploadSlotTests {
     slot.takeConnection(to: try TargetURI(url), choice)
   }
 
-  @Test func aKeptConnectionIsHandedOverOnce() throws {
+  @Test func aKeptConnectionIsTakenOnce() throws {
     let slot = UploadSlot(jobs: 1)
     let (connection, server) = connect()
     defer { close(server) }
@@ -46,7 +46,7 @@ struct UploadSlotTests {
     #expect(try take(from: slot, to: url) == nil)
   }
 
-  /// 408 (Request Timeout) and closing are what servers do to connections that are idle.
+  /// Servers send 408 (Request Timeout) on idle connections, or close them.
   @Test(arguments: ["HTTP/1.1 408 Request Timeout\r\n\r\n", ""])
   func aConnectionOnWhichTheServerSpokeOrThatItClosedIsOfNoUse(text: String) throws {
     let slot = UploadSlot(jobs: 1)
@@ -74,11 +74,11 @@ struct UploadSlotTests {
     defer { close(server) }
     slot.keep(connection, to: try TargetURI("http://hive/"), isPromised: isPromised)
     #expect(try (take(from: slot, to: "http://hive/", .reusedIfPromised) != nil) == isPromised)
-    // It was handed over, or closed.
+    // It was taken, or closed.
     #expect(try take(from: slot, to: "http://hive/") == nil)
   }
 
-  /// Keeps a connection to the origin and tells whether it is handed over.
+  /// Keeps a connection to the origin, and returns whether it can be taken.
   private func keeps(_ slot: UploadSlot, _ url: String, isPromised: Bool = false) throws -> Bool {
     let (connection, server) = connect()
     defer { close(server) }
@@ -93,7 +93,7 @@ struct UploadSlotTests {
     defer { close(server) }
     slot.keep(connection, to: try TargetURI("http://hive/"), isPromised: true)
     #expect(try take(from: slot, to: "http://hive/files/1", .fresh) == nil)
-    // From here on, also if it promises something, and wherever there.
+    // From now on, even if it promises to stay open, and for any path.
     #expect(try !keeps(slot, "http://hive/") && !keeps(slot, "http://hive/files/", isPromised: true))
     #expect(try keeps(slot, "http://hive:8080/") && keeps(slot, "http://other/"))
   }
@@ -101,7 +101,7 @@ struct UploadSlotTests {
   @Test func soManyOriginsAreRememberedAndTheOldestIsForgotten() throws {
     let slot = UploadSlot(jobs: 1)
     let count = Limits.avoidedOriginCount
-    // Twice: one that is known takes no second place.
+    // Twice: a known origin takes no second place.
     for _ in 0..<2 {
       for index in 0..<count { #expect(try take(from: slot, to: "http://hive\(index)/", .fresh) == nil) }
     }

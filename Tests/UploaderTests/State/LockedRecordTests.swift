@@ -19,7 +19,7 @@ struct LockedRecordTests {
     return try file.identity(using: space)
   }
 
-  /// Opens the record of an upload as a process does at its beginning.
+  /// Opens the record of an upload, as a process does at its start.
   private func open(
     _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
     note: String = ""
@@ -84,7 +84,7 @@ struct LockedRecordTests {
     #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
   }
 
-  /// One that failed is tried again; what is whole on the server stays so, also after a failure.
+  /// A failed one is retried. One that is complete on the server stays so, even after a failure.
   @Test(
     arguments: [
       (.pending, false, .pending), (.failed, false, .pending), (.uploaded, false, .uploaded),
@@ -103,7 +103,7 @@ struct LockedRecordTests {
 
   @Test func anUploadIsFoundByItsID() throws {
     let previous = try leave()
-    // Moved to another disk, as far as one can tell: another path and another inode.
+    // Apparently moved to another disk: another path and another inode.
     _ = bench.directory.file("moved.wav", content)
     let time = [
       timespec(tv_sec: Int(previous.identity.modifiedSeconds), tv_nsec: Int(previous.identity.modifiedNanoseconds))
@@ -115,11 +115,11 @@ struct LockedRecordTests {
 
   // MARK: Changes
 
-  /// At the end, at the edges, and in the middle, where only the time tells it.
+  /// At the end, at the edges, and in the middle, where only the time shows it.
   @Test(
     arguments: [(200_000, .size(from: 200_000, to: 200_001)), (199_999, .content), (100_000, .modificationTime)]
       as [(Int, FileChange)])
-  func aChangedFileIsNotTheOneThatWasBegunWith(offset: Int, change: FileChange) throws {
+  func aChangedFileIsNotTheOneThatTheUploadStartedWith(offset: Int, change: FileChange) throws {
     let previous = try leave()
     bench.directory.overwrite([offset < 200_000 ? content[offset] ^ 1 : 0], in: "set.wav", at: offset)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
@@ -128,7 +128,7 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all) == [previous])
   }
 
-  /// A record whose offset is behind the file's end could not be read again.
+  /// A record whose offset is beyond the end of the file would be invalid.
   @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
   func aChangeBeforeAnythingWasSentDoesNotMatter(offset: Int64, length: Int) throws {
     let previous = try leave {
@@ -141,7 +141,7 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id] && bench.warnings.isEmpty)
   }
 
-  @Test func aServerThatWasToldAnotherNameGetsANewUpload() throws {
+  @Test func aServerThatWasGivenAnotherNameGetsANewUpload() throws {
     let previous = try leave { $0.uploadedAs = "audio/wav a.wav" }
     let kept = try open(uploadedAs: "audio/wav b.wav")
     #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
@@ -187,7 +187,7 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
-  // MARK: Two at once
+  // MARK: Concurrency
 
   @Test func anUploadThatIsUnderWayIsAConflict() throws {
     _ = bench.directory.file("set.wav", content)
@@ -197,13 +197,13 @@ struct LockedRecordTests {
     withExtendedLifetime(kept) {}
   }
 
-  /// Each finds the other's record, or makes one: never two of the same upload.
+  /// Each finds the other's record or creates one: never two of the same upload.
   @Test func manyThatBeginAtOnceMakeOneRecord() throws {
     _ = bench.directory.file("set.wav", content)
     nonisolated(unsafe) let tests = self
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       var kept: LockedRecord?
-      // As a job does: whoever finds the directory locked looks again.
+      // Like a job, retry if the directory is locked.
       for _ in 0..<1000 {
         do {
           kept = try tests.openNow()
@@ -223,13 +223,13 @@ struct LockedRecordTests {
     let holder = try directory.lockForCreation()
     #expect(try openNow() == nil)
     withExtendedLifetime(holder) {}
-    // Nothing has changed meanwhile.
+    // Nothing has changed in the meantime.
     #expect(try directory.records(.all) == [previous])
   }
 
-  // MARK: What may be stored
+  // MARK: May be stored
 
-  /// Only a person can have found out that it is not.
+  /// Only a person can find out that it is not stored.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
     let previous = try leave {
       $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
@@ -239,13 +239,13 @@ struct LockedRecordTests {
     #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
     #expect(try bench.open().records(.all) == [previous])
     let again = try open(upload: previous.id).record
-    // Under the old address there may be what is stored.
+    // The old URL may lead to the stored recording.
     #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
     #expect(again.phase == .pending && !again.mayBeStored && !again.isEnding && again.message == nil)
     #expect(try bench.open().records(.all) == [again])
   }
 
-  /// The server may have the whole file from when its last byte is about to go out; that outlives the process.
+  /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
   @Test func anUploadThatWasEndingIsStillEnding() throws {
     try leave { $0.isEnding = true }
     let kept = try open()
@@ -254,7 +254,7 @@ struct LockedRecordTests {
 
   // MARK: Writing
 
-  /// Each write is brought to the disk, which is slow on flash.
+  /// Each write is synced, which is slow on flash.
   @Test func anUpdateThatChangesNothingWritesNothing() throws {
     _ = bench.directory.file("set.wav", content)
     let kept = try open()
@@ -287,7 +287,7 @@ struct LockedRecordTests {
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
-  /// GigHive gives the token once, with the first delivery of a recording.
+  /// GigHive issues the token once, with the first delivery of a recording.
   @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
     let previous = try leave {
       $0.phase = .delivered

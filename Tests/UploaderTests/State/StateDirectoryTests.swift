@@ -6,13 +6,13 @@ import Testing
 struct StateDirectoryTests {
   private let bench = StateBench()
 
-  // MARK: Making it
+  // MARK: Creation
 
   @Test func theDirectoryAndAllAboveItAreMadeForTheUserAlone() throws {
     let deep = bench.path + "/a/b"
     _ = try StateDirectory(LocalPath(deep), warn: { _ in })
     #expect(bench.mode() == 0o700 && bench.mode(of: "a") == 0o700 && bench.mode(of: "a/b") == 0o700)
-    // Once more is no error.
+    // A second time is no error.
     _ = try StateDirectory(LocalPath(deep + "/"), warn: { _ in })
   }
 
@@ -104,7 +104,7 @@ struct StateDirectoryTests {
     #expect(try directory.records(.all) == [previous] && bench.names == ["5e1f0a77.record"])
   }
 
-  // MARK: What cannot be trusted
+  // MARK: Invalid records
 
   /// One with another bit, another record's, an empty file, and one of any length.
   @Test(arguments: 0..<4)
@@ -120,7 +120,7 @@ struct StateDirectoryTests {
     #expect(bench.names == ["5e1f0a77.record.damaged", "aaaaaaaa.record"])
     #expect(bench.content(of: "5e1f0a77.record.damaged") == content)
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("5e1f0a77.record is damaged"))
-    // It is said once.
+    // It is reported once.
     #expect(try directory.records(.all).count == 1 && bench.warnings.count == 1)
   }
 
@@ -140,7 +140,7 @@ struct StateDirectoryTests {
     #expect(bench.names == ["aaaaaaaa.record", "bbbbbbbb.record"])
   }
 
-  /// Somebody else could have put it there to have a file of ours overwritten.
+  /// Another user could have put it there to make us overwrite a file.
   @Test func aSymbolicLinkIsNotWrittenThrough() throws {
     let directory = try bench.open()
     _ = bench.directory.file("victim", bytes("precious"))
@@ -202,7 +202,7 @@ struct StateDirectoryTests {
     try directory.remove("5e1f0a77")
   }
 
-  // MARK: Room
+  // MARK: Reserved space
 
   @Test func theRoomForTheLastWriteIsOnTheDiskUntilItBecomesTheRecord() throws {
     let directory = try bench.open()
@@ -229,9 +229,9 @@ struct StateDirectoryTests {
 
   // MARK: Locks
 
-  /// Opened the ordinary way, it would wait for a reader.
+  /// An ordinary open would wait for a reader.
   @Test(arguments: ["directory.lock", "5e1f0a77.lock", "5e1f0a77.new", "5e1f0a77.room"])
-  func aFIFOInTheFilesPlaceIsToldAtOnce(name: String) throws {
+  func aFIFOInTheFilesPlaceIsReportedAtOnce(name: String) throws {
     let directory = try bench.open()
     mkfifo(bench.path + "/" + name, 0o600)
     let path = LocalPath(bench.path + "/" + name)
@@ -254,8 +254,8 @@ struct StateDirectoryTests {
     #expect(try bench.open().lock("5e1f0a77") != nil)
   }
 
-  /// Somebody who opened the file before the holder removed it locks a file that nobody else will ever find.
-  @Test func aLockOnARemovedFileIsNone() throws {
+  /// A process that opened the file before the holder removed it locks a file that no other process can find.
+  @Test func aLockOnARemovedFileDoesNotCount() throws {
     let directory = try bench.open()
     try directory.write(record("5e1f0a77"))
     let lock = try directory.lock("5e1f0a77")
@@ -265,12 +265,12 @@ struct StateDirectoryTests {
     withExtendedLifetime(lock) {}
   }
 
-  /// Nothing waits for it here: whoever wants it looks again later.
+  /// Nothing waits for it here: the caller retries later.
   @Test func theDirectorysOwnLockIsHeldByOne() throws {
     var holder = try bench.open().lockForCreation()
     #expect(holder != nil)
     #expect(try bench.open().lockForCreation() == nil)
-    // It is no upload's lock.
+    // It is not the lock of an upload.
     #expect(try bench.open().lock("5e1f0a77") != nil)
     holder = nil
     #expect(try bench.open().lockForCreation() != nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Uploader
 
-/// The index tells where to look, and never what is so.
+/// The index is only a hint.
 struct StateIndexTests {
   private let bench = StateBench()
   private let endpoint = "https://hive/"
@@ -45,7 +45,7 @@ struct StateIndexTests {
     let directory = try bench.open()
     _ = try open("a.wav", in: directory)
     for name in ["b.wav", "c.wav"] { _ = try leave(name) }
-    // Whoever reads them says that they are damaged.
+    // Reading them reports that they are damaged.
     for name in bench.names where name.hasSuffix(".record") && !name.hasPrefix(previous.id) { bench.put([], at: name) }
     #expect(try open("a.wav", in: directory).record.id == previous.id && bench.warnings.isEmpty)
   }
@@ -71,7 +71,7 @@ struct StateIndexTests {
     let previous = try leave("usb0/a.wav")
     place("usb1/a.wav")
     copyTime(from: "usb0/a.wav", to: "usb1/a.wav")
-    // As long as the first is there, it is a copy.
+    // While the first one exists, it is a copy.
     #expect(try open("usb1/a.wav").record.id != previous.id)
     unlink(bench.directory.path(of: "usb0/a.wav"))
     for id in try bench.open().records(.open).map({ $0.id }) where id != previous.id { try bench.open().remove(id) }
@@ -93,7 +93,7 @@ struct StateIndexTests {
     #expect(try open("399").record.id == ids[399])
   }
 
-  // MARK: What has become of it
+  // MARK: Changes by others
 
   private static let damages: [(String, @Sendable ([UInt8]) -> [UInt8])] = [
     ("empty", { _ in [] }), ("cut", { Array($0[..<1000]) }), ("zero", { [UInt8](repeating: 0, count: $0.count) }),
@@ -121,7 +121,7 @@ struct StateIndexTests {
     #expect(try open("a.wav").record.id == previous.id)
   }
 
-  /// As an older version does, or a process that was killed in between.
+  /// By an older version, or by a process that was killed in between.
   @Test func aRecordThatWasWrittenPastTheIndexIsFound() throws {
     _ = try leave("a.wav")
     place("b.wav")
@@ -153,7 +153,7 @@ struct StateIndexTests {
     #expect(try open("a.wav").record.id != previous.id)
   }
 
-  /// Else those of one file would be in the way of the last.
+  /// Otherwise old entries of a file would hide the last one.
   @Test func entriesOfWhatIsGoneAreTakenAway() throws {
     place("a.wav")
     for _ in 0..<100 { try bench.open().remove(try open("a.wav").record.id) }
@@ -179,7 +179,7 @@ struct StateIndexTests {
     #expect(try open("a.wav").record.id == previous.id)
   }
 
-  @Test func anotherVersionsRecordIsToldByEveryProcessAndTakenOnceItCanBeRead() throws {
+  @Test func anotherVersionsRecordIsReportedByEveryProcessAndUsedOnceItCanBeRead() throws {
     let previous = try leave("a.wav")
     let content = try #require(bench.content(of: previous.id + ".record"))
     bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
@@ -204,11 +204,11 @@ struct StateIndexTests {
     withExtendedLifetime(holder) {}
   }
 
-  // MARK: The mark that nobody has changed the directory
+  // MARK: The mark of an unchanged directory
 
   private func isKnown(_ directory: StateDirectory) -> Bool { directory.indexState.stamp != nil }
 
-  /// Does a new process take the index without reading all names? It cannot read the directory, if it is not root.
+  /// Whether a new process uses the index without reading all names. It cannot read the directory, unless it is root.
   private func isMarked() throws -> Bool {
     let directory = try bench.open()
     let lock = try #require(try directory.lock(file: LocalPath(bench.path + "/index")))
@@ -227,8 +227,8 @@ struct StateIndexTests {
     #expect(try isMarked())
   }
 
-  /// As a process of another version does, in the same tick of the clock.
-  @Test func whatSomebodyElseDoesBetweenTwoChangesShows() throws {
+  /// Like a process of another version, within the same clock tick.
+  @Test func whatAnotherProcessDoesBetweenTwoChangesShows() throws {
     for number in 0..<200 {
       let name = String(number)
       place(name)
@@ -248,7 +248,7 @@ struct StateIndexTests {
     let lock = try #require(try directory.lock(file: LocalPath(bench.path + "/index")))
     let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
     #expect(index.mark != 0 && !directory.isMarked(index.mark, IndexFile(lock)))
-    // Somebody puts a file in and sets the previous time.
+    // Another process adds a file and restores the time.
     directory.indexState.boot = nil
     #expect(directory.isMarked(index.mark, IndexFile(lock)))
     usleep(20_000)
@@ -259,7 +259,7 @@ struct StateIndexTests {
     #expect(!directory.isMarked(index.mark, IndexFile(lock)))
   }
 
-  /// The index was not free at the delivery: it lacks it.
+  /// The index was locked at the delivery, so it lacks the record.
   @Test func aDeliveryThatTheIndexDoesNotHaveLeavesNoMark() throws {
     place("a.wav")
     var kept: LockedRecord? = try open("a.wav")
@@ -306,7 +306,7 @@ struct StateIndexTests {
     #expect(try bench.open().current(previous.id) == nil)
   }
 
-  /// Nothing has to be built again after deliveries and removals that went the ordinary way.
+  /// After ordinary deliveries and removals nothing is rebuilt.
   @Test func theIndexOfAProcessThatHasEndedIsThatOfTheRecords() throws {
     for asset: Int64 in 1...3 { _ = try deliver("a.wav", asset: asset, token: "token\(asset)") }
     _ = try deliver("b.wav", asset: 2, token: nil)

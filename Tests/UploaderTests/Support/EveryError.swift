@@ -1,6 +1,6 @@
 @testable import Uploader
 
-/// One sample at least of every error that an upload can end with, for tests of what is said about them.
+/// At least one sample of every error of an upload, for tests of their texts.
 enum EveryError {
   static let system = SystemError(code: 13)
 
@@ -28,7 +28,7 @@ enum EveryError {
     .incomplete,
   ]
 
-  /// With all codes that OpenSSL 3 has for certificates and that TLS has for alerts.
+  /// With all codes of OpenSSL 3 for certificates, and all alerts of TLS.
   static let tls: [TLSError] =
     (1...100).map { .certificate(code: $0, reason: "no") } + (0...130).map { .alert($0, words: "no") } + [
       .pinMismatch(actual: "sha256//AAAA"), .handshake(reason: "wrong version number"),
@@ -79,7 +79,7 @@ enum EveryError {
     return errors
   }
 
-  /// The name of an error's case. The compiler asks for new ones here, and ``caseCount`` asks for a sample of each.
+  /// The name of an error's case. The compiler requires new cases here, and ``caseCount`` requires a sample of each.
   static func name(of error: UploadError) -> String {
     switch error {
     case .invalidConfiguration: "invalidConfiguration"

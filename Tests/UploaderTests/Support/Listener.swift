@@ -6,7 +6,7 @@ final class Listener {
   let port: UInt16
   private var fillers: [Int32] = []
 
-  /// - Parameter isFull: its queue is, so that it answers nobody who wants to connect.
+  /// - Parameter isFull: fills its queue, so that it does not answer new connections.
   init(isFull: Bool = false) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = Listener.address(port: 0)
@@ -34,7 +34,7 @@ final class Listener {
     return address
   }
 
-  /// A port at which nobody listens.
+  /// A port where nothing listens.
   static var closedPort: UInt16 { Listener().port }
 
   /// The client's end of a new connection.
@@ -50,10 +50,10 @@ final class Listener {
     return client
   }
 
-  /// From here on connections are refused.
+  /// From now on connections are refused.
   func stop() { shutdown(descriptor, Int32(SHUT_RD)) }
 
-  /// The server's end of the oldest connection that was made.
+  /// The server's end of the oldest connection.
   func accept() -> Int32 { Glibc.accept(descriptor, nil, nil) }
 }
 

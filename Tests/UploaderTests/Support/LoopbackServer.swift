@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A server on the loopback interface that answers from a script, in a thread of its own.
+/// A scripted server on the loopback interface, on its own thread.
 final class LoopbackServer: @unchecked Sendable {
   enum Action {
     /// Reads a whole request, then sends this.
@@ -12,7 +12,7 @@ final class LoopbackServer: @unchecked Sendable {
     case answerHead(String)
     /// Reads a request's head, then resets the connection.
     case reset
-    /// Reads a request's head and so many bytes of its body, then resets the connection.
+    /// Reads a request's head and this many bytes of its body, then resets the connection.
     case interrupt(afterBody: Int)
     /// Reads a whole request, waits, then sends this.
     case answerLate(String, milliseconds: UInt32)
@@ -36,10 +36,10 @@ final class LoopbackServer: @unchecked Sendable {
   private let threads = DispatchGroup()
   private let lock = NSLock()
   private var requests: [Request] = []
-  /// The connections that are served now.
+  /// The connections being served.
   private var connections: Set<Int32> = []
   private var isFinishing = false
-  /// Its end is reached from then on.
+  /// From then on, it ends.
   private let finishing = Pipe()
 
   /// - Parameter connections: what happens on each connection in turn; then it is closed.
@@ -83,7 +83,7 @@ final class LoopbackServer: @unchecked Sendable {
   var port: UInt16 { listener.port }
   var url: String { "http://127.0.0.1:\(port)/" }
 
-  /// Serves what has come by now, waits for nothing else, and tells what came.
+  /// Serves the requests that have arrived, without waiting for more, and returns them.
   func finish() -> [Request] {
     lock.withLock {
       isFinishing = true
@@ -94,12 +94,12 @@ final class LoopbackServer: @unchecked Sendable {
     return lock.withLock { requests }
   }
 
-  /// The next connection; nil when the last one has come.
+  /// The next connection; nil after the last one.
   private func acceptConnection() -> Int32? {
     var waiting = [listener.descriptor, finishing.fileHandleForReading.fileDescriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    // Not for ever, should a test forget to finish.
+    // With a limit, in case a test forgets to finish.
     guard poll(&waiting, 2, 60_000) > 0, waiting[0].revents != 0 else { return nil }
     let connection = listener.accept()
     guard connection >= 0 else { return nil }
@@ -111,8 +111,8 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - goesOn: is another request waited for?
-  ///   - next: what happens to it.
+  ///   - goesOn: whether to wait for another request.
+  ///   - next: how to handle it.
   private func serveConnection(
     _ connection: Int32, goesOn: () -> Bool = { true }, next: (Request) -> Action
   ) {
@@ -140,7 +140,7 @@ final class LoopbackServer: @unchecked Sendable {
         return
       }
     }
-    // Closing with unread bytes would reset the connection, and the answer could be lost.
+    // Closing with unread bytes would reset the connection, and the response could be lost.
     shutdown(connection, Int32(SHUT_WR))
     var rest = [UInt8](repeating: 0, count: 65_536)
     while recv(connection, &rest, rest.count, 0) > 0 {}

@@ -1,7 +1,6 @@
 @testable import Uploader
 
-/// Stretches of a file on their way over a scripted stream, each in a request of its own that does not wait for the answer
-/// to the one before it.
+/// Pipelined requests with ranges of a file, over a scripted stream.
 final class PatchBench: SteppedTransfer {
   let directory = TemporaryDirectory()
   let content: [UInt8]
@@ -13,10 +12,10 @@ final class PatchBench: SteppedTransfer {
   var now: Int64 = 0
 
   /// - Parameters:
-  ///   - ranges: of the file, one a request.
+  ///   - ranges: of the file, one per request.
   ///   - jobs: how many transfers share the ring's memory.
-  ///   - processors: with more than one, a second thread digests.
-  ///   - isReused: was the connection used before?
+  ///   - processors: with more than one, there is a hash thread.
+  ///   - isReused: whether the connection was used before.
   init(
     fileLength: Int, ranges: [Range<Int>], digest: FileDigest? = nil, jobs: Int = 1, processors: Int = 1,
     buffers: TransferBuffers? = nil, isReused: Bool = false
@@ -43,20 +42,20 @@ final class PatchBench: SteppedTransfer {
       exchange: Exchange(method: "PATCH", expectsContinue: false))
   }
 
-  /// What belongs on the wire for these ranges.
+  /// The expected bytes on the wire for these ranges.
   func wire(_ ranges: Range<Int>...) -> [UInt8] {
     ranges.flatMap { bytes(PatchBench.head($0)) + content[$0] }
   }
 
-  /// The answers to all requests but the last.
+  /// The responses to all requests except the last.
   var earlierAnswers: [Response] { story.earlier.map { $0.response } }
-  /// How long each took from the request's last byte, in milliseconds.
+  /// Their response times from the request's last byte, in milliseconds.
   var earlierWaits: [Int64] { story.earlier.map { $0.milliseconds } }
-  /// How many requests have not followed yet.
+  /// The number of requests not sent yet.
   var rangesLeft: Int { story.following.count }
 }
 
-/// What a tus server says when it has stored a request.
+/// The response of a tus server that has stored a request.
 func stored(_ offset: Int, _ fields: String = "") -> String {
   "HTTP/1.1 204 No Content\r\nUpload-Offset: \(offset)\r\n\(fields)\r\n"
 }

@@ -5,7 +5,7 @@ import Testing
 /// The bytes of a text, as a sample.
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-/// Content in which every stretch is different from all others.
+/// Content without repetitions.
 func recording(_ length: Int) -> [UInt8] {
   var state: UInt64 = 1
   let words = (0..<(length + 7) / 8).map { _ in
@@ -30,7 +30,7 @@ func sha256(_ content: [UInt8]) -> String {
 let brokenPipe = SystemError(code: 32)
 let connectionReset = SystemError(code: 104)
 
-/// Compares long contents without the search for their differences, which takes minutes.
+/// Compares long contents without computing their difference, which takes minutes.
 func expectSame(_ one: [UInt8], _ other: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
   let isSame = one == other
   #expect(isSame, "\(one.count) and \(other.count) bytes", sourceLocation: sourceLocation)

@@ -1,10 +1,10 @@
 @testable import Uploader
 
-/// A connection that behaves as a test says: what each write takes, and what becomes readable after how many bytes.
+/// A scripted connection: how much each write accepts, and what becomes readable after how many bytes.
 final class ScriptedStream: ByteStream {
-  /// What one write comes to.
+  /// The result of a write.
   enum Take {
-    /// At most so many bytes are taken.
+    /// Accepts at most this many bytes.
     case upTo(Int)
     case notReady
     case failure(SystemError)
@@ -20,17 +20,17 @@ final class ScriptedStream: ByteStream {
   private(set) var written: [UInt8] = []
   var unacknowledgedLength = 0
 
-  /// Is asked at every write.
+  /// Called at every write.
   var nextTake: () -> Take = { .upTo(.max) }
-  /// Does the stream still hold back some of what it has taken, as TLS does with records?
+  /// Whether the stream still holds some accepted bytes, like TLS records.
   var holdsBack = false
-  /// Does the stream have something of its own to say, which the next flush passes on?
+  /// Whether the stream has its own bytes to send with the next flush.
   var holdsBytes = false
-  /// Is told after every write that took something how many bytes have been written in all.
+  /// Called with the total number of bytes after every successful write.
   var onWrite: (Int) -> Void = { _ in }
   private var events: [(due: Int, event: Event)] = []
 
-  /// Adds what can be read once so many bytes have been written. The events come in the order in which they were added.
+  /// Adds bytes that become readable once this many bytes were written. Events occur in the order in which they were added.
   func then(_ event: Event, afterWritten due: Int = 0) { events.append((due, event)) }
 
   func thenAnswer(_ text: String, afterWritten due: Int = 0) { then(.bytes(Array(text.utf8)), afterWritten: due) }

@@ -3,7 +3,7 @@ import Glibc
 
 @testable import Uploader
 
-/// A state directory of a test's own, and what it warned of.
+/// A temporary state directory, and its warnings.
 final class StateBench {
   let directory = TemporaryDirectory()
   private let told = Told()
@@ -16,7 +16,7 @@ final class StateBench {
   var path: String { directory.path(of: "state") }
   var warnings: [String] { told.warnings }
 
-  /// As another process would open it.
+  /// Opened as by another process.
   func open() throws -> StateDirectory {
     let told = told
     return try StateDirectory(LocalPath(path), warn: { told.warnings.append($0) })

@@ -3,48 +3,49 @@ import Testing
 
 @testable import Uploader
 
-/// What a transfer has told of itself, and what its driver answers.
+/// The reports of a transfer, and the replies of its driver.
 final class TransferStory {
   var progress: [UploadProgress] = []
-  /// What was told of changes of the file's status.
+  /// The reported changes of the file's status.
   var statusChanges: [StatusChange] = []
-  /// How many bytes had been written at the last of them.
+  /// How many bytes were written at the last of them.
   var writtenAtStatusChange = 0
-  /// The answers to requests that others have followed, and how long each took from the request's last byte, in milliseconds.
+  /// The responses to requests with pipelined successors, and their response times from the request's last byte, in
+  /// milliseconds.
   var earlier: [(response: Response, milliseconds: Int64)] = []
-  /// The answer that the transfer ended with.
+  /// The response that ended the transfer.
   var last: (response: Response, sent: ContentSent, milliseconds: Int64)?
-  /// How it ended without an answer.
+  /// How it ended without a response.
   var interruption: Interruption?
-  /// Requests that follow as soon as they may.
+  /// Requests to pipeline as soon as possible.
   var following: ArraySlice<WireRequest> = []
-  /// How many requests are under way.
+  /// The number of requests in flight.
   var underWayCount = 1
 }
 
-/// A transfer over a scripted stream, with a clock that the test owns. The bench plays the driver's part: requests follow as
-/// soon as they may, and an answer that is no success ends the transfer.
+/// A transfer over a scripted stream, in virtual time. The bench acts as the driver: requests are pipelined as soon as possible,
+/// and a response other than a success ends the transfer.
 protocol SteppedTransfer: AnyObject {
   var transfer: Transfer { get }
   var stream: ScriptedStream { get }
   var story: TransferStory { get }
-  /// What the last step took as the time, in milliseconds.
+  /// The time of the last step, in milliseconds.
   var now: Int64 { get set }
 }
 
 extension SteppedTransfer {
-  /// The answer that the transfer ended with.
+  /// The response that ended the transfer.
   var response: Response? { story.last?.response }
-  /// How much of the request had gone out when that came.
+  /// How much of the request was sent when it arrived.
   var answeredWhen: ContentSent? { story.last?.sent }
   var interruption: Interruption? { story.interruption }
   var progress: [UploadProgress] { story.progress }
-  /// What an end at this moment would be.
+  /// The interruption if it ended now.
   var endNow: Interruption { transfer.interruption(.uploadLost) }
 
-  /// One step, and the next one where another request follows or another one is still unanswered.
-  /// - Returns: nil if the transfer has ended with an answer.
-  /// - Throws: what it was interrupted by, or what is wrong with the file.
+  /// One step, and the next one if another request is pipelined or unanswered.
+  /// - Returns: nil if the transfer has ended with a response.
+  /// - Throws: the interruption, or the error of the file.
   @discardableResult
   func step(_ ready: Readiness = [.readable, .writable], at milliseconds: Int64? = nil) throws(UploadError) -> Wait? {
     now = milliseconds ?? now
@@ -81,7 +82,7 @@ extension SteppedTransfer {
     var ready: Readiness = []
     for _ in 0..<1_000_000 {
       guard let wait = try step(ready) else { return }
-      // A second thread digests: that takes time, but none that counts.
+      // The hash thread takes real time, which does not count.
       for descriptor in wait.others {
         var entry = shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0)
         _ = shim_poll(&entry, 1, -1)

@@ -3,14 +3,14 @@ import Glibc
 
 @testable import Uploader
 
-/// A certificate of a test's own, signed by itself, and its key.
+/// A self-signed certificate with its key.
 final class TestCertificate {
   fileprivate let certificate: OpaquePointer
   fileprivate let key: OpaquePointer
 
   /// - Parameters:
   ///   - names: such as "DNS:hive,IP:127.0.0.1".
-  ///   - validDays: from today; below zero, it has expired.
+  ///   - validDays: from today; negative if it has expired.
   init(for names: String, validDays: Int = 1) {
     let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil)
     defer { EVP_PKEY_CTX_free(context) }
@@ -48,7 +48,7 @@ final class TestCertificate {
   }
 }
 
-/// The server's end of a TLS connection, stepped by the test that has the client's end.
+/// The server's end of a TLS connection, stepped by the test.
 final class TLSPeer {
   enum Read: Equatable {
     case bytes([UInt8])
@@ -76,7 +76,7 @@ final class TLSPeer {
     close(descriptor)
   }
 
-  /// Does what is possible of the handshake.
+  /// Continues the handshake.
   func accept() {
     ERR_clear_error()
     SSL_accept(ssl)

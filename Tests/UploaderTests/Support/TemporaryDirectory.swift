@@ -2,7 +2,7 @@ import Glibc
 
 @testable import Uploader
 
-/// A directory of a test's own, removed with all that is in it.
+/// A temporary directory, removed with its content.
 final class TemporaryDirectory {
   let path: String
 
@@ -32,14 +32,14 @@ final class TemporaryDirectory {
 
   func append(_ content: [UInt8], to name: String) { write(content, to: name, flags: O_WRONLY | O_APPEND, at: nil) }
 
-  /// Writes over a part of the file and gives it another modification time, as a later write has one.
+  /// Overwrites a part of the file, with a new modification time.
   func overwrite(_ content: [UInt8], in name: String, at offset: Int) {
     write(content, to: name, flags: O_WRONLY, at: offset)
     let times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 7)]
     guard utimensat(AT_FDCWD, path(of: name), times, 0) == 0 else { fatalError("utimensat failed") }
   }
 
-  /// Writes over a part of the file and restores its modification time, as editors of tags do.
+  /// Overwrites a part of the file and restores its modification time, like tag editors.
   func rewrite(_ content: [UInt8], in name: String, at offset: Int) {
     var status = stat()
     stat(path(of: name), &status)
@@ -50,7 +50,7 @@ final class TemporaryDirectory {
     }
   }
 
-  /// Changes nothing of the file but its status.
+  /// Changes only the status of the file.
   func touch(_ name: String) {
     var status = stat()
     stat(path(of: name), &status)

@@ -1,6 +1,6 @@
 @testable import Uploader
 
-/// A transfer of one file over a scripted stream, with a clock that the test owns.
+/// A transfer of one file over a scripted stream, in virtual time.
 final class TransferBench: SteppedTransfer {
   static let peer = "192.0.2.1:443"
   static let head = "POST /up HTTP/1.1\r\nHost: hive\r\n\r\n"
@@ -17,7 +17,7 @@ final class TransferBench: SteppedTransfer {
   let transfer: Transfer
   private let digest: FileDigest
   let story = TransferStory()
-  /// What the last step took as the time, in milliseconds.
+  /// The time of the last step, in milliseconds.
   var now: Int64 = 0
 
   init(
@@ -45,12 +45,12 @@ final class TransferBench: SteppedTransfer {
       buffers: TransferBuffers(processors: processors), timeouts: timeouts, pace: pace)
   }
 
-  /// Everything that belongs on the wire.
+  /// The expected bytes on the wire.
   var wire: [UInt8] {
     bytes(TransferBench.head) + bytes(TransferBench.preamble) + content + bytes(TransferBench.closing)
   }
 
-  /// Does what was written hold the end of the body, which says "this was the whole file"?
+  /// Whether the end of the body was written, which claims "this was the whole file".
   var hasWrittenClosing: Bool {
     stream.written.suffix(TransferBench.closing.utf8.count) == bytes(TransferBench.closing)[...]
   }
@@ -59,5 +59,5 @@ final class TransferBench: SteppedTransfer {
   func finishDigest() throws -> String { try digest.finish() }
 }
 
-/// A small answer that says yes.
+/// A short success response.
 let accepted = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"

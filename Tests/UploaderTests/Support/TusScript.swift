@@ -2,11 +2,11 @@ import Foundation
 
 @testable import Uploader
 
-/// What a tus server on the loopback interface says, and uploads to it.
+/// The responses of a tus server on the loopback interface, and uploads to it.
 enum TusScript {
   typealias Action = LoopbackServer.Action
 
-  /// The answer to OPTIONS.
+  /// The response to OPTIONS.
   static func offer(_ extensions: String = "creation") -> Action {
     .answer(
       "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n"
@@ -14,22 +14,22 @@ enum TusScript {
   }
 
   static let created = created(storing: 0)
-  /// So late that the server must be far away.
+  /// Delayed, as from a distant server.
   static let createdFarAway = Action.answerLate(createdText(0), milliseconds: 40)
   static func created(storing offset: Int) -> Action { .answer(createdText(offset)) }
   private static func createdText(_ offset: Int) -> String {
     "HTTP/1.1 201 Created\r\n\(proof)Location: /files/1\r\nUpload-Offset: \(offset)\r\nContent-Length: 0\r\n\r\n"
   }
-  /// The field that shows that a tus server has answered.
+  /// The field that proves a tus server.
   static let proof = "Tus-Resumable: 1.0.0\r\n"
 
-  /// The answer to HEAD.
+  /// The response to HEAD.
   static func located(_ offset: Int, of length: Int) -> Action {
     .answer(
       "HTTP/1.1 200 OK\r\n\(proof)Upload-Offset: \(offset)\r\nUpload-Length: \(length)\r\nContent-Length: 0\r\n\r\n")
   }
 
-  /// The answer to PATCH.
+  /// The response to PATCH.
   static func took(_ offset: Int) -> Action { .answer(stored(offset)) }
 
   static func refusal(_ status: Int, _ fields: String = "") -> String {
@@ -43,10 +43,10 @@ enum TusScript {
   }
 }
 
-/// A tus server with one upload of `length` bytes, and with troubles. Once they are over it takes whatever comes, in pieces
-/// of any length: how long those are depends on how fast the machine is.
+/// A tus server with one upload of `length` bytes, and with faults. After the faults it accepts requests of any length, because
+/// their length depends on the speed of the machine.
 final class TusStub: @unchecked Sendable {
-  /// A PATCH that is cut: how much of its body is read, and how much of that is kept.
+  /// An interrupted PATCH: how much of its body is read, and how much of that is kept.
   struct Cut {
     var after: Int
     var kept: Int
@@ -62,7 +62,7 @@ final class TusStub: @unchecked Sendable {
   private var isFarAway = false
   private var count = 0
 
-  /// - Parameter resets: the requests, counted from 0, that are not read: their connection is reset.
+  /// - Parameter resets: the requests, counted from 0, whose connection is reset without reading them.
   init(length: Int, extensions: String = "creation", cuts: [Cut] = [], resets: [Int] = []) {
     self.length = length
     self.extensions = extensions
@@ -70,10 +70,10 @@ final class TusStub: @unchecked Sendable {
     self.resets = resets
   }
 
-  /// A server so far away that two requests are under way.
+  /// A server so distant that two requests are in flight.
   /// - Parameters:
-  ///   - second: happens to the second PATCH, when the first has come and was not answered.
-  ///   - kept: what the server has of both.
+  ///   - second: how to handle the second PATCH, when the first has arrived and was not answered.
+  ///   - kept: how much of both the server has.
   init(farAway length: Int, second: LoopbackServer.Action, kept: Int) {
     self.length = length
     extensions = "creation"
@@ -111,7 +111,7 @@ final class TusStub: @unchecked Sendable {
   }
 }
 
-/// Uploads with a file and a configuration of their own, and what they told meanwhile.
+/// Uploads with their own file and configuration, and a log of their callbacks.
 final class UploadBench {
   let directory = TemporaryDirectory()
   let content: [UInt8]
@@ -128,7 +128,7 @@ final class UploadBench {
 
   deinit { try? FileManager.default.removeItem(atPath: directory.path(of: "state")) }
 
-  /// What is on the disk of the uploads.
+  /// The records of the uploads on disk.
   func records() throws -> [UploadRecord] {
     try StateDirectory(LocalPath(directory.path(of: "state")), warn: { _ in }).records(.all)
   }
@@ -159,7 +159,7 @@ final class UploadBench {
   }
 }
 
-/// What of the file a PATCH carried.
+/// The range of the file in a PATCH.
 extension LoopbackServer.Request {
   var offset: Int? { value("Upload-Offset").flatMap { Int($0) } }
 }

@@ -20,7 +20,7 @@ struct LocalPathTests {
     #expect(path.lastComponent == "a\\xffb" && path.lastComponentBytes == [0x61, 0xFF, 0x62])
   }
 
-  @Test func aPathWithANULInsideIsNone() {
+  @Test func aPathWithANULInsideIsInvalid() {
     #expect(LocalPath("/etc/passwd\0.wav").cString == nil)
     #expect(LocalPath("").cString == [0])
   }

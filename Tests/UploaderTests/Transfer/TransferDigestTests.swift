@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// The digest of a file of which an earlier process, or an earlier connection, has sent a part.
+/// The digest of a file of which a part was sent earlier, by another process or over another connection.
 struct TransferDigestTests {
   private let length = 3_000_000
 
@@ -22,7 +22,7 @@ struct TransferDigestTests {
     return bench
   }
 
-  /// Reads what the digest has not seen.
+  /// Reads the bytes that the digest has not seen.
   private func readRest(of bench: PatchBench, jobs: Int, processors: Int) throws {
     let digest = try #require(bench.digest)
     let buffers = TransferBuffers(jobs: jobs, processors: processors)
@@ -76,7 +76,7 @@ struct TransferDigestTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  /// After an interruption bytes go out a second time.
+  /// After an interruption, bytes are sent a second time.
   @Test func bytesThatGoOutTwiceCountOnce() throws {
     let digest = try FileDigest()
     try resume(at: 0, digest: digest, readyOnceIn: 2).run()
@@ -145,7 +145,7 @@ struct FileReadingTests {
     #expect(try reading.hashed() == .range(checksum: Base64.encode(try digest.finish())))
   }
 
-  /// What was hashed on its way out is not read a second time.
+  /// Bytes that were hashed while they were sent are not read again.
   @Test func aRangeThatComesNextIsAPartOfTheFilesDigest() throws {
     let digest = try FileDigest()
     let source = TransferSource(file: try file(), digest: digest)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Uploader
 
-/// Files that change while they are sent: the end of the body, which would make them look whole, never goes out.
+/// Files that change while they are sent: the end of the body, which would complete them, is never sent.
 struct TransferFileTests {
   private let fileLength = 2 << 20
 
-  /// A transfer during which `change` happens to the file once the first bytes are out.
+  /// A transfer during which the file is changed after the first bytes were sent.
   private func bench(change: @escaping (TemporaryDirectory) -> Void) throws -> TransferBench {
     let bench = try TransferBench(fileLength: fileLength)
     var hasChanged = false
@@ -51,21 +51,21 @@ struct TransferFileTests {
   }
 
   @Test(arguments: [false, true])
-  func aChangeOfTheStatusIsToldOnceAndAgainBeforeTheEndGoesOut(hasThread: Bool) throws {
-    // However the runs lie in the ring, the last one has more than 100,000 bytes.
+  func aChangeOfTheStatusIsReportedOnceAndAgainBeforeTheEndIsSent(hasThread: Bool) throws {
+    // Wherever the runs are in the ring, the last one has more than 100,000 bytes.
     let bench = try TransferBench(fileLength: (3 << 20) + 100_000, processors: hasThread ? 2 : 1)
     bench.stream.nextTake = { .upTo(100_000) }
     bench.stream.onWrite = { [directory = bench.directory] in if $0 == 100_000 { directory.touch("set.wav") } }
     while bench.story.statusChanges.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
     #expect(bench.story.statusChanges == [.underWay, .beforeEnd(isDigested: true)])
     #expect(bench.story.writtenAtStatusChange < bench.wire.count - 100_000)
-    // Whoever has been told has it go on, or not.
+    // The caller decides whether it continues.
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
     #expect(bench.stream.written == bench.wire)
   }
 
-  /// The head, the form and all of the file fit into the ring: nothing has gone out when the end is held back.
+  /// The head, the form and the whole file fit into the ring, so nothing was sent when the end is held back.
   @Test func theEndOfASmallFileIsHeldBackAsWell() throws {
     let bench = try TransferBench(fileLength: 1000)
     bench.directory.rewrite([0], in: "set.wav", at: 10)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// Requests that do not wait for the answers to those before them (RFC 9112, 9.3.2).
+/// Pipelined requests (RFC 9112, 9.3.2).
 struct TransferPipeliningTests {
   private let peer = TransferBench.peer
   private let conflict = "HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno"
@@ -56,7 +56,7 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.count == 2 && offset(bench.response) == "300")
   }
 
-  /// TLS keeps records back until the socket takes them: the first request is not out before.
+  /// TLS holds records until the socket accepts them. Only then is the first request sent.
   @Test func nothingFollowsARequestThatIsHeldBack() throws {
     let bench = try twoRequests()
     bench.stream.holdsBack = true
@@ -69,7 +69,7 @@ struct TransferPipeliningTests {
 
   // MARK: Answers
 
-  @Test func theWaitForEachAnswerBeginsWithItsOwnRequestsLastByte() throws {
+  @Test func theWaitForEachResponseStartsWithItsRequestsLastByte() throws {
     let bench = try twoRequests()
     bench.stream.nextTake = { [unowned stream = bench.stream, first = bench.wire(0..<120).count] in
       stream.written.count < first ? .upTo(first - stream.written.count) : .upTo(40)
@@ -86,7 +86,7 @@ struct TransferPipeliningTests {
     #expect(last.milliseconds < 300 && last.milliseconds >= 200)
   }
 
-  /// Whether the second request still makes sense, who sent it decides: see ``PipelinedUploadTests``.
+  /// The sender decides whether the second request still counts: see ``PipelinedUploadTests``.
   @Test(arguments: [false, true])
   func behindTheFirstAnswerAConnectionWithAnUnansweredRequestIsOfNoUse(isSecondAnswerThere: Bool) throws {
     let bench = try twoRequests()
@@ -97,9 +97,9 @@ struct TransferPipeliningTests {
       return
     }
     #expect(offset(response) == "60" && !bench.transfer.canReuseConnection)
-    // The second one's answer comes with the next step, without another read.
+    // The second response comes with the next step, without another read.
     var next = try bench.transfer.step([], nowMilliseconds: 0)
-    // Another request could follow, and does not.
+    // Another request could follow, but does not.
     if case .sent = next { next = try bench.transfer.step([], nowMilliseconds: 0) }
     if case .answered(let response, _, _) = next {
       #expect(isSecondAnswerThere && response.status == 409)
@@ -110,11 +110,11 @@ struct TransferPipeliningTests {
 
   // MARK: The connection ends
 
-  /// RFC 9112, 9.6: the second request is not looked at.
+  /// RFC 9112, 9.6: the second request is ignored.
   @Test func aFirstAnswerThatEndsTheConnectionMakesTheSecondRequestPointless() throws {
     let bench = try twoRequests()
     let count = bench.wire(0..<120, 120..<200).count
-    // An answer behind it, should one come, is nobody's.
+    // A response after it would belong to no request.
     bench.stream.thenAnswer(stored(120, "Connection: close\r\n") + stored(200), afterWritten: count)
     bench.stream.then(.end)
     #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
@@ -124,14 +124,15 @@ struct TransferPipeliningTests {
         && bench.interruption?.sent == .whole)
   }
 
-  /// What comes before the connection ends, how it ends, what the transfer is interrupted by, and how many answers counted.
+  /// The bytes before the end of the connection, how it ends, the interruption of the transfer, and the number of responses
+  /// that counted.
   private static let ends: [(text: String, end: ScriptedStream.Event, error: UploadError?, answers: Int)] = {
     let lost = UploadError.connectionLost(.awaitingAnswer, peer: TransferBench.peer, nil)
     let incomplete = UploadError.invalidResponse(.incomplete, peer: TransferBench.peer)
     return [
       ("", .end, lost, 0), ("HTTP/1.1 204 No Content\r\nUpload-Off", .end, lost, 0),
       ("HTTP/1.1 100 Continue\r\n\r\n", .end, lost, 0), (stored(120) + "HTTP/1.1 204 No", .end, incomplete, 1),
-      // Nobody can tell where the second answer would begin; the first one counts.
+      // The start of the second response is unknown; the first one counts.
       (stored(120) + "ok" + stored(200), .end, lost, 1),
       (stored(120) + stored(200), .failure(.system(connectionReset)), nil, 1),
     ]
@@ -158,7 +159,7 @@ struct TransferPipeliningTests {
     }
     bench.stream.thenAnswer(stored(120), afterWritten: first)
     bench.stream.then(.failure(.system(connectionReset)), afterWritten: first)
-    // The write alone has to lead to the answer.
+    // The write alone must lead to the response.
     #expect {
       for _ in 0..<5 { try bench.step(.writable) }
     } throws: { error in
@@ -168,9 +169,9 @@ struct TransferPipeliningTests {
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"])
   }
 
-  // MARK: An early answer
+  // MARK: Early responses
 
-  /// The first says no, says that it is the last, or is good and the second one's is early.
+  /// The first one is a refusal, or ends the connection, or succeeds and the second one is early.
   private static let early: [(text: String, status: Int?, earlier: Int)] = [
     ("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno", 409, 0),
     (stored(100, "Connection: close\r\n"), nil, 1),
@@ -191,7 +192,7 @@ struct TransferPipeliningTests {
     #expect(bench.stream.written.count < 40_000)
   }
 
-  /// It was for the second one only if the first was answered.
+  /// It belongs to the second one only if the first was answered.
   @Test func anEarlySuccessIsNoReasonToStop() throws {
     let bench = try PatchBench(fileLength: 1 << 20, ranges: [0..<100, 100..<(1 << 20)])
     bench.stream.nextTake = { .upTo(50_000) }
@@ -218,7 +219,7 @@ struct TransferPipeliningTests {
     bench.stream.unacknowledgedLength = 80
     try bench.step(at: 100)
     try bench.step(at: 200)
-    // All of the first body; the second head is not told apart as long as the first is unanswered.
+    // The whole first body. The second head is not distinguished while the first is unanswered.
     #expect(bench.endNow.arrived >= 120 && bench.endNow.arrived <= 120 + second)
     bench.stream.thenAnswer(stored(120))
     bench.stream.unacknowledgedLength = 30
@@ -226,7 +227,7 @@ struct TransferPipeliningTests {
     #expect(bench.endNow.arrived == 50)
   }
 
-  @Test func progressGoesOnFromOneRequestToTheNext() throws {
+  @Test func progressContinuesFromOneRequestToTheNext() throws {
     let ranges = stride(from: 0, to: 900_000, by: 100_000).map { $0..<($0 + 100_000) }
     let bench = try PatchBench(fileLength: 1_000_000, ranges: ranges)
     bench.stream.nextTake = { .upTo(9973) }
@@ -260,7 +261,7 @@ struct TransferPipeliningTests {
   @Test func aServerThatAnswersNeitherIsGivenUpAtTheResponseLimit() throws {
     let bench = try twoRequests()
     try bench.step(at: 0)
-    // When the last byte is seen to have arrived.
+    // When the last byte was found to have arrived.
     try bench.step(at: 100)
     #expect(bench.transfer.hasSentAll)
     try bench.step(at: 120_099)

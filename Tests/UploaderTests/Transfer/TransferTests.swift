@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// What goes out, and what is made of what comes back.
+/// The bytes sent, and the handling of responses.
 struct TransferTests {
   private let peer = TransferBench.peer
 
@@ -37,7 +37,7 @@ struct TransferTests {
     #expect(try bench.finishDigest() == sha256(bench.content))
   }
 
-  // MARK: Early answers
+  // MARK: Early responses
 
   @Test func anEarlyFinalAnswerStopsTheSending() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
@@ -65,9 +65,9 @@ struct TransferTests {
     #expect(bench.stream.written.count == 1000)
   }
 
-  @Test func aRefusalIsNotLostToAFileThatChangesBehindIt() throws {
+  @Test func aRefusalIsNotLostToAFileThatChangesAfterIt() throws {
     let bench = try TransferBench(fileLength: 2 << 20)
-    // The first run is taken whole, so that the ring is empty when the answer comes.
+    // The first run is accepted completely, so that the ring is empty when the response arrives.
     try bench.step()
     bench.directory.truncate("set.wav", to: 1)
     bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\n")
@@ -79,7 +79,7 @@ struct TransferTests {
 
   // MARK: Broken connections
 
-  @Test func anAnswerBehindAResetIsStillFound() throws {
+  @Test func aResponseBeforeAResetIsStillFound() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
     bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.count < 3000 ? .upTo(1000) : .failure(brokenPipe)
@@ -89,7 +89,7 @@ struct TransferTests {
     try bench.step(.writable)
     bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
     bench.stream.then(.failure(.system(connectionReset)))
-    // Not told to be readable: the failed write alone has to lead to the answer.
+    // Without being readable: the failed write alone must lead to the response.
     #expect(try bench.step(.writable) == nil)
     #expect(bench.response?.status == 413)
     #expect(bench.response?.content == bytes("big"))
@@ -97,7 +97,7 @@ struct TransferTests {
   }
 
   @Test(arguments: ["", "bi"])
-  func anAnswerWithoutAllItsContentBehindAResetCountsAsTheRefusal(content: String) throws {
+  func aTruncatedResponseBeforeAResetCountsAsTheRefusal(content: String) throws {
     let bench = try TransferBench(fileLength: 1 << 20)
     bench.stream.nextTake = { .failure(connectionReset) }
     bench.stream.thenAnswer("HTTP/1.1 401 Unauthorized\r\nContent-Length: 3\r\n\r\n" + content)
@@ -108,7 +108,7 @@ struct TransferTests {
     #expect(!bench.transfer.canReuseConnection)
   }
 
-  /// What comes behind a whole request, how the connection ends, and what the transfer ends with.
+  /// What follows a complete request, how the connection ends, and the result of the transfer.
   private static let ends: [(answer: String, end: ScriptedStream.Event, error: UploadError?)] = {
     let peer = TransferBench.peer
     let cut = "HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok"
@@ -133,8 +133,8 @@ struct TransferTests {
     #expect(!bench.transfer.canReuseConnection)
   }
 
-  /// Under TLS 1.3 a server refuses a client certificate behind the handshake: the refusal is the server's and final, not this
-  /// connection's, and nothing of the form was looked at.
+  /// Under TLS 1.3 a server rejects a client certificate after the handshake. The refusal is final, does not concern only this
+  /// connection, and the form was not processed.
   @Test(arguments: [0, 100, Int.max])
   func aRefusedClientCertificateIsARefusalOfTheServer(afterWritten: Int) throws {
     let bench = try TransferBench(fileLength: 10)
@@ -152,8 +152,8 @@ struct TransferTests {
     #expect(throws: UploadError.tls(.alert(48, words: "unknown ca"), host: "hive")) { try bench.run() }
   }
 
-  /// Such as a client certificate that the server asks for when it has the whole request.
-  @Test func whatTheStreamHasToSayGoesOutBehindTheLastByte() throws {
+  /// For example a client certificate that the server requests after the whole request.
+  @Test func theStreamsOwnBytesAreSentAfterTheLastByte() throws {
     let bench = try TransferBench(fileLength: 10)
     for _ in 0..<10 where !bench.transfer.hasSentAll { try bench.step() }
     try #require(bench.transfer.hasSentAll)
@@ -165,7 +165,7 @@ struct TransferTests {
     #expect(!bench.stream.holdsBytes)
   }
 
-  /// Behind the head, which waits for leave, and with some of the body.
+  /// After the head, which waits for the 100, and with some of the body.
   @Test(arguments: [(true, .none), (false, .begun)] as [(Bool, ContentSent)])
   func aFailedWriteMayHavePassedOnSomeOfTheBody(expectsContinue: Bool, sent: ContentSent) throws {
     let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: expectsContinue)
@@ -181,8 +181,8 @@ struct TransferTests {
     #expect(throws: UploadError.connectionLost(.sending, peer: peer, nil)) { try bench.run() }
   }
 
-  /// The server began no final answer, so there is none that could be invalid.
-  @Test func anEndBehindNothingButLeaveToSendIsALostConnection() throws {
+  /// The server started no final response that could be invalid.
+  @Test func anEndAfterOnlyA100IsALostConnection() throws {
     let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: true)
     bench.stream.nextTake = { .upTo(1000) }
     bench.stream.thenAnswer("HTTP/1.1 100 Continue\r\n\r\n", afterWritten: TransferBench.head.utf8.count)

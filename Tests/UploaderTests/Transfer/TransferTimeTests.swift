@@ -2,7 +2,7 @@ import Testing
 
 @testable import Uploader
 
-/// Waiting, limits and progress, with a clock of the test's own.
+/// Waiting, limits and progress, in virtual time.
 struct TransferTimeTests {
   private let peer = TransferBench.peer
   private let headLength = TransferBench.head.utf8.count
@@ -25,7 +25,7 @@ struct TransferTimeTests {
 
   /// Four round trips, at least 25 ms and at most a second.
   @Test(arguments: [(0, 25), (6, 25), (7, 28), (100, 400), (250, 1000), (251, 1000), (9000, 1000)] as [(Int64, Int64)])
-  func theWaitForLeaveIsGivenUpExactlyAtItsLimit(roundTrip: Int64, limit: Int64) throws {
+  func theWaitForA100EndsExactlyAtItsLimit(roundTrip: Int64, limit: Int64) throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: roundTrip)
     let wait = try #require(try bench.step(at: 5000))
     #expect(wait.untilMilliseconds <= 5000 + limit && wait.untilMilliseconds > 5000)
@@ -44,7 +44,7 @@ struct TransferTimeTests {
     #expect(bench.endNow.sent == .none)
   }
 
-  @Test func theWaitForLeaveBeginsWhenTheHeadIsOnItsWay() throws {
+  @Test func theWaitForA100StartsWhenTheHeadIsSent() throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
     bench.stream.holdsBack = true
     let wait = try #require(try bench.step(at: 1000))
@@ -70,7 +70,7 @@ struct TransferTimeTests {
 
   // MARK: The disk
 
-  /// A disk that takes a minute for each read and each look at the file's status: the network had nothing to do meanwhile.
+  /// A disk that takes a minute for each read and each fstat. The network had nothing to do in that time.
   @Test func theTimeThatTheDiskTakesIsNotTheNetworks() throws {
     var (now, isReading) = (Int64(0), false)
     let bench = try TransferBench(
@@ -86,7 +86,7 @@ struct TransferTimeTests {
     while !bench.transfer.hasSentAll {
       isFull = false
       try bench.step(at: now)
-      // What was written behind the read arrives just in time.
+      // The bytes written after the read arrive just in time.
       isFull = true
       now += 4899
       try bench.step(at: now)
@@ -99,8 +99,8 @@ struct TransferTimeTests {
     #expect(bench.response?.status == 201)
   }
 
-  /// The limit begins when the read has ended, and not with the step that it was a part of.
-  @Test func whatArrivesBehindALongReadIsNotLate() throws {
+  /// The limit starts when the read has ended, not with its step.
+  @Test func whatArrivesAfterALongReadIsNotLate() throws {
     var (now, isReading) = (Int64(0), false)
     let bench = try TransferBench(
       fileLength: 3 << 20, stallMilliseconds: 5000,
@@ -134,16 +134,16 @@ struct TransferTimeTests {
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5100) }
   }
 
-  @Test func bytesThatNobodyAcknowledgesAreNoProgress() throws {
+  @Test func unacknowledgedBytesAreNoProgress() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
-    // The kernel takes byte after byte, but the peer is gone.
+    // The kernel accepts byte after byte, but the peer is gone.
     bench.stream.nextTake = { .upTo(10) }
     bench.stream.onWrite = { [unowned stream = bench.stream] in stream.unacknowledgedLength = $0 }
     for time in stride(from: 0, through: 4900, by: 100) { try bench.step(at: Int64(time)) }
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 5000) }
   }
 
-  @Test func everyAcknowledgedByteBeginsTheStallLimitAnew() throws {
+  @Test func everyAcknowledgedByteRestartsTheStallLimit() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     bench.stream.nextTake = { .upTo(1) }
     for time in stride(from: 0, through: 40_000, by: 4000) { try bench.step(at: Int64(time)) }
@@ -157,13 +157,13 @@ struct TransferTimeTests {
     bench.stream.nextTake = { [unowned stream = bench.stream] in stream.written.isEmpty ? .upTo(1000) : .notReady }
     bench.stream.onWrite = { [unowned stream = bench.stream] _ in stream.unacknowledgedLength = 500 }
     try bench.step(at: 0)
-    // Progress is looked at here, so that it is not due again at the limit.
+    // Progress is checked here, so that it is not due again at the limit.
     try bench.step(at: 4950)
     bench.stream.unacknowledgedLength = 0
     #expect(try bench.step(at: 5000) != nil)
   }
 
-  /// Everything is written, but the peer's kernel has not all of it: this is still sending.
+  /// Everything was written, but the peer has not acknowledged all of it, so this is still sending.
   @Test func anUnacknowledgedEndOfTheRequestIsAStallOfTheSending() throws {
     let bench = try TransferBench(fileLength: 300, stallMilliseconds: 5000)
     bench.stream.unacknowledgedLength = 100
@@ -218,7 +218,7 @@ struct TransferTimeTests {
     #expect(bench.response?.status == 201)
   }
 
-  /// While the rate limit forbids sending, nobody is late; but nothing is sent any more.
+  /// While the rate limit stops sending there is no stall, but nothing is sent any more.
   @Test func aRefusalWithoutAnEndIsNotWaitedForLongerBecauseOfARateLimit() throws {
     let pace = PaceShare(of: Pace(bytesPerSecond: 10_000))
     let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: pace)
@@ -278,7 +278,7 @@ struct TransferTimeTests {
     #expect(bench.progress == [UploadProgress(deliveredBytes: 60_000, totalBytes: 2 << 20)])
   }
 
-  @Test func progressIsToldTenTimesASecondAtMost() throws {
+  @Test func progressIsReportedAtMostTenTimesASecond() throws {
     let bench = try TransferBench(fileLength: 1 << 20)
     bench.stream.nextTake = { .upTo(1) }
     for time in 0..<1000 { try bench.step(at: Int64(time)) }

@@ -11,7 +11,7 @@ require __DIR__ . '/gighive.php';
 
 const PATIENCE_SECONDS = 2;
 
-/** What is known about an upload that is complete; null if it is not, or nobody has heard of it. */
+/** A complete upload; null if it is incomplete or unknown. */
 function complete_upload(string $id): ?array
 {
     clearstatcache();

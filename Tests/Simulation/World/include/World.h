@@ -48,7 +48,7 @@ typedef struct {
     const char *password;
 } world_plan;
 
-// Makes the world of a seed, in the place of the one before. With a trace, events are printed.
+// Creates the world of a seed, replacing the previous one. With a trace, events are printed.
 void world_create(uint64_t seed, int32_t traces);
 const world_plan *world_get_plan(void);
 const char *world_file_path(int32_t index);
@@ -66,7 +66,7 @@ void world_set_second_sender(void (*send)(void));
 const char *world_password(void);
 // The file that a path is of, or -1.
 int32_t world_file_at(const char *path);
-// The user has ended an upload that he had begun with another file, with the command `cancel`.
+// The user has cancelled an upload of another file, with the command `cancel`.
 int32_t world_must_cancel(int32_t index);
 
 // How an upload of a start ended.
@@ -88,9 +88,9 @@ enum {
     WORLD_INTEGRITY = 8,
     // What only a server or a client that breaks the protocol's rules can cause.
     WORLD_PROTOCOL_BROKEN = 9,
-    // What only somebody who is no such server can have answered.
+    // A response that only something other than the server can have given.
     WORLD_NOT_THE_SERVER = 10,
-    // The upload that was to be gone on with is delivered.
+    // The upload to resume is already delivered.
     WORLD_DELIVERED_BEFORE = 11,
     // The server may have stored all of it; only the user can say that it is to be sent again.
     WORLD_MAY_BE_STORED = 12,
@@ -108,7 +108,7 @@ void world_end_start(void);
 void world_upload_terminated(const char *location);
 // The server has said that it has deleted the recording, as the program sees it.
 void world_recording_deleted(int64_t asset);
-// Is the program's process gone?
+// Whether the program's process is gone.
 int32_t world_is_dead(void);
 // What the world has to say to a trace.
 void world_note(const char *line);
