@@ -118,6 +118,7 @@ simulator: setup
 	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation \
 	  -Xswiftc -enforce-exclusivity=unchecked
 simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock and disk; SEEDS=N FIRST=N: others
+	$(BUILD)/simulation/release/simulate --prove --jobs 2
 	$(BUILD)/simulation/release/simulate --seeds $(FIRST) $(SEEDS) --jobs 2
 
 .PHONY: callfailures dynamic

@@ -12,7 +12,7 @@ using namespace world;
 extern "C" {
 
 static const char *const canaries = "server-changes-a-bit disk-forgets-syncs clock-stands-still locks-do-nothing somebody-poses "
-                                    "waits-are-not-told closes-come-first complete-uploads-look-new rewrites-leave-no-trace "
+                                    "locks-are-not-waited-for closes-come-first complete-uploads-look-new rewrites-leave-no-trace "
                                     "strangers-leave-no-trace";
 const char *world_canaries(void) { return canaries; }
 

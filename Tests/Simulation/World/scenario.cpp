@@ -31,7 +31,7 @@ void Scenario::drawHabits(Random random) {
     faults.somebodyElse = random.chance(0.3) ? random.of({0.02, 0.1, 0.4}) : 0;
     server.hasBareErrors = random.chance(0.1);
     deletes = random.chance(0.3) && destination == Destination::gigHive;
-    bool hasConflictLocks = random.chance(0.2), locksOffset = random.chance(0.5);
+    bool hasConflictLocks = random.chance(0.4), locksOffset = random.chance(0.5);
     Time lockLinger = random.magnitude(100 * millisecond, 40 * second);
     server.closesSilently = random.chance(0.1);
     // A kept connection that is lost under more than 512 KiB of a request may be the network's fault: that counts as a try.

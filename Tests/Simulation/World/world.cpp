@@ -298,7 +298,10 @@ void world_may_cancel(int32_t descriptor) {
 }
 
 void world_upload_retries(int32_t index, const char *message) {
-    if (canary == "waits-are-not-told" && strstr(message, "locked")) return;
+    if (canary == "locks-are-not-waited-for" && strstr(message, "locked")) {
+        the->kernel.skipsWait = true;
+        return;
+    }
     the->retriesOfStart++;
     the->figures.count("retries");
     the->say("%s: tries again after: %s", the->files[(size_t)index].name.c_str(), message);
