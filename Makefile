@@ -110,7 +110,7 @@ chaos: static ## run 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
 
 # The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Built without Swift's exclusivity
-# checks, which the unit tests have and which take a seventh of the time.
+# checks, which slow it down and which the unit tests have.
 SEEDS := 100000
 FIRST := 1
 .PHONY: simulate simulator
