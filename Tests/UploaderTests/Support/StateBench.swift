@@ -26,7 +26,8 @@ final class StateBench {
   var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted() }
 
   func content(of name: String) -> [UInt8]? {
-    FileManager.default.contents(atPath: path + "/" + name).map { Array($0) }
+    // Not by FileManager, which leaks 4 KiB for an empty file.
+    FileHandle(forReadingAtPath: path + "/" + name).map { Array($0.readDataToEndOfFile()) }
   }
 
   func put(_ content: [UInt8], at name: String) {
