@@ -68,6 +68,14 @@ opensslversion: ## name Debian 13's newest OpenSSL in Sources/Packaging/openssl/
 	Sources/Packaging/openssl/fetch $(OPENSSL_DIRECTORY) --newest
 	cp $(OPENSSL_DIRECTORY)/version Sources/Packaging/openssl/version
 
+# The functions of an upload in the order of their first use: side by side, they map fewer pages (decision 0009).
+FIRST_USE := $(CURDIR)/Sources/Packaging/first-use.txt
+.PHONY: firstuse
+firstuse: static arm qemu ## find that order on the emulated processors and write it to Sources/Packaging
+	$(PYTHON) -B Tests/first_use.py \
+	  $(foreach a,$(ARCHITECTURES),'$(QEMU_$(a))' $(BUILD)/embedded-$(a)/release/gighive-upload) > $(BUILD)/first-use.txt
+	mv $(BUILD)/first-use.txt $(FIRST_USE)
+
 # What each static binary is built from, linked into it as text.
 VERSIONS_x86_64 := -
 VERSIONS_aarch64 := $(BUILD)/sysroot/arm64/versions
@@ -85,6 +93,7 @@ define embedded_build
 	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)) $(openssl_of:%/version=-I%/usr/include),-Xcc $(flag)) -Xswiftc -use-ld=lld \
 	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
 	  $(foreach flag,--gc-sections $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).o,-Xlinker $(flag)) \
+	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering,-Xlinker $(flag)) \
 	  $(foreach flag,-L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
 	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))
 endef
@@ -210,6 +219,7 @@ arm-%: libraries-%
 	$(call static_binary,$*)
 
 # The boards' processors, emulated. 32-bit programs run on the machine's own kernel, which tests 64-bit sizes.
+QEMU_x86_64 := qemu-x86_64-static
 QEMU_aarch64 := qemu-aarch64-static -cpu cortex-a53
 QEMU_armv7 := qemu-arm-static -cpu cortex-a7
 QEMU_armv6 := qemu-arm-static -cpu arm1176
