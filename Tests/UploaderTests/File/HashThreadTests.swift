@@ -27,7 +27,7 @@ struct HashThreadTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func whatIsUnderWayComesBeforeWhatIsDigestedAtOnce() throws {
+  @Test func whatIsInFlightComesBeforeWhatIsDigestedAtOnce() throws {
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     content.withUnsafeBytes { content in
@@ -65,7 +65,7 @@ struct HashThreadTests {
     #expect(Readiness.of(thread.descriptors[0], .readable).isEmpty)
   }
 
-  @Test func aDigestThatIsNotFinishedWaitsForWhatIsUnderWay() throws {
+  @Test func aDigestThatIsNotFinishedWaitsForWhatIsInFlight() throws {
     let thread = try #require(HashThread())
     try content.withUnsafeBytes { content in
       let digest = try FileDigest()
@@ -170,7 +170,7 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  @Test func aTransferThatEndsInTheMiddleLeavesNothingUnderWay() throws {
+  @Test func aTransferThatEndsInTheMiddleLeavesNothingInFlight() throws {
     let buffers = TransferBuffers(processors: 2)
     let digest = try FileDigest()
     var first: PatchBench? = try bench([0..<length], digest, buffers: buffers)

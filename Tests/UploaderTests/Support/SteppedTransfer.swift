@@ -20,7 +20,7 @@ final class TransferStory {
   /// Requests to pipeline as soon as possible.
   var following: ArraySlice<WireRequest> = []
   /// The number of requests in flight.
-  var underWayCount = 1
+  var inFlightCount = 1
 }
 
 /// A transfer over a scripted stream, in virtual time. The bench acts as the driver: requests are pipelined as soon as possible,
@@ -58,11 +58,11 @@ extension SteppedTransfer {
       case .sent:
         if let request = story.following.popFirst() {
           transfer.append(request)
-          story.underWayCount += 1
+          story.inFlightCount += 1
         }
       case .answered(let response, let sent, let milliseconds):
-        story.underWayCount -= 1
-        guard story.underWayCount > 0, response.status < 300 else {
+        story.inFlightCount -= 1
+        guard story.inFlightCount > 0, response.status < 300 else {
           story.last = (response, sent, milliseconds)
           return nil
         }

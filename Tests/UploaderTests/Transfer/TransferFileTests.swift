@@ -57,7 +57,7 @@ struct TransferFileTests {
     bench.stream.nextTake = { .upTo(100_000) }
     bench.stream.onWrite = { [directory = bench.directory] in if $0 == 100_000 { directory.touch("set.wav") } }
     while bench.story.statusChanges.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
-    #expect(bench.story.statusChanges == [.underWay, .beforeEnd(isDigested: true)])
+    #expect(bench.story.statusChanges == [.whileReading, .beforeEnd(isDigested: true)])
     #expect(bench.story.writtenAtStatusChange < bench.wire.count - 100_000)
     // The caller decides whether it continues.
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)

@@ -44,7 +44,7 @@ struct TransferPipeliningTests {
     #expect(try bench.digest?.finish() == sha256(bench.content))
   }
 
-  @Test func noMoreThanTwoAreUnderWay() throws {
+  @Test func noMoreThanTwoAreInFlight() throws {
     let bench = try PatchBench(fileLength: 300, ranges: [0..<100, 100..<200, 200..<300])
     for _ in 0..<5 { try bench.step() }
     #expect(bench.stream.written == bench.wire(0..<100, 100..<200) && bench.rangesLeft == 1)
