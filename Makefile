@@ -187,7 +187,7 @@ emulated_tests = GIGHIVE_UPLOAD=$(CURDIR)/$(DIST)/gighive-upload-$(1) GIGHIVE_UP
 
 # What a processor can break: forms, tus, TLS and disks, without what only the core decides. pytest reads the named files only.
 SMOKE := delivery tls tus answers full_disks
-SMOKE_TESTS := (test_delivery or test_tls) and not (malformed or media_type or confirmation) \
+SMOKE_TESTS := (test_delivery or test_tls) and not (media_type or confirmation) \
   or arrives_whole or tls_without_close_notify or spoils_no_delivery
 
 .PHONY: armsmoke
