@@ -64,7 +64,7 @@ enum ExitCode {
     case .tooLarge: tooLarge
     case .invalidMetadataKey: usage
     case .offsetBeyond: integrity
-    case .notSpoken, .versionNotSupported, .refused: refused
+    case .notSupported, .versionNotSupported, .refused: refused
     case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .unproved: serverFailure
     }
   }

@@ -178,11 +178,3 @@ def test_one_line_of_progress_serves_all(hive, program, files):
     result = program.send(hive("slow-read=2e6"), *files(3), "-j", "3", "--progress=bar")
     assert result.code == 0, result
     assert "3 files" in result.err
-
-
-@pytest.mark.parametrize("jobs", ["0", "17", "-1", "x", "", "1.5", "99999999999999999999"])
-def test_a_number_of_jobs_that_cannot_be_is_a_usage_error(hive, program, recording, jobs):
-    stub = hive()
-    result = program.send(stub, recording(), f"--jobs={jobs}")
-    assert result.code == 2 and "1 to 16" in result.err, result
-    assert stub.requests == []

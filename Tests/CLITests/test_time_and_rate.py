@@ -61,10 +61,3 @@ def test_a_low_rate_is_no_stall(hive, send, recording):
     result = send(stub, file, "--limit-rate", "30k", "--stall-timeout", "300ms")
     assert result.code == 0, result
     assert is_delivered(stub, file)
-
-
-@pytest.mark.parametrize("rate", ["0", "-1", "x", ""])
-def test_a_rate_that_cannot_be_is_a_usage_error(hive, send, recording, rate):
-    stub = hive()
-    assert send(stub, recording(), f"--limit-rate={rate}").code == 2
-    assert stub.requests == []

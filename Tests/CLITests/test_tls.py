@@ -87,19 +87,6 @@ def test_a_pin_does_not_replace_the_certificates_check(hive, send, recording, se
     refused(send(stub, recording(), "--pin", key_pin(self_signed.certificate)), stub)
 
 
-MALFORMED_PINS = ["", "sha256//", "sha256//abc", "sha1//" + "A" * 28, "A" * 44, "sha256//" + "!" * 44]
-
-
-@pytest.mark.parametrize("pin", MALFORMED_PINS)
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_malformed_pin_is_a_usage_error(hive, send, recording, certificates, pin, scheme):
-    """Also over HTTP: it is the command line that is wrong."""
-    stub = hive(tls=certificates if scheme == "https" else None)
-    result = send(stub, recording(), "--pin", pin)
-    assert result.code == 2, result
-    assert stub.requests == []
-
-
 def test_a_client_certificate_is_shown_when_the_server_asks(hive, send, recording, certificates, tmp_path):
     stub = hive(tls=certificates, tls_client_ca=certificates.cacert)
     pair = ["--cert", certificates.client_certificate, "--key", certificates.client_key]

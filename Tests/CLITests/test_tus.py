@@ -278,13 +278,6 @@ def test_the_length_of_requests_can_be_pinned(hive, upload, recording, size):
     assert is_delivered(stub, file)
 
 
-@pytest.mark.parametrize("size", ["0", "", "-1", "x"])
-def test_a_length_of_requests_that_is_none_is_a_usage_error(hive, upload, recording, size):
-    stub = hive()
-    assert upload(stub, recording(), "--chunk-size=" + size).code == 2
-    assert stub.requests == []
-
-
 # Interruptions.
 
 

@@ -41,11 +41,22 @@ class Server:
         self.connections: list[Connection] = []
         self._answer = answer
         self._says_goodbye = says_goodbye
-        self._context = server_context(str(pem), **context)
+        self._context = self._new_context(pem, **context)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
+
+    def _new_context(self, pem: Path, minimum: str = "TLSv1_2", maximum: str = "TLSv1_3", ciphers: str = "") -> ssl.SSLContext:
+        """Takes any certificate: it is the client that has to refuse."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
+        context.load_cert_chain(pem)
+        context.minimum_version = ssl.TLSVersion[minimum]
+        context.maximum_version = ssl.TLSVersion[maximum]
+        context.options |= ssl.OP_NO_TICKET  # 1.2
+        context.num_tickets = 0  # 1.3
+        return context
 
     def stop(self) -> None:
         # Closing alone would not wake the thread.
@@ -128,18 +139,6 @@ def drain(sock: socket.socket) -> None:
             pass
     except OSError:
         pass
-
-
-def server_context(pem: str, minimum: str = "TLSv1_2", maximum: str = "TLSv1_3", ciphers: str = "") -> ssl.SSLContext:
-    """Takes any certificate: it is the client that has to refuse."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
-    context.load_cert_chain(pem)
-    context.minimum_version = ssl.TLSVersion[minimum]
-    context.maximum_version = ssl.TLSVersion[maximum]
-    context.options |= ssl.OP_NO_TICKET  # 1.2
-    context.num_tickets = 0  # 1.3
-    return context
 
 
 class CutServer(Server):

@@ -63,7 +63,7 @@ struct TusUploadsTests {
 
   // MARK: Two requests in flight
 
-  @Test func overADistanceTwoRequestsAreUnderWay() throws {
+  @Test func overADistanceTwoRequestsAreInFlight() throws {
     let length = 10 * mebibyte
     let bench = UploadBench(length: length)
     let server = LoopbackServer([

@@ -65,7 +65,7 @@ final class Connector: Machine {
     }
   }
 
-  func excuse(_ milliseconds: Int64) { deadline += milliseconds }
+  func extendDeadlines(by milliseconds: Int64) { deadline += milliseconds }
 
   private func wait(
     _ phase: UploadPhase, _ limit: Int64, on descriptor: Int32, _ readiness: Readiness, _ now: Int64, peer: String

@@ -8,7 +8,7 @@ enum CancelDelete {
     let common = try CommonArguments(options)
     guard !operands.isEmpty else { throw UsageError("give upload IDs; gighive-upload list shows them.") }
     let report = Report(common, progress: .none)
-    guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     let chosen: [UploadRecord]
     do throws(StateError) { chosen = try records.named(operands) } catch { return Records.fail(error, report) }

@@ -10,7 +10,7 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
-    guard DescriptorLimit.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
+    guard DescriptorLimit.allows(jobs: min(arguments.jobs, arguments.files.count), report) else {
       return ExitCode.memoryCeiling
     }
     let exitCode = try deliver(arguments, report, SignalCancellation.begin())

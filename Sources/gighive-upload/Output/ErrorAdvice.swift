@@ -65,7 +65,7 @@ extension FileError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .tooLarge: "--max-size sets that limit."
-    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedOnItsWay: nil
+    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
     }
   }
 }
@@ -85,7 +85,7 @@ extension StateError {
 extension TusError {
   fileprivate var commandAdvice: String? {
     switch self {
-    case .notSpoken: "--protocol multipart may work."
+    case .notSupported: "--protocol multipart may work."
     case .refused: "Try --method-override."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .checksumMismatch, .locked, .unproved:

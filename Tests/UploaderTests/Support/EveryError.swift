@@ -6,7 +6,7 @@ enum EveryError {
 
   static let file: [FileError] = [
     .missing, .unreadable(system), .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
-    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedOnItsWay,
+    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
   ]
 
   static let state: [StateError] = [
@@ -16,7 +16,7 @@ enum EveryError {
   ]
 
   static let tus: [TusError] = [
-    .notSpoken(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
+    .notSupported(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
     .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
     .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .checksumMismatch(offset: 1), .locked,
     .refused(method: "PATCH", status: 405), .unproved(status: 404),
