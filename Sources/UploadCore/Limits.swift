@@ -142,6 +142,8 @@ package enum Limits {
   package static let continueWaitMinimumMilliseconds: Int64 = 25
   package static let continueWaitRoundTrips: Int64 = 4
 
+  /// The kernel's list of congestion control algorithms, in bytes (TCP_CA_BUF_MAX in net/tcp.h).
+  package static let congestionControlsLength = 2048
   /// The head start of an address over the next one (RFC 8305, 8), in milliseconds.
   package static let connectionAttemptDelayMilliseconds: Int64 = 250
   /// How long after the stall limit the kernel drops a connection, in milliseconds, so that the program's own error comes

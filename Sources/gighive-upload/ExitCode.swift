@@ -24,7 +24,7 @@ enum ExitCode {
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
     case .delivered: delivered
-    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable: usage
+    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable, .congestionControlRefused: usage
     case .file, .changed: inputFile
     case .state(let error): of(error)
     case .conflict: conflict

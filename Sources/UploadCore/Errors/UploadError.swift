@@ -25,6 +25,9 @@ public enum UploadError: Error, Equatable, Sendable {
   case noSuchName(host: String)
   /// No name server answers.
   case noResolver(host: String)
+  /// The kernel does not have this congestion control algorithm, or does not allow it to this process. `available` are those
+  /// that it has, `allowed` those that need no CAP_NET_ADMIN; empty if the kernel does not say.
+  case congestionControlRefused(name: String, available: String, allowed: String, SystemError)
   /// Connecting failed for all addresses; this is the last one, with its error.
   case notConnected(host: String, address: String, SystemError)
   /// A time limit was exceeded. `peer` is the address, or the host before it was resolved.
@@ -121,14 +124,14 @@ extension UploadError {
       false
     case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
     case .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources: false
-    case .proxyUnusable: false
+    case .proxyUnusable, .congestionControlRefused: false
     }
   }
 
   /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool {
     switch self {
-    case .cancelled, .timedOut, .proxyUnusable: true
+    case .cancelled, .timedOut, .proxyUnusable, .congestionControlRefused: true
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered:
       isTransient
     case .noSuchName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
@@ -161,7 +164,7 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources: self
+    case .outOfResources, .congestionControlRefused: self
     }
   }
 
@@ -175,6 +178,7 @@ extension UploadError {
     case .refused, .redirected, .redirectionRefused, .proxyRefused, .unconfirmed, .stillProcessing: false
     case .prematureSuccess, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
     case .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted: false
+    case .congestionControlRefused: false
     }
   }
 
@@ -191,6 +195,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
     case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
     case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
+    case .congestionControlRefused: false
     }
   }
 }

@@ -51,7 +51,8 @@ final class Connector: Machine {
       }
       deadline = now + timeouts.connectMilliseconds
       let race = ConnectionRace(
-        try lookup.addresses(), host: host, now: now, diagnostics: configuration.diagnostics)
+        try lookup.addresses(), host: host, congestion: configuration.congestionControl, now: now,
+        diagnostics: configuration.diagnostics)
       state = .racing(race)
       return try stepRace(race, now)
     case .racing(let race):
@@ -82,6 +83,11 @@ final class Connector: Machine {
         throw .timedOut(.connecting, peer: race.peer, limitMilliseconds: timeouts.connectMilliseconds)
       }
       return race.wait(until: deadline)
+    }
+    if let diagnostics = configuration.diagnostics,
+      let name = CongestionControl.inUse(by: winner.socket.descriptor)
+    {
+      diagnostics("* congestion control: " + name)
     }
     shim_set_unsent_low_water(winner.socket.descriptor, Limits.unsentLowWater)
     shim_set_user_timeout(

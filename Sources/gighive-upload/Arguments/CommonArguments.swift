@@ -80,6 +80,11 @@ struct CommonArguments {
     case .proxyPasswordFile: proxy.passwordFile = given.argument
     case .retries: configuration.retries = try given.count(Settings.retries)
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
+    case .congestion:
+      guard CongestionControl.isName(given.text) else {
+        throw given.invalid("auto or the name of a congestion control")
+      }
+      configuration.congestionControl = given.text == "auto" ? .automatic : .named(given.text)
     case .ipv4: configuration.addressFamily = .ipv4
     case .ipv6: configuration.addressFamily = .ipv6
     case .stateDir:

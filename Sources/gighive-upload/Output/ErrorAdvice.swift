@@ -15,7 +15,7 @@ extension UploadError {
       .timedOut, .connectionLost, .tls, .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused,
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
       .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources,
-      .proxyUnusable:
+      .proxyUnusable, .congestionControlRefused:
       false
     }
   }
@@ -33,6 +33,7 @@ extension UploadError {
     case .tls(let error, _): error.commandAdvice
     case .tus(let error): error.commandAdvice
     case .proxyRefused(let status, _): status == 407 ? nil : "Check --proxy and NO_PROXY."
+    case .congestionControlRefused: "--congestion auto works without it."
     case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
     case .uncertain(let id):
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id

@@ -2,6 +2,7 @@
 #include "failing.h"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -192,7 +193,8 @@ int getsockopt(int descriptor, int level, int name, void *value, socklen_t *leng
 }
 
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
-    int way = WAY("setsockopt", ENOPROTOOPT);
+    int is_congestion = level == IPPROTO_TCP && name == TCP_CONGESTION;
+    int way = is_congestion ? WAY_ABOUT("setsockopt", "congestion control", ENOENT, EPERM) : WAY("setsockopt", ENOPROTOOPT);
     if (way) FAIL(way, -1);
     return NEXT(setsockopt)(descriptor, level, name, value, length);
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -63,6 +64,7 @@ int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds);
 int simulated_eventfd(unsigned int value, int flags);
 int simulated_ioctl(int descriptor, unsigned long request, ...);
 int simulated_isatty(int descriptor);
+int simulated_capget(cap_user_header_t header, cap_user_data_t data);
 
 int simulated_socket(int family, int type, int protocol);
 int simulated_connect(int descriptor, const struct sockaddr *address, socklen_t length);
@@ -113,6 +115,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define eventfd(...) simulated_eventfd(__VA_ARGS__)
 #define ioctl(...) simulated_ioctl(__VA_ARGS__)
 #define isatty(...) simulated_isatty(__VA_ARGS__)
+#define capget(...) simulated_capget(__VA_ARGS__)
 #define socket(...) simulated_socket(__VA_ARGS__)
 #define connect(...) simulated_connect(__VA_ARGS__)
 #define setsockopt(...) simulated_setsockopt(__VA_ARGS__)

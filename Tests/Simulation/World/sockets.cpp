@@ -46,6 +46,11 @@ int simulated_setsockopt(int descriptor, int level, int name, const void *value,
     if (level == IPPROTO_TCP && name == TCP_USER_TIMEOUT && handle->connection) {
         handle->connection->userTimeout = *(const unsigned int *)value * millisecond;
     }
+    if (level == IPPROTO_TCP && name == TCP_CONGESTION) {
+        if (handle->connection) the->fail("a congestion control after connecting");
+        if (chances().below(2)) return failed(EPERM);
+        the->figures.count("BBR");
+    }
     return 0;
 }
 

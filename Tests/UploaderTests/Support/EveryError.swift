@@ -75,6 +75,10 @@ enum EveryError {
     errors += statuses.map { .notFromServer(status: $0) }
     errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128") }
     errors.append(.proxyUnusable(source: "$ALL_PROXY"))
+    errors += [1, 2, 16].map {
+      .congestionControlRefused(name: "bbr", available: "reno cubic", allowed: "reno", SystemError(code: $0))
+    }
+    errors.append(.congestionControlRefused(name: "bbr", available: "", allowed: "", SystemError(code: 1)))
     errors += tus.map { .tus($0) }
     return errors
   }
@@ -94,6 +98,7 @@ enum EveryError {
     case .noSuchName: "noSuchName"
     case .noResolver: "noResolver"
     case .notConnected: "notConnected"
+    case .congestionControlRefused: "congestionControlRefused"
     case .timedOut: "timedOut"
     case .connectionLost: "connectionLost"
     case .tls: "tls"
@@ -121,5 +126,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 35
+  static let caseCount = 36
 }
