@@ -34,7 +34,7 @@ enum ExitCode {
     case .notFromServer(let status): of(status: status)
     case .guestTokenRefused, .termsNotAccepted: credentialsRefused
     case .uploadLost, .stillProcessing: serverFailure
-    case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
+    case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
     case .outOfResources: memoryCeiling
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure

@@ -27,6 +27,12 @@ extension UploadError {
         + (host.utf8.contains(ASCII.percent)
           ? ". The part after the percent sign must be a network interface of this machine."
           : ". Check the server's name.")
+    case .noLocalName(let host, let interfaces):
+      "no such host: " + host + ": "
+        + (interfaces.isEmpty
+          ? "no network interface is up for multicast DNS"
+          : "no answer to multicast DNS on " + interfaces.joined(separator: ", "))
+        + "; the system's resolver does not know it either."
     case .noResolver(let host):
       "could not resolve " + host + ": no name server answered. Check the network."
     case .congestionControlRefused(let name, let available, let allowed, let error):

@@ -243,6 +243,7 @@ SCENARIOS = [
     Scenario("multipart-http", _multipart, _is_recorded, faults=("gzip",), host="hive.test", is_recorded=False),
     Scenario("multipart-https", _multipart, _is_recorded, is_tls=True, host="localhost", is_recorded=False),
     Scenario("post-http", _plain_post, _is_posted, is_recorded=False, may_repeat=False, has_digest=False),
+    Scenario("post-local", _plain_post, _is_posted, host="hive.local", is_recorded=False, may_repeat=False, has_digest=False),
     Scenario("tus-http", _tus, _is_recorded),
     Scenario("tus-https", _tus, _is_recorded, is_tls=True),
     Scenario("tus-url-http", _plain_tus, _is_with_the_tus_server, ends_with_upload=True, has_digest=False,

@@ -117,6 +117,24 @@ ssize_t simulated_sendfile(int descriptor, int file, off_t *offset, size_t lengt
     return outcome(sent);
 }
 
+// MARK: Multicast: this machine has no interface for it
+
+int simulated_getifaddrs(struct ifaddrs **all) {
+    *all = nullptr;
+    return 0;
+}
+
+void simulated_freeifaddrs(struct ifaddrs *) {}
+
+unsigned int simulated_if_nametoindex(const char *) { return 0; }
+
+ssize_t simulated_sendmsg(int, const struct msghdr *, int) {
+    the->fail("a datagram without an interface");
+    return failed(ENETDOWN);
+}
+
+ssize_t simulated_recvmsg(int, struct msghdr *, int) { return failed(EAGAIN); }
+
 // MARK: Names of hosts
 
 static struct addrinfo *makeAddress(int index, uint16_t port) {
