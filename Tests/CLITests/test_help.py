@@ -23,7 +23,7 @@ VALUES = {
     **{f"{name}-timeout": "10s" for name in ("resolve", "connect", "handshake", "stall", "response")},
     **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
-    **{"max-size": "1G", "max-memory": "64G", "digest": None, "ipv4": None},
+    **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
     **{"progress": "plain", "json": None, "quiet": None, "verbose": None},
 }
 """A valid value for each option of `send`. Those in WITH_CARE have separate tests."""

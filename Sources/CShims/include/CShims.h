@@ -7,6 +7,7 @@
 #include "shim_system.h"
 #include "shim_memory.h"
 #include "shim_network.h"
+#include "shim_multicast.h"
 #include "shim_process.h"
 #include "shim_output.h"
 #include "shim_openssl.h"

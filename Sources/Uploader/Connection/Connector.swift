@@ -5,6 +5,7 @@ import UploadCore
 /// performs the TLS handshake.
 final class Connector: Machine {
   private enum State {
+    case asking(MulticastLookup)
     case resolving(Lookup)
     case racing(ConnectionRace)
     case tunnelling(ProxyTunnel, ConnectionRace.Winner)
@@ -18,6 +19,8 @@ final class Connector: Machine {
   private let tls: TLSContext?
   private var state: State?
   private var deadline: Int64 = 0
+  /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
+  private var silentInterfaces: [String]?
 
   /// - Parameter tls: needed for https targets.
   init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
@@ -42,18 +45,22 @@ final class Connector: Machine {
     case nil:
       if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
       deadline = now + timeouts.resolveMilliseconds
-      let lookup = try Lookup(host, port: port, configuration.addressFamily)
-      state = .resolving(lookup)
-      return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+      // The other half of the time is the system's resolver's.
+      let limit = min(Limits.multicastDNSMilliseconds, timeouts.resolveMilliseconds / 2)
+      guard
+        let lookup = try MulticastLookup(
+          host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
+          diagnostics: configuration.diagnostics)
+      else { return try resolve() }
+      state = .asking(lookup)
+      return try stepQuestion(lookup, now)
+    case .asking(let lookup):
+      return try stepQuestion(lookup, now)
     case .resolving(let lookup):
       guard ready.contains(.readable) else {
         return try wait(.resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
       }
-      deadline = now + timeouts.connectMilliseconds
-      let race = ConnectionRace(
-        try lookup.addresses(), host: host, now: now, diagnostics: configuration.diagnostics)
-      state = .racing(race)
-      return try stepRace(race, now)
+      return try race(try addresses(from: lookup), now)
     case .racing(let race):
       return try stepRace(race, now)
     case .tunnelling(let tunnel, let winner):
@@ -74,7 +81,43 @@ final class Connector: Machine {
     return Wait(descriptor: descriptor, readiness: readiness, untilMilliseconds: deadline)
   }
 
+  // MARK: The name
+
+  private func stepQuestion(_ lookup: MulticastLookup, _ now: Int64) throws(UploadError) -> Wait? {
+    if let wait = lookup.step(now: now) { return wait }
+    let addresses = lookup.addresses()
+    if !addresses.isEmpty { return try race(addresses, now) }
+    silentInterfaces = lookup.asked
+    return try resolve()
+  }
+
+  private func resolve() throws(UploadError) -> Wait {
+    let lookup = try Lookup(host, port: port, configuration.addressFamily)
+    state = .resolving(lookup)
+    return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+  }
+
+  private func addresses(from lookup: Lookup) throws(UploadError) -> [shim_address] {
+    do throws(UploadError) { return try lookup.addresses() } catch {
+      switch error {
+      case .noSuchName, .noResolver:
+        guard let silentInterfaces else { throw error }
+        throw .noLocalName(host: host, interfaces: silentInterfaces)
+      default: throw error
+      }
+    }
+  }
+
   // MARK: TCP
+
+  private func race(_ addresses: [shim_address], _ now: Int64) throws(UploadError) -> Wait? {
+    deadline = now + timeouts.connectMilliseconds
+    let race = ConnectionRace(
+      addresses, host: host, congestion: configuration.congestionControl, now: now,
+      diagnostics: configuration.diagnostics)
+    state = .racing(race)
+    return try stepRace(race, now)
+  }
 
   private func stepRace(_ race: ConnectionRace, _ now: Int64) throws(UploadError) -> Wait? {
     guard let winner = try race.step(now: now) else {
@@ -82,6 +125,11 @@ final class Connector: Machine {
         throw .timedOut(.connecting, peer: race.peer, limitMilliseconds: timeouts.connectMilliseconds)
       }
       return race.wait(until: deadline)
+    }
+    if let diagnostics = configuration.diagnostics,
+      let name = CongestionControl.inUse(by: winner.socket.descriptor)
+    {
+      diagnostics("* congestion control: " + name)
     }
     shim_set_unsent_low_water(winner.socket.descriptor, Limits.unsentLowWater)
     shim_set_user_timeout(

@@ -86,7 +86,7 @@ enum CancelDelete {
     let uploader: Uploader
     do throws(UsageError) {
       let common = try CommonArguments(options)
-      uploader = Uploader(try common.configuration(for: endpoint.host, report))
+      uploader = Uploader(try common.configuration(for: endpoint, report))
     } catch {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
       return .unchanged(ExitCode.usage)

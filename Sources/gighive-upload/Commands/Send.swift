@@ -25,7 +25,7 @@ enum Send {
   static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
-    let configuration = try arguments.common.configuration(for: arguments.target.host, report)
+    let configuration = try arguments.common.configuration(for: arguments.target, report)
     if configuration.stateDirectory == nil, arguments.isRecorded {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {
