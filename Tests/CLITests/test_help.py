@@ -1,4 +1,4 @@
-"""`help`, `version`, and whether every option in the help is accepted."""
+"""`help`, and whether every option in the help is accepted."""
 
 import re
 from pathlib import Path
@@ -88,13 +88,6 @@ def test_send_explains_itself(run, arguments):
 
 def test_help_for_an_unknown_command_is_a_usage_error(run):
     assert run("help", "sned").code == 2
-
-
-@pytest.mark.parametrize("argument", ["version", "--version", "-V"])
-def test_version_is_one_line(run, argument):
-    result = run(argument)
-    assert result.code == 0 and result.err == ""
-    assert re.fullmatch(r"gighive-upload [0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?\n", result.out)
 
 
 def test_every_option_of_the_help_has_a_test(run):

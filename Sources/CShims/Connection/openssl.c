@@ -145,6 +145,23 @@ void shim_ssl_ctx_set_modes(SSL_CTX *context) {
 
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name) { return (int32_t)SSL_set_tlsext_host_name(ssl, name); }
 
+// OpenSSL's own choice, written out: the tuples are separated by slashes, and a key share is sent for each group with a star.
+#define CLASSICAL_GROUPS "X25519:secp256r1:X448:secp384r1:secp521r1:ffdhe2048:ffdhe3072"
+#define HYBRID_GROUPS "*X25519MLKEM768/*X25519:secp256r1/X448:secp384r1:secp521r1/ffdhe2048:ffdhe3072"
+
+int32_t shim_ssl_ctx_offer_hybrid(SSL_CTX *context) {
+    int is_known = SSL_CTX_set1_groups_list(context, HYBRID_GROUPS) == 1;
+    if (!is_known) ERR_clear_error();
+    return is_known;
+}
+
+int32_t shim_ssl_offer_classical(SSL *ssl) { return SSL_set1_groups_list(ssl, CLASSICAL_GROUPS) == 1; }
+
+const char *shim_ssl_group(SSL *ssl) {
+    int group = SSL_get_negotiated_group(ssl);
+    return group > 0 ? SSL_group_to_name(ssl, group) : NULL;
+}
+
 uint64_t shim_ssl_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
 
 uint32_t shim_x509_strict_host_flags(void) {

@@ -19,6 +19,8 @@ final class Connector: Machine {
   private let tls: TLSContext?
   private var state: State?
   private var deadline: Int64 = 0
+  /// Whether this connection is the second attempt, without X25519MLKEM768.
+  private var hasDroppedHybrid = false
   /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
   private var silentInterfaces: [String]?
 
@@ -175,6 +177,8 @@ final class Connector: Machine {
     do throws(StreamError) {
       progress = try stream.handshake()
     } catch {
+      if stream.isHybridUnanswered { return try reconnectWithoutHybrid(now) }
+      if hasDroppedHybrid { tls?.offersHybrid = true }
       switch error {
       case .tls(let error): throw .tls(error, host: target.host)
       case .system(let error): throw .connectionLost(.handshaking, peer: winner.address, error)
@@ -182,13 +186,29 @@ final class Connector: Machine {
     }
     switch progress {
     case .wantsRead, .wantsWrite:
+      let readiness: Readiness = progress == .wantsRead ? .readable : .writable
+      if stream.isHybridUnanswered {
+        let limit = deadline - timeouts.handshakeMilliseconds / 3 * 2
+        guard now < limit else { return try reconnectWithoutHybrid(now) }
+        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: limit)
+      }
+      if hasDroppedHybrid, now >= deadline { tls?.offersHybrid = true }
       return try wait(
-        .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor,
-        progress == .wantsRead ? .readable : .writable, now, peer: winner.address)
+        .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor, readiness, now, peer: winner.address)
     case .done:
       configuration.diagnostics?("* " + stream.summary)
       return finish(stream, winner)
     }
+  }
+
+  /// The server closed the connection or kept silent: perhaps something on the path drops a ClientHello of more than one segment.
+  /// Later connections do without X25519MLKEM768, too, unless this one fails as well.
+  private func reconnectWithoutHybrid(_ now: Int64) throws(UploadError) -> Wait? {
+    configuration.diagnostics?("* no answer to a ClientHello with X25519MLKEM768; connecting without it")
+    tls?.offersHybrid = false
+    hasDroppedHybrid = true
+    state = nil
+    return try step([], nowMilliseconds: now)
   }
 
   private func finish(_ stream: any ByteStream, _ winner: ConnectionRace.Winner) -> Wait? {
