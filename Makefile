@@ -39,7 +39,7 @@ LIBRARIES_armv6 := -latomic
 # OpenSSL, built from Debian 13's source package. OPENSSL=system: libssl-dev of this machine, for x86_64 only. That is also the
 # fallback where Debian 13 cannot be reached. One build serves both 32-bit architectures.
 OPENSSL_DIRECTORY := $(CURDIR)/$(BUILD)/openssl
-OPENSSL_PACKAGING := $(wildcard Sources/Packaging/openssl/*) Sources/Packaging/debian13
+OPENSSL_PACKAGING := $(wildcard Sources/Packaging/openssl/*)
 OPENSSL_x86_64 := x86_64
 OPENSSL_aarch64 := aarch64
 OPENSSL_armv7 := arm
@@ -200,7 +200,7 @@ bench: static ## compare the speed with other clients and write docs/performance
 
 # Debian 13's packages for the other architectures, unpacked but not installed.
 SYSROOT_PACKAGES := libc6-dev linux-libc-dev zlib1g-dev
-$(BUILD)/sysroot/%/versions: Sources/Packaging/debian13 | setup
+$(BUILD)/sysroot/%/versions: | setup
 	@rm -rf $(@D) && mkdir -p $(@D)/packages
 	@debian13="$(CURDIR)/Sources/Packaging/debian13 $(CURDIR)/$(BUILD)/debian13/$* $*"; \
 	gcc=$$($$debian13 apt-cache pkgnames libgcc- | grep -E '^libgcc-[0-9]+-dev$$' | sort -V | tail -n 1); \
@@ -259,7 +259,11 @@ test-%: arm qemu
 
 .PHONY: dist
 dist: static arm $(ARCHITECTURES:%=archive-%) ## pack all four binaries as tar.gz with README and licenses, and SHA-256 sums
-	cd $(DIST) && sha256sum $(foreach a,$(ARCHITECTURES),gighive-upload-$(a) gighive-upload-$(a).tar.gz) | tee SHA256SUMS
+	for a in $(ARCHITECTURES); do \
+	  Sources/Packaging/sbom $(DIST)/gighive-upload-$$a $(BUILD)/components/$$a > $(DIST)/gighive-upload-$$a.spdx.json; \
+	done
+	cd $(DIST) && sha256sum \
+	  $(foreach a,$(ARCHITECTURES),$(patsubst %,gighive-upload-$(a)%,.tar.gz .spdx.json) gighive-upload-$(a)) | tee SHA256SUMS
 
 # Archives are reproducible byte for byte.
 archive-%: static arm
