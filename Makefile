@@ -72,7 +72,7 @@ opensslversion: ## name Debian 13's newest OpenSSL in Sources/Packaging/openssl/
 FIRST_USE := $(CURDIR)/Sources/Packaging/first-use.txt
 .PHONY: firstuse
 firstuse: static arm qemu ## find that order on the emulated processors and write it to Sources/Packaging
-	$(PYTHON) -B Tests/first_use.py \
+	$(PYTHON) -B Tests/FirstUse/first_use.py \
 	  $(foreach a,$(ARCHITECTURES),'$(QEMU_$(a))' $(BUILD)/embedded-$(a)/release/gighive-upload) > $(BUILD)/first-use.txt
 	mv $(BUILD)/first-use.txt $(FIRST_USE)
 
@@ -248,9 +248,13 @@ SMOKE_TESTS := (test_delivery or test_tls) and not (media_type or confirmation) 
   or arrives_whole or tls_without_close_notify or spoils_no_delivery
 
 .PHONY: armsmoke
-armsmoke: arm abi $(BOARDS:%=smoke-%) ## run some of the command-line tests on each emulated board
+armsmoke: arm abi neon $(BOARDS:%=smoke-%) ## run some of the command-line tests on each emulated board
 smoke-%: arm qemu
 	$(call emulated_tests,$*,-m "not native and not large" $(SMOKE:%=Tests/CLITests/test_%.py) -k "$(SMOKE_TESTS)")
+
+.PHONY: neon
+neon: arm qemu
+	$(PYTEST) -n 2 Tests/FirstUse
 
 .PHONY: armtest
 armtest: arm abi $(BOARDS:%=test-%) ## run all of them, and a 5 GB upload on each (some 15 minutes)

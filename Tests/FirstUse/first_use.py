@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-TESTS = pathlib.Path(__file__).resolve().parent
+TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "HiveStub"))
 
 from hivestub import HiveStub, make_certificates  # noqa: E402
@@ -21,42 +21,44 @@ from hivestub import HiveStub, make_certificates  # noqa: E402
 RECORDING_BYTES = 6_000_000
 
 
-def functions(emulator: str, binary: str, folder: pathlib.Path) -> list[str]:
-    """The functions of uploads over HTTP and HTTPS, as a form and over tus, in the order of their first use."""
-    recording = folder / "set.mp4"
-    recording.write_bytes(os.urandom(RECORDING_BYTES))
-    password_file = folder / "password"
-    password_file.touch(mode=0o600)
-    password_file.write_text("secret\n")
-    certificates = make_certificates()
-    found: dict[str, None] = {}
+UPLOADS = [(False, None), (False, "multipart"), (True, "multipart"), (False, "tus"), (True, "tus")]
+"""Whether over HTTPS, and the protocol to GigHive; None: a form to any other endpoint, without a digest."""
+
+
+def functions(emulator: str, binary: str, uploads: list[tuple[bool, str | None]]) -> list[str]:
+    """The functions of these uploads, in the order of their first use."""
     with contextlib.ExitStack() as stack:
-        plain, secure = (stack.enter_context(HiveStub(tls=tls)) for tls in (None, certificates))
-        for number, (server, protocol) in enumerate(
-            [(plain, None), (plain, "multipart"), (secure, "multipart"), (plain, "tus"), (secure, "tus")]
-        ):
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        recording = folder / "set.mp4"
+        recording.write_bytes(os.urandom(RECORDING_BYTES))
+        password_file = folder / "password"
+        password_file.touch(mode=0o600)
+        password_file.write_text("secret\n")
+        certificates = make_certificates()
+        servers = {tls: stack.enter_context(HiveStub(tls=certificates if tls else None)) for tls in (False, True)}
+        found: dict[str, None] = {}
+        for number, (tls, protocol) in enumerate(uploads):
             trace = folder / "trace"
             command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(trace), binary, "send", str(recording)]
             command += ["--cacert", str(certificates.cacert), "--state-dir", str(folder / f"state-{number}"), "--quiet"]
             if protocol:
-                command += ["--server", server.url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
+                command += ["--server", servers[tls].url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
                 command += ["--password-file", str(password_file)]
             else:
-                command += ["--multipart-url", f"{server.url}/any"]
+                command += ["--multipart-url", f"{servers[tls].url}/any"]
             subprocess.run(command, check=True, timeout=600)
             with open(trace, errors="replace") as lines:
                 for line in lines:
                     # "IN: name", or "IN: " where the emulator knows no symbol
                     if line.startswith("IN: ") and len(line.split()) == 2:
                         found[line.split()[1]] = None
-    return list(found)
+        return list(found)
 
 
 def main() -> None:
     found: dict[str, None] = {}
     for emulator, binary in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
-        with tempfile.TemporaryDirectory() as folder:
-            found |= dict.fromkeys(functions(emulator, binary, pathlib.Path(folder)))
+        found |= dict.fromkeys(functions(emulator, binary, UPLOADS))
     print("\n".join(found))
 
 
