@@ -23,7 +23,7 @@ let shipping: [SwiftSetting] =
   isEmbedded
   ? [
     .enableExperimentalFeature("Embedded"),
-    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"]),
+    .unsafeFlags(["-Osize", "-wmo", "-Xfrontend", "-function-sections"]),
   ]
   : [.treatWarning("EmbeddedRestrictions", as: .error)]
 

@@ -12,3 +12,4 @@
 #include "shim_openssl.h"
 #include "shim_hashing.h"
 #include "shim_zlib.h"
+#include "shim_components.h"
