@@ -22,7 +22,7 @@ def refused(hive) -> list:
     return [request for request in of_kind(hive, "patch") if request.status == 409]
 
 
-@pytest.mark.parametrize("lock", ["lock=1:409:patch@1", "lock=1:409@1", "lock=1@1"])
+@pytest.mark.parametrize("lock", ["lock=2:409:patch@1", "lock=2:409@1", "lock=2@1"])
 def test_a_lock_is_waited_for_with_small_requests(any_hive, upload, recording, lock):
     """At a server that keeps what it gets, where everything that is left would go in one request."""
     hive, file = any_hive(f"PATCH/close-after={CUT}@1", lock), recording(SIZE)
