@@ -115,5 +115,4 @@ def test_an_option_that_the_help_names_is_accepted(hive, run, recording, certifi
         options += ["--cacert", "{cacert}"]
     if name != "label":
         options += ["--label", "L"]
-    result = run("send", recording(), "--server", stub.url, *(words.get(option, option) for option in options))
-    assert result.code == 0, result
+    run("send", recording(), "--server", stub.url, *(words.get(option, option) for option in options)).check()

@@ -70,8 +70,7 @@ def test_a_directory_without_the_authority_gives_no_trust(hive, send, recording,
 
 def test_insecure_delivers_and_warns_loudly(hive, send, recording, self_signed):
     stub = without_trust(hive(tls=self_signed))
-    result = send(stub, recording(), "--insecure")
-    assert result.code == 0, result
+    result = send(stub, recording(), "--insecure").check()
     assert re.search(r"warning.*--insecure", result.err)
 
 

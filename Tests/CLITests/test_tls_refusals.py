@@ -47,8 +47,7 @@ def check_sentence(result, *words):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, serve_tls, upload, case):
     server = serve_tls(case.good(forge))
-    result = upload(server, "--cacert", server.shown.cacert, host=case.host)
-    assert result.code == 0, result
+    upload(server, "--cacert", server.shown.cacert, host=case.host).check()
     assert b"POST /upload" in server.received
     assert b"Authorization" not in server.connections[0].tunnel, "the proxy saw the password"
     server = serve_tls(case.wrong(forge))
