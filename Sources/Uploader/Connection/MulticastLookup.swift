@@ -14,19 +14,18 @@ final class MulticastLookup {
   private let port: UInt16
   private let diagnostics: ((String) -> Void)?
   private let channels: [Channel]
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.dnsMessageLength, alignment: 16)
+  private let buffer: UnsafeMutableRawBufferPointer
   private var lookup: MulticastDNSLookup
   /// The names of the interfaces that were asked on.
   private(set) var asked: [String] = []
 
-  /// - Returns: nil if the name is not asked for in this way.
-  init?(
+  /// - Parameter host: a name that is asked for in this way.
+  init(
     _ host: String, port: UInt16, _ family: AddressFamily, now: Int64, limitMilliseconds: Int64,
     diagnostics: ((String) -> Void)?
   ) throws(UploadError) {
-    guard let query = MulticastDNSQuery(name: host, id: UInt16(truncatingIfNeeded: try RandomBytes.number())) else {
-      return nil
-    }
+    let id = UInt16(truncatingIfNeeded: try RandomBytes.number())
+    guard let query = MulticastDNSQuery(name: host, id: id) else { preconditionFailure("a name for another resolver") }
     let kinds: [MulticastDNSQuery.Kind] =
       switch family {
       case .any: [.aaaa, .a]
@@ -36,6 +35,7 @@ final class MulticastLookup {
     self.host = host
     self.port = port
     self.diagnostics = diagnostics
+    buffer = .allocate(byteCount: Limits.dnsMessageLength, alignment: 16)
     lookup = MulticastDNSLookup(
       query, kinds: kinds, on: MulticastLookup.interfaces(), now: now, limitMilliseconds: limitMilliseconds)
     // Either version may carry the addresses of both. Without one of them the other is enough.
