@@ -10,7 +10,7 @@ from typing import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "HiveStub"))
 
-from hivestub import HiveStub  # noqa: E402
+from hivestub import HiveStub, make_certificates  # noqa: E402, F401
 
 PASSWORD = "secret"
 USER = "uploader"
