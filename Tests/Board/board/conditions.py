@@ -40,7 +40,8 @@ mkdir /root
 mount -o ro -t ext4 /dev/vda /root && mkdir /root/x 2>/dev/null && say failed "the disk is not read-only"
 try state gighive-upload send /recordings/a.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /root/state
 mkdir /run
-try memory gighive-upload send /recordings/a.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /run/state
+try resume gighive-upload resume --all --state-dir /root/state
+try memory gighive-upload send /recordings/b.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /run/state
 """
 FULL = COMMON + """
 mkdir /state
@@ -52,7 +53,7 @@ say free $(df -k /state | tail -n 1 | awk '{print $4}')
 try full gighive-upload send /recordings/b.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
 try list gighive-upload list --json --state-dir /state/uploads
 rm /state/filler /state/filler2
-try freed gighive-upload send /recordings/b.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
+try freed gighive-upload send /recordings/c.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
 """
 LARGE = COMMON + """
 mkdir /disk
@@ -99,7 +100,7 @@ def run_all(machine: Machine, folder: Path, has_large_file: bool) -> list[Condit
 
 
 def files(certificate: str | None = None) -> dict[str, bytes]:
-    content = {name: data for name, data in RECORDINGS.items() if name[-5] in "ab"}
+    content = {name: data for name, data in RECORDINGS.items() if name[-5] in "abc"}
     content["password"] = PASSWORD.encode()
     content["ca.pem"] = Path(certificate).read_bytes() if certificate else b""
     return content
@@ -137,11 +138,11 @@ def read_only(machine: Machine, folder: Path) -> Condition:
     with HiveStub() as hive:
         job = READ_ONLY % {"user": USER, "http": f"http://{HOST}:{hive.port}"}
         said = Said(machine.run(job, files(), (Disk(disk),)))
-        said.expect(condition, state=EXIT_STATE, memory=0)
-        condition.findings += has(hive, "a")
-    if "ead-only file system" not in said.texts.get("state", ""):
+        said.expect(condition, state=0, memory=0, resume=EXIT_STATE)
+        condition.findings += has(hive, "a", "b")
+    if "Read-only file system" not in said.texts.get("state", ""):
         condition.findings.append(f"the message does not say why: {said.texts.get('state')}")
-    condition.outcome = "exit code 13 with the reason, nothing sent; with `--state-dir` in memory it is delivered"
+    condition.outcome = "delivered, with a warning that there is no record; with `--state-dir` in memory without one; `resume`: exit code 13"
     return condition
 
 
@@ -153,13 +154,15 @@ def full(machine: Machine, folder: Path) -> Condition:
         job = FULL % {"user": USER, "http": f"http://{HOST}:{hive.port}"}
         ran = machine.run(job, files(), (Disk(disk),))
         said = Said(ran)
-        said.expect(condition, first=0, full=EXIT_STATE, list=0, freed=0)
-        condition.findings += has(hive, "a", "b")
+        said.expect(condition, first=0, full=0, list=0, freed=0)
+        condition.findings += has(hive, "a", "b", "c")
     if ran.values("free") != [["0"]]:
         condition.findings.append(f"the disk was not full: {ran.values('free')} KiB")
-    if "o space left" not in said.texts.get("full", ""):
+    if "No space left" not in said.texts.get("full", ""):
         condition.findings.append(f"the message does not say why: {said.texts.get('full')}")
-    condition.outcome = "exit code 13 with the reason, nothing sent, records intact; delivered once there is room"
+    if said.texts.get("list", "").count('"state":"delivered"') != 1:
+        condition.findings.append(f"not exactly the record from before: {said.texts.get('list')}")
+    condition.outcome = "delivered, with a warning that there is no record; older records intact; with room again, records again"
     return condition
 
 

@@ -1,11 +1,15 @@
-"""Power cuts: the program starts on the disk that each leaves behind, with the server as it was then, and resumes."""
+"""Power cuts: the program starts on the disk that each leaves behind, with the server as it was then, and resumes.
+
+FAT has no journal: after some cuts the kernel finds a broken chain and makes the file system read-only. No record may be missing
+then either, and where `fsck.vfat -a` has repaired it, as boards do when they boot, the program must resume."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from . import story as stories
@@ -63,6 +67,8 @@ class Replay:
     uploads: int = 0
     """Records that the program found, over all cuts."""
     resumed: int = 0
+    read_only: int = 0
+    """Cuts after which the kernel made the file system read-only, until it was repaired."""
 
 
 class Disks:
@@ -76,7 +82,7 @@ class Disks:
             (at, base[at : at + BLOCK]) for at in range(0, len(base), BLOCK) if base[at : at + BLOCK].strip(b"\0")
         ]
 
-    def write(self, cuts: list[writelog.Cut], path: Path) -> None:
+    def write(self, cuts: list[writelog.Cut], path: Path, is_repaired: bool = False) -> None:
         with path.open("wb") as disk:
             disk.truncate(self.bytes * len(cuts))
             for number, cut in enumerate(cuts):
@@ -86,6 +92,21 @@ class Disks:
                 for sector, data in sorted(writelog.written(self._entries, cut).items()):
                     disk.seek(number * self.bytes + sector * writelog.SECTOR)
                     disk.write(data)
+                if is_repaired:
+                    disk.flush()
+                    repair(path, number * self.bytes, self.bytes)
+
+
+def repair(disk: Path, offset: int, length: int) -> None:
+    """What a board's start does with a FAT file system that was not unmounted."""
+    part = disk.with_name("part")
+    with disk.open("rb") as source:
+        source.seek(offset)
+        part.write_bytes(source.read(length))
+    subprocess.run(["fsck.vfat", "-a", "-w", part], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with disk.open("r+b") as target:
+        target.seek(offset)
+        target.write(part.read_bytes())
 
 
 class Servers:
@@ -119,23 +140,48 @@ class Servers:
 def replay(machine: Machine, story: Story, cuts: list[writelog.Cut], system: stories.FileSystem, folder: Path) -> Replay:
     result = Replay(system.name, len(story.entries), sum(entry.is_flush for entry in story.entries))
     disks = Disks(story)
-    for first in range(0, len(cuts), AT_A_TIME):
-        batch = cuts[first : first + AT_A_TIME]
-        for cut, seen in zip(batch, boot(machine, story, batch, disks, system, folder)):
-            result.kinds[cut.kind] += 1
-            result.uploads += len(seen.before)
-            result.resumed += sum(record["state"] != "delivered" for record in seen.before)
-            place = f"{system.name}, {cut.kind}, after entry {cut.end}"
-            result.findings += [f"{place}: {finding}" for finding in judge(story, cut, seen)]
+    to_repair = []
+    for cut, seen in boot_all(machine, story, cuts, disks, system, folder):
+        result.kinds[cut.kind] += 1
+        result.uploads += len(seen.before)
+        result.resumed += sum(record["state"] != "delivered" for record in seen.before)
+        if system.name == "vfat" and seen.is_read_only:
+            to_repair.append(cut)
+        result.findings += [f"{place(system, cut)}: {finding}" for finding in judge(story, cut, seen, system.name == "vfat")]
+    result.read_only = len(to_repair)
+    for cut, seen in boot_all(machine, story, to_repair, disks, system, folder, is_repaired=True):
+        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in judge(story, cut, seen)]
     return result
 
 
-def boot(machine, story, cuts, disks, system, folder) -> list[Seen]:
-    place = folder / "cuts"
-    place.mkdir()
-    disk = place / "disk"
-    disks.write(cuts, disk)
-    servers = Servers(story, cuts, place)
+CANARY_CUTS = 8
+
+
+def canary(machine: Machine, story: Story, system: stories.FileSystem, folder: Path, seed: int) -> int:
+    """How much is found on a disk that says that it has flushed and has not: the rules must notice."""
+    entries = [replace(entry, is_flush=False) for entry in story.entries]
+    lying = replace(story, entries=entries)
+    late = [cut for cut in writelog.choose(entries, 40 * CANARY_CUTS, seed) if cut.end > len(entries) // 2]
+    seen = boot_all(machine, lying, late[-CANARY_CUTS:], Disks(lying), system, folder)
+    return sum(bool(judge(lying, cut, one)) for cut, one in seen)
+
+
+def place(system: stories.FileSystem, cut: writelog.Cut) -> str:
+    return f"{system.name}, {cut.kind}, after entry {cut.end}"
+
+
+def boot_all(machine, story, cuts, disks, system, folder, is_repaired=False):
+    for first in range(0, len(cuts), AT_A_TIME):
+        batch = cuts[first : first + AT_A_TIME]
+        yield from zip(batch, boot(machine, story, batch, disks, system, folder, is_repaired))
+
+
+def boot(machine, story, cuts, disks, system, folder, is_repaired=False) -> list[Seen]:
+    here = folder / "cuts"
+    here.mkdir()
+    disk = here / "disk"
+    disks.write(cuts, disk, is_repaired)
+    servers = Servers(story, cuts, here)
     with Harness(servers.told) as harness:
         job = JOB % {
             "user": USER, "host": HOST, "harness": harness.port, "cuts": len(cuts), "bytes": disks.bytes,
@@ -149,7 +195,7 @@ def boot(machine, story, cuts, disks, system, folder) -> list[Seen]:
         one.problems += problems
         one.server_before = stories.describe(story.server_at(cuts[number].end))
         one.server_after = stories.describe(servers.store(number))
-    shutil.rmtree(place)
+    shutil.rmtree(here)
     return seen
 
 

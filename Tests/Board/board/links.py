@@ -90,6 +90,10 @@ class Measurement:
     arrived: int
 
     @property
+    def name(self) -> str:
+        return f"{self.program}, {self.bytes >> 20} MiB, loss {self.link}, {self.congestion}"
+
+    @property
     def ratio(self) -> float:
         """Of the line's own time for these bytes."""
         return self.seconds / (self.bytes * 8 / LINE_BITS)
@@ -159,10 +163,9 @@ def judge(measurements: list[Measurement], plan: Plan) -> list[str]:
     if len(measurements) != expected:
         found.append(f"{len(measurements)} measurements, not {expected}")
     for one in measurements:
-        name = f"{one.program}, {one.bytes >> 20} MiB, loss {one.link}, {one.congestion}"
         if one.code or one.arrived != one.bytes:
-            found.append(f"{name}: exit code {one.code}, {one.arrived} bytes arrived")
+            found.append(f"{one.name}: exit code {one.code}, {one.arrived} bytes arrived")
         goal = GOAL_LARGE if one.bytes >= 300 * MIB else GOAL
         if (one.link, one.congestion, one.program) == ("1 %", "bbr", "ours") and one.bytes >= 60 * MIB and one.ratio > goal:
-            found.append(f"{name}: {one.ratio:.2f} of the line's own time, which is more than {goal}")
+            found.append(f"{one.name}: {one.ratio:.2f} of the line's own time, which is more than {goal}")
     return found

@@ -15,7 +15,7 @@ INIT = Path(__file__).with_name("init.sh")
 HOST = "10.0.2.2"
 """The host's loopback, seen from a guest."""
 MARK = "@@ "
-"""Begins a line of the console that is a result."""
+"""Before a result, on the console."""
 DONE = "done"
 
 
@@ -176,7 +176,8 @@ class Machine:
             except subprocess.TimeoutExpired as late:
                 text = (late.stdout or b"") + f"\nno end within {seconds:.0f} s".encode()
         console = text.decode(errors="replace").replace("\r", "")
-        results = [line.removeprefix(MARK) for line in console.splitlines() if line.startswith(MARK)]
+        # Firmware may leave control characters before the first.
+        results = [line.partition(MARK)[2] for line in console.splitlines() if MARK in line]
         return Run(results, console, time.monotonic() - began)
 
     def _command(self, initramfs: Path, disks: tuple[Disk, ...], megabytes: int) -> list[str]:

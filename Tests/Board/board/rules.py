@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from .story import Story
 from .writelog import Cut
 
-RECORD_CODES = {0}
-"""How `resume --all` ends with a server that answers: everything is delivered."""
-
 
 @dataclass
 class Seen:
@@ -26,18 +23,24 @@ class Seen:
     server_before: tuple[list[dict], list[dict]] = ((), ())
     server_after: tuple[list[dict], list[dict]] = ((), ())
 
+    @property
+    def is_read_only(self) -> bool:
+        """The kernel found the file system broken when the program wrote to it, and let it write no more."""
+        return any("Read-only file system" in line for line in self.errors)
 
-def judge(story: Story, cut: Cut, seen: Seen) -> list[str]:
+
+def judge(story: Story, cut: Cut, seen: Seen, may_be_read_only: bool = False) -> list[str]:
     found = list(seen.problems)
     found += [f"torn: {warning}" for warning in seen.warnings if "damaged" in warning]
     states = {name_of(record): record["state"] for record in seen.before}
-    if seen.codes.get("before", 0) or seen.codes.get("resume", 0) not in RECORD_CODES or seen.codes.get("after", 0):
+    is_excused = may_be_read_only and seen.is_read_only
+    if seen.codes.get("before", 0) or seen.codes.get("after", 0) or (seen.codes.get("resume", 0) and not is_excused):
         found.append(f"exit codes: {seen.codes} {seen.warnings} {seen.errors}")
     found += _lost(story, cut, states)
     found += [
         f"came back: {name} was cancelled" for name, at in story.cancelled.items() if at <= cut.end and name in states
     ]
-    found += _invented(seen)
+    found += _invented(seen, is_excused)
     counts = Counter(recording["sha256"] for recording in seen.server_after[0])
     counts.update(metadata["filename"] for metadata in seen.server_after[1])
     found += [f"twice: {count} recordings of {name}" for name, count in counts.items() if count > 1]
@@ -66,14 +69,14 @@ def may_be_gone(story: Story, cut: Cut, name: str) -> bool:
     return cut.end >= max(at for file, at in story.cancelled.items())
 
 
-def _invented(seen: Seen) -> list[str]:
+def _invented(seen: Seen, is_excused: bool) -> list[str]:
     found = []
     for moment, records, server in (("before", seen.before, seen.server_before), ("after", seen.after, seen.server_after)):
         there = {recording["sha256"] for recording in server[0]}
         plain = {metadata["filename"] for metadata in server[1]}
         for record in records:
             if record["state"] != "delivered":
-                if moment == "after":
+                if moment == "after" and not is_excused:
                     found.append(f"not resumed: {name_of(record)} is {record['state']}: {record.get('message')}")
             elif record.get("checksum_sha256") not in there and name_of(record) not in plain:
                 found.append(f"invented: {name_of(record)} is called delivered {moment} resuming, and is not there")
