@@ -142,7 +142,7 @@ ORDINARY := ciphers connecting credentials delivery file_names help input_files 
 .PHONY: test
 test: build ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
 	swift test --skip-build
-	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench
+	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
 
@@ -260,6 +260,36 @@ neon: arm qemu
 armtest: arm abi $(BOARDS:%=test-%) ## run all of them, and a 5 GB upload on each (some 15 minutes)
 test-%: arm qemu
 	$(call emulated_tests,$*,-m "not native" Tests/CLITests)
+
+# Boards that boot: Debian's kernels and busybox, unpacked as the sysroots are, and for x86_64 what its guest runs. A kernel's name
+# has its version, so it is looked up.
+BOARD_KERNEL_arm64 := cloud-arm64
+BOARD_KERNEL_armhf := armmp
+BOARD_KERNEL_amd64 := cloud-amd64
+BOARD_PROGRAMS_amd64 := python3 iproute2 curl libc-bin
+.PHONY: boardtools
+boardtools: setup
+	@$(MAKE) --no-print-directory setup PACKAGES="qemu-system-arm qemu-system-x86 cpio kmod e2fsprogs dosfstools f2fs-tools"
+$(BUILD)/board/%/.unpacked: | boardtools
+	@rm -rf $(@D) && mkdir -p $(@D)/apt/lists/partial $(@D)/apt/cache/archives/partial && touch $(@D)/apt/status
+	@cd $(@D)/apt && own="-o APT::Architecture=$* -o APT::Architectures=$* -o APT::Sandbox::User=root -o Debug::NoLocking=1 \
+	  -o Dir::State=$$PWD -o Dir::State::Lists=$$PWD/lists -o Dir::State::Status=$$PWD/status -o Dir::Cache=$$PWD/cache"; \
+	apt-get $$own update -qq || echo "$*: going on with the lists that could be read"; \
+	kernel=$$(apt-cache $$own pkgnames linux-image- | grep -E '^linux-image-[0-9.]+-[0-9]+-$(BOARD_KERNEL_$*)$$' \
+	  | sort -V | tail -n 1); \
+	apt-get $$own download -qq $$kernel busybox-static; \
+	for package in *.deb; do dpkg -x $$package ../kernel; done; \
+	if [ -n "$(BOARD_PROGRAMS_$*)" ]; then \
+	  apt-get $$own install -qq -y --download-only --no-install-recommends $(BOARD_PROGRAMS_$*) >/dev/null; \
+	  for package in cache/archives/*.deb; do dpkg -x $$package ../programs; done; \
+	fi; \
+	cd .. && rm -r apt && depmod -b kernel $$(ls kernel/lib/modules)
+	@touch $@
+
+.PHONY: board boards
+boards: $(BUILD)/board/arm64/.unpacked $(BUILD)/board/armhf/.unpacked $(BUILD)/board/amd64/.unpacked
+board: static arm boards ## boot Debian's kernels in an emulator: memory, power cuts, lossy links; QUICK=1: what CI runs
+	$(PYTHON) -B Tests/Board $(if $(QUICK),--quick,--write-docs)
 
 .PHONY: dist
 dist: static arm $(ARCHITECTURES:%=archive-%) ## pack all four binaries as tar.gz with README and licenses, and SHA-256 sums

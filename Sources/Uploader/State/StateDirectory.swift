@@ -97,13 +97,11 @@ package final class StateDirectory {
     var result: Int32 = -1
     if intoReservedSpace {
       let room = file(record.id + ".room")
-      result = put(bytes, into: room, isEmptied: false)
-      if result == 0 { result = rename(room.cString ?? [0], target.cString ?? [0]) }
+      result = put(bytes, into: room, isEmptied: false, thenRenamedTo: target)
       if result != 0 { releaseSpace(record.id) }
     }
     if result != 0 {
-      result = put(bytes, into: temporary, isEmptied: true)
-      if result == 0 { result = rename(temporary.cString ?? [0], target.cString ?? [0]) }
+      result = put(bytes, into: temporary, isEmptied: true, thenRenamedTo: target)
     }
     if result == 0 { result = shim_sync_directory(path.cString ?? [0]) }
     guard result == 0 else {
@@ -113,14 +111,17 @@ package final class StateDirectory {
     if record.phase == .delivered { _ = unlink(file(record.id + ".record").cString ?? [0]) }
   }
 
-  /// Writes and syncs the bytes as the whole content of the file.
+  /// Writes and syncs the bytes as the whole content of the file, and renames it. The directory must be synced afterwards.
   /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
-  private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool) -> Int32 {
+  private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool, thenRenamedTo target: LocalPath) -> Int32 {
     let descriptor = openForWriting(
       file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_EMPTIED : SHIM_OPEN_AS_IT_IS))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
     if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
+    if result == 0 { result = shim_sync(descriptor) }
+    if result == 0 { result = rename(file.cString ?? [0], target.cString ?? [0]) }
+    // On FAT a new name belongs to an empty file until the file itself is written: the directory's sync does not do that.
     if result == 0 { result = shim_sync(descriptor) }
     let closed = shim_close(descriptor)
     return result == 0 ? closed : result

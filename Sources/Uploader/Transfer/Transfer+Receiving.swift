@@ -7,10 +7,13 @@ extension Transfer {
     if !buffers.unread.isEmpty, let step = take(buffers.unread) { return step }
     guard ready.contains(.readable) else { return nil }
     for _ in 0..<Limits.receiveCount {
+      let holdsBytes = connection.stream.holdsBytes
       let result: StreamRead
       do throws(StreamError) { result = try connection.stream.read(into: buffers.received) } catch {
         return endReceiving(error)
       }
+      // TLS may have sent the last bytes while it read, and this may be the response to them.
+      if holdsBytes, !connection.stream.holdsBytes { noteSent() }
       switch result {
       case .notReady: return nil
       case .end: return endReceiving(nil)

@@ -105,7 +105,7 @@ extension Transfer {
     pace?.consume(count)
   }
 
-  private func noteSent() {
+  func noteSent() {
     if counts.written >= pipeline.start + Int64(pipeline.current.head.count) {
       pipeline.current.exchange.headWasSent(continueDeadlineMilliseconds: clock.now + continueWait)
     }

@@ -26,6 +26,8 @@ final class ScriptedStream: ByteStream {
   var holdsBack = false
   /// Whether the stream has its own bytes to send with the next flush.
   var holdsBytes = false
+  /// Whether reading sends them, like TLS messages that need a reply.
+  var flushesWhileReading = false
   /// Called with the total number of bytes after every successful write.
   var onWrite: (Int) -> Void = { _ in }
   private var events: [(due: Int, event: Event)] = []
@@ -38,6 +40,7 @@ final class ScriptedStream: ByteStream {
   var isReadable: Bool { events.first.map { written.count >= $0.due } ?? false }
 
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
+    if flushesWhileReading { (holdsBytes, holdsBack) = (false, false) }
     guard isReadable, let (due, event) = events.first else { return .notReady }
     switch event {
     case .bytes(let bytes):

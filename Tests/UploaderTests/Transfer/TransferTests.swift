@@ -165,6 +165,17 @@ struct TransferTests {
     #expect(!bench.stream.holdsBytes)
   }
 
+  @Test func aResponseToBytesThatWereSentWhileReadingIsToTheWholeRequest() throws {
+    let bench = try TransferBench(fileLength: 10)
+    (bench.stream.holdsBytes, bench.stream.holdsBack) = (true, true)
+    for _ in 0..<10 where bench.stream.written.count < bench.wire.count { try bench.step() }
+    try #require(bench.stream.written == bench.wire && !bench.transfer.hasSentAll)
+    bench.stream.flushesWhileReading = true
+    bench.stream.thenAnswer(accepted)
+    try bench.run()
+    #expect(bench.response?.status == 201 && bench.transfer.hasSentAll)
+  }
+
   /// After the head, which waits for the 100, and with some of the body.
   @Test(arguments: [(true, .none), (false, .partial)] as [(Bool, ContentSent)])
   func aFailedWriteMayHavePassedOnSomeOfTheBody(expectsContinue: Bool, sent: ContentSent) throws {

@@ -1,0 +1,56 @@
+"""The generated parts of docs/boards.md: the sizes of the binaries in dist, and what the last run of each part measured."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+BINARIES = (
+    ("x86_64", "any x86-64 Linux"),
+    ("aarch64", "Raspberry Pi 3, 4, 5, Zero 2 with a 64-bit system; 64-bit NAS and routers"),
+    ("armv7", "Raspberry Pi 2 and later with a 32-bit system; most 32-bit NAS and routers"),
+    ("armv6", "Raspberry Pi 1 and Zero"),
+)
+TABLES = {
+    "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
+    "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
+    "links": ["loss", "congestion control", "file", "program", "time", "of the line's own"],
+    "conditions": ["board", "condition", "what happens"],
+}
+
+
+def write(path: Path, dist: Path, results: dict) -> None:
+    text = path.read_text()
+    if all((dist / f"gighive-upload-{name}").exists() for name, _ in BINARIES):
+        text = put(text, "sizes", sizes(dist))
+    for name, header in TABLES.items():
+        if name in results:
+            said = results[name]
+            rows = [row for row in said["rows"] if len(row) == len(header)]
+            outcome = "all promises held" if not said["findings"] else f"{said['failed']} rows failed: see below"
+            lines = [table(header, rows), "", f"Measured on {said['date']}; {outcome}."]
+            lines += [f"- {finding}" for finding in said["findings"][:10]]
+            text = put(text, name, "\n".join(lines))
+    path.write_text(text)
+
+
+def put(text: str, name: str, content: str) -> str:
+    """Replaces what is between the markers of this name."""
+    pattern = re.compile(rf"(<!-- {name}: generated -->\n).*?(<!-- end -->)", re.DOTALL)
+    text, count = pattern.subn(lambda match: match[1] + content + "\n" + match[2], text)
+    if count != 1:
+        raise ValueError(f"docs/boards.md has {count} places for {name}")
+    return text
+
+
+def sizes(dist: Path) -> str:
+    rows = []
+    for name, runs_on in BINARIES:
+        size = (dist / f"gighive-upload-{name}").stat().st_size
+        rows.append([f"`gighive-upload-{name}`", f"{size / 1e6:.2f} MB", runs_on])
+    return table(["binary", "size", "runs on"], rows)
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,114 @@
+"""The harness's four parts: each measures, judges, and gives what the document needs as plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import conditions, cuts, links, memory, story, writelog
+from .machine import AMD64, ARM64, ARMHF, Board, Machine
+
+MIB = 1 << 20
+
+
+@dataclass
+class Setting:
+    binaries: Path
+    folder: Path
+    is_quick: bool
+    cuts: int
+    """How many power cuts, over all file systems."""
+    seed: int
+
+    def program(self, board: Board) -> Path:
+        return self.binaries / f"gighive-upload-{board.program}"
+
+    def machine(self, board: Board) -> Machine:
+        return Machine(board, self.program(board), self.folder)
+
+    def place(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+
+@dataclass
+class Section:
+    """Rows for the table, and what was wrong."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+    passed: int = 0
+    failed: int = 0
+
+    def add(self, row: list[str], findings: list[str]) -> None:
+        self.rows.append(row)
+        self.findings += findings
+        self.passed += not findings
+        self.failed += bool(findings)
+        print("  ".join(row), " FAILED" if findings else " ok", *(f"\n    {finding}" for finding in findings), flush=True)
+
+
+def run_memory(setting: Setting) -> Section:
+    section = Section()
+    for board in (ARM64,) if setting.is_quick else (ARM64, ARMHF):
+        size = 12 * MIB if setting.is_quick else 1000 * MIB if board is ARM64 else 256 * MIB
+        disk, sha256 = memory.make_disk(setting.place(), size, 16 * MIB)
+        for upload in memory.measure(setting.machine(board), disk, size, sha256, setting.is_quick):
+            smallest = f"{upload.smallest / 1024:.1f} MiB" if upload.smallest else "–"
+            row = [board.name, upload.row.name, f"{size >> 20} MiB", f"{upload.hwm / 1024:.1f} MiB",
+                   f"{upload.peak / 1024:.1f} MiB", smallest]  # fmt: skip
+            section.add(row, upload.findings)
+        disk.unlink()
+    return section
+
+
+SHARES = {"ext4": (ARM64, 0.4), "vfat": (ARM64, 0.4), "f2fs": (ARMHF, 0.2)}
+"""Which board has which file system, and its share of the cuts. Only the armhf kernel has F2FS."""
+QUICK_CUTS = 32
+
+
+def run_cuts(setting: Setting) -> Section:
+    section = Section()
+    for name, (board, share) in SHARES.items():
+        if setting.is_quick and name == "f2fs":
+            continue
+        system, folder = story.FILE_SYSTEMS[name], setting.place()
+        machine = setting.machine(board)
+        told = story.record(machine, system, folder)
+        count = QUICK_CUTS // 2 if setting.is_quick else int(setting.cuts * share)
+        chosen = writelog.choose(told.entries, count, setting.seed)
+        replayed = cuts.replay(machine, told, chosen, system, folder)
+        row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
+               str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed), str(replayed.read_only)]  # fmt: skip
+        section.add(row, told.problems + replayed.findings)
+        if name == "ext4":
+            caught = cuts.canary(machine, told, system, folder, setting.seed)
+            section.add([f"canary: a disk that forgets flushes: {caught} findings"], [] if caught else ["nothing found"])
+    return section
+
+
+def run_links(setting: Setting) -> Section:
+    section = Section()
+    plan = links.QUICK if setting.is_quick else links.FULL
+    # One processor, whose instructions are the guest's clock.
+    machine = setting.machine(dataclasses.replace(AMD64, options=("-cpu", "max", "-smp", "1")))
+    result = links.measure(machine, setting.program(AMD64), plan, setting.place())
+    section.findings += result.findings
+    for one in result.measurements:
+        findings = [finding for finding in result.findings if finding.startswith(one.name)]
+        program = "gighive-upload" if one.program == "ours" else "curl, one PATCH"
+        section.add([one.link, one.congestion, f"{one.bytes >> 20} MiB", program, f"{one.seconds:.1f} s", f"{one.ratio:.2f}"], findings)
+    section.failed += bool(result.findings) and not section.failed
+    return section
+
+
+def run_conditions(setting: Setting) -> Section:
+    section = Section()
+    for board in (ARM64,) if setting.is_quick else (ARM64, ARMHF):
+        for one in conditions.run_all(setting.machine(board), setting.place(), not setting.is_quick):
+            section.add([one.board, one.name, one.outcome], one.findings)
+    return section
+
+
+SECTIONS = {"memory": run_memory, "cuts": run_cuts, "conditions": run_conditions, "links": run_links}

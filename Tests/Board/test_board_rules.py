@@ -1,0 +1,113 @@
+"""Each rule about a power cut fails, and only it, when what it forbids is seen."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from board.memory import LIMIT_KIB, ROWS, Upload  # noqa: E402
+from board.memory import judge as judge_memory  # noqa: E402
+from board.rules import Seen, judge  # noqa: E402
+from board.story import Story  # noqa: E402
+from board.writelog import Cut  # noqa: E402
+
+SHA = {"a.mp4": "aa" * 32, "b.mp4": "bb" * 32}
+CUT = Cut(50)
+
+
+def story(**changes) -> Story:
+    told = Story(Path(), [], known={"a.mp4": 10, "b.mp4": 30, "c.mp4": 35}, delivered={"a.mp4": 20})
+    told.cancelled = {"c.mp4": 40}
+    for name, value in changes.items():
+        setattr(told, name, value)
+    return told
+
+
+def record(name: str, state: str) -> dict:
+    return {"file": f"/recordings/{name}", "state": state, "checksum_sha256": SHA[name]}
+
+
+def stored(*names: str) -> tuple[list[dict], list[dict]]:
+    return [{"sha256": SHA[name]} for name in names], []
+
+
+def good() -> Seen:
+    return Seen(
+        before=[record("a.mp4", "delivered"), record("b.mp4", "pending")],
+        after=[record("a.mp4", "delivered"), record("b.mp4", "delivered")],
+        codes={"before": 0, "resume": 0, "after": 0},
+        server_before=stored("a.mp4"), server_after=stored("a.mp4", "b.mp4"),
+    )  # fmt: skip
+
+
+def rules(seen: Seen, told: Story | None = None, **options) -> set[str]:
+    return {finding.partition(":")[0] for finding in judge(told or story(), CUT, seen, **options)} - {"  there were "}
+
+
+def test_a_good_cut_passes():
+    assert rules(good()) == set()
+
+
+@pytest.mark.parametrize(
+    "changes, expected",
+    [
+        ({"before": [record("b.mp4", "pending")]}, "lost"),
+        ({"before": [record("a.mp4", "pending"), record("b.mp4", "pending")]}, "lost"),
+        ({"before": [record("a.mp4", "delivered")]}, "lost"),
+        ({"before": [*good().before, {"file": "/recordings/c.mp4", "state": "pending"}]}, "came back"),
+        ({"server_before": stored()}, "invented"),
+        ({"server_after": stored("a.mp4")}, "invented"),
+        ({"after": good().before}, "not resumed"),
+        ({"server_after": stored("a.mp4", "b.mp4", "b.mp4")}, "twice"),
+        ({"server_after": (stored("a.mp4", "b.mp4")[0], [{"filename": "x"}] * 2)}, "twice"),
+        ({"codes": {"before": 0, "resume": 4, "after": 0}}, "exit codes"),
+        ({"codes": {"before": 13, "resume": 0, "after": 0}}, "exit codes"),
+        ({"warnings": ["1.record is damaged and was renamed"]}, "torn"),
+        ({"problems": ["unmountable"]}, "unmountable"),
+    ],
+)
+def test_each_rule_fails_alone(changes, expected):
+    seen = good()
+    for name, value in changes.items():
+        setattr(seen, name, value)
+    assert {rule for rule in rules(seen) if not rule.startswith("  there were")} == {expected}
+
+
+def test_a_record_may_be_missing_until_the_server_has_seen_its_upload():
+    seen = good()
+    seen.before, seen.after = seen.before[:1], seen.after[:1]
+    assert rules(seen, story(known={"a.mp4": 10, "b.mp4": 51})) == set()
+
+
+def test_a_read_only_file_system_is_excused_only_where_that_can_be():
+    seen = good()
+    seen.after, seen.codes["resume"] = seen.before, 13
+    seen.errors = ["/state/uploads/1.room: Read-only file system."]
+    assert rules(seen, may_be_read_only=True) == set()
+    assert {"exit codes", "not resumed"} <= rules(seen)
+    seen.before = seen.before[:1]
+    assert "lost" in rules(seen, may_be_read_only=True)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"code": 1}, {"killed": 1}, {"peak": 0}, {"hwm": 0}, {"peak": LIMIT_KIB + 1}, {"bytes": 6}]
+)
+def test_a_measurement_in_little_memory_can_fail(changes):
+    upload = Upload("arm64", ROWS[0], 5, code=0, peak=LIMIT_KIB, hwm=4000)
+    judge_memory(upload, [("ab", 5)], "ab")
+    assert upload.findings == []
+    for name, value in changes.items():
+        setattr(upload, name, value)
+    judge_memory(upload, [("ab", 5)], "ab")
+    assert len(upload.findings) == 1
+
+
+def test_records_that_are_being_forgotten_may_be_missing():
+    seen = good()
+    seen.before, seen.after = seen.before[1:], seen.after[1:]
+    assert "lost" in rules(seen, story(forgotten=60, cancelled={"c.mp4": 55}))
+    assert "lost" not in rules(seen, story(forgotten=60))
