@@ -306,10 +306,11 @@ def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serv
 # MARK: Client certificates
 
 
-def test_an_encrypted_key_is_refused_and_no_passphrase_is_asked_for(forge, serve_tls, upload, tmp_path):
+@pytest.mark.parametrize("encryption", [["-aes256"], ["-des3", "-traditional"]])
+def test_an_encrypted_key_is_refused_and_no_passphrase_is_asked_for(forge, serve_tls, upload, tmp_path, encryption):
     shown, own = leaf(forge), forge.issue("/CN=an uploader", issuer=forge.authority(), key="ecb")
     locked = tmp_path / "locked.key"
-    openssl("pkey", "-in", own.key, "-aes256", "-passout", "pass:Planted-phrase", "-out", str(locked))
+    openssl("pkey", "-in", own.key, *encryption, "-passout", "pass:Planted-phrase", "-out", str(locked))
     pair = ["--cert", own.path, "--key"]
     assert upload(serve_tls(shown), "--cacert", shown.cacert, *pair, own.key).code == 0
     server = serve_tls(shown)

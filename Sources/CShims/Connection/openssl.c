@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <openssl/pemerr.h>
 #include <openssl/sslerr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,8 +258,11 @@ int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_f
     if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) {
         result = SHIM_CERTIFICATE_UNUSABLE;
     } else if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) {
-        int is_other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-        result = was_wanted ? SHIM_KEY_ENCRYPTED : is_other ? SHIM_KEY_OF_ANOTHER : SHIM_KEY_UNUSABLE;
+        int reason = ERR_GET_REASON(ERR_peek_last_error());
+        int is_other = reason == X509_R_KEY_VALUES_MISMATCH;
+        // A cipher that this OpenSSL does not have, such as 3DES
+        int is_encrypted = was_wanted || reason == PEM_R_UNSUPPORTED_ENCRYPTION;
+        result = is_encrypted ? SHIM_KEY_ENCRYPTED : is_other ? SHIM_KEY_OF_ANOTHER : SHIM_KEY_UNUSABLE;
     } else if (SSL_CTX_check_private_key(context) != 1) {
         result = SHIM_KEY_OF_ANOTHER;
     }
