@@ -15,23 +15,34 @@ let simulation: [Target] =
     .executableTarget(name: "simulate", dependencies: ["Uploader", "World"], path: "Tests/Simulation/Simulate"),
   ] : []
 
-// THREADS=1 leaves out the tests of the core, which has no threads: for the thread sanitizer.
-let hasThreads = Context.environment["THREADS"] == "1"
+// SANITIZER=address or thread leaves out the programs, which the unit tests do not run. With thread, the tests of the core are
+// left out, too: it has no threads.
+let sanitizer = Context.environment["SANITIZER"]
 
 let shipping: [SwiftSetting] =
   isEmbedded
   ? [
     .enableExperimentalFeature("Embedded"),
-    .unsafeFlags(["-wmo", "-Xfrontend", "-function-sections"]),
+    .unsafeFlags(["-Osize", "-wmo", "-Xfrontend", "-function-sections"]),
   ]
   : [.treatWarning("EmbeddedRestrictions", as: .error)]
 
+let programs: [Target] = [
+  .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
+  // The README's example, so that it keeps compiling and working.
+  .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
+  // Run on every architecture by `make abi`.
+  .target(
+    name: "sizes", dependencies: ["CShims"], path: "Tests/ABICheck/sizes", cSettings: [.define("_GNU_SOURCE")]),
+  .executableTarget(
+    name: "abi-check", dependencies: ["CShims", "sizes"], path: "Tests/ABICheck", exclude: ["sizes"],
+    swiftSettings: shipping),
+]
+
 let package = Package(
   name: "gighive-upload",
-  products: [
-    .executable(name: "gighive-upload", targets: ["gighive-upload"]),
-    .library(name: "Uploader", targets: ["Uploader"]),
-  ],
+  products: [.library(name: "Uploader", targets: ["Uploader"])]
+    + (sanitizer == nil ? [.executable(name: "gighive-upload", targets: ["gighive-upload"])] : []),
   targets: [
     .target(
       name: "CShims",
@@ -42,16 +53,9 @@ let package = Package(
     ),
     .target(name: "UploadCore", swiftSettings: shipping),
     .target(name: "Uploader", dependencies: ["CShims", "UploadCore"], swiftSettings: shipping),
-    .executableTarget(name: "gighive-upload", dependencies: ["CShims", "Uploader"], swiftSettings: shipping),
-    // The README's example, so that it keeps compiling and working.
-    .executableTarget(name: "library-example", dependencies: ["Uploader"], path: "Tests/LibraryExample"),
-    // Run on every architecture by `make abi`.
-    .target(
-      name: "sizes", dependencies: ["CShims"], path: "Tests/ABICheck/sizes", cSettings: [.define("_GNU_SOURCE")]),
-    .executableTarget(
-      name: "abi-check", dependencies: ["CShims", "sizes"], path: "Tests/ABICheck", exclude: ["sizes"],
-      swiftSettings: shipping),
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
-  ] + (hasThreads ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"])]) + simulation,
+  ]
+    + (sanitizer == "thread" ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"])])
+    + (sanitizer == nil ? programs : []) + simulation,
   cxxLanguageStandard: .cxx20
 )

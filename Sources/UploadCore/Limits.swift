@@ -142,6 +142,23 @@ package enum Limits {
   package static let continueWaitMinimumMilliseconds: Int64 = 25
   package static let continueWaitRoundTrips: Int64 = 4
 
+  /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
+  package static let dnsNameLength = 255
+  package static let dnsMessageLength = 9000
+  /// Pointers in a name: as many as a name can have labels.
+  package static let dnsPointerCount = 127
+  /// Questions and records in a message.
+  package static let dnsRecordCount = 256
+  /// Addresses of this machine that are looked at, and network interfaces on which a name is asked for.
+  package static let interfaceAddressCount = 64
+  package static let multicastDNSInterfaceCount = 16
+  /// How long a name is asked for, and the time between the first two questions (RFC 6762, 5.2), in milliseconds.
+  package static let multicastDNSMilliseconds: Int64 = 5000
+  package static let multicastDNSIntervalMilliseconds: Int64 = 1000
+  /// How long after the first address others are waited for (RFC 8305, 3), in milliseconds.
+  package static let multicastDNSSettlingMilliseconds: Int64 = 50
+  /// The kernel's list of congestion control algorithms, in bytes (TCP_CA_BUF_MAX in net/tcp.h).
+  package static let congestionControlsLength = 2048
   /// The head start of an address over the next one (RFC 8305, 8), in milliseconds.
   package static let connectionAttemptDelayMilliseconds: Int64 = 250
   /// How long after the stall limit the kernel drops a connection, in milliseconds, so that the program's own error comes

@@ -24,7 +24,7 @@ enum ExitCode {
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
     case .delivered: delivered
-    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable: usage
+    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable, .congestionControlRefused: usage
     case .file, .changed: inputFile
     case .state(let error): of(error)
     case .conflict: conflict
@@ -34,7 +34,7 @@ enum ExitCode {
     case .notFromServer(let status): of(status: status)
     case .guestTokenRefused, .termsNotAccepted: credentialsRefused
     case .uploadLost, .stillProcessing: serverFailure
-    case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
+    case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost: noConnection
     case .outOfResources: memoryCeiling
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
@@ -64,7 +64,7 @@ enum ExitCode {
     case .tooLarge: tooLarge
     case .invalidMetadataKey: usage
     case .offsetBeyond: integrity
-    case .notSpoken, .versionNotSupported, .refused: refused
+    case .notSupported, .versionNotSupported, .refused: refused
     case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .unproved: serverFailure
     }
   }

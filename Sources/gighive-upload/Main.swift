@@ -33,8 +33,7 @@ struct Main {
     if let command = Command(rawValue: word) { return try run(command) }
     switch word {
     case "version", "--version", "-V":
-      Console.out("gighive-upload " + Uploader.version)
-      return ExitCode.delivered
+      return try Version.run()
     case "help", "--help", "-h":
       return try help()
     default:

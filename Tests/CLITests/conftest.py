@@ -22,6 +22,7 @@ from hivestub import HiveStub, make_certificates
 from program import Program, trust
 from records import only_record
 from secrets_bench import plant
+from tls_servers import Server
 from uploads import TUS, stop
 
 # A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
@@ -142,6 +143,20 @@ def certificates():
 @pytest.fixture(scope="session")
 def forge(tmp_path_factory):
     return Forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture
+def serve_tls(tmp_path):
+    """Starts TLS servers."""
+    servers = []
+
+    def serve_tls(shown, kind=Server, *arguments, **options):
+        servers.append(kind(shown, tmp_path, *arguments, **options))
+        return servers[-1]
+
+    yield serve_tls
+    for server in servers:
+        server.stop()
 
 
 @pytest.fixture

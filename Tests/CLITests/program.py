@@ -41,6 +41,11 @@ class Outcome:
     def outcome(self) -> dict:
         return self.events[-1]
 
+    def check(self) -> Outcome:
+        """Itself. Fails the test unless the exit code is 0."""
+        assert self.code == 0, self
+        return self
+
     def __str__(self) -> str:
         return f"exit code {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 

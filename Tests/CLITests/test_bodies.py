@@ -34,8 +34,7 @@ def body_of(hive, number=0):
 @pytest.mark.parametrize("name", HOSTILE_NAMES.values(), ids=HOSTILE_NAMES.keys())
 def test_a_file_may_have_any_name(hive, send, recording, name):
     stub, file = hive(keep_body=MIB), recording(5000, name)
-    result = send(stub, file)
-    assert result.code == 0, result
+    send(stub, file).check()
     request = body_of(stub)
     content = open(file, "rb").read()
     fields = [(part.name, part.value) for part in request.parts if not part.is_file]

@@ -183,8 +183,7 @@ def test_nor_is_it_one_of_another_files_connection(program, hive, disk, recordin
     stub, mounted = hive("slow-read=4e6"), disk(**SLOW)
     files = [mounted.file, recording(6_000_000, "quick.mp4")]
     destination = ["--multipart-url", stub.url + "/upload"]
-    result = program.run("send", *destination, *files, "--digest", "-j", "2", *HASTY, retries=2)
-    assert result.code == 0, result
+    program.run("send", *destination, *files, "--digest", "-j", "2", *HASTY, retries=2).check()
     assert len(stub.requests) == 2 and len(received(stub)) == 2
 
 

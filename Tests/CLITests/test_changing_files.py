@@ -73,8 +73,7 @@ def test_a_file_that_is_replaced_by_another_of_its_name_is_sent_as_it_was_opened
     stub, file = hive("slow-read=24e6"), recording(SIZE)
     os.link(file, tmp_path / "kept.mp4")
     other = recording(1000, "other.mp4")
-    result = change(program, stub, file, lambda file: os.replace(other, file))
-    assert result.code == 0, result
+    change(program, stub, file, lambda file: os.replace(other, file)).check()
     assert stub.wait_for(1)[0].file.size == SIZE
 
 
@@ -122,8 +121,7 @@ def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hi
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     stub, file = hive("slow-read=24e6"), recording(SIZE)
-    result = change(program, stub, file, rewrite_the_end)
-    assert result.code == 0, result
+    change(program, stub, file, rewrite_the_end).check()
     assert stub.recordings[0].sha256 == sha256(file)
 
 
@@ -153,5 +151,4 @@ def test_what_was_changed_is_sent_again_and_not_resumed(program, hive, recording
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):
     stub = hive("slow-read=24e6")
-    result = change(program, stub, recording(SIZE), lambda file: (file.read_bytes(), os.chmod(file, 0o444)))
-    assert result.code == 0, result
+    change(program, stub, recording(SIZE), lambda file: (file.read_bytes(), os.chmod(file, 0o444))).check()

@@ -30,8 +30,7 @@ def test_it_delivers_over_http_in_an_empty_root_directory(hive, run, recording, 
     options, root = enter
     stub = hive(user=None)
     recording(2_000_000, directory=root)
-    result = run("send", "/gig.mp4", "--server", stub.url, "--label", "L", **options)
-    assert result.code == 0, result
+    result = run("send", "/gig.mp4", "--server", stub.url, "--label", "L", **options).check()
     assert "(verified)" in result.out
     assert sorted(os.listdir(root)) == ["gig.mp4", "gighive-upload", "state"]
 

@@ -20,8 +20,7 @@ def has_aes() -> bool:
 
 def cipher(hive, send, recording, certificates, env, **options):
     stub = hive(tls=certificates, **options)
-    result = send(stub, recording(), env=env)
-    assert result.code == 0, result
+    send(stub, recording(), env=env).check()
     return stub.wait_for(1)[0].tls_cipher
 
 

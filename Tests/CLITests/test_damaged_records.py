@@ -27,8 +27,7 @@ def test_a_damaged_record_is_set_aside_and_its_upload_starts_over(hive, program,
     record = only_record(program).file
     content = DAMAGE[damage](record.read_bytes())
     record.write_bytes(content)
-    result = program.send(stub, *TUS, file)
-    assert result.code == 0, result
+    result = program.send(stub, *TUS, file).check()
     assert is_delivered(stub, file)
     assert "warning" in result.err and record.name in result.err and "damaged" in result.err
     aside = record.with_name(record.name + ".damaged")
@@ -44,8 +43,7 @@ def test_a_record_of_another_version_is_left_alone(hive, program, recording):
     record = only_record(program).file
     content = record.read_bytes().replace(b"record 2", b"record 3")
     record.write_bytes(content)
-    result = program.send(stub, *TUS, file)
-    assert result.code == 0, result
+    result = program.send(stub, *TUS, file).check()
     assert "another version" in result.err and record.read_bytes() == content
 
 WRONG_DOCUMENTS = {
@@ -80,8 +78,7 @@ def test_an_address_in_a_record_that_is_none_lets_the_upload_start_over(hive, pr
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     only_record(program).write(upload_url=url)
-    result = program.send(stub, *TUS, file)
-    assert result.code == 0, result
+    program.send(stub, *TUS, file).check()
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE
 
@@ -114,8 +111,7 @@ def test_a_record_that_cannot_be_read_is_not_fatal(hive, program, recording, mak
     make(program.state / "00000000.record")
     listed = program.run("list", seconds=10)
     assert listed.code == 0 and "gig.mp4" in listed.out, listed
-    result = program.run("resume", "--all", env=PASSWORD, seconds=10)
-    assert result.code == 0, result
+    program.run("resume", "--all", env=PASSWORD, seconds=10).check()
     assert is_delivered(stub, file)
 
 
@@ -127,8 +123,7 @@ def test_a_record_of_another_user_is_not_fatal(hive, program, recording, shared)
     (place / "00000000.record").write_bytes(b"")
     (place / "00000000.record").chmod(0o600)
     file = recording(directory=place)
-    result = program.send(hive(), *TUS, file, "--state-dir", place, preexec_fn=be_nobody, cwd="/")
-    assert result.code == 0, result
+    result = program.send(hive(), *TUS, file, "--state-dir", place, preexec_fn=be_nobody, cwd="/").check()
     assert "00000000.record" in result.err
 
 
@@ -137,6 +132,5 @@ def test_a_stranger_in_the_directory_is_not_fatal(hive, program, recording, name
     program.state.mkdir(mode=0o700)
     with open(os.path.join(os.fsencode(program.state), name), "wb") as stream:
         stream.write(b"stranger")
-    result = program.send(hive(), *TUS, recording())
-    assert result.code == 0, result
+    result = program.send(hive(), *TUS, recording()).check()
     assert "\x1b" not in result.err

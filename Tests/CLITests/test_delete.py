@@ -14,8 +14,7 @@ SIZE, AT = 6_000_000, 3_000_000
 @pytest.mark.parametrize("command", ["cancel", "delete"])
 def test_json_tells_each_outcome(program, interrupted, delivered, command):
     _, record = interrupted() if command == "cancel" else delivered()
-    result = program.run(command, record.id, "--json", env=PASSWORD)
-    assert result.code == 0, result
+    result = program.run(command, record.id, "--json", env=PASSWORD).check()
     (event,) = result.events
     assert (event["id"], event["exit_code"]) == (record.id, 0)
 
@@ -116,8 +115,7 @@ def test_two_processes_never_delete_one_recording(program, delivered, fault):
     assert second.code == 11 and record.id in second.err, second
     assert len(of_kind(stub, "delete")) == 1
     assert only_record(program).document["delete_token"]
-    result = first.wait()
-    assert result.code == 0, result
+    first.wait().check()
     assert stub.recordings == [] and records(program) == []
 
 

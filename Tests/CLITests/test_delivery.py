@@ -20,8 +20,7 @@ FULL_FORM = {
 
 def test_a_recording_is_delivered_over_http_and_https(any_hive, send, recording):
     hive, file = any_hive(), recording()
-    result = send(hive, file)
-    assert result.code == 0, result
+    result = send(hive, file).check()
     request = hive.wait_for(1)[0]
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert (request.method, request.target) == ("POST", "/api/uploads.php?ui=json")
@@ -95,8 +94,7 @@ def test_the_media_type_comes_from_the_extension(hive, send, recording, name, mi
 def test_any_other_endpoint_takes_fields_in_the_order_given(any_hive, post, recording):
     hive, file = any_hive(), recording(name="x.bin")
     fields = ["--field", "b=2", "--field", "a==1=", "--field", "empty="]
-    result = post(hive, file, *fields, "--file-field", "upload", "--file-name", "other.dat", "--mime", "text/plain")
-    assert result.code == 0, result
+    post(hive, file, *fields, "--file-field", "upload", "--file-name", "other.dat", "--mime", "text/plain").check()
     request = hive.wait_for(1)[0]
     assert request.target == "/upload"
     assert request.fields == [("b", "2"), ("a", "=1="), ("empty", "")]
@@ -107,8 +105,7 @@ def test_any_other_endpoint_takes_fields_in_the_order_given(any_hive, post, reco
 
 def test_another_endpoint_gets_the_forms_fields_that_were_given_and_no_defaults(hive, post, recording):
     stub = hive()
-    result = post(stub, recording(), "--label", "First set", "--org-name", "Die Löwen", "--field", "a=1")
-    assert result.code == 0, result
+    post(stub, recording(), "--label", "First set", "--org-name", "Die Löwen", "--field", "a=1").check()
     assert stub.wait_for(1)[0].fields == [("org_name", "Die Löwen"), ("label", "First set"), ("a", "1")]
 
 
@@ -129,8 +126,7 @@ def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, re
 def test_several_files_go_over_one_connection(any_hive, send, recording):
     hive = any_hive()
     files = [recording(size, f"{size}.mp4") for size in (1000, 2_000_000, 70_000)]
-    result = send(hive, *files, "--json")
-    assert result.code == 0, result
+    result = send(hive, *files, "--json").check()
     assert [event["asset_id"] for event in result.events if event["event"] == "delivered"] == [1, 2, 3]
     assert [request.connection for request in hive.wait_for(3)] == [1, 1, 1]
 

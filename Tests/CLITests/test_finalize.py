@@ -46,8 +46,7 @@ def test_a_guest_agrees_to_the_terms_with_a_truth_value(hive, program, recording
     stub, token = hive(upload_token="guest-token"), private(tmp_path / "token", "guest-token\n")
     arguments = ["--server", stub.url, "--label", "L", "--upload-token-file", token]
     fields = ["--field", "tos_accepted=true", "--field", "display_name=Ann"]
-    result = program.run("send", recording(SIZE), *arguments, *TUS, *fields)
-    assert result.code == 0, result
+    program.run("send", recording(SIZE), *arguments, *TUS, *fields).check()
     # Asked before the first byte whether the token is good, and at the end.
     _, request = of_kind(stub, "finalize")
     assert json.loads(request.body)["tos_accepted"] is True
@@ -58,8 +57,7 @@ def test_a_guest_agrees_to_the_terms_with_a_truth_value(hive, program, recording
                                    "finalize/late-status=504@1", "finalize/lose-answer@2"])
 def test_it_is_asked_for_until_it_is_there(any_hive, upload, recording, fault):
     hive, file = any_hive(fault, finalize_delay_seconds=0.05), recording(SIZE)
-    result = upload(hive, file, *AGAIN, "--json", retries=4)
-    assert result.code == 0, result
+    result = upload(hive, file, *AGAIN, "--json", retries=4).check()
     assert is_delivered(hive, file)
     assert sent(hive) == SIZE
     assert len(of_kind(hive, "finalize")) >= 2
@@ -92,8 +90,7 @@ def test_the_same_recording_under_another_name_counts_as_delivered(hive, upload,
     stub, file = hive(), recording(SIZE)
     copy = recording(name="copy.mp4", content=file.read_bytes())
     assert upload(stub, file).code == 0
-    result = upload(stub, copy, "--json")
-    assert result.code == 0, result
+    result = upload(stub, copy, "--json").check()
     assert (result.outcome["already_there"], result.outcome["asset_id"]) == (True, 1)
     assert result.outcome["checksum_verified"] is True
     assert is_delivered(stub, file)
@@ -165,8 +162,7 @@ def test_an_upload_that_the_server_has_lost_before_that_starts_over(hive, progra
     stub, file = hive("finalize/status=503"), recording(SIZE)
     assert upload(stub, file).code == 9
     stub.set_faults("head/gone@1", f"finalize/unknown={unknown}@1")
-    result = resume(program, *AGAIN, retries=3)
-    assert result.code == 0, result
+    resume(program, *AGAIN, retries=3).check()
     assert is_delivered(stub, file)
     assert len(of_kind(stub, "create")) == 2
 
@@ -175,8 +171,7 @@ def test_an_upload_that_the_server_has_lost_before_that_starts_over(hive, progra
 def test_an_upload_that_finalize_does_not_find_and_head_calls_complete_is_asked_for_again(hive, program, upload, recording, count):
     """400 "Upload not found", while tus has every byte: the server has not caught up yet."""
     stub, file = hive(f"finalize-unknown={count}"), recording(SIZE)
-    result = upload(stub, file, *AGAIN, "--json", retries=4)
-    assert result.code == 0, result
+    upload(stub, file, *AGAIN, "--json", retries=4).check()
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE and len(of_kind(stub, "create")) == 1
     assert only_record(program).phase == "delivered"
@@ -209,8 +204,7 @@ def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording
     running.wait()
     stub.set_faults()
     stub._requests.clear()
-    result = program.send(stub, *TUS, file)
-    assert result.code == 0, result
+    program.send(stub, *TUS, file).check()
     assert is_delivered(stub, file)
     assert sent(stub) == 0
     again = program.send(stub, *TUS, file)
@@ -225,6 +219,5 @@ def test_a_record_that_lags_behind_the_server_makes_no_second_recording(hive, pr
     before = only_record(program)
     assert resume(program).code == 0
     before.write()
-    result = resume(program)
-    assert result.code == 0, result
+    resume(program).check()
     assert is_delivered(stub, file)

@@ -142,8 +142,7 @@ def test_a_disk_that_is_full_at_the_end_spoils_no_delivery(hive, program, record
     running = program.start_sending(stub, file, "--state-dir", place / "state")
     wait_until(lambda: stub.requests and stub.requests[0].complete)
     fill(place / "filler", 65536, 4096, 1)
-    result = running.wait()
-    assert result.code == 0, result
+    result = running.wait().check()
     assert "warning" not in result.err and is_delivered(stub, file)
     assert len(list((place / "state").glob("*.delivered"))) == 1
 

@@ -49,8 +49,7 @@ def test_a_refused_token_is_not_retried_and_another_one_continues(party, guest, 
     stub, file = party(), recording(SIZE)
     assert guest(stub, file, *GUEST, "--retry-max-delay", "10ms", token="another-token", retries=3).code == 6
     assert len(of_kind(stub, "finalize")) <= 1
-    result = guest(stub, file, *GUEST)
-    assert result.code == 0, result
+    guest(stub, file, *GUEST).check()
     assert is_delivered(stub, file)
     assert [record.phase for record in records(program)] == ["delivered"]
 
@@ -66,8 +65,7 @@ def test_terms_that_are_not_accepted_are_found_before_the_first_byte(party, gues
 
 def test_a_guest_with_all_that_is_needed_is_asked_about_once(party, guest, recording):
     stub, file = party(), recording(SIZE)
-    result = guest(stub, file, *GUEST)
-    assert result.code == 0, result
+    guest(stub, file, *GUEST).check()
     assert is_delivered(stub, file)
     calls = of_kind(stub, "finalize")
     assert [json.loads(request.body)["upload_id"] for request in calls] == ["", stub.recordings[0].upload_id]

@@ -195,6 +195,5 @@ def test_a_state_directory_that_is_unlocked_in_time_costs_nothing(hive, program,
         fcntl.flock(lock, fcntl.LOCK_EX)
         running = program.start_sending(stub, file)
         time.sleep(0.5)
-    result = running.wait()
-    assert result.code == 0, result
+    running.wait().check()
     assert len(stub.recordings) == 2

@@ -24,8 +24,7 @@ def check(result):
 
 def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recording):
     file = recording()
-    result = program.send(any_hive(), file, "--json")
-    assert result.code == 0, result
+    result = program.send(any_hive(), file, "--json").check()
     start, *_, delivered = check(result)
     assert (start["event"], start["file"]) == ("start", str(file))
     assert delivered.pop("seconds") >= 0
@@ -52,8 +51,7 @@ def test_a_failure_is_reported_with_exit_code_and_message(hive, send, recording)
 
 
 def test_progress_never_goes_back_and_never_beyond_the_size(hive, send, recording):
-    result = send(hive("slow-read=7e6"), recording(16_000_000), "--json")
-    assert result.code == 0, result
+    result = send(hive("slow-read=7e6"), recording(16_000_000), "--json").check()
     progress = [event for event in check(result) if event["event"] == "progress"]
     assert len(progress) >= 2
     for name in ("bytes", "seconds"):
@@ -75,8 +73,7 @@ HOSTILE = ['q"uote\\.mp4', "line\nend\r.mp4", "esc\x1b[31m\x7f.mp4", "🎸\u2028
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_every_line_is_json_with_any_file_name(hive, send, recording, name):
-    result = send(hive(), recording(name=name), "--json")
-    assert result.code == 0, result
+    result = send(hive(), recording(name=name), "--json").check()
     expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
     for event in check(result):
         assert os.path.basename(event["file"]) == expected

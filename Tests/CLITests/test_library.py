@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tls_servers import extension
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".build" / "debug" / "library-example"
 PROGRAM = Path(os.environ.get("GIGHIVE_UPLOAD", "gighive-upload"))
@@ -23,20 +24,6 @@ system_default = tls
 [tls]
 MaxProtocol = TLSv1.2
 """
-
-
-def supported_versions(hello):
-    """The versions of a ClientHello's supported_versions (RFC 8446, 4.2.1), or none."""
-    at = 5 + 4 + 2 + 32  # record, handshake message, version, random
-    at += 1 + hello[at]
-    at += 2 + int.from_bytes(hello[at : at + 2], "big")
-    at += 1 + hello[at] + 2
-    while at < len(hello):
-        kind, length = int.from_bytes(hello[at : at + 2], "big"), int.from_bytes(hello[at + 2 : at + 4], "big")
-        if kind == 43:
-            return hello[at + 5 : at + 4 + length]
-        at += 4 + length
-    return b""
 
 
 @pytest.fixture
@@ -80,7 +67,7 @@ def test_openssls_configuration_counts_in_other_programs_only(start, listener, t
         connection.settimeout(20)
         hello = connection.recv(16384)
         assert hello[0] == 22
-        assert (b"\x03\x04" in supported_versions(hello)) is offers
+        assert (b"\x03\x04" in extension(hello, 43)) is offers
 
 
 @pytest.mark.parametrize(("sender", "opens"), [("library", False), ("program", True)])

@@ -22,12 +22,11 @@ def refused(hive) -> list:
     return [request for request in of_kind(hive, "patch") if request.status == 409]
 
 
-@pytest.mark.parametrize("lock", ["lock=1:409:patch@1", "lock=1:409@1", "lock=1@1"])
+@pytest.mark.parametrize("lock", ["lock=2:409:patch@1", "lock=2:409@1", "lock=2@1"])
 def test_a_lock_is_waited_for_with_small_requests(any_hive, upload, recording, lock):
     """At a server that keeps what it gets, where everything that is left would go in one request."""
     hive, file = any_hive(f"PATCH/close-after={CUT}@1", lock), recording(SIZE)
-    result = upload(hive, file, "--json", "--retry-max-delay", "300ms", retries=30)
-    assert result.code == 0, result
+    result = upload(hive, file, "--json", "--retry-max-delay", "300ms", retries=30).check()
     assert is_delivered(hive, file)
     waited = [event for event in result.events if event["event"] == "retry"]
     assert len(waited) >= 2
@@ -63,8 +62,7 @@ def test_an_upload_that_was_locked_continues_when_the_lock_is_gone(hive, program
     stub.uploads[0].lock.linger(0, None)
     stub.set_faults()
     stub._requests.clear()
-    result = program.run("resume", "--all", "--progress=none", *trust(stub), env=PASSWORD)
-    assert result.code == 0, result
+    program.run("resume", "--all", "--progress=none", *trust(stub), env=PASSWORD).check()
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE - AT
 

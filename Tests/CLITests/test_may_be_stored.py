@@ -71,8 +71,7 @@ def test_a_last_answer_that_was_lost_at_a_server_that_moves_uploads_away(hive, p
     assert only_record(program).phase == "failed"
 
     # Unless its ID is given.
-    again = program.run("resume", record.id, "--progress=none", *SOON)
-    assert again.code == 0, again
+    program.run("resume", record.id, "--progress=none", *SOON).check()
     assert len(stub.taken_over) == 2 and only_record(program).phase == "delivered"
 
 
@@ -80,15 +79,13 @@ def test_an_upload_that_vanishes_before_its_last_byte_starts_over(hive, plain, r
     """Nothing can have been stored then: it is sent again."""
     # More than both sides' kernels hold: the last byte cannot have left.
     stub, file = hive("PATCH/reset-after=1000000@1", "head/gone@1"), recording(40_000_000)
-    result = plain(stub, file, "--chunk-size", "64M", retries=3)
-    assert result.code == 0, result
+    plain(stub, file, "--chunk-size", "64M", retries=3).check()
     assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
 
 
 def test_a_last_answer_that_was_lost_is_found_by_head_where_uploads_stay(hive, plain, recording):
     stub, file = hive("PATCH/lose-answer@1"), recording(SIZE)
-    result = plain(stub, file, retries=3)
-    assert result.code == 0, result
+    plain(stub, file, retries=3).check()
     assert [upload.sha256 for upload in stub.uploads] == [sha256(file)]
     assert sent(stub) == SIZE
 
@@ -153,7 +150,6 @@ def test_any_other_303_after_the_whole_form_may_be_stored(hive, post, recording,
 
 def test_what_may_be_stored_at_gighive_is_sent_again_since_it_knows_duplicates(hive, program, recording):
     stub, file = hive("multipart/lose-answer@1"), recording(SMALL)
-    result = program.send(stub, file, *SOON, retries=1)
-    assert result.code == 0, result
+    program.send(stub, file, *SOON, retries=1).check()
     assert kinds(stub) == ["multipart"] * 2 and len(stub.recordings) == 1
     assert [record.phase for record in records(program)] == ["delivered"]

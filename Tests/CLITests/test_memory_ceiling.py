@@ -20,15 +20,13 @@ def static(program):
 
 @pytest.mark.parametrize("way", ["multipart", "tus"])
 def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, certificates, static, way):
-    result = send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0], "--protocol", way)
-    assert result.code == 0, result
+    send(hive(tls=certificates), recording(100_000_000), "--max-memory", static[0], "--protocol", way).check()
 
 
 def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
     stub = hive()
     url = stub.url.replace("127.0.0.1", "localhost") + "/upload"
-    result = post(stub, recording(), "--max-memory", static[0], "--multipart-url", url)
-    assert result.code == 0, result
+    post(stub, recording(), "--max-memory", static[0], "--multipart-url", url).check()
 
 
 def test_the_kernel_knows_the_ceiling(hive, program, recording, static):
@@ -65,6 +63,5 @@ def test_no_ceiling_between_too_low_and_enough_crashes_or_hangs(hive, send, reco
 
 
 def test_verbose_tells_the_peak(hive, send, recording):
-    result = send(hive(), recording(), "--verbose")
-    assert result.code == 0
+    result = send(hive(), recording(), "--verbose").check()
     assert "* peak memory (VmHWM) " in result.err

@@ -32,8 +32,7 @@ def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried
         hosts(tmp_path / "hosts", *broken_ipv6(count), f"127.0.0.1 {NAME}")
         stub = hive(user=None)
         result = run(
-            "send", recording(), "--multipart-url", f"http://{NAME}:{stub.port}/upload", "--verbose")
-        assert result.code == 0, result
+            "send", recording(), "--multipart-url", f"http://{NAME}:{stub.port}/upload", "--verbose").check()
         tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
         assert tried[0].startswith("[2001:db8::"), "the machine prefers IPv4: nothing is tested"
         assert tried.index(f"127.0.0.1:{stub.port}") == 1
@@ -86,8 +85,7 @@ def test_localhost_has_both_families(run, hive, recording, tmp_path, family, hos
 def test_a_certificate_is_for_the_name_without_the_dot_that_ends_it(run, hive, recording, certificates):
     stub = hive(user=None, tls=certificates)
     url = f"https://localhost.:{stub.port}/x"
-    result = run("send", recording(), "--multipart-url", url, "--cacert", certificates.cacert)
-    assert result.code == 0, result
+    run("send", recording(), "--multipart-url", url, "--cacert", certificates.cacert).check()
 
 
 # MARK: Zones (RFC 6874)
@@ -129,8 +127,7 @@ def test_an_upload_by_tus_continues_in_its_zone(run, program, link_local, record
     def test():
         stub = link_local("patch/close-after=30000@1", user=None)
         url = f"http://[fe80::1%25lo]:{stub.port}/tus/"
-        result = run("send", recording(3_000_000), "--tus-url", url, retries=3)
-        assert result.code == 0, result
+        run("send", recording(3_000_000), "--tus-url", url, retries=3).check()
         assert all(request.header("Host") == f"[fe80::1]:{stub.port}" for request in stub.requests)
         assert {request.method for request in stub.requests} >= {"POST", "PATCH"}
         line, = run("list", "--json").events
@@ -146,8 +143,7 @@ def test_a_certificate_is_for_the_address_without_its_zone(run, link_local, reco
     def test():
         stub = link_local(user=None, tls=pair)
         url = f"https://[fe80::1%25lo]:{stub.port}/x"
-        result = run("send", recording(), "--multipart-url", url, "--cacert", shown.cacert)
-        assert result.code == 0, result
+        run("send", recording(), "--multipart-url", url, "--cacert", shown.cacert).check()
 
     alone(test)
 
@@ -219,8 +215,7 @@ def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(
 def test_nor_to_what_goes_through_an_http_proxy(run, hive, recording, name):
     stub = hive(user=None)
     environment = {name: SOCKS, "http_proxy": f"http://127.0.0.1:{stub.port}"}
-    result = run("send", recording(), "--multipart-url", "http://192.0.2.1/upload", env=environment)
-    assert result.code == 0, result
+    run("send", recording(), "--multipart-url", "http://192.0.2.1/upload", env=environment).check()
     assert [request.target for request in stub.requests] == ["http://192.0.2.1/upload"]
 
 

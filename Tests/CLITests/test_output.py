@@ -142,8 +142,7 @@ def test_no_further_file_begins_while_the_output_is_unread_and_all_continue_afte
         time.sleep(1)
     assert 0 < count < 20 and running.process.poll() is None
     out = pipe.read()
-    result = running.wait(SOON_SECONDS)
-    assert result.code == 0, result
+    running.wait(SOON_SECONDS).check()
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["file"] for event in events if event["event"] == "delivered"] == list(map(str, files))
     assert sum(event["event"] == "start" for event in events) == 20

@@ -39,8 +39,7 @@ def test_a_password_reaches_the_server_as_the_bytes_that_it_is(program, hive, re
             raw = re.sub(rb"[%/?#@\\\"+ ]", lambda found: b"%%%02x" % found[0][0], password)
             options = []
             environment = {"http_proxy": f"http://uploader:{os.fsdecode(raw)}@127.0.0.1:{stub.port}"}
-    result = program.run("send", recording(1000), "--multipart-url", url, *options, env=environment)
-    assert result.code == 0, result
+    program.run("send", recording(1000), "--multipart-url", url, *options, env=environment).check()
     field = "Authorization" if "proxy" not in kind else "Proxy-Authorization"
     sent = stub.requests[0].header(field)
     assert sent == "Basic " + base64.b64encode(b"uploader:" + password).decode()

@@ -13,8 +13,7 @@ FORM_BYTES = 100_000
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_a_recording_that_is_pending_is_asked_for_until_it_is_there(any_hive, send, recording, count):
     hive, file = any_hive(f"multipart-pending={count}"), recording(SIZE)
-    result = send(hive, file, "--json", *SOON, retries=5)
-    assert result.code == 0, result
+    result = send(hive, file, "--json", *SOON, retries=5).check()
     assert is_delivered(hive, file)
     assert sum(request.body_bytes for request in hive.requests) <= SIZE + FORM_BYTES
     assert kinds(hive) == ["multipart"] + ["asset"] * (count + 1)
@@ -26,8 +25,7 @@ def test_a_recording_that_is_pending_is_asked_for_until_it_is_there(any_hive, se
 @pytest.mark.parametrize("fault", ["asset/status=503@2", "asset/lose-answer@2", "asset/somebody-else=404@1", "asset/somebody-else=200@1"])
 def test_a_question_that_fails_is_asked_again_without_the_file(hive, send, recording, fault):
     stub, file = hive("multipart-pending=1", fault), recording(SIZE)
-    result = send(stub, file, *SOON, retries=5)
-    assert result.code == 0, result
+    send(stub, file, *SOON, retries=5).check()
     assert is_delivered(stub, file)
     assert len(of_kind(stub, "multipart")) == 1
 

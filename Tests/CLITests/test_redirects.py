@@ -13,8 +13,7 @@ KEEPING = [307, 308]
 @pytest.mark.parametrize("status", KEEPING)
 def test_the_recording_goes_where_the_server_says(any_hive, send, recording, status, size):
     hive, file = any_hive(f"http-redirect={status}:/api/uploads.php?ui=json&moved=1"), recording(size)
-    result = send(hive, file)
-    assert result.code == 0, result
+    send(hive, file).check()
     assert is_delivered(hive, file)
     first, second = hive.wait_for(2)
     assert (first.method, second.method) == ("POST", "POST")

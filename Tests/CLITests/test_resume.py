@@ -26,8 +26,7 @@ def test_an_interruption_says_how_to_resume(any_hive, program, recording, number
     assert result.code == code, result
     match = re.search(r"gighive-upload (resume [0-9a-f]{8})", result.err)
     assert match, result
-    again = program.run(*match.group(1).split(), env=PASSWORD)
-    assert again.code == 0, again
+    program.run(*match.group(1).split(), env=PASSWORD).check()
     assert is_delivered(hive, file)
 
 
@@ -36,8 +35,7 @@ def test_the_hint_leads_to_the_directory_of_the_records(hive, program, recording
     stub, file = hive(), recording(SIZE)
     result = stop(program, stub, file, "--state-dir", tmp_path / "some where", at=AT)
     words = re.search(r"gighive-upload (resume .*)", result.err).group(1)
-    again = program.run(*shlex.split(words.rstrip(".")), env=PASSWORD)
-    assert again.code == 0, again
+    program.run(*shlex.split(words.rstrip(".")), env=PASSWORD).check()
     assert is_delivered(stub, file)
 
 
@@ -46,8 +44,7 @@ def test_the_hint_leads_to_the_directory_of_the_records(hive, program, recording
 def test_it_resumes_at_the_servers_offset(any_hive, program, recording, way, number):
     hive, file = any_hive(), recording(SIZE)
     stop(program, hive, file, at=AT, number=number)
-    result = go_on(program, hive, file, way)
-    assert result.code == 0, result
+    result = go_on(program, hive, file, way).check()
     assert is_delivered(hive, file)
     assert kinds(hive) == ["options", "head", "patch", "finalize"]
     assert sent(hive) == SIZE - AT
@@ -106,8 +103,7 @@ def test_an_upload_to_any_tus_server_resumes_too(hive, program, recording):
     running.end()
     stub.set_faults()
     stub._requests.clear()
-    result = program.run("resume", "--all", "--json")
-    assert result.code == 0, result
+    result = program.run("resume", "--all", "--json").check()
     assert stub.uploads[0].is_complete and stub.uploads[0].sha256 == sha256(file)
     assert result.outcome["checksum_sha256"] == sha256(file)
     assert sent(stub) == SIZE - CREATION - 2_000_000
@@ -120,8 +116,7 @@ def test_a_server_that_was_killed_continues_as_well(hive, program, recording, tm
     first.stop()
     assert running.wait().code == 4
     second = hive(store=str(tmp_path), port=first.port)
-    result = go_on(program, second, file, "resume --all")
-    assert result.code == 0, result
+    go_on(program, second, file, "resume --all").check()
     assert is_delivered(second, file)
     assert sent(second) == SIZE - AT
 
@@ -131,8 +126,7 @@ def test_an_upload_that_the_server_has_given_up_starts_over(hive, program, recor
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
     stub.set_faults(f"head/gone={status}@1")
-    result = go_on(program, stub, file, way)
-    assert result.code == 0, result
+    go_on(program, stub, file, way).check()
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE
 
@@ -157,8 +151,7 @@ def test_an_upload_is_given_up_for_a_form_only_if_the_user_says_so(hive, program
     result = program.send(second, file, "--threshold", "1", "--protocol", "auto", "--retries", "1")
     assert result.code == 7 and "did not come from the server" in result.err, result
     assert only_record(program).document["upload_url"] == location
-    result = program.send(second, file, "--protocol", "multipart")
-    assert result.code == 0, result
+    program.send(second, file, "--protocol", "multipart").check()
     assert is_delivered(second, file) and second.recordings[0].via == "multipart"
 
 

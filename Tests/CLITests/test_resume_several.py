@@ -75,8 +75,7 @@ def three(hive, program, recording):
 
 def test_all_interrupted_uploads_resume_with_one_command(program, three):
     stub, files = three()
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 0, result
+    result = program.run("resume", "--all", env=PASSWORD).check()
     assert "3 of 3 delivered." in result.out
     assert {recording.sha256 for recording in stub.recordings} == set(map(sha256, files))
     assert program.run("resume", "--all", env=PASSWORD).out == "nothing to resume.\n"
@@ -106,8 +105,7 @@ def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, rec
 def test_uploads_can_be_chosen_by_the_beginnings_of_their_ids(program, three):
     stub, _ = three()
     chosen = records(program)[1]
-    result = program.run("resume", chosen.id[:7], env=PASSWORD)
-    assert result.code == 0, result
+    program.run("resume", chosen.id[:7], env=PASSWORD).check()
     assert [record.phase for record in records(program)].count("delivered") == 1
     assert len(stub.recordings) == 1
 

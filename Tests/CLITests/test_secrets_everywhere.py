@@ -276,8 +276,7 @@ def test_there_is_no_core_dump(program, hive, recording):
 def test_verbose_shows_the_headers_with_secrets_redacted(program, hive, recording):
     stub = hive(password=PASSWORD)
     result = program.run(
-        "send", recording(), "--server", stub.url, "--label", "L", "--user", "uploader", "-v", env={"GIGHIVE_PASSWORD": PASSWORD})
-    assert result.code == 0, result
+        "send", recording(), "--server", stub.url, "--label", "L", "--user", "uploader", "-v", env={"GIGHIVE_PASSWORD": PASSWORD}).check()
     for line in (f"> POST {stub.url}/api/uploads.php?…\n", "> Authorization: (secret)", "< 201", "> Accept: application/json"):
         assert line in result.err, result
 

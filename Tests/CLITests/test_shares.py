@@ -61,8 +61,7 @@ def test_uploads_that_share_a_rate_get_about_as_much_at_a_plain_server(hive, pro
 def test_no_upload_pauses_until_the_server_gives_it_up(hive, program, files, way):
     """A server that ends a request in which nothing comes for a second, at 250 kB a second for each."""
     stub, files = hive("idle-limit=1"), files([1_200_000] * JOBS)
-    result = program.send(stub, *files, "--protocol", way, "-j", JOBS, "--limit-rate", "1M", "--json", retries=0)
-    assert result.code == 0, result
+    program.send(stub, *files, "--protocol", way, "-j", JOBS, "--limit-rate", "1M", "--json", retries=0).check()
     assert {item.sha256 for item in stub.recordings} == set(map(sha256, files))
     assert [request.ending for request in stub.requests if request.ending == "idle-limit"] == []
 

@@ -67,8 +67,7 @@ def test_a_plain_endpoint_leaves_no_record(hive, program, post, recording):
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_nobody_else_can_read_them(hive, program, recording, umask):
-    result = program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(umask))
-    assert result.code == 0, result
+    program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(umask)).check()
     assert mode(program.state) == 0o700
     assert {mode(path) for path in program.state.iterdir()} == {0o600}
 
@@ -131,8 +130,7 @@ def test_with_thousands_of_records_an_upload_continues(hive, program, recording,
     upload = only_record(program).id
     crowd(program, count, phase="delivered", delete_token="0" * 64, asset_id=1)
     assert len(program.run("list", "--json").events) == count + 1
-    result = program.run("resume", upload, env=PASSWORD)
-    assert result.code == 0, result
+    program.run("resume", upload, env=PASSWORD).check()
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE - AT
 

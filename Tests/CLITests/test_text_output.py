@@ -14,8 +14,7 @@ def is_harmless(text: str) -> bool:
 
 
 def test_progress_is_a_line_each_ten_percent(hive, send, recording):
-    result = send(hive("slow-read=7e6"), recording(10_000_000))
-    assert result.code == 0, result
+    result = send(hive("slow-read=7e6"), recording(10_000_000)).check()
     lines = result.err.splitlines()
     form = re.compile(r"gig\.mp4: ([0-9]+) %, .* of 10\.0 MB, [0-9.]+ [kM]?B/s")
     percent = [int(form.fullmatch(line).group(1)) for line in lines]
@@ -47,8 +46,7 @@ def test_quiet_says_nothing_but_errors(hive, send, recording):
 def test_a_file_name_is_shown_without_what_a_terminal_obeys(hive, send, recording):
     name = f"a{ESCAPES}b\nc\r.mp4"
     for options in ([], ["-v"]):
-        result = send(hive(), recording(name=name), *options)
-        assert result.code == 0, result
+        result = send(hive(), recording(name=name), *options).check()
         assert is_harmless(result.out + result.err), result
     missing = send(hive(), "missing" + name)
     assert missing.code == 3 and is_harmless(missing.err) and len(missing.err.splitlines()) == 1

@@ -2,62 +2,43 @@
 
 import socket
 import ssl
-import threading
 import time
 
 import pytest
 from certificates_forge import DAY, leaf
-from tls_servers import ANSWER
+from tls_servers import ANSWER, Server
 
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-class Server:
-    """A server that trusts the forge's authority as its clients do. With `asks` it asks for a certificate after the request's
-    head, as Apache does for one Location, and answers 403 without one."""
+class AskingServer(Server):
+    """A server that trusts the forge's authority as its clients do, and wants a certificate. With `asks` it asks for one after
+    the request's head, as Apache does for one Location, and answers 403 without one."""
 
-    def __init__(self, shown, folder, version, asks=False, pause=0.0, silence=0.0):
-        pem = folder / "server.pem"
-        with open(shown.leaf.key, encoding="ascii") as key:
-            pem.write_text(shown.pem + key.read())
-        self.shown, self._asks, self._pause, self._silence = shown, asks, pause, silence
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(pem)
-        self.context.load_verify_locations(shown.cacert)
-        self.context.verify_mode = ssl.CERT_REQUIRED
-        self.context.post_handshake_auth = asks
-        self.context.minimum_version = self.context.maximum_version = ssl.TLSVersion[version]
-        self.connections = 0
-        self.failures = []
+    def __init__(self, shown, folder, version="TLSv1_3", asks=False, pause=0.0, silence=0.0):
+        self._version, self._asks, self._pause, self._silence = ssl.TLSVersion[version], asks, pause, silence
         self.bodies = []
         self.subjects = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"https://localhost:{self._listener.getsockname()[1]}/upload"
-        self._thread = threading.Thread(target=self._accept, daemon=True)
-        self._thread.start()
+        super().__init__(shown, folder)
+        self.url = f"https://localhost:{self.port}/upload"
 
-    def stop(self):
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join(20)
+    @property
+    def failures(self):
+        return [connection.failure for connection in self.connections if connection.failure]
 
-    def _accept(self):
-        while True:
-            try:
-                sock, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            sock.settimeout(20)
-            # An alert that waits for an acknowledgement is lost when what was not read is thrown away.
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with sock:
-                try:
-                    self._serve(self.context.wrap_socket(sock, server_side=True))
-                except OSError as problem:
-                    self.failures.append(str(problem))
+    def _new_context(self, pem):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem)
+        context.load_verify_locations(self.shown.cacert)
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.post_handshake_auth = self._asks
+        context.minimum_version = context.maximum_version = self._version
+        return context
 
-    def _serve(self, stream):
+    def _serve(self, sock, connection):
+        # An alert that waits for an acknowledgement is lost when what was not read is thrown away.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream = self._context.wrap_socket(sock, server_side=True)
         with stream:
             received = b""
             while b"\r\n\r\n" not in received:
@@ -71,9 +52,9 @@ class Server:
                 try:
                     stream.verify_client_post_handshake()
                 except ssl.SSLError as problem:
-                    self.failures.append(str(problem))
+                    connection.failure = str(problem)
                     stream.sendall(FORBIDDEN)
-                    self._drain(stream)
+                    drain_tls(stream)
                     return
                 stream.do_handshake()
                 time.sleep(self._pause)
@@ -102,26 +83,18 @@ class Server:
         stream.settimeout(20)
         return stream.getpeercert()
 
-    @staticmethod
-    def _drain(stream):
-        try:
-            while stream.recv(1 << 16):
-                pass
-        except OSError:
+
+def drain_tls(stream):
+    try:
+        while stream.recv(1 << 16):
             pass
+    except OSError:
+        pass
 
 
 @pytest.fixture
-def serve(forge, tmp_path):
-    servers = []
-
-    def serve(version="TLSv1_3", **options):
-        servers.append(Server(leaf(forge), tmp_path, version, **options))
-        return servers[-1]
-
-    yield serve
-    for server in servers:
-        server.stop()
+def serve(serve_tls, forge):
+    return lambda *version, **options: serve_tls(leaf(forge), AskingServer, *version, **options)
 
 
 @pytest.fixture
@@ -160,7 +133,7 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
     server = serve(version)
     result = upload(server, size, certificate=make and make(forge))
     assert result.code == 5, result
-    assert server.connections == 1, server.failures
+    assert len(server.connections) == 1, server.failures
     assert server.bodies == []
     assert result.err.startswith("gighive-upload: TLS with localhost failed: the server says: "), result
     assert "stored" not in result.err
@@ -186,7 +159,7 @@ def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recordi
         "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--retry-max-delay", "10ms",
         retries=None)
     assert result.code == 5, result
-    assert server.connections == 1
+    assert len(server.connections) == 1
 
 
 # MARK: Behind the request's head
@@ -201,7 +174,7 @@ def test_a_certificate_is_shown_when_it_is_asked_for_later(forge, serve, upload,
     result = upload(server, size, "--stall-timeout", "10s", certificate=own)
     assert result.code == 0, (result.err, server.failures)
     assert server.subjects == ["a late uploader"]
-    assert server.connections == 1
+    assert len(server.connections) == 1
     assert len(server.bodies[0]) > size
 
 
@@ -241,7 +214,7 @@ def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, ser
     server = serve(asks=True)
     result = upload(server, size, certificate=make(forge))
     assert result.code == 5, result
-    assert server.connections == 1, server.failures
+    assert len(server.connections) == 1, server.failures
     assert f"TLS with localhost failed: the server says: {words}." in result.err, result
 
 
@@ -251,4 +224,4 @@ def test_a_client_without_one_hears_it_from_the_server_that_asks_later(serve, up
     result = upload(server, 1000)
     assert result.code == 6, result
     assert "extension not received" in server.failures[0]
-    assert server.connections == 1
+    assert len(server.connections) == 1

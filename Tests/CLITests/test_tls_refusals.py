@@ -13,23 +13,9 @@ from certificates_forge import HOST, leaf, openssl
 from certificates_matrix import CASES
 from program import wait_until
 from test_tls import key_pin
-from tls_servers import ANSWER, CutServer, Server, drain
+from tls_servers import ANSWER, CutServer, drain
 
 SECRET = "Planted-pa55word"
-
-
-@pytest.fixture
-def serve(tmp_path):
-    """Starts TLS servers."""
-    servers = []
-
-    def serve(shown, kind=Server, **options):
-        servers.append(kind(shown, tmp_path, **options))
-        return servers[-1]
-
-    yield serve
-    for server in servers:
-        server.stop()
 
 
 @pytest.fixture
@@ -59,13 +45,12 @@ def check_sentence(result, *words):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, serve, upload, case):
-    server = serve(case.good(forge))
-    result = upload(server, "--cacert", server.shown.cacert, host=case.host)
-    assert result.code == 0, result
+def test_a_wrong_certificate_is_refused_and_a_good_one_beside_it_is_not(forge, serve_tls, upload, case):
+    server = serve_tls(case.good(forge))
+    upload(server, "--cacert", server.shown.cacert, host=case.host).check()
     assert b"POST /upload" in server.received
     assert b"Authorization" not in server.connections[0].tunnel, "the proxy saw the password"
-    server = serve(case.wrong(forge))
+    server = serve_tls(case.wrong(forge))
     result = upload(server, "--cacert", server.shown.cacert, host=case.host)
     check_refused(result, server, case.host.strip("[]"), *case.words)
 
@@ -82,14 +67,14 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_an_old_or_weak_protocol_is_refused(forge, serve, upload, name):
+def test_an_old_or_weak_protocol_is_refused(forge, serve_tls, upload, name):
     """Also with --insecure, which is about the certificate only."""
     wrong, good = SETTINGS[name]
     shown = leaf(forge, key="rsa2048", usage="digitalSignature,keyEncipherment")
-    server = serve(shown, **good)
+    server = serve_tls(shown, **good)
     assert upload(server, "--cacert", shown.cacert).code == 0
     for options in (["--cacert", shown.cacert], ["--insecure"]):
-        server = serve(shown, **wrong)
+        server = serve_tls(shown, **wrong)
         result = upload(server, *options)
         assert result.code == 5, result
         assert server.received == b""
@@ -99,16 +84,16 @@ def test_an_old_or_weak_protocol_is_refused(forge, serve, upload, name):
 # MARK: Pins
 
 
-def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve, upload):
+def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls, upload):
     shown = leaf(forge)
     right, authority = key_pin(shown.leaf.path), key_pin(shown.leaf.issuer.path)
-    server = serve(shown)
+    server = serve_tls(shown)
     assert upload(server, "--cacert", shown.cacert, "--pin", right).code == 0
-    assert upload(serve(shown), "--insecure", "--pin", right).code == 0
+    assert upload(serve_tls(shown), "--insecure", "--pin", right).code == 0
     for wrong in (["--pin", authority], ["--pin", authority, "--pin", "sha256//" + "A" * 43 + "="]):
-        server = serve(shown)
+        server = serve_tls(shown)
         check_refused(upload(server, "--cacert", shown.cacert, *wrong), server, right, "--pin")
-        server = serve(shown)
+        server = serve_tls(shown)
         result = upload(server, "--insecure", *wrong)
         assert (result.code, server.received) == (5, b""), result
 
@@ -118,9 +103,9 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve, up
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("ending", ["fin", "rst"])
-def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve, upload, version, ending):
+def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, version, ending):
     shown = leaf(forge)
-    cut = functools.partial(serve, shown, CutServer, ending=ending, minimum=version, maximum=version)
+    cut = functools.partial(serve_tls, shown, CutServer, ending=ending, minimum=version, maximum=version)
     whole = cut(records=1000)
     upload(whole, "--cacert", shown.cacert, "--retries", "0")
     assert b"POST /upload" in whole.received
@@ -247,27 +232,14 @@ class LiveServer:
         self._process.wait()
 
 
-@pytest.fixture
-def live(tmp_path):
-    servers = []
-
-    def live(shown, *options):
-        servers.append(LiveServer(shown, tmp_path, *options))
-        return servers[-1]
-
-    yield live
-    for server in servers:
-        server.stop()
-
-
 def uploading(start, recording, server, shown):
     url = f"https://127.0.0.1:{server.port}/upload"
     return start("send", recording(1000), "--multipart-url", url, "--cacert", shown.cacert, "--quiet")
 
 
-def test_a_renegotiation_is_refused(forge, live, start, recording):
+def test_a_renegotiation_is_refused(forge, serve_tls, start, recording):
     shown = leaf(forge)
-    server = live(shown, "-tls1_2")
+    server = serve_tls(shown, LiveServer, "-tls1_2")
     running = uploading(start, recording, server, shown)
     server.wait_for(b"POST /upload")
     server.say(b"R")
@@ -278,10 +250,10 @@ def test_a_renegotiation_is_refused(forge, live, start, recording):
 
 
 @pytest.mark.parametrize("command", [b"k", b"K"], ids=["KeyUpdate", "KeyUpdate that asks for one"])
-def test_new_keys_are_taken_in_the_middle(forge, live, start, recording, command):
+def test_new_keys_are_taken_in_the_middle(forge, serve_tls, start, recording, command):
     """What TLS 1.3 has instead of renegotiation."""
     shown = leaf(forge)
-    server = live(shown, "-tls1_3", "-msg")
+    server = serve_tls(shown, LiveServer, "-tls1_3", "-msg")
     running = uploading(start, recording, server, shown)
     server.wait_for(b"POST /upload")
     server.say(command)
@@ -302,45 +274,46 @@ TRUNCATED = {
 
 
 @pytest.mark.parametrize("where", TRUNCATED)
-def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge, serve, upload, where):
+def test_an_end_without_close_notify_in_the_middle_of_an_answer_is_refused(forge, serve_tls, upload, where):
     shown = leaf(forge)
-    server = serve(shown, answer=TRUNCATED[where], says_goodbye=False)
+    server = serve_tls(shown, answer=TRUNCATED[where], says_goodbye=False)
     result = upload(server, "--cacert", shown.cacert, "--retries", "0")
     # The whole form was sent: what the server has done with it is not known.
     assert result.code == 4, result
     check_sentence(result, "cut", "may have stored it")
 
 
-def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forge, serve, upload):
+def test_an_end_without_close_notify_before_the_answer_is_a_lost_connection(forge, serve_tls, upload):
     shown = leaf(forge)
-    result = upload(serve(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retries", "0")
+    result = upload(serve_tls(shown, answer=b"", says_goodbye=False), "--cacert", shown.cacert, "--retries", "0")
     assert result.code == 4, result
     check_sentence(result, "lost", "may have stored it")
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])
-def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve, upload, says_goodbye):
+def test_the_end_after_a_whole_response_needs_no_close_notify(forge, serve_tls, upload, says_goodbye):
     shown = leaf(forge)
-    server = serve(shown, says_goodbye=says_goodbye)
+    server = serve_tls(shown, says_goodbye=says_goodbye)
     assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
 
 
-def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serve, upload):
+def test_close_notify_ends_an_answer_whose_length_nothing_else_tells(forge, serve_tls, upload):
     shown = leaf(forge)
-    server = serve(shown, answer=TRUNCATED["where only the end tells the length"])
+    server = serve_tls(shown, answer=TRUNCATED["where only the end tells the length"])
     assert upload(server, "--cacert", shown.cacert, "--retries", "0").code == 0
 
 
 # MARK: Client certificates
 
 
-def test_an_encrypted_key_is_refused_and_no_passphrase_is_asked_for(forge, serve, upload, tmp_path):
+@pytest.mark.parametrize("encryption", [["-aes256"], ["-des3", "-traditional"]])
+def test_an_encrypted_key_is_refused_and_no_passphrase_is_asked_for(forge, serve_tls, upload, tmp_path, encryption):
     shown, own = leaf(forge), forge.issue("/CN=an uploader", issuer=forge.authority(), key="ecb")
     locked = tmp_path / "locked.key"
-    openssl("pkey", "-in", own.key, "-aes256", "-passout", "pass:Planted-phrase", "-out", str(locked))
+    openssl("pkey", "-in", own.key, *encryption, "-passout", "pass:Planted-phrase", "-out", str(locked))
     pair = ["--cert", own.path, "--key"]
-    assert upload(serve(shown), "--cacert", shown.cacert, *pair, own.key).code == 0
-    server = serve(shown)
+    assert upload(serve_tls(shown), "--cacert", shown.cacert, *pair, own.key).code == 0
+    server = serve_tls(shown)
     result = upload(server, "--cacert", shown.cacert, *pair, locked)
     assert result.code == 5, result
     assert server.connections == []

@@ -72,8 +72,7 @@ def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, whe
     stub.set_faults()
     stub._requests.clear()
     # By its ID, because the error may count as a failure that needs a person.
-    result = program.run("resume", record.id, "--progress=none", env=PASSWORD)
-    assert result.code == 0, result
+    program.run("resume", record.id, "--progress=none", env=PASSWORD).check()
     assert is_delivered(stub, record.source)
     assert stub.recordings[0].upload_id == record.upload_path.rpartition("/")[2]
     assert sent(stub) == (0 if where == "finalize/" else SIZE - AT) and of_kind(stub, "create") == []
@@ -84,8 +83,7 @@ def test_a_stranger_delivers_nothing_and_loses_nothing(program, interrupted, whe
 def test_an_upload_that_a_stranger_denied_is_resumed_once_the_server_answers(program, interrupted, status, count):
     stub, record = interrupted()
     stub.set_faults(f"head/somebody-else={status}@{count}")
-    result = resume(program, retries=5)
-    assert result.code == 0, result
+    resume(program, retries=5).check()
     assert is_delivered(stub, record.source)
     assert stub.recordings[0].upload_id == record.upload_path.rpartition("/")[2]
     assert sent(stub) <= SIZE - AT + 2 * CREATION  # what was created to prove who answers may carry data
@@ -111,8 +109,7 @@ def test_an_upload_is_lost_only_when_a_new_one_has_proved_who_answers(program, i
     """A proxy replaces the pages of all errors, so the old address never gives one with Tus-Resumable."""
     stub, record = interrupted()
     stub.set_faults(f"head/gone={status}@1", "error-pages")
-    result = resume(program, retries=5)
-    assert result.code == 0, result
+    resume(program, retries=5).check()
     assert is_delivered(stub, record.source)
     old = record.upload_path
     new = "/files/" + stub.recordings[0].upload_id
@@ -144,16 +141,14 @@ def test_a_patch_that_something_else_answers_loses_nothing(hive, program, record
 
 def test_a_success_that_a_stranger_tells_has_stored_nothing(hive, program, recording):
     stub, file = hive("patch/somebody-else=204@1"), recording(SIZE)
-    result = program.send(stub, *TUS, file, *SOON, retries=3)
-    assert result.code == 0, result
+    program.send(stub, *TUS, file, *SOON, retries=3).check()
     assert is_delivered(stub, file)
 
 
 @pytest.mark.parametrize("status", [404, 410])
 def test_an_upload_that_vanishes_behind_a_proxy_with_its_own_pages_starts_over(hive, program, recording, status):
     stub, file = hive(f"PATCH/gone={status}@2-2", "error-pages"), recording(LARGE)
-    result = program.send(stub, *TUS, file, *SOON, retries=5)
-    assert result.code == 0, result
+    program.send(stub, *TUS, file, *SOON, retries=5).check()
     assert is_delivered(stub, file)
 
 

@@ -41,11 +41,22 @@ class Server:
         self.connections: list[Connection] = []
         self._answer = answer
         self._says_goodbye = says_goodbye
-        self._context = server_context(str(pem), **context)
+        self._context = self._new_context(pem, **context)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
+
+    def _new_context(self, pem: Path, minimum: str = "TLSv1_2", maximum: str = "TLSv1_3", ciphers: str = "") -> ssl.SSLContext:
+        """Takes any certificate: it is the client that has to refuse."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
+        context.load_cert_chain(pem)
+        context.minimum_version = ssl.TLSVersion[minimum]
+        context.maximum_version = ssl.TLSVersion[maximum]
+        context.options |= ssl.OP_NO_TICKET  # 1.2
+        context.num_tickets = 0  # 1.3
+        return context
 
     def stop(self) -> None:
         # Closing alone would not wake the thread.
@@ -122,24 +133,49 @@ class Server:
         return True
 
 
+class PickyServer(Server):
+    """Does not answer a ClientHello that is longer than `limit` bytes, as some servers and middleboxes do not: it closes the
+    connection ("fin"), resets it ("rst") or keeps silent ("silence")."""
+
+    def __init__(self, shown: Shown, folder: Path, ending: str, limit: int):
+        self._ending, self._limit = ending, limit
+        self.hellos: list[bytes] = []
+        self._silent: list[socket.socket] = []
+        super().__init__(shown, folder)
+
+    def _serve(self, sock: socket.socket, connection: Connection) -> None:
+        hello = b""
+        while len(hello) < 5 or len(hello) < 5 + int.from_bytes(hello[3:5], "big"):
+            hello = sock.recv(1 << 16, socket.MSG_PEEK)
+        self.hellos.append(hello)
+        if len(hello) <= self._limit:
+            return super()._serve(sock, connection)
+        if self._ending == "rst":
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if self._ending == "silence":
+            self._silent.append(sock.dup())  # it stays open when this one is closed
+
+
+def extension(hello: bytes, wanted: int) -> bytes:
+    """The data of a ClientHello's extension (RFC 8446, 4.1.2 and 4.2), or none."""
+    at = 5 + 4 + 2 + 32  # record, handshake message, version, random
+    at += 1 + hello[at]
+    at += 2 + int.from_bytes(hello[at : at + 2], "big")
+    at += 1 + hello[at] + 2
+    while at < len(hello):
+        kind, length = int.from_bytes(hello[at : at + 2], "big"), int.from_bytes(hello[at + 2 : at + 4], "big")
+        if kind == wanted:
+            return hello[at + 4 : at + 4 + length]
+        at += 4 + length
+    return b""
+
+
 def drain(sock: socket.socket) -> None:
     try:
         while socket.socket.recv(sock, 1 << 16):
             pass
     except OSError:
         pass
-
-
-def server_context(pem: str, minimum: str = "TLSv1_2", maximum: str = "TLSv1_3", ciphers: str = "") -> ssl.SSLContext:
-    """Takes any certificate: it is the client that has to refuse."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers(ciphers or "ALL:@SECLEVEL=0")
-    context.load_cert_chain(pem)
-    context.minimum_version = ssl.TLSVersion[minimum]
-    context.maximum_version = ssl.TLSVersion[maximum]
-    context.options |= ssl.OP_NO_TICKET  # 1.2
-    context.num_tickets = 0  # 1.3
-    return context
 
 
 class CutServer(Server):

@@ -21,7 +21,7 @@ def main() -> int:
     began = time.monotonic()
     try:
         if options.build:
-            build.binary("replay")
+            build.binary(options.build)
             return 0
         fuzzer = build.binary("fuzzer")
     except build.BuildFailed as reason:
@@ -50,7 +50,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=30, help="for each target (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of libFuzzer's choices; 0: another one each time (%(default)s)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, help="targets at a time (%(default)s)")
-    parser.add_argument("--build", action="store_true", help="only what replays the corpora")
+    parser.add_argument("--build", choices=("replay", "fuzzer"), help="only this program; replay is for the corpora")
     parser.add_argument("--board", action="store_true", help="replay the corpora on a 32-bit board instead")
     sysroot = build.ROOT / ".build/sysroot/armel"
     parser.add_argument("--sysroot", type=Path, default=sysroot, help="Debian's armel libraries (%(default)s)")

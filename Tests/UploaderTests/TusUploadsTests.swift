@@ -44,26 +44,9 @@ struct TusUploadsTests {
     }
   }
 
-  // MARK: Interruptions
-
-  @Test(arguments: [(0, 0), (150_000, 0), (150_000, 100_000), (300_000, 300_000)])
-  func behindABrokenConnectionTheUploadContinuesAtTheServersOffset(sent: Int, kept: Int) throws {
-    let bench = UploadBench(length: 300_000)
-    let stub = TusStub(length: 300_000, cuts: [TusStub.Cut(after: sent, kept: kept)])
-    let server = LoopbackServer { stub.answer($0) }
-    try bench.upload(try bench.tus(server))
-    let requests = server.finish()
-    try #require(requests.count == (kept < 300_000 ? 5 : 4))
-    #expect(lines(requests)[3] == "HEAD /files/1")
-    if kept < 300_000 {
-      #expect(requests[4].line == "PATCH /files/1" && requests[4].offset == kept)
-      #expect(sha256(requests[4].body) == sha256(Array(bench.content[kept...])))
-    }
-  }
-
   // MARK: Two requests in flight
 
-  @Test func overADistanceTwoRequestsAreUnderWay() throws {
+  @Test func overADistanceTwoRequestsAreInFlight() throws {
     let length = 10 * mebibyte
     let bench = UploadBench(length: length)
     let server = LoopbackServer([

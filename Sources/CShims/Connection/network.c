@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -40,18 +41,38 @@ int32_t shim_address_family(const shim_address *address) {
     return address_of(address)->sa_family == AF_INET6 ? SHIM_FAMILY_IPV6 : SHIM_FAMILY_IPV4;
 }
 
-int32_t shim_connect(const shim_address *address) {
+int32_t shim_socket_for(const shim_address *address) {
     int descriptor = socket(address_of(address)->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
     int on = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // An interrupted non-blocking connect continues by itself, like one that is in progress.
-    if (connect(descriptor, address_of(address), address->length) < 0 && errno != EINPROGRESS && errno != EINTR) {
-        int error = errno;
-        close(descriptor);
-        return -error;
-    }
     return descriptor;
+}
+
+int32_t shim_connect(int32_t descriptor, const shim_address *address) {
+    int result = connect(descriptor, address_of(address), address->length);
+    // An interrupted non-blocking connect continues by itself, like one that is in progress.
+    return result < 0 && errno != EINPROGRESS && errno != EINTR ? -errno : 0;
+}
+
+int32_t shim_set_congestion_control(int32_t descriptor, const char *name) {
+    return setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) < 0 ? -errno : 0;
+}
+
+int32_t shim_congestion_control(int32_t descriptor, void *buffer, size_t capacity) {
+    socklen_t length = (socklen_t)capacity;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, buffer, &length) < 0) return -errno;
+    return (int32_t)strnlen(buffer, length);
+}
+
+// glibc has the function, and no header for it.
+int capget(cap_user_header_t header, cap_user_data_t data);
+
+int32_t shim_may_load_modules(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (capget(&header, sets) < 0) return 1;
+    return (sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN)) != 0;
 }
 
 int32_t shim_connect_result(int32_t descriptor) {

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <openssl/pemerr.h>
 #include <openssl/sslerr.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +146,23 @@ void shim_ssl_ctx_set_modes(SSL_CTX *context) {
 
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name) { return (int32_t)SSL_set_tlsext_host_name(ssl, name); }
 
+// OpenSSL's own choice, written out: the tuples are separated by slashes, and a key share is sent for each group with a star.
+#define CLASSICAL_GROUPS "X25519:secp256r1:X448:secp384r1:secp521r1:ffdhe2048:ffdhe3072"
+#define HYBRID_GROUPS "*X25519MLKEM768/*X25519:secp256r1/X448:secp384r1:secp521r1/ffdhe2048:ffdhe3072"
+
+int32_t shim_ssl_ctx_offer_hybrid(SSL_CTX *context) {
+    int is_known = SSL_CTX_set1_groups_list(context, HYBRID_GROUPS) == 1;
+    if (!is_known) ERR_clear_error();
+    return is_known;
+}
+
+int32_t shim_ssl_offer_classical(SSL *ssl) { return SSL_set1_groups_list(ssl, CLASSICAL_GROUPS) == 1; }
+
+const char *shim_ssl_group(SSL *ssl) {
+    int group = SSL_get_negotiated_group(ssl);
+    return group > 0 ? SSL_group_to_name(ssl, group) : NULL;
+}
+
 uint64_t shim_ssl_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
 
 uint32_t shim_x509_strict_host_flags(void) {
@@ -240,8 +258,11 @@ int32_t shim_ssl_ctx_use_certificate(SSL_CTX *context, const char *certificate_f
     if (SSL_CTX_use_certificate_chain_file(context, certificate_file) != 1) {
         result = SHIM_CERTIFICATE_UNUSABLE;
     } else if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1) {
-        int is_other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-        result = was_wanted ? SHIM_KEY_ENCRYPTED : is_other ? SHIM_KEY_OF_ANOTHER : SHIM_KEY_UNUSABLE;
+        int reason = ERR_GET_REASON(ERR_peek_last_error());
+        int is_other = reason == X509_R_KEY_VALUES_MISMATCH;
+        // A cipher that this OpenSSL does not have, such as 3DES
+        int is_encrypted = was_wanted || reason == PEM_R_UNSUPPORTED_ENCRYPTION;
+        result = is_encrypted ? SHIM_KEY_ENCRYPTED : is_other ? SHIM_KEY_OF_ANOTHER : SHIM_KEY_UNUSABLE;
     } else if (SSL_CTX_check_private_key(context) != 1) {
         result = SHIM_KEY_OF_ANOTHER;
     }

@@ -72,19 +72,6 @@ int32_t shim_sync_directory(const char *path) {
 
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 
-int32_t shim_directory_status(const char *path, shim_file_status *status) {
-    struct stat s;
-    if (stat(path, &s) < 0) return -errno;
-    memset(status, 0, sizeof *status);
-    status->device = s.st_dev;
-    status->inode = s.st_ino;
-    status->modified_seconds = s.st_mtim.tv_sec;
-    status->modified_nanoseconds = s.st_mtim.tv_nsec;
-    status->changed_seconds = s.st_ctim.tv_sec;
-    status->changed_nanoseconds = s.st_ctim.tv_nsec;
-    return 0;
-}
-
 int32_t shim_backdate_directory(const char *path, shim_file_status *status) {
     int32_t error = shim_directory_status(path, status);
     if (error) return error;

@@ -16,7 +16,7 @@
 const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_ENOENT = ENOENT;
 const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
 const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL;
-const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE;
+const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE, SHIM_EPERM = EPERM;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;
@@ -38,18 +38,29 @@ static int32_t kind_of(mode_t mode) {
     return SHIM_KIND_DEVICE;
 }
 
+static void fill(shim_file_status *status, const struct stat *s) {
+    status->device = s->st_dev;
+    status->inode = s->st_ino;
+    status->size = s->st_size;
+    status->modified_seconds = s->st_mtim.tv_sec;
+    status->modified_nanoseconds = s->st_mtim.tv_nsec;
+    status->changed_seconds = s->st_ctim.tv_sec;
+    status->changed_nanoseconds = s->st_ctim.tv_nsec;
+    status->kind = kind_of(s->st_mode);
+    status->mode = s->st_mode & 07777;
+}
+
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
     struct stat s;
     if (fstat(descriptor, &s) < 0) return -errno;
-    status->device = s.st_dev;
-    status->inode = s.st_ino;
-    status->size = s.st_size;
-    status->modified_seconds = s.st_mtim.tv_sec;
-    status->modified_nanoseconds = s.st_mtim.tv_nsec;
-    status->changed_seconds = s.st_ctim.tv_sec;
-    status->changed_nanoseconds = s.st_ctim.tv_nsec;
-    status->kind = kind_of(s.st_mode);
-    status->mode = s.st_mode & 07777;
+    fill(status, &s);
+    return 0;
+}
+
+int32_t shim_directory_status(const char *path, shim_file_status *status) {
+    struct stat s;
+    if (stat(path, &s) < 0) return -errno;
+    fill(status, &s);
     return 0;
 }
 

@@ -39,8 +39,17 @@ int32_t shim_address_text(const shim_address *address, void *buffer, size_t capa
 // SHIM_FAMILY_IPV4 or SHIM_FAMILY_IPV6.
 int32_t shim_address_family(const shim_address *address);
 
-// A non-blocking, close-on-exec TCP socket with TCP_NODELAY, whose connect(2) is in progress or done.
-int32_t shim_connect(const shim_address *address);
+// A non-blocking, close-on-exec TCP socket with TCP_NODELAY for this family of addresses; or -errno.
+int32_t shim_socket_for(const shim_address *address);
+// connect(2), which is in progress or done: 0, or -errno.
+int32_t shim_connect(int32_t descriptor, const shim_address *address);
+// TCP_CONGESTION: 0, or -errno. -ENOENT: the kernel does not have it. -EPERM: this process must not use it.
+int32_t shim_set_congestion_control(int32_t descriptor, const char *name);
+// The one in use, into a buffer of at least SHIM_CONGESTION_NAME bytes. Returns its length, or -errno.
+enum { SHIM_CONGESTION_NAME = 16 };
+int32_t shim_congestion_control(int32_t descriptor, void *buffer, size_t capacity);
+// Whether the kernel would load a module for shim_set_congestion_control, because the process has CAP_NET_ADMIN.
+int32_t shim_may_load_modules(void);
 // SO_ERROR of a connect that has become writable: 0, or -errno.
 int32_t shim_connect_result(int32_t descriptor);
 // TCP_NOTSENT_LOWAT: how much unsent data the kernel accepts before the socket stops being writable.

@@ -38,6 +38,13 @@ int32_t shim_has_aes_instructions(void);
 int32_t shim_ssl_ctx_require_tls12(SSL_CTX *context);
 void shim_ssl_ctx_set_modes(SSL_CTX *context);
 int32_t shim_ssl_set_server_name(SSL *ssl, const char *name);
+// Offers the key exchange X25519MLKEM768, which a future quantum computer cannot break (draft-ietf-tls-ecdhe-mlkem), besides
+// the classical ones. Returns 0 where OpenSSL does not know it (before 3.5).
+int32_t shim_ssl_ctx_offer_hybrid(SSL_CTX *context);
+// Offers the classical ones only, for one connection. Returns 1 or 0 (no memory).
+int32_t shim_ssl_offer_classical(SSL *ssl);
+// The name of the key exchange group, such as "x25519", or NULL before the handshake is done.
+const char *shim_ssl_group(SSL *ssl);
 // SSL_OP_NO_RENEGOTIATION: renegotiation can stall or confuse an upload, and nothing needs it.
 uint64_t shim_ssl_no_renegotiation(void);
 // No partial wildcards such as "a*.example", and the subject's CN is ignored (RFC 9525, 6.3 and 6.4).

@@ -4,7 +4,7 @@ struct EscapedText {
   let ignoresCase: Bool
 
   /// A quick check, which allocates nothing.
-  func canBegin(with byte: UInt8, at index: Int) -> Bool {
+  func canStart(with byte: UInt8, at index: Int) -> Bool {
     guard index < text.endIndex else { return false }
     return switch text[index] {
     case ASCII.percent, backslash, UInt8(ascii: "&"), UInt8(ascii: "+"): true

@@ -25,7 +25,7 @@ struct SecretForm: Equatable, Sendable {
   ///   - ignoresCase: whether to ignore case, as in host names.
   func match(in text: ArraySlice<UInt8>, at start: Int, ignoringCase ignoresCase: Bool = false) -> Match? {
     let reader = EscapedText(text: text, ignoresCase: ignoresCase)
-    guard let first = units.first?.first, reader.canBegin(with: first, at: start) else { return nil }
+    guard let first = units.first?.first, reader.canStart(with: first, at: start) else { return nil }
     // A backslash can stand for itself or start an escape, so all interpretations are followed.
     var ends = [start]
     var matched = 0

@@ -20,12 +20,12 @@ public enum FileError: Error, Equatable, Sendable {
   /// content has not.
   case rewritten
   /// It was changed after it was sent, but before the peer acknowledged all of it: the server may have a mixture.
-  case changedOnItsWay
+  case changedInTransit
 
   /// Whether the file has changed.
   package var isChange: Bool {
     switch self {
-    case .shrank, .grew, .rewritten, .changedOnItsWay: true
+    case .shrank, .grew, .rewritten, .changedInTransit: true
     case .missing, .unreadable, .notRegular, .empty, .tooLarge, .readFailed: false
     }
   }

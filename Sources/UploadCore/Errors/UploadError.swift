@@ -25,6 +25,12 @@ public enum UploadError: Error, Equatable, Sendable {
   case noSuchName(host: String)
   /// No name server answers.
   case noResolver(host: String)
+  /// Nobody on the local network answered for this name below `.local` (multicast DNS), and the system's resolver does not know
+  /// it either. `interfaces` are those that were asked on.
+  case noLocalName(host: String, interfaces: [String])
+  /// The kernel does not have this congestion control algorithm, or does not allow it to this process. `available` are those
+  /// that it has, `allowed` those that need no CAP_NET_ADMIN; empty if the kernel does not say.
+  case congestionControlRefused(name: String, available: String, allowed: String, SystemError)
   /// Connecting failed for all addresses; this is the last one, with its error.
   case notConnected(host: String, address: String, SystemError)
   /// A time limit was exceeded. `peer` is the address, or the host before it was resolved.
@@ -111,7 +117,9 @@ extension UploadError {
   package var isTransient: Bool {
     switch self {
     case .timedOut(.delivering, _, _): false
-    case .noResolver, .notConnected, .timedOut, .connectionLost, .uploadLost, .stillProcessing, .notFromServer: true
+    case .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost, .uploadLost, .stillProcessing,
+      .notFromServer:
+      true
     case .invalidResponse(let error, _): error.isTransient
     case .tls(let error, _): error.isTransient
     case .tus(let error): error.isTransient
@@ -121,17 +129,17 @@ extension UploadError {
       false
     case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
     case .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources: false
-    case .proxyUnusable: false
+    case .proxyUnusable, .congestionControlRefused: false
     }
   }
 
   /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool {
     switch self {
-    case .cancelled, .timedOut, .proxyUnusable: true
+    case .cancelled, .timedOut, .proxyUnusable, .congestionControlRefused: true
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered:
       isTransient
-    case .noSuchName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
+    case .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
     case .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers, .sizeDiffers,
       .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain, .notFromServer,
       .guestTokenRefused, .termsNotAccepted:
@@ -150,6 +158,7 @@ extension UploadError {
     case .checksumDiffers(let sent, let stored): .checksumDiffers(sent: sent, stored: secrets.line(stored))
     case .tus(let error): .tus(error.redacted(secrets))
     case .noSuchName(let host): .noSuchName(host: secrets.host(host))
+    case .noLocalName(let host, let interfaces): .noLocalName(host: secrets.host(host), interfaces: interfaces)
     case .noResolver(let host): .noResolver(host: secrets.host(host))
     case .notConnected(let host, let address, let error):
       .notConnected(host: secrets.host(host), address: address, error)
@@ -161,7 +170,7 @@ extension UploadError {
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: self
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
-    case .outOfResources: self
+    case .outOfResources, .congestionControlRefused: self
     }
   }
 
@@ -175,6 +184,7 @@ extension UploadError {
     case .refused, .redirected, .redirectionRefused, .proxyRefused, .unconfirmed, .stillProcessing: false
     case .prematureSuccess, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
     case .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted: false
+    case .congestionControlRefused, .noLocalName: false
     }
   }
 
@@ -191,6 +201,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
     case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
     case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
+    case .congestionControlRefused, .noLocalName: false
     }
   }
 }

@@ -1,10 +1,10 @@
 /// When a change of only the file's status (ctime) was noticed: its size and modification time are the same.
 package enum StatusChange: Equatable, Sendable {
   /// Before the end of the file was read.
-  case underWay
+  case whileReading
   /// The end of the file has been read, and is held back. `isDigested`: whether the digest covers every byte sent since the
   /// file was last seen unchanged.
   case beforeEnd(isDigested: Bool)
   /// The whole file was sent, as pages that could still change in transit.
-  case behindEnd
+  case afterEnd
 }

@@ -3,6 +3,6 @@ package enum ContentSent: Equatable, Sendable {
   /// Not a byte.
   case none
   /// A part, but not the last byte.
-  case begun
+  case partial
   case whole
 }

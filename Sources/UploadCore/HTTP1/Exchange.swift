@@ -59,7 +59,7 @@ package struct Exchange: Sendable {
   }
 
   /// Whether any part of a response has arrived, including interim responses.
-  package var hasBegunReceiving: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
+  package var hasResponseStarted: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
 
   /// Whether nothing of a final response has arrived, so that the end of the connection truncates none.
   package var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }

@@ -29,7 +29,4 @@ package struct HTTPRequest: Equatable, Sendable {
 
   /// The length of the content in bytes.
   package var contentLength: Int64 { body?.length ?? 0 }
-
-  /// The offset of the content in the file, in bytes.
-  package var fileOffset: Int64 { body?.fileOffset ?? 0 }
 }

@@ -13,6 +13,12 @@ package struct IPAddress: Equatable, Sendable {
     self.bytes = bytes
   }
 
+  /// 4 or 16 bytes in network order; nil for any other count.
+  package init?(octets: some Collection<UInt8>) {
+    guard octets.count == 4 || octets.count == 16 else { return nil }
+    bytes = Array(octets)
+  }
+
   /// Whether both addresses have the same prefix. Addresses of different versions never do.
   /// - Parameter bits: the length of the prefix.
   package func shares(_ bits: Int, with other: IPAddress) -> Bool {

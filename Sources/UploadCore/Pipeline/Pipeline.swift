@@ -37,8 +37,8 @@ package struct Pipeline: Sendable {
   package var awaitsHead: Bool { (earlier ?? current).exchange.awaitsHead }
 
   /// Whether anything has been received on the connection.
-  private var hasBegunReceiving: Bool {
-    hasAnsweredEarlier || (earlier ?? current).exchange.hasBegunReceiving
+  private var hasResponseStarted: Bool {
+    hasAnsweredEarlier || (earlier ?? current).exchange.hasResponseStarted
   }
 
   /// How much content of the oldest request may have been sent.
@@ -47,7 +47,7 @@ package struct Pipeline: Sendable {
     if earlier != nil { return .whole }
     let offered = offered - start
     if offered >= current.length { return .whole }
-    return offered > Int64(current.head.count) ? .begun : .none
+    return offered > Int64(current.head.count) ? .partial : .none
   }
 
   /// How many bytes of content of all requests in flight have arrived at the peer at least.
@@ -68,7 +68,7 @@ package struct Pipeline: Sendable {
     if hasEnded { return .announced }
     let hasSentLittle = offered - contentStart <= Int64(Limits.runLength)
     if hasAnsweredEarlier, awaitsHead || isOrderly { return .used(hasSentLittle: isOrderly || hasSentLittle) }
-    guard isReused, !hasBegunReceiving else { return .fresh }
+    guard isReused, !hasResponseStarted else { return .fresh }
     return .used(hasSentLittle: hasSentLittle)
   }
 

@@ -1,7 +1,7 @@
 /// Why a tus upload cannot continue.
 public enum TusError: Error, Equatable, Sendable {
   /// The address does not answer as a tus server.
-  case notSpoken(status: Int)
+  case notSupported(status: Int)
   /// The server does not support version 1.0.0.
   case versionNotSupported(offered: String)
   /// The file is larger than the server accepts (Tus-Max-Size). Sizes in bytes.
@@ -31,7 +31,7 @@ extension TusError {
   var isTransient: Bool {
     switch self {
     case .locked, .checksumMismatch, .noOffset, .unproved: true
-    case .notSpoken, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
+    case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
       .offsetBeyond, .refused:
       false
     }
@@ -41,7 +41,7 @@ extension TusError {
   var isIntegrityFailure: Bool {
     switch self {
     case .offsetBeyond: true
-    case .notSpoken, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .noOffset,
+    case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .noOffset,
       .checksumMismatch, .locked, .refused, .unproved:
       false
     }
@@ -52,7 +52,7 @@ extension TusError {
     switch self {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
-    case .notSpoken, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .checksumMismatch,
+    case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .checksumMismatch,
       .locked, .refused, .unproved:
       self
     }

@@ -8,7 +8,7 @@ struct TusInFlight: Sendable {
   /// The requests of the last interruption, and how many of their bytes had arrived at the peer.
   private var interrupted: (patches: [PatchRange], arrived: Int64)?
   /// Whether content may be sent with the creation.
-  var mayGoWithCreation = true
+  var mayBeSentWithCreation = true
 
   mutating func take(_ patch: PatchRange) {
     hasPipelined = !patches.isEmpty

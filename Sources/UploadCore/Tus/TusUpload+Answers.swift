@@ -33,7 +33,7 @@ extension TusUpload {
   private mutating func receiveOffer(_ status: Int, _ fields: [Field]) throws(TusError) {
     if status == 412 { throw versionMismatch(fields) }
     guard status == 200 || status == 204, let offer = try TusOffer(fields) else {
-      throw .notSpoken(status: status)
+      throw .notSupported(status: status)
     }
     if let limit = offer.maximumSize, plan.length > limit { throw .tooLarge(size: plan.length, limit: limit) }
     self.offer = offer
@@ -59,7 +59,7 @@ extension TusUpload {
       if status >= 400, status < 500, agreement.sentEnd > 0, status != 401, status != 403,
         !RetryPolicy.isTransient(status: status)
       {
-        inFlight.mayGoWithCreation = false
+        inFlight.mayBeSentWithCreation = false
         return
       }
       throw .refused(method: "POST", status: status)

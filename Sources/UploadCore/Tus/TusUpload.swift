@@ -153,7 +153,7 @@ package struct TusUpload: Sendable {
     var contentLength: Int64 = 0
     // A checksum is only sent with PATCH, because it must be known beforehand. The content never includes the last byte: if
     // the response is lost, the server must not have a complete upload with an unknown URL.
-    if offer.createsWithUpload, inFlight.mayGoWithCreation, offer.checksum == nil, !resource.declaresLength {
+    if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !resource.declaresLength {
       contentLength = min(plan.length - 1, Limits.creationUploadLength, plan.options.chunkLength ?? plan.length)
     }
     if contentLength > 0 {
@@ -235,7 +235,7 @@ package struct TusUpload: Sendable {
     switch state {
     case .creating:
       // If the server has created it, that upload expires.
-      inFlight.mayGoWithCreation = inFlight.mayGoWithCreation && arrived == 0
+      inFlight.mayBeSentWithCreation = inFlight.mayBeSentWithCreation && arrived == 0
     case .sending:
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
       inFlight.interrupt(arrived: arrived)

@@ -8,7 +8,7 @@ struct ContentCheck: Sendable {
   enum Answer: Equatable, Sendable {
     case proceed
     /// Read the whole file again, and compare it with what was sent.
-    case readAgain
+    case reread
     case changed(FileError)
   }
 
@@ -16,7 +16,7 @@ struct ContentCheck: Sendable {
   let hasDigest: Bool
   /// Whether the server confirms the digest of what it has stored.
   let isConfirmed: Bool
-  private var hasReadAgain = false
+  private var hasReread = false
   /// Whether the status has changed, and nothing has shown since that the content has not.
   private var hasStatusChanged = false
 
@@ -28,25 +28,25 @@ struct ContentCheck: Sendable {
   mutating func answer(to statusChange: StatusChange) -> Answer {
     hasStatusChanged = true
     switch statusChange {
-    case .behindEnd: return .changed(.changedOnItsWay)
-    case .underWay: return hasDigest && !hasReadAgain ? .proceed : .changed(.rewritten)
+    case .afterEnd: return .changed(.changedInTransit)
+    case .whileReading: return hasDigest && !hasReread ? .proceed : .changed(.rewritten)
     case .beforeEnd(let isDigested):
       // Only the server can confirm bytes that were sent twice, or before the digest had reached them.
-      guard hasDigest, !hasReadAgain, isDigested || isConfirmed else { return .changed(.rewritten) }
-      hasReadAgain = true
-      return .readAgain
+      guard hasDigest, !hasReread, isDigested || isConfirmed else { return .changed(.rewritten) }
+      hasReread = true
+      return .reread
     }
   }
 
   /// - Returns: the error of a file that was read again; nil if it is what was sent.
-  mutating func problem(sent: String, now: String, isSteady: Bool) -> FileError? {
-    hasStatusChanged = !(isSteady && sent == now)
+  mutating func problem(sent: String, now: String, isStable: Bool) -> FileError? {
+    hasStatusChanged = !(isStable && sent == now)
     return hasStatusChanged ? .rewritten : nil
   }
 
   /// - Returns: the error of the file behind a failed attempt; nil if there is none. If a range is rewritten after its checksum
   ///   was computed and before it is sent, the checksum does not match.
-  func problem(behind error: UploadError) -> FileError? {
+  func problem(after error: UploadError) -> FileError? {
     guard hasStatusChanged, case .tus(.checksumMismatch) = error else { return nil }
     return .rewritten
   }

@@ -118,7 +118,7 @@ struct MultipartTask: Sendable {
     if request.isForGigHive { return .allowed }
     switch interruption.sent {
     case .none: return .allowed
-    case .begun: return .forbidden
+    case .partial: return .forbidden
     case .whole: return interruption.error.leavesOutcomeOpen ? .couldStoreTwice : .forbidden
     }
   }

@@ -44,16 +44,16 @@ struct ServerTraits: Sendable {
 
   /// Whether the server closed the connection before the request arrived, so that repeating it on another one is not a failure.
   /// Without an announcement by the server this applies once: from then on no connection is reused.
-  mutating func excuses(_ interruption: Interruption) -> Bool {
+  mutating func tolerates(_ interruption: Interruption) -> Bool {
     guard case .connectionLost = interruption.error else { return false }
     switch interruption.connection {
     case .fresh: return false
     case .announced: return true
     case .used where connectionReuse == .avoided: return false
     case .used(let hasSentLittle):
-      let isExcused = hasSentLittle || connectionReuse == .suspect
-      connectionReuse = isExcused ? .avoided : .suspect
-      return isExcused
+      let isTolerated = hasSentLittle || connectionReuse == .suspect
+      connectionReuse = isTolerated ? .avoided : .suspect
+      return isTolerated
     }
   }
 

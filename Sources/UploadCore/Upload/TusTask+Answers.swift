@@ -2,10 +2,10 @@
 extension TusTask {
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
-    case .askingToken: try receiveToken(answer)
+    case .checkingToken: try receiveToken(answer)
     case .uploading, .locating: try receiveUpload(answer, target)
     case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
-    case .notSpoken, .hashing, .done: break
+    case .notSupported, .hashing, .done: break
     }
   }
 
@@ -38,17 +38,17 @@ extension TusTask {
   private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
     switch error {
     // Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
-    case .notSpoken(status: 403), .notSpoken(status: 501): upload.assumeOffer()
-    case .notSpoken(let status) where TusTask.isOfNoTusServer(status):
+    case .notSupported(status: 403), .notSupported(status: 501): upload.assumeOffer()
+    case .notSupported(let status) where TusTask.rulesOutTus(status):
       // The response may not be from the server, so a started upload is not replaced by a form.
-      if request.mustSpeakTus || upload.location != nil { return upload.assumeOffer() }
-      state = .notSpoken
+      if request.requiresTus || upload.location != nil { return upload.assumeOffer() }
+      state = .notSupported
     case .refused(method: "POST", let status)
-    where wasCreating && !request.mustSpeakTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
-      state = .notSpoken
+    where wasCreating && !request.requiresTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
+      state = .notSupported
     case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
     case .unproved(let status): throw .notFromServer(status: status)
-    case .notSpoken, .refused: throw answer.refusal
+    case .notSupported, .refused: throw answer.refusal
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
       .checksumMismatch, .locked:
       throw .tus(error)
@@ -90,7 +90,7 @@ extension TusTask {
   }
 
   /// Whether this status of a response to OPTIONS means that the server does not support tus.
-  private static func isOfNoTusServer(_ status: Int) -> Bool {
+  private static func rulesOutTus(_ status: Int) -> Bool {
     (status < 500 || status == 501) && status != 401 && status != 407 && !RetryPolicy.isTransient(status: status)
   }
 }

@@ -1,16 +1,16 @@
 /// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
-///     askingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
+///     checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
 ///     (guests)          ▲  │                      │    ▲
 ///                       │  └── fallBackToMultipart         ▼    │
 ///                       └────────────────────── locating (GigHive does not find the upload)
 struct TusTask: Sendable {
   enum State: Sendable {
     /// Ask whether a guest's upload token is valid, before the first byte.
-    case askingToken
+    case checkingToken
     case uploading
     /// The server does not support tus.
-    case notSpoken
+    case notSupported
     /// The server has every byte, and the rest of the digest is computed. `isGone`: it no longer knows the upload, perhaps
     /// because it has become a recording.
     case hashing(isGone: Bool)
@@ -50,7 +50,7 @@ struct TusTask: Sendable {
     let isGuest = plan.isGuest && plan.request.isForGigHive
     guard !isGuest || plan.request.fields.contains(FormField("tos_accepted", "true")) else { throw .termsNotAccepted }
     self.plan = plan
-    state = isGuest ? .askingToken : .uploading
+    state = isGuest ? .checkingToken : .uploading
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
@@ -66,7 +66,7 @@ struct TusTask: Sendable {
   /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
     switch state {
-    case .askingToken, .uploading, .notSpoken: history.highestOffset
+    case .checkingToken, .uploading, .notSupported: history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
@@ -89,7 +89,7 @@ struct TusTask: Sendable {
 
   var lastOffset: Int64 {
     switch state {
-    case .askingToken, .uploading, .notSpoken: history.offset
+    case .checkingToken, .uploading, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
@@ -101,9 +101,9 @@ struct TusTask: Sendable {
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     switch state {
-    case .askingToken: return .ask(finalize(uploadID: ""))
+    case .checkingToken: return .ask(finalize(uploadID: ""))
     case .uploading, .locating: return try nextOfUpload()
-    case .notSpoken: return .fallBackToMultipart
+    case .notSupported: return .fallBackToMultipart
     case .hashing(let isGone):
       if request.computesSHA256 { return .hash(.wholeFile) }
       complete(SentFile(size: plan.size, sha256: nil), isGone: isGone)
@@ -204,7 +204,7 @@ struct TusTask: Sendable {
     case .uploading, .locating:
       if upload.mayHaveSentEnd(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(arrived: interruption.arrived)
-    case .askingToken, .notSpoken, .hashing, .finalizing, .done: break
+    case .checkingToken, .notSupported, .hashing, .finalizing, .done: break
     }
   }
 }

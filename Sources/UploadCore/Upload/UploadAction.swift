@@ -8,9 +8,9 @@ package enum UploadAction: Equatable, Sendable {
   /// Read the credentials again, after they were refused.
   case renewCredentials
   /// Report a failed attempt that will be retried.
-  case tell(Retry)
+  case reportRetry(Retry)
   /// Report that the server does not support tus, and that the recording is sent as a form.
-  case tellMultipartFallback
+  case reportMultipartFallback
   case wait(untilMilliseconds: Int64)
   /// Wait for the next event.
   case await

@@ -17,7 +17,7 @@
 ///                                          holding ───▶ rereading
 ///                                              ▲             │ unchanged
 ///                                              │ ctime       ▼
-///     deciding ── the task's next step ──▶ underWay (one request, or two) ──▶ deciding
+///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401              │ a failure
 ///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
 ///        ▼                            renewingCredentials     retrying ──▶ waiting ──▶ deciding
@@ -37,7 +37,7 @@ package struct UploadMachine: Sendable {
     case deciding
     case hashing
     /// One or two requests in flight, oldest first. Each as it was sent: after redirects, not as the task meant it.
-    case underWay(first: HTTPRequest, second: HTTPRequest?)
+    case inFlight(first: HTTPRequest, second: HTTPRequest?)
     /// The same, with the end of the file held back, because the file may have changed and must be read again.
     case holding(first: HTTPRequest, second: HTTPRequest?)
     /// The file is being read again.
@@ -83,9 +83,9 @@ package struct UploadMachine: Sendable {
   }
 
   /// The number of requests in flight whose responses count. A connection with other requests must be closed.
-  package var underWayCount: Int {
+  package var inFlightCount: Int {
     switch state {
-    case .underWay(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
+    case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
     default: 0
     }
   }
@@ -117,8 +117,8 @@ package struct UploadMachine: Sendable {
     checkDeadline(now)
     switch state {
     case .deciding: return decide(now)
-    case .underWay(let first, nil) where task.mayPipeline: return decide(now, behind: first)
-    case .underWay, .hashing, .rereading: return .await
+    case .inFlight(let first, nil) where task.mayPipeline: return decide(now, after: first)
+    case .inFlight, .hashing, .rereading: return .await
     case .holding(let first, let second):
       state = .rereading(first: first, second: second)
       return .hash(.wholeFileAgain)
@@ -126,7 +126,7 @@ package struct UploadMachine: Sendable {
     case .retrying(let retry):
       if let change = task.takeUnsaved() { return .save(change) }
       state = .waiting(untilMilliseconds: now + retry.delayMilliseconds)
-      return .tell(retry)
+      return .reportRetry(retry)
     case .waiting(let until):
       guard now >= until else { return .wait(untilMilliseconds: until) }
       state = .deciding
@@ -144,7 +144,7 @@ package struct UploadMachine: Sendable {
     switch state {
     case .finished, .failed: return
     // The sent content may have been stored.
-    case .hashing, .underWay, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
+    case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
     }
   }
@@ -158,10 +158,10 @@ package struct UploadMachine: Sendable {
   }
 
   /// - Parameter first: the request in flight, to which another one may be pipelined.
-  private mutating func decide(_ now: Int64, behind first: HTTPRequest? = nil) -> UploadAction {
+  private mutating func decide(_ now: Int64, after first: HTTPRequest? = nil) -> UploadAction {
     do throws(UploadError) {
       switch try task.next() {
-      case .ask(let request): return send(request, behind: first)
+      case .ask(let request): return send(request, after: first)
       case .hash(let range):
         // A pipelined request does not wait for hashing.
         guard first == nil else { return .await }
@@ -172,18 +172,18 @@ package struct UploadMachine: Sendable {
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
         if case .upload(let plan) = purpose { task = .multipart(UploadMachine.form(plan)) }
-        return .tellMultipartFallback
+        return .reportMultipartFallback
       }
     } catch { recover(from: Interruption(error)) }
     return next(nowMilliseconds: now)
   }
 
-  private mutating func send(_ request: HTTPRequest, behind first: HTTPRequest?) -> UploadAction {
+  private mutating func send(_ request: HTTPRequest, after first: HTTPRequest?) -> UploadAction {
     var request = request
     request.target = traits.redirects.target(for: request.target)
     request.mayExpectContinue =
       request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
-    state = first.map { .underWay(first: $0, second: request) } ?? .underWay(first: request, second: nil)
+    state = first.map { .inFlight(first: $0, second: request) } ?? .inFlight(first: request, second: nil)
     return .send(request, over: traits.connection(for: request))
   }
 
@@ -194,24 +194,24 @@ package struct UploadMachine: Sendable {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
     case (_, .failed(let error)): state = .failed(error)
-    case (.underWay(let first, let second), .answered(let answer)):
+    case (.inFlight(let first, let second), .answered(let answer)):
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.underWay, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
+    case (.inFlight, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
       (.rereading, .interrupted(let interruption)):
       recover(from: interruption)
-    case (.underWay(let first, let second), .statusChanged(let statusChange)):
+    case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch contentCheck.answer(to: statusChange) {
       case .proceed: break
-      case .readAgain: state = .holding(first: first, second: second)
+      case .reread: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)
       }
-    case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isSteady))):
-      state = .underWay(first: first, second: second)
-      if let problem = contentCheck.problem(sent: sent, now: now, isSteady: isSteady) { fail(problem) }
+    case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
+      state = .inFlight(first: first, second: second)
+      if let problem = contentCheck.problem(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this would report the digest of a mixture.
-    case (.hashing, .hashed(.wholeFile(_, isSteady: false))) where !contentCheck.isConfirmed: fail(.changedOnItsWay)
+    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !contentCheck.isConfirmed: fail(.changedInTransit)
     case (.hashing, .hashed(.wholeFileAgain)): return
     case (.hashing, .hashed(let hashed)):
       state = .deciding
@@ -223,7 +223,7 @@ package struct UploadMachine: Sendable {
         try judge(answer, from: request)
         state = .deciding
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.deciding, _), (.hashing, _), (.underWay, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
+    case (.deciding, _), (.hashing, _), (.inFlight, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
       (.retrying, _), (.waiting, _):
       return
     }
@@ -256,7 +256,7 @@ package struct UploadMachine: Sendable {
     }
     try judge(answer, from: first)
     if task.awaitsAnswer, let second {
-      state = .underWay(first: second, second: nil)
+      state = .inFlight(first: second, second: nil)
     } else {
       state = .deciding
     }
@@ -292,12 +292,12 @@ package struct UploadMachine: Sendable {
   /// Prepares a retry, or ends with an error that cannot be retried.
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
-    if let problem = contentCheck.problem(behind: error) { return fail(problem) }
+    if let problem = contentCheck.problem(after: error) { return fail(problem) }
     switch task.interrupted(interruption) {
     case .forbidden: state = .failed(error)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
     case .allowed where !error.isTransient: state = .failed(error)
-    case .allowed where traits.excuses(interruption):
+    case .allowed where traits.tolerates(interruption):
       task.forbidPipelining()
       state = .deciding
     case .allowed:

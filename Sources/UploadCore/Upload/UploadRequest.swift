@@ -85,7 +85,7 @@ public struct UploadRequest: Sendable {
   }
 
   /// Whether only tus is possible.
-  package var mustSpeakTus: Bool {
+  package var requiresTus: Bool {
     if case .tus = destination { return true }
     return uploadProtocol == .tus
   }

@@ -14,6 +14,8 @@ public struct Configuration {
   public var timeouts = Timeouts()
   /// The addresses of a host to use.
   public var addressFamily = AddressFamily.any
+  /// The congestion control of connections.
+  public var congestionControl = CongestionControl.automatic
   /// HTTP proxies.
   public var proxies = ProxySettings()
   /// The most bytes per second for all uploads together, 1 to 10^12; nil for no limit.

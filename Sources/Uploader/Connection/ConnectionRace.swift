@@ -19,15 +19,20 @@ final class ConnectionRace {
   }
 
   private let host: String
+  private let congestion: CongestionControl
   private let diagnostics: ((String) -> Void)?
   private var waiting: ArraySlice<shim_address>
   private var attempts: [Attempt] = []
   private var nextStart: Int64
   private var failure: (address: String, error: SystemError)?
 
-  init(_ addresses: [shim_address], host: String, now: Int64, diagnostics: ((String) -> Void)?) {
+  init(
+    _ addresses: [shim_address], host: String, congestion: CongestionControl = .automatic, now: Int64,
+    diagnostics: ((String) -> Void)?
+  ) {
     waiting = addresses[...]
     self.host = host
+    self.congestion = congestion
     self.diagnostics = diagnostics
     nextStart = now
   }
@@ -40,7 +45,7 @@ final class ConnectionRace {
   /// - Throws: if all have failed, the most informative error.
   func step(now: Int64) throws(UploadError) -> Winner? {
     if let winner = takeConnected(now) { return winner }
-    while attempts.isEmpty || now >= nextStart, let address = waiting.popFirst() { start(address, now) }
+    while attempts.isEmpty || now >= nextStart, let address = waiting.popFirst() { try start(address, now) }
     guard attempts.isEmpty, let failure else { return nil }
     // Waiting would not help, because the process cannot open more descriptors.
     if failure.error.code == SHIM_EMFILE { throw .outOfResources("file descriptors") }
@@ -56,12 +61,16 @@ final class ConnectionRace {
     return wait
   }
 
-  private func start(_ address: shim_address, _ now: Int64) {
+  private func start(_ address: shim_address, _ now: Int64) throws(UploadError) {
     var address = address
-    diagnostics?("* connecting to " + address.text)
-    let descriptor = shim_connect(&address)
+    let descriptor = shim_socket_for(&address)
     guard descriptor >= 0 else { return note(SystemError(result: descriptor), of: address) }
-    attempts.append(Attempt(socket: Socket(descriptor: descriptor), address: address, startedAt: now))
+    let socket = Socket(descriptor: descriptor)
+    try congestion.apply(to: descriptor)
+    diagnostics?("* connecting to " + address.text)
+    let result = shim_connect(descriptor, &address)
+    guard result == 0 else { return note(SystemError(result: result), of: address) }
+    attempts.append(Attempt(socket: socket, address: address, startedAt: now))
     nextStart = now + Limits.connectionAttemptDelayMilliseconds
   }
 

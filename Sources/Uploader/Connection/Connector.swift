@@ -5,6 +5,7 @@ import UploadCore
 /// performs the TLS handshake.
 final class Connector: Machine {
   private enum State {
+    case asking(MulticastLookup)
     case resolving(Lookup)
     case racing(ConnectionRace)
     case tunnelling(ProxyTunnel, ConnectionRace.Winner)
@@ -18,6 +19,10 @@ final class Connector: Machine {
   private let tls: TLSContext?
   private var state: State?
   private var deadline: Int64 = 0
+  /// Whether this connection is the second attempt, without X25519MLKEM768.
+  private var hasDroppedHybrid = false
+  /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
+  private var silentInterfaces: [String]?
 
   /// - Parameter tls: needed for https targets.
   init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
@@ -42,18 +47,21 @@ final class Connector: Machine {
     case nil:
       if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
       deadline = now + timeouts.resolveMilliseconds
-      let lookup = try Lookup(host, port: port, configuration.addressFamily)
-      state = .resolving(lookup)
-      return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+      guard MulticastDNSQuery.isAsked(for: host) else { return try resolve() }
+      // The other half of the time is the system's resolver's.
+      let limit = min(Limits.multicastDNSMilliseconds, timeouts.resolveMilliseconds / 2)
+      let lookup = try MulticastLookup(
+        host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
+        diagnostics: configuration.diagnostics)
+      state = .asking(lookup)
+      return try stepQuestion(lookup, now)
+    case .asking(let lookup):
+      return try stepQuestion(lookup, now)
     case .resolving(let lookup):
       guard ready.contains(.readable) else {
         return try wait(.resolving, timeouts.resolveMilliseconds, on: lookup.descriptor, .readable, now, peer: host)
       }
-      deadline = now + timeouts.connectMilliseconds
-      let race = ConnectionRace(
-        try lookup.addresses(), host: host, now: now, diagnostics: configuration.diagnostics)
-      state = .racing(race)
-      return try stepRace(race, now)
+      return try race(try addresses(from: lookup), now)
     case .racing(let race):
       return try stepRace(race, now)
     case .tunnelling(let tunnel, let winner):
@@ -65,7 +73,7 @@ final class Connector: Machine {
     }
   }
 
-  func excuse(_ milliseconds: Int64) { deadline += milliseconds }
+  func extendDeadlines(by milliseconds: Int64) { deadline += milliseconds }
 
   private func wait(
     _ phase: UploadPhase, _ limit: Int64, on descriptor: Int32, _ readiness: Readiness, _ now: Int64, peer: String
@@ -74,7 +82,43 @@ final class Connector: Machine {
     return Wait(descriptor: descriptor, readiness: readiness, untilMilliseconds: deadline)
   }
 
+  // MARK: The name
+
+  private func stepQuestion(_ lookup: MulticastLookup, _ now: Int64) throws(UploadError) -> Wait? {
+    if let wait = lookup.step(now: now) { return wait }
+    let addresses = lookup.addresses()
+    if !addresses.isEmpty { return try race(addresses, now) }
+    silentInterfaces = lookup.asked
+    return try resolve()
+  }
+
+  private func resolve() throws(UploadError) -> Wait {
+    let lookup = try Lookup(host, port: port, configuration.addressFamily)
+    state = .resolving(lookup)
+    return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
+  }
+
+  private func addresses(from lookup: Lookup) throws(UploadError) -> [shim_address] {
+    do throws(UploadError) { return try lookup.addresses() } catch {
+      switch error {
+      case .noSuchName, .noResolver:
+        guard let silentInterfaces else { throw error }
+        throw .noLocalName(host: host, interfaces: silentInterfaces)
+      default: throw error
+      }
+    }
+  }
+
   // MARK: TCP
+
+  private func race(_ addresses: [shim_address], _ now: Int64) throws(UploadError) -> Wait? {
+    deadline = now + timeouts.connectMilliseconds
+    let race = ConnectionRace(
+      addresses, host: host, congestion: configuration.congestionControl, now: now,
+      diagnostics: configuration.diagnostics)
+    state = .racing(race)
+    return try stepRace(race, now)
+  }
 
   private func stepRace(_ race: ConnectionRace, _ now: Int64) throws(UploadError) -> Wait? {
     guard let winner = try race.step(now: now) else {
@@ -82,6 +126,11 @@ final class Connector: Machine {
         throw .timedOut(.connecting, peer: race.peer, limitMilliseconds: timeouts.connectMilliseconds)
       }
       return race.wait(until: deadline)
+    }
+    if let diagnostics = configuration.diagnostics,
+      let name = CongestionControl.inUse(by: winner.socket.descriptor)
+    {
+      diagnostics("* congestion control: " + name)
     }
     shim_set_unsent_low_water(winner.socket.descriptor, Limits.unsentLowWater)
     shim_set_user_timeout(
@@ -127,6 +176,8 @@ final class Connector: Machine {
     do throws(StreamError) {
       progress = try stream.handshake()
     } catch {
+      if stream.isHybridUnanswered { return try reconnectWithoutHybrid(now) }
+      if hasDroppedHybrid { tls?.offersHybrid = true }
       switch error {
       case .tls(let error): throw .tls(error, host: target.host)
       case .system(let error): throw .connectionLost(.handshaking, peer: winner.address, error)
@@ -134,13 +185,29 @@ final class Connector: Machine {
     }
     switch progress {
     case .wantsRead, .wantsWrite:
+      let readiness: Readiness = progress == .wantsRead ? .readable : .writable
+      if stream.isHybridUnanswered {
+        let limit = deadline - timeouts.handshakeMilliseconds / 3 * 2
+        guard now < limit else { return try reconnectWithoutHybrid(now) }
+        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: limit)
+      }
+      if hasDroppedHybrid, now >= deadline { tls?.offersHybrid = true }
       return try wait(
-        .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor,
-        progress == .wantsRead ? .readable : .writable, now, peer: winner.address)
+        .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor, readiness, now, peer: winner.address)
     case .done:
       configuration.diagnostics?("* " + stream.summary)
       return finish(stream, winner)
     }
+  }
+
+  /// The server closed the connection or kept silent: perhaps something on the path drops a ClientHello of more than one segment.
+  /// Later connections do without X25519MLKEM768, too, unless this one fails as well.
+  private func reconnectWithoutHybrid(_ now: Int64) throws(UploadError) -> Wait? {
+    configuration.diagnostics?("* no answer to a ClientHello with X25519MLKEM768; connecting without it")
+    tls?.offersHybrid = false
+    hasDroppedHybrid = true
+    state = nil
+    return try step([], nowMilliseconds: now)
   }
 
   private func finish(_ stream: any ByteStream, _ winner: ConnectionRace.Winner) -> Wait? {

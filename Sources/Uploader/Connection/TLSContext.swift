@@ -8,6 +8,9 @@ final class TLSContext {
   let isInsecure: Bool
   /// How much each connection gathers before it sends, in bytes.
   let recordBatchLength: Int
+  /// Whether handshakes offer X25519MLKEM768. Its key makes the ClientHello longer than a segment, and some servers and
+  /// middleboxes drop such a ClientHello.
+  var offersHybrid: Bool
 
   /// - Parameter jobs: the number of concurrent connections that share the memory.
   init(_ options: TLSOptions, jobs: Int = 1) throws(TLSError) {
@@ -16,6 +19,7 @@ final class TLSContext {
     self.pointer = pointer
     pins = options.pins
     isInsecure = options.isInsecure
+    offersHybrid = shim_ssl_ctx_offer_hybrid(pointer) == 1
     let contentLength = max(Limits.recordBatchLength / jobs, Limits.recordBatchMinimumLength)
     // Including the overhead of each record, so that whole records fit.
     recordBatchLength = contentLength + contentLength / Limits.recordContentLength * Limits.recordOverhead

@@ -9,6 +9,7 @@ final class TLSStream: ByteStream {
   private let context: TLSContext
   private let ssl: OpaquePointer
   private let bio: OpaquePointer
+  private let offersHybrid: Bool
 
   var descriptor: Int32 { socket.descriptor }
   var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
@@ -27,11 +28,14 @@ final class TLSStream: ByteStream {
     self.context = context
     self.ssl = ssl
     self.bio = bio
+    offersHybrid = context.offersHybrid
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())
     // All properties are set, so that deinit frees the SSL if this throws.
-    guard TLSStream.expect(host, on: ssl) else { throw .outOfMemory }
+    guard TLSStream.expect(host, on: ssl), offersHybrid || shim_ssl_offer_classical(ssl) == 1 else {
+      throw .outOfMemory
+    }
   }
 
   /// Sets the host that OpenSSL must find in the certificate.
@@ -91,9 +95,14 @@ final class TLSStream: ByteStream {
     guard context.pins.contains(actual) else { throw .tls(.pinMismatch(actual: actual)) }
   }
 
-  /// The negotiated protocol and cipher suite, for people.
+  /// Whether a ClientHello with X25519MLKEM768 has had no answer yet.
+  var isHybridUnanswered: Bool { offersHybrid && BIO_number_read(bio) == 0 }
+
+  /// The negotiated protocol, cipher suite and key exchange group, for people.
   var summary: String {
-    String(cString: SSL_get_version(ssl)) + " " + String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+    let group = shim_ssl_group(ssl).map { " " + String(cString: $0) } ?? ""
+    let cipher = String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)))
+    return String(cString: SSL_get_version(ssl)) + " " + cipher + group
   }
 
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {

@@ -16,7 +16,7 @@ final class FileHasher: Machine {
   private var offset: Int64
   private let end: Int64
   /// Whether the file did not change while it was read.
-  private var isSteady = true
+  private var isStable = true
   private var hasRead = false
 
   init(_ source: TransferSource, _ range: HashRange, buffers: TransferBuffers) throws(UploadError) {
@@ -40,7 +40,7 @@ final class FileHasher: Machine {
       offset = 0
       end = source.file.size
       // The ring holds the end of the file back.
-      try source.beginReadingAgain()
+      try source.restartReading()
       return
     }
     buffers.clear()
@@ -67,16 +67,16 @@ final class FileHasher: Machine {
   }
 
   private func verify() throws(UploadError) {
-    if case .wholeFileAgain = purpose { isSteady = try source.isSteady() } else { isSteady = try source.isUnchanged() }
+    if case .wholeFileAgain = purpose { isStable = try source.isStable() } else { isStable = try source.isUnchanged() }
   }
 
   /// The result, once ``step(_:nowMilliseconds:)`` has returned nil.
   func hashed() throws(UploadError) -> HashResult {
     switch purpose {
-    case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isSteady: isSteady)
+    case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
     case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()))
     case .wholeFileAgain(let digest, let own):
-      .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isSteady: isSteady)
+      .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)
     }
   }
 }

@@ -7,12 +7,12 @@ struct FileWatch {
   /// A change of the file that was not reported yet.
   private(set) var statusChange: StatusChange?
   /// Whether pages of the file itself may be in transit, which can still change.
-  private(set) var hasPagesUnderWay = false
+  private(set) var hasPagesInFlight = false
 
   init(_ source: TransferSource?) { self.source = source }
 
   /// The kernel sends pages of the file directly.
-  mutating func notePagesSent() { hasPagesUnderWay = true }
+  mutating func notePagesSent() { hasPagesInFlight = true }
 
   mutating func takeStatusChange() -> StatusChange? {
     defer { statusChange = nil }
@@ -29,10 +29,10 @@ struct FileWatch {
     if case .file = body.phase { return }
     guard let source else { return }
     let endsFile = body.endsFile(of: source.file.size)
-    let isAllSent = endsFile && hasPagesUnderWay && body.phase == .complete
+    let isAllSent = endsFile && hasPagesInFlight && body.phase == .complete
     guard try hasStatusChanged(isAllSent: isAllSent) else { return }
     guard endsFile else { return noteStatusChange() }
-    statusChange = isAllSent ? .behindEnd : .beforeEnd(isDigested: source.isDigested)
+    statusChange = isAllSent ? .afterEnd : .beforeEnd(isDigested: source.isDigested)
   }
 
   /// Checks whether the file has changed, until all of it was read.
@@ -40,10 +40,10 @@ struct FileWatch {
   mutating func verify(_ body: RequestBody, hasArrived: Bool) throws(UploadError) {
     if case .file = body.phase {
       if try hasStatusChanged(isAllSent: false) { noteStatusChange() }
-    } else if hasPagesUnderWay, let source, body.endsFile(of: source.file.size) {
-      if try hasStatusChanged(isAllSent: true) { statusChange = .behindEnd }
+    } else if hasPagesInFlight, let source, body.endsFile(of: source.file.size) {
+      if try hasStatusChanged(isAllSent: true) { statusChange = .afterEnd }
       // Acknowledged bytes cannot change any more.
-      if hasArrived { hasPagesUnderWay = false }
+      if hasArrived { hasPagesInFlight = false }
     }
   }
 
@@ -52,14 +52,14 @@ struct FileWatch {
     guard let source else { return false }
     do throws(UploadError) { return try source.hasStatusChanged() } catch {
       guard isAllSent, case .file(let path, let change) = error, change.isChange else { throw error }
-      throw .file(path, .changedOnItsWay)
+      throw .file(path, .changedInTransit)
     }
   }
 
   /// Reports it once, while there is more of the file to send.
   private mutating func noteStatusChange() {
-    guard let source, !source.hasToldStatusChange else { return }
-    source.hasToldStatusChange = true
-    statusChange = .underWay
+    guard let source, !source.hasReportedStatusChange else { return }
+    source.hasReportedStatusChange = true
+    statusChange = .whileReading
   }
 }

@@ -98,7 +98,7 @@ final class EventLoop<Worker: Machine> {
     if error == nil {
       let now = shim_monotonic_milliseconds()
       if ready[index].isEmpty, now < waits[index].untilMilliseconds { return }
-      defer { excuseOthers(than: machine, since: now) }
+      defer { extendDeadlines(ofOthersThan: machine, since: now) }
       do throws(UploadError) {
         if let wait = try machine.step(ready[index], nowMilliseconds: now) {
           waits[index] = wait
@@ -112,10 +112,10 @@ final class EventLoop<Worker: Machine> {
     ended(machine, error)
   }
 
-  private func excuseOthers(than machine: Worker, since began: Int64) {
+  private func extendDeadlines(ofOthersThan machine: Worker, since began: Int64) {
     guard machines.count > 1 else { return }
     let milliseconds = shim_monotonic_milliseconds() - began
     guard milliseconds >= Limits.longStepMilliseconds else { return }
-    for other in machines where other !== machine { other.excuse(milliseconds) }
+    for other in machines where other !== machine { other.extendDeadlines(by: milliseconds) }
   }
 }

@@ -36,9 +36,9 @@ protocol Machine: AnyObject {
   /// - Returns: nil when the work is done.
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
   /// Another machine blocked the thread for this long, for example on a slow disk. Network time limits do not count it.
-  func excuse(_ milliseconds: Int64)
+  func extendDeadlines(by milliseconds: Int64)
 }
 
 extension Machine {
-  func excuse(_ milliseconds: Int64) {}
+  func extendDeadlines(by milliseconds: Int64) {}
 }

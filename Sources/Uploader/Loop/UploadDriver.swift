@@ -94,11 +94,11 @@ final class UploadDriver: Machine {
     activity = .deciding
   }
 
-  func excuse(_ milliseconds: Int64) {
+  func extendDeadlines(by milliseconds: Int64) {
     switch activity {
-    case .connecting(let connector, _): connector.excuse(milliseconds)
-    case .transferring(let transferring): transferring.transfer.excuse(milliseconds)
-    // The whole reading time is excused at its end.
+    case .connecting(let connector, _): connector.extendDeadlines(by: milliseconds)
+    case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
+    // The whole reading time is excluded at its end.
     case .rereading: break
     case .deciding, .hashing, .waiting, .finished: break
     }
@@ -119,8 +119,8 @@ final class UploadDriver: Machine {
       do throws(UploadError) {
         if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
         machine.handle(.hashed(try reading.hashed()))
-        if case .underWay = machine.state { source?.settle() }
-        transferring.transfer.excuse(now - since)
+        if case .inFlight = machine.state { source?.settle() }
+        transferring.transfer.extendDeadlines(by: now - since)
         resume(transferring)
       } catch { end(.failed(error)) }
     case .hashing(let reading):
@@ -148,10 +148,10 @@ final class UploadDriver: Machine {
     case .hash(let range): try hash(range)
     case .save(let change): try save(change)
     case .renewCredentials: renewCredentials()
-    case .tell(let retry):
+    case .reportRetry(let retry):
       let error = retry.error.redacted(composer.secrets)
       hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
-    case .tellMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
+    case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
     case .await: preconditionFailure("nothing is in flight to wait for")
     case .finished(let outcome): activity = .finished(outcome)
@@ -190,7 +190,7 @@ final class UploadDriver: Machine {
 
   /// Continues the transfer, unless the machine has ended the upload.
   private func resume(_ transferring: Transferring) {
-    if case .underWay = machine.state { activity = .transferring(transferring) } else { activity = .deciding }
+    if case .inFlight = machine.state { activity = .transferring(transferring) } else { activity = .deciding }
   }
 
   // MARK: Requests
@@ -233,12 +233,12 @@ final class UploadDriver: Machine {
     if let progress = transfer.takeProgress() { hooks.onProgress(progress) }
     switch step {
     case .wait(let wait): return wait
-    case .sent: try sendNext(behind: transfer)
+    case .sent: try sendNext(after: transfer)
     case .answered(let response, let sent, let milliseconds):
       diagnostics.show(response)
       machine.handle(event(response, sent, milliseconds))
       // Without a request that counts, the connection is free, or unusable.
-      guard machine.underWayCount == 0 else { return nil }
+      guard machine.inFlightCount == 0 else { return nil }
       if transfer.canReuseConnection {
         slot.keep(transferring.connection, to: transferring.target, isPromised: transfer.promisesReuse)
       }
@@ -256,13 +256,13 @@ final class UploadDriver: Machine {
   }
 
   /// A request was sent. Another one may be pipelined.
-  private func sendNext(behind transfer: Transfer) throws(UploadError) {
+  private func sendNext(after transfer: Transfer) throws(UploadError) {
     switch machine.next(nowMilliseconds: now) {
     case .send(let request, _):
       do throws(UploadError) { transfer.append(try compose(request)) } catch { end(.failed(error)) }
     case .save(let change):
       try save(change)
-      try sendNext(behind: transfer)
+      try sendNext(after: transfer)
     case .await: break
     case let action:
       activity = .deciding

@@ -44,8 +44,8 @@ final class UploadJob: Machine {
 
   // MARK: The step
 
-  func excuse(_ milliseconds: Int64) {
-    if case .running(let driver, _) = state { driver.excuse(milliseconds) }
+  func extendDeadlines(by milliseconds: Int64) {
+    if case .running(let driver, _) = state { driver.extendDeadlines(by: milliseconds) }
   }
 
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
@@ -100,7 +100,7 @@ final class UploadJob: Machine {
         state = .opening(untilMilliseconds: until)
         return nil
       }
-      try goWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
+      try continueWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
     case .open(let opened):
       record = opened
       onRecord(opened.record.id)
@@ -148,13 +148,13 @@ final class UploadJob: Machine {
         note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, in: directory)
       return opened.map { .open($0) } ?? .busy(path)
     } catch {
-      try goWithoutRecord(error, request, for: file)
+      try continueWithoutRecord(error, request, for: file)
       return .none
     }
   }
 
   /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent.
-  private func goWithoutRecord(
+  private func continueWithoutRecord(
     _ error: UploadError, _ request: UploadRequest, for file: SourceFile
   ) throws(UploadError) {
     guard case .state = error, !request.prefersTus(size: file.size) else { throw error }
@@ -166,7 +166,7 @@ final class UploadJob: Machine {
 
   /// Whether the file's status has changed, without a digest that would reveal a change of its content. The server may then have
   /// other content, and the next process could not know.
-  private var isDoubtful: Bool {
+  private var mayHaveChanged: Bool {
     guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
     return (try? file.verifyUnchanged()) ?? false
   }
@@ -176,12 +176,12 @@ final class UploadJob: Machine {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
     let isCancelled = if case .cancelled = error { true } else { false }
-    let isDoubtful = isDoubtful
+    let mayHaveChanged = mayHaveChanged
     record.releaseSpace()
     do throws(UploadError) {
       try record.update {
         $0.note(error, message: isCancelled ? nil : error.message, offset: offset)
-        if isDoubtful { $0.forgetUpload() }
+        if mayHaveChanged { $0.forgetUpload() }
       }
     } catch { shared.configuration.warnings?(error.message) }
   }

@@ -62,7 +62,7 @@ extension FileError {
       "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
         + ". Nothing was delivered; send it again when it is finished."
     case .rewritten: "was changed while it was being sent. Nothing was delivered; send it again when it is finished."
-    case .changedOnItsWay:
+    case .changedInTransit:
       "was changed while its last bytes were in transit, so the server may have a mixture. Check the server, and send"
         + " the file again when it is finished."
     }

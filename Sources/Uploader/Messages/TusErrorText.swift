@@ -4,7 +4,7 @@ extension TusError {
   /// The message without advice.
   var problem: String {
     switch self {
-    case .notSpoken(let status):
+    case .notSupported(let status):
       "the server does not speak tus here (" + String(status) + "). Check the address."
     case .versionNotSupported(let offered):
       "the server speaks " + (offered.isEmpty ? "another version of tus" : "tus " + offered) + ", not 1.0.0."
@@ -32,7 +32,7 @@ extension TusError {
   /// What to do about it; nil if nothing helps.
   var advice: String? {
     switch self {
-    case .notSpoken: "It may accept the file as multipart/form-data."
+    case .notSupported: "It may accept the file as multipart/form-data."
     case .refused: "POST with X-HTTP-Method-Override may get through."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .checksumMismatch, .locked, .unproved:

@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// The text of each error: what failed, with which value, and what to do about it.
@@ -26,8 +27,16 @@ extension UploadError {
         + (host.utf8.contains(ASCII.percent)
           ? ". The part after the percent sign must be a network interface of this machine."
           : ". Check the server's name.")
+    case .noLocalName(let host, let interfaces):
+      "no such host: " + host + ": "
+        + (interfaces.isEmpty
+          ? "no network interface is up for multicast DNS"
+          : "no answer to multicast DNS on " + interfaces.joined(separator: ", "))
+        + "; the system's resolver does not know it either."
     case .noResolver(let host):
       "could not resolve " + host + ": no name server answered. Check the network."
+    case .congestionControlRefused(let name, let available, let allowed, let error):
+      UploadError.congestionProblem(PrintableText.line(name), available, allowed, error)
     case .notConnected(let host, let address, let error):
       "could not connect to " + host + " (" + address + "): " + error.text + "."
     case .timedOut(.delivering, _, let limit):
@@ -93,6 +102,23 @@ extension UploadError {
     }
     let words = message.isEmpty ? "." : ": " + message + end
     return "the server refused (" + String(status) + ")" + words + advice(status)
+  }
+
+  private static func congestionProblem(
+    _ name: String, _ available: String, _ allowed: String, _ error: SystemError
+  ) -> String {
+    let control = "congestion control " + name
+    switch error.code {
+    case SHIM_ENOENT:
+      return "the kernel has no " + control + (available.isEmpty ? "." : "; it has " + available + ".")
+        + " If there is a module for it, load it as root: modprobe tcp_" + name + "."
+    case SHIM_EPERM:
+      let problem = control + " is not allowed to this process"
+      if allowed.isEmpty { return problem + "." }
+      return problem + "; allowed are " + allowed
+        + ". To allow it, as root: sysctl net.ipv4.tcp_allowed_congestion_control=\"" + allowed + " " + name + "\"."
+    default: return control + " cannot be set: " + error.text + "."
+    }
   }
 
   private static func advice(_ status: Int) -> String {

@@ -47,7 +47,7 @@ extension StateDirectory {
         guard try names().names == table.names else { return nil }
         try table.verify()
       }
-      try readAgain(&table)
+      try reload(&table)
       indexState.verified = table.instance
       return table
     } catch {
@@ -74,7 +74,7 @@ extension StateDirectory {
   }
 
   /// Reads records again that were unreadable when the index was built.
-  private func readAgain(_ table: inout RecordIndex<IndexFile>) throws(IndexError) {
+  private func reload(_ table: inout RecordIndex<IndexFile>) throws(IndexError) {
     var hasChanged = false
     for number in try table.numbers(.unreadable, limit: .max) {
       for isDelivered in [false, true] {

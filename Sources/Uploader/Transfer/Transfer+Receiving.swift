@@ -53,10 +53,10 @@ extension Transfer {
   }
 
   func answered(_ response: Response, to request: WireRequest) -> TransferStep {
-    hasToldSent = false
+    hasReportedSent = false
     let isWhole = request.exchange.sending == .finished
     return .answered(
-      response, sent: isWhole ? .whole : pipeline.sent(offered: counts.offered) == .none ? .none : .begun,
+      response, sent: isWhole ? .whole : pipeline.sent(offered: counts.offered) == .none ? .none : .partial,
       afterMilliseconds: clock.now - (request.sentAtMilliseconds ?? clock.now))
   }
 

@@ -27,7 +27,7 @@ extension Transfer {
       isBehindDigest = !buffers.makeRoom()
       if isBehindDigest { return .blocked }
       try fill()
-      if let step = tellStatusChange() { return .ended(step) }
+      if let step = reportStatusChange() { return .ended(step) }
     }
     let run = buffers.ring.readableRun.prefix(min(buffers.runLength, allowance))
     counts.offered = max(counts.offered, counts.written + Int64(run.count))
@@ -59,8 +59,8 @@ extension Transfer {
     let length = Int(min(body.fileLength - sent, Int64(min(Limits.sendfileLength, allowance))))
     if body.endsFile(of: file.size, after: sent + Int64(length)) {
       try watch.verifyBeforeEnd()
-      excuseReading()
-      if let step = tellStatusChange() { return .ended(step) }
+      excludeReadingTime()
+      if let step = reportStatusChange() { return .ended(step) }
     }
     let result: Int?
     source.beginReading()
@@ -68,14 +68,14 @@ extension Transfer {
       result = try connection.stream.send(file, at: body.fileOffset + sent, count: length)
     } catch {
       source.endReading()
-      excuseReading()
+      excludeReadingTime()
       switch error {
       case .file(let error): throw .file(file.path, error)
       case .stream(let error): return .ended(receiveRest(after: error))
       }
     }
     source.endReading()
-    excuseReading()
+    excludeReadingTime()
     guard let count = result else {
       source.mustBeRead = true
       return nil
@@ -88,8 +88,8 @@ extension Transfer {
       pipeline.current.body.advanceFile(by: count)
     }
     try watch.verifyAtEnd(of: pipeline.current.body)
-    excuseReading()
-    if let step = tellStatusChange() { return .ended(step) }
+    excludeReadingTime()
+    if let step = reportStatusChange() { return .ended(step) }
     noteSent()
     return count < length ? .blocked : .ready
   }
@@ -151,11 +151,11 @@ extension Transfer {
     let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
     let offset = body.fileOffset + sent
     let count = try source.readToSend(into: UnsafeMutableRawBufferPointer(rebasing: run), at: offset)
-    excuseReading()
+    excludeReadingTime()
     buffers.commit(count, at: offset, digest: source.digest)
     pipeline.current.body.advanceFile(by: count)
     try watch.verifyAtEnd(of: pipeline.current.body)
-    excuseReading()
+    excludeReadingTime()
   }
 
   /// While the connection is blocked: digests one run of the bytes that were sent earlier, as after a resume.
@@ -170,7 +170,7 @@ extension Transfer {
     guard lag > 0, !space.isEmpty else { return false }
     let run = UnsafeMutableRawBufferPointer(rebasing: space.prefix(min(Int(clamping: lag), buffers.runLength)))
     let count = try source.read(into: run, at: digest.position)
-    excuseReading()
+    excludeReadingTime()
     return lag > Int64(count)
   }
 }

@@ -31,7 +31,7 @@ final class Transfer {
   /// Whether sending waits for the digest, which still needs the whole ring.
   var isBehindDigest = false
   /// Whether ``TransferStep/sent`` was reported for the current request.
-  var hasToldSent = false
+  var hasReportedSent = false
   private var progress: UploadProgress?
 
   /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
@@ -64,7 +64,7 @@ final class Transfer {
   /// Pipelines another request, after ``TransferStep/sent``.
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
-    hasToldSent = false
+    hasReportedSent = false
   }
 
   /// The progress of the upload, if it was updated since the last call.
@@ -101,43 +101,43 @@ final class Transfer {
     if pipeline.hasEnded { return .interrupted(interruption(lost(nil), isOrderly: true)) }
     pipeline.current.exchange.tick(nowMilliseconds: now)
     // After a response another request may follow at once, before bytes after that response are read.
-    if let step = tellSent() ?? receive(ready) { return try verifyPages(behind: step) }
+    if let step = reportSent() ?? receive(ready) { return try verifyPages(after: step) }
     let sending = try send()
     if case .ended(let step) = sending { return step }
     let isBlocked = if case .blocked = sending { true } else { false }
     if isBlocked, !isPaced { pace?.rest() }
     try reportProgress()
-    if let step = tellStatusChange() ?? checkDeadline() { return step }
-    if let step = tellSent() { return step }
+    if let step = reportStatusChange() ?? checkDeadline() { return step }
+    if let step = reportSent() { return step }
     let isDigesting = isBlocked ? try catchUp() : false
     return .wait(nextWait(isBlocked: isBlocked && !isDigesting))
   }
 
-  private func tellSent() -> TransferStep? {
-    guard pipeline.canPipeline, !hasToldSent else { return nil }
-    hasToldSent = true
+  private func reportSent() -> TransferStep? {
+    guard pipeline.canPipeline, !hasReportedSent else { return nil }
+    hasReportedSent = true
     return .sent
   }
 
   // MARK: The file
 
-  func tellStatusChange() -> TransferStep? { watch.takeStatusChange().map { .statusChanged($0) } }
+  func reportStatusChange() -> TransferStep? { watch.takeStatusChange().map { .statusChanged($0) } }
 
   /// Checks the file before a response is reported, because its pages could change until now.
-  private func verifyPages(behind step: TransferStep) throws(UploadError) -> TransferStep {
-    guard watch.hasPagesUnderWay, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
+  private func verifyPages(after step: TransferStep) throws(UploadError) -> TransferStep {
+    guard watch.hasPagesInFlight, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
       return step
     }
     try watch.verify(pipeline.current.body, hasArrived: true)
-    excuseReading()
-    return tellStatusChange() ?? step
+    excludeReadingTime()
+    return reportStatusChange() ?? step
   }
 
   /// Excludes the time spent waiting for the disk from network time limits.
-  func excuseReading() { clock.excuseReading(source?.takeReadingMilliseconds() ?? 0) }
+  func excludeReadingTime() { clock.excludeReading(source?.takeReadingMilliseconds() ?? 0) }
 
   /// Excludes this time from network time limits.
-  func excuse(_ milliseconds: Int64) { clock.excuse(milliseconds) }
+  func extendDeadlines(by milliseconds: Int64) { clock.extendDeadlines(by: milliseconds) }
 
   // MARK: Progress and time
 
@@ -147,7 +147,7 @@ final class Transfer {
     clock.noteReport()
     let arrived = counts.written - Int64(connection.stream.unacknowledgedLength)
     try watch.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
-    excuseReading()
+    excludeReadingTime()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
     // While the rate limit stops sending, there is no stall.
     if arrived > counts.acknowledged || (isPaced && arrived == counts.written) {

@@ -17,12 +17,12 @@ struct TransferClock {
   mutating func noteReport() { nextReport = now + Limits.progressIntervalMilliseconds }
 
   /// Excludes this time from network time limits.
-  mutating func excuse(_ milliseconds: Int64) { lastAdvance = lastAdvance.map { $0 + milliseconds } }
+  mutating func extendDeadlines(by milliseconds: Int64) { lastAdvance = lastAdvance.map { $0 + milliseconds } }
 
   /// The same within a step.
-  mutating func excuseReading(_ milliseconds: Int64) {
+  mutating func excludeReading(_ milliseconds: Int64) {
     now += milliseconds
-    excuse(milliseconds)
+    extendDeadlines(by: milliseconds)
   }
 
   func stallDeadline(_ limit: Int64) -> Int64 { (lastAdvance ?? now) + limit }

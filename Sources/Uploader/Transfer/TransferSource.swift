@@ -11,7 +11,7 @@ final class TransferSource {
   /// Whether the digest has every byte read for sending since the file was last seen unchanged.
   private(set) var isDigested = true
   /// Whether a change of the file's status was reported.
-  var hasToldStatusChange = false
+  var hasReportedStatusChange = false
 
   /// The status time when reading it again started.
   private var statusTime: StatusTime?
@@ -83,12 +83,12 @@ final class TransferSource {
   }
 
   /// The whole file is about to be read again.
-  func beginReadingAgain() throws(UploadError) {
+  func restartReading() throws(UploadError) {
     do throws(FileError) { statusTime = try file.statusTime() } catch { throw .file(file.path, error) }
   }
 
   /// Whether nothing about the file has changed since reading it again started.
-  func isSteady() throws(UploadError) -> Bool {
+  func isStable() throws(UploadError) -> Bool {
     do throws(FileError) {
       _ = try file.verifyUnchanged()
       return try file.statusTime() == statusTime
@@ -98,6 +98,6 @@ final class TransferSource {
   /// The file was read again, and is what was sent.
   func settle() {
     if let statusTime { file.settle(statusTime) }
-    hasToldStatusChange = false
+    hasReportedStatusChange = false
   }
 }

@@ -48,8 +48,9 @@ struct CommonArguments {
   }
 
   /// The configuration for a server, with its credentials. Diagnostics and warnings go to `report`.
-  func configuration(for host: String, _ report: Report) throws(UsageError) -> Configuration {
+  func configuration(for target: TargetURI, _ report: Report) throws(UsageError) -> Configuration {
     var configuration = configuration
+    let host = target.host
     configuration.credentials = try credentials.load(host: host)
     var fresh = credentials
     // An upload in progress must not block on a pipe.
@@ -60,6 +61,11 @@ struct CommonArguments {
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
     if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not checked.") }
+    if target.scheme == .http, MulticastDNSQuery.isAsked(for: host), !configuration.credentials.fields.isEmpty {
+      report.warn(
+        "the credentials for " + host
+          + " are sent unencrypted, and any machine of this network can answer to that name. Use https.")
+    }
     return configuration
   }
 
@@ -80,6 +86,11 @@ struct CommonArguments {
     case .proxyPasswordFile: proxy.passwordFile = given.argument
     case .retries: configuration.retries = try given.count(Settings.retries)
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
+    case .congestion:
+      guard CongestionControl.isName(given.text) else {
+        throw given.invalid("auto or the name of a congestion control")
+      }
+      configuration.congestionControl = given.text == "auto" ? .automatic : .named(given.text)
     case .ipv4: configuration.addressFamily = .ipv4
     case .ipv6: configuration.addressFamily = .ipv6
     case .stateDir:

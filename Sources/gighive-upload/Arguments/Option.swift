@@ -9,7 +9,7 @@ enum Option: Int32 {
   case cacert, capath, cert, key, pin, insecure
   case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries, retryMaxDelay
   case limitRate, proxy, proxyUser, proxyPasswordFile, chunkSize, methodOverride, deferLength
-  case jobs, stateDir, maxSize, maxMemory, digest, ipv4, ipv6
+  case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case all, forget
   case progress, json, quiet, verbose, help
 }

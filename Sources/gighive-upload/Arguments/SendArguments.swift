@@ -51,7 +51,7 @@ struct SendArguments {
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
   /// Whether a record is required, because a tus upload cannot be resumed without one.
-  var needsState: Bool { template.mustSpeakTus }
+  var needsState: Bool { template.requiresTus }
 
   /// Whether the uploads are recorded.
   var isRecorded: Bool { template.isRecorded }

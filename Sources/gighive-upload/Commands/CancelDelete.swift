@@ -8,7 +8,7 @@ enum CancelDelete {
     let common = try CommonArguments(options)
     guard !operands.isEmpty else { throw UsageError("give upload IDs; gighive-upload list shows them.") }
     let report = Report(common, progress: .none)
-    guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     let chosen: [UploadRecord]
     do throws(StateError) { chosen = try records.named(operands) } catch { return Records.fail(error, report) }
@@ -86,7 +86,7 @@ enum CancelDelete {
     let uploader: Uploader
     do throws(UsageError) {
       let common = try CommonArguments(options)
-      uploader = Uploader(try common.configuration(for: endpoint.host, report))
+      uploader = Uploader(try common.configuration(for: endpoint, report))
     } catch {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
       return .unchanged(ExitCode.usage)

@@ -1,6 +1,6 @@
 import Uploader
 
-/// `gighive-upload help [COMMAND]` and `gighive-upload version`
+/// `gighive-upload help [COMMAND]`
 enum Help {
   static let commands = Command.allCases.map { $0.rawValue } + ["version", "help"]
 
@@ -13,7 +13,7 @@ enum Help {
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
-      gighive-upload version                                            show the version
+      gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
     Example:

@@ -7,7 +7,7 @@ enum List {
     let forgets = options.contains { $0.option == .forget }
     guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
     let report = Report(common, progress: .none)
-    guard DescriptorLimit.suffice(jobs: 0, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     do throws(StateError) {
       if forgets { return try forget(operands, records, report) }

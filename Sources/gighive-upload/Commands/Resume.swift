@@ -13,7 +13,7 @@ enum Resume {
 
     let progress = try own.last { $0.option == .progress }?.progressStyle() ?? .automatic
     let report = Report(common, progress: progress)
-    guard DescriptorLimit.suffice(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     let cancellation = SignalCancellation.begin()
     var exitCode = ExitCode.delivered

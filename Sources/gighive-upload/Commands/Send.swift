@@ -10,7 +10,7 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
-    guard DescriptorLimit.suffice(jobs: min(arguments.jobs, arguments.files.count), report) else {
+    guard DescriptorLimit.allows(jobs: min(arguments.jobs, arguments.files.count), report) else {
       return ExitCode.memoryCeiling
     }
     let exitCode = try deliver(arguments, report, SignalCancellation.begin())
@@ -25,7 +25,7 @@ enum Send {
   static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
-    let configuration = try arguments.common.configuration(for: arguments.target.host, report)
+    let configuration = try arguments.common.configuration(for: arguments.target, report)
     if configuration.stateDirectory == nil, arguments.isRecorded {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {

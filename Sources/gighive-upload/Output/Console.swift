@@ -20,7 +20,7 @@ enum Console {
   }
   nonisolated(unsafe) private static var patience = Patience.endless
   /// Whether outcomes of files are also written to standard error.
-  nonisolated(unsafe) private static var hasOutcomesInErrors = true
+  nonisolated(unsafe) private static var writesOutcomesToErrors = true
 
   /// Creates the streams early, because later there may be no memory.
   static func open() { _ = (output, errors) }
@@ -34,7 +34,7 @@ enum Console {
 
   /// From now on, all outcomes are events on standard output, and unread messages on standard error do not stop new work from
   /// starting.
-  static func putOutcomesOut() { hasOutcomesInErrors = false }
+  static func writeOutcomesToOutput() { writesOutcomesToErrors = false }
 
   private static func say(_ text: String, _ kind: OutputQueue.Kind, to stream: OutputStream) {
     if stream.failure == nil, !stream.queue.hasRoom(for: text.utf8.count, kind), kind == .result || kind == .message {
@@ -117,6 +117,6 @@ enum Console {
 
   static var blocked: [Int32] { [output, errors].filter { $0.isBlocked }.map { $0.descriptor } }
   static var admitsWork: Bool {
-    output.queue.admitsWork && (errors.queue.admitsWork || !hasOutcomesInErrors)
+    output.queue.admitsWork && (errors.queue.admitsWork || !writesOutcomesToErrors)
   }
 }

@@ -15,7 +15,7 @@ extension UploadError {
       .timedOut, .connectionLost, .tls, .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused,
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
       .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources,
-      .proxyUnusable:
+      .proxyUnusable, .congestionControlRefused, .noLocalName:
       false
     }
   }
@@ -27,12 +27,11 @@ extension UploadError {
     case .file(_, let error): error.commandAdvice
     case .changed(_, _, let id): "End that upload with gighive-upload cancel " + id + ", then send the file again."
     case .state(let error): error.commandAdvice
-    case .noSuchName(let host):
-      host.hasSuffix(".local") ? "Static binaries do not use mDNS; use the address, or add a line to /etc/hosts." : nil
     case .timedOut(.delivering, _, _): "--max-time sets that limit."
     case .tls(let error, _): error.commandAdvice
     case .tus(let error): error.commandAdvice
     case .proxyRefused(let status, _): status == 407 ? nil : "Check --proxy and NO_PROXY."
+    case .congestionControlRefused: "--congestion auto works without it."
     case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
     case .uncertain(let id):
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
@@ -40,7 +39,8 @@ extension UploadError {
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
     case .notFromServer: "If the server has certainly lost it, drop its record with gighive-upload list --forget."
     case .refused(let status, _): status == 413 ? "A wrong --file-field has the same effect." : nil
-    case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noResolver, .notConnected, .timedOut,
+    case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
+      .notConnected, .timedOut,
       .connectionLost,
       .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed,
       .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled, .outOfResources:
@@ -65,7 +65,7 @@ extension FileError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .tooLarge: "--max-size sets that limit."
-    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedOnItsWay: nil
+    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
     }
   }
 }
@@ -85,7 +85,7 @@ extension StateError {
 extension TusError {
   fileprivate var commandAdvice: String? {
     switch self {
-    case .notSpoken: "--protocol multipart may work."
+    case .notSupported: "--protocol multipart may work."
     case .refused: "Try --method-override."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .checksumMismatch, .locked, .unproved:

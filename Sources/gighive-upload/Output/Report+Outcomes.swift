@@ -65,7 +65,7 @@ extension Report {
       line.add("message", message)
       Console.out(line.finished())
     }
-    if !isJSON || !isQuiet { complain(message) }
+    if !isJSON || !isQuiet { printError(message) }
   }
 
   /// A failure that concerns no particular file.
@@ -79,7 +79,7 @@ extension Report {
       line.add("message", message)
       Console.out(line.finished())
     }
-    if !isJSON || !isQuiet { complain(message) }
+    if !isJSON || !isQuiet { printError(message) }
   }
 
   /// The message of an interruption says how much had been sent.

@@ -47,7 +47,7 @@ final class Report {
       case .plain: .plain
       case .automatic: Console.isErrorTerminal ? .bar : .plain
       }
-    if isJSON { Console.putOutcomesOut() }
+    if isJSON { Console.writeOutcomesToOutput() }
   }
 
   /// Announces files. All files announced earlier must have ended.
@@ -159,9 +159,9 @@ final class Report {
   }
 
   /// A warning. The upload continues.
-  func warn(_ message: String) { complain("warning: " + message) }
+  func warn(_ message: String) { printError("warning: " + message) }
 
-  func complain(_ message: String) {
+  func printError(_ message: String) {
     closeLine()
     Console.error("gighive-upload: " + message + "\n")
   }

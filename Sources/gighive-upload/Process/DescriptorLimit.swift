@@ -6,7 +6,7 @@ import Uploader
 enum DescriptorLimit {
   /// Whether there are enough descriptors. A shortage is reported.
   /// - Parameter jobs: the number of concurrent uploads.
-  static func suffice(jobs: Int, _ report: Report) -> Bool {
+  static func allows(jobs: Int, _ report: Report) -> Bool {
     let count = Limits.descriptorCount + jobs * Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     if result == 0 { return true }

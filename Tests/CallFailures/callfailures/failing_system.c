@@ -2,6 +2,10 @@
 #include "failing.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -192,7 +196,8 @@ int getsockopt(int descriptor, int level, int name, void *value, socklen_t *leng
 }
 
 int setsockopt(int descriptor, int level, int name, const void *value, socklen_t length) {
-    int way = WAY("setsockopt", ENOPROTOOPT);
+    int is_congestion = level == IPPROTO_TCP && name == TCP_CONGESTION;
+    int way = is_congestion ? WAY_ABOUT("setsockopt", "congestion control", ENOENT, EPERM) : WAY("setsockopt", ENOPROTOOPT);
     if (way) FAIL(way, -1);
     return NEXT(setsockopt)(descriptor, level, name, value, length);
 }
@@ -242,8 +247,48 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
     int way = WAY_ABOUT("getaddrinfo", host, EAI_AGAIN, EAI_MEMORY, EAI_FAIL, EAI_NONAME);
     // A name that no machine has.
     int isName = hints && !(hints->ai_flags & AI_NUMERICHOST);
-    if (isName && host && strcmp(host, "hive.test") == 0) host = "127.0.0.1";
+    if (isName && host && (strcmp(host, "hive.test") == 0 || strcmp(host, "hive.local") == 0)) host = "127.0.0.1";
     return way ? way : NEXT(getaddrinfo)(host, port, hints, found);
+}
+
+// MARK: Multicast DNS, of a network with nobody but the program: it answers itself
+
+int getifaddrs(struct ifaddrs **all) {
+    int way = WAY("getifaddrs", ENOMEM, EMFILE);
+    if (way) FAIL(way, -1);
+    int result = NEXT(getifaddrs)(all);
+    for (struct ifaddrs *at = result == 0 ? *all : NULL; at; at = at->ifa_next) {
+        int is_loopback = at->ifa_flags & IFF_LOOPBACK && at->ifa_addr && at->ifa_addr->sa_family == AF_INET;
+        at->ifa_flags = is_loopback ? at->ifa_flags | IFF_MULTICAST : 0;
+    }
+    return result;
+}
+
+ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags) {
+    int way = WAY("sendmsg", ENETUNREACH, ENOBUFS, EINTR, EPERM);
+    if (way) FAIL(way, -1);
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof own;
+    bind(descriptor, (struct sockaddr *)&own, length); // Fails the second time.
+    getsockname(descriptor, (struct sockaddr *)&own, &length);
+    struct msghdr to_itself = *message;
+    to_itself.msg_name = &own;
+    return NEXT(sendmsg)(descriptor, &to_itself, flags);
+}
+
+// What was asked comes back as the answer 127.0.0.1.
+ssize_t recvmsg(int descriptor, struct msghdr *message, int flags) {
+    int way = WAY("recvmsg", ENOMEM, EINTR, EAGAIN);
+    if (way) FAIL(way, -1);
+    ssize_t count = NEXT(recvmsg)(descriptor, message, flags);
+    static const unsigned char record[] = {0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 10, 0, 4, 127, 0, 0, 1};
+    if (count < 12 || (size_t)count + sizeof record > message->msg_iov->iov_len) return count;
+    unsigned char *answer = message->msg_iov->iov_base;
+    answer[2] = 0x84;
+    answer[7] = 1;
+    memcpy(answer + count, record, sizeof record);
+    ((struct sockaddr_in *)message->msg_name)->sin_port = htons(5353);
+    return count + (ssize_t)sizeof record;
 }
 
 // MARK: The rest of the system

@@ -138,7 +138,7 @@ def _tus(stage: Stage) -> None:
 def _plain_tus(stage: Stage) -> None:
     stage.command = [
         "send", str(stage.recording), "--tus-url", stage.url + "/tus/", "--state-dir", str(stage.state),
-        "--chunk-size", CHUNK]
+        "--chunk-size", CHUNK, "--congestion", "reno"]
 
 
 def _interrupted(stage: Stage) -> None:
@@ -231,6 +231,8 @@ class Scenario:
     is_transfer: bool = True
     has_digest: bool = True
     """Whether the program knows the SHA-256 of what it sends."""
+    names_congestion: bool = False
+    """Whether it asks for a congestion control, so that a kernel that refuses it ends the run."""
     begins_with_upload: bool = False
     """Whether there is an unfinished upload before the run."""
     ends_with_upload: bool = False
@@ -241,9 +243,11 @@ SCENARIOS = [
     Scenario("multipart-http", _multipart, _is_recorded, faults=("gzip",), host="hive.test", is_recorded=False),
     Scenario("multipart-https", _multipart, _is_recorded, is_tls=True, host="localhost", is_recorded=False),
     Scenario("post-http", _plain_post, _is_posted, is_recorded=False, may_repeat=False, has_digest=False),
+    Scenario("post-local", _plain_post, _is_posted, host="hive.local", is_recorded=False, may_repeat=False, has_digest=False),
     Scenario("tus-http", _tus, _is_recorded),
     Scenario("tus-https", _tus, _is_recorded, is_tls=True),
-    Scenario("tus-url-http", _plain_tus, _is_with_the_tus_server, ends_with_upload=True, has_digest=False),
+    Scenario("tus-url-http", _plain_tus, _is_with_the_tus_server, ends_with_upload=True, has_digest=False,
+             names_congestion=True),
     Scenario("resume-http", _resume, _is_recorded, begins_with_upload=True),
     Scenario("resume-https", _resume, _is_recorded, is_tls=True, begins_with_upload=True),
     Scenario("list", _list, _is_listed, is_transfer=False),

@@ -13,6 +13,7 @@ let allTargets = [
   Target(name: "json", run: JSONTarget.run, show: JSONTarget.show),
   Target(name: "uri", run: URITarget.run, show: URITarget.show),
   Target(name: "proxy", run: ProxyTarget.run),
+  Target(name: "multicast-dns", run: MulticastDNSTarget.run),
   Target(name: "tus", run: TusTarget.run),
   Target(name: "record", run: RecordTarget.run),
   Target(name: "netrc", run: NetrcTarget.run),

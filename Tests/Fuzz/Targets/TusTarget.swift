@@ -25,10 +25,10 @@ enum TusTarget {
 struct TusScript {
   private var upload: TusUpload
   private let length: Int64
-  private let mustSpeakTus: Bool
+  private let requiresTus: Bool
   private let isSecure: Bool
   /// The requests that are not answered, oldest first.
-  private var underWay: [HTTPRequest] = []
+  private var inFlight: [HTTPRequest] = []
   /// The highest byte ever sent of this upload: the server cannot have more.
   private var sentEnd: Int64
   /// The most that the server has acknowledged, and the answers since then.
@@ -41,7 +41,7 @@ struct TusScript {
       words.first { $0.hasPrefix(name) }.flatMap { ASCII.decimal($0.utf8.dropFirst(name.utf8.count)) }
     }
     length = min(max(number("length=") ?? 10_000_000, 1), Limits.fileSize)
-    mustSpeakTus = words.contains("must")
+    requiresTus = words.contains("must")
     isSecure = !words.contains("http")
     var options = TusUpload.Options()
     options.defersLength = words.contains("defer")
@@ -63,11 +63,11 @@ struct TusScript {
   /// Sends what is to be sent. `twice`: a second request too, if one may follow before the first is answered.
   /// - Returns: false if there is nothing left to do.
   mutating func ask(twice: Bool) -> Bool {
-    if underWay.isEmpty, !askFirst() { return false }
-    if twice, underWay.count == 1, case .sending = upload.state, case .ask(let request) = upload.next() {
+    if inFlight.isEmpty, !askFirst() { return false }
+    if twice, inFlight.count == 1, case .sending = upload.state, case .ask(let request) = upload.next() {
       check(request)
-      underWay.append(request)
-      require(underWay.filter { $0.has("Upload-Length") }.count < 2, "the length is told twice at a time")
+      inFlight.append(request)
+      require(inFlight.filter { $0.has("Upload-Length") }.count < 2, "the length is told twice at a time")
     }
     return true
   }
@@ -77,7 +77,7 @@ struct TusScript {
       switch upload.next() {
       case .ask(let request):
         check(request)
-        underWay.append(request)
+        inFlight.append(request)
         return true
       case .checksum(_, let offset, let count):
         require(offset >= 0 && count >= 0 && offset + count <= length, "a checksum of what the file does not have")
@@ -104,7 +104,7 @@ struct TusScript {
     if request.has("Upload-Metadata"), upload.location == nil { sentEnd = 0 }
     if request.has("Upload-Offset") {
       require(request.value("Upload-Offset") == String(request.fileOffset), "another offset than the content's")
-      let before = underWay.last.map { $0.fileOffset + $0.contentLength } ?? upload.acknowledged
+      let before = inFlight.last.map { $0.fileOffset + $0.contentLength } ?? upload.acknowledged
       require(request.fileOffset == before, "a gap: \(request.fileOffset) behind \(before)")
       require(count > 0 || request.has("Upload-Length"), "a request for nothing")
     }
@@ -124,23 +124,23 @@ struct TusScript {
   }
 
   private mutating func interrupt(arrived: Int64) {
-    let most = underWay.reduce(0) { $0 + $1.contentLength }
-    underWay = []
+    let most = inFlight.reduce(0) { $0 + $1.contentLength }
+    inFlight = []
     upload.interrupted(arrived: min(arrived, most))
   }
 
   private mutating func answer(_ status: Int, _ fields: [Field], _ milliseconds: Int64) {
-    underWay.removeFirst()
+    inFlight.removeFirst()
     do throws(TusError) {
       try upload.receive(status: status, fields: fields, afterMilliseconds: milliseconds)
-      require(!upload.awaitsStored || !underWay.isEmpty, "waits for an answer that will not come")
+      require(!upload.awaitsStored || !inFlight.isEmpty, "waits for an answer that will not come")
       // The rest is void once the upload is no longer where it was.
-      if !upload.awaitsStored { underWay = [] }
-      if case .sending = upload.state {} else { require(underWay.isEmpty, "waits for an answer that means nothing") }
+      if !upload.awaitsStored { inFlight = [] }
+      if case .sending = upload.state {} else { require(inFlight.isEmpty, "waits for an answer that means nothing") }
       fruitlessAnswers += 1
     } catch {
       fruitlessAnswers = 0
-      if case .notSpoken = error, mustSpeakTus { upload.assumeOffer() } else { interrupt(arrived: 0) }
+      if case .notSupported = error, requiresTus { upload.assumeOffer() } else { interrupt(arrived: 0) }
     }
     checkProgress()
   }
@@ -157,6 +157,7 @@ struct TusScript {
 }
 
 extension HTTPRequest {
+  fileprivate var fileOffset: Int64 { body?.fileOffset ?? 0 }
   fileprivate func value(_ name: String) -> String? { fields.first(name) }
   fileprivate func has(_ name: String) -> Bool { value(name) != nil }
 }

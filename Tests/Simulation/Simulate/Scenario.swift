@@ -190,7 +190,8 @@ extension UploadError {
       case .outOfResources: WORLD_RESOURCES
       case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
-      case .unconfirmed, .prematureSuccess, .tus(.notSpoken), .tus(.noLocation), .tus(.noOffset): WORLD_NOT_THE_SERVER
+      case .unconfirmed, .prematureSuccess, .tus(.notSupported), .tus(.noLocation), .tus(.noOffset):
+        WORLD_NOT_THE_SERVER
       case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.checksumMismatch): WORLD_FAILED
       case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls:
         WORLD_PROTOCOL_BROKEN

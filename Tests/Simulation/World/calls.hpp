@@ -45,9 +45,11 @@ inline int64_t unixNow() { return kernel().fileTime() / 1'000'000'000; }
 
 inline const char *const bootPath = "/proc/sys/kernel/random/boot_id";
 
+inline bool isOfKernel(const std::string &path) { return path.rfind("/proc/", 0) == 0; }
+
 /// Records are never read from it, so that an error of it excuses nothing.
 inline bool isHint(const std::string &path) {
-    return path == bootPath || (path.size() > 6 && path.compare(path.size() - 6, 6, "/index") == 0);
+    return isOfKernel(path) || (path.size() > 6 && path.compare(path.size() - 6, 6, "/index") == 0);
 }
 
 inline bool isRecording(const std::string &path) { return path.rfind("/recordings/", 0) == 0; }

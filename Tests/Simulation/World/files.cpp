@@ -14,9 +14,17 @@ extern "C" {
 
 // MARK: Files
 
-static std::shared_ptr<Inode> bootFile() {
+/// What the kernel says; null where /proc is not mounted or does not have it.
+static std::shared_ptr<Inode> kernelFile(const std::string &path) {
     auto inode = std::make_shared<Inode>();
-    inode->data = inode->synced = kernel().bootID();
+    if (path == bootPath) {
+        inode->data = kernel().bootID();
+    } else if (path == "/proc/sys/net/ipv4/tcp_available_congestion_control" && chances().below(3)) {
+        inode->data = chances().below(2) ? "reno bbr cubic\n" : "reno cubic bbr2\n";
+    } else {
+        return nullptr;
+    }
+    inode->synced = inode->data;
     return inode;
 }
 
@@ -24,7 +32,7 @@ int simulated_open(const char *path, int flags, ...) {
     kernel().enter("open");
     if (kernel().isDead) return failed(EIO);
     if (isInterrupted()) return -1;
-    auto inode = path == std::string(bootPath) ? bootFile() : the->disk.find(path);
+    auto inode = isOfKernel(path) ? kernelFile(path) : the->disk.find(path);
     bool isState = !isRecording(path);
     if (!isState && chances().chance(the->faults().readError)) {
         the->figures.count("read errors");

@@ -285,6 +285,13 @@ int simulated_pthread_create(pthread_t *, const pthread_attr_t *, void *(*run)(v
     return 0;
 }
 
+int simulated_capget(cap_user_header_t, cap_user_data_t data) {
+    bool isAdministrator = chances().below(2);
+    data[CAP_TO_INDEX(CAP_NET_ADMIN)] = {};
+    if (isAdministrator) data[CAP_TO_INDEX(CAP_NET_ADMIN)].effective = CAP_TO_MASK(CAP_NET_ADMIN);
+    return 0;
+}
+
 int simulated_sched_getaffinity(pid_t, size_t length, cpu_set_t *processors) {
     CPU_ZERO_S(length, processors);
     CPU_SET_S(0, length, processors);

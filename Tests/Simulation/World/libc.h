@@ -6,6 +6,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/capability.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -63,6 +66,7 @@ int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds);
 int simulated_eventfd(unsigned int value, int flags);
 int simulated_ioctl(int descriptor, unsigned long request, ...);
 int simulated_isatty(int descriptor);
+int simulated_capget(cap_user_header_t header, cap_user_data_t data);
 
 int simulated_socket(int family, int type, int protocol);
 int simulated_connect(int descriptor, const struct sockaddr *address, socklen_t length);
@@ -71,6 +75,12 @@ int simulated_getsockopt(int descriptor, int level, int name, void *value, sockl
 ssize_t simulated_send(int descriptor, const void *buffer, size_t length, int flags);
 ssize_t simulated_recv(int descriptor, void *buffer, size_t length, int flags);
 ssize_t simulated_sendfile(int descriptor, int file, off_t *offset, size_t length);
+
+ssize_t simulated_sendmsg(int descriptor, const struct msghdr *message, int flags);
+ssize_t simulated_recvmsg(int descriptor, struct msghdr *message, int flags);
+int simulated_getifaddrs(struct ifaddrs **all);
+void simulated_freeifaddrs(struct ifaddrs *all);
+unsigned int simulated_if_nametoindex(const char *name);
 
 int simulated_getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found);
 void simulated_freeaddrinfo(struct addrinfo *found);
@@ -113,6 +123,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define eventfd(...) simulated_eventfd(__VA_ARGS__)
 #define ioctl(...) simulated_ioctl(__VA_ARGS__)
 #define isatty(...) simulated_isatty(__VA_ARGS__)
+#define capget(...) simulated_capget(__VA_ARGS__)
 #define socket(...) simulated_socket(__VA_ARGS__)
 #define connect(...) simulated_connect(__VA_ARGS__)
 #define setsockopt(...) simulated_setsockopt(__VA_ARGS__)
@@ -120,6 +131,11 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define send(...) simulated_send(__VA_ARGS__)
 #define recv(...) simulated_recv(__VA_ARGS__)
 #define sendfile(...) simulated_sendfile(__VA_ARGS__)
+#define sendmsg(...) simulated_sendmsg(__VA_ARGS__)
+#define recvmsg(...) simulated_recvmsg(__VA_ARGS__)
+#define getifaddrs(...) simulated_getifaddrs(__VA_ARGS__)
+#define freeifaddrs(...) simulated_freeifaddrs(__VA_ARGS__)
+#define if_nametoindex(...) simulated_if_nametoindex(__VA_ARGS__)
 #define getaddrinfo(...) simulated_getaddrinfo(__VA_ARGS__)
 #define freeaddrinfo(...) simulated_freeaddrinfo(__VA_ARGS__)
 #define pthread_create(...) simulated_pthread_create(__VA_ARGS__)

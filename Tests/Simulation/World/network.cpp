@@ -44,9 +44,9 @@ void Connection::establish() {
 }
 
 void Connection::arriveUp() {
-    if (isSevered) return underWay.clear();
+    if (isSevered) return inFlight.clear();
     auto self = shared_from_this();
-    const Segment &first = underWay.front();
+    const Segment &first = inFlight.front();
     if (!first.isEnd && stallsAtUp >= 0 && up + (int64_t)first.bytes.size() >= stallsAtUp) {
         stallsAtUp = -1;
         Random &random = world.lineRandom;
@@ -60,8 +60,8 @@ void Connection::arriveUp() {
         world.clock.at(stalledUntil, [self] { self->arriveUp(); });
         return;
     }
-    Segment segment = std::move(underWay.front());
-    underWay.pop_front();
+    Segment segment = std::move(inFlight.front());
+    inFlight.pop_front();
     segment.isEnd ? tellServer(segment.isOrderly) : takeUp(segment.bytes);
 }
 
@@ -177,7 +177,7 @@ int64_t Connection::send(const char *bytes, size_t count, int64_t atMost) {
     }
     for (int64_t at = 0; at < taken;) {
         int64_t length = std::min(taken - at, world.line().segment);
-        underWay.push_back({std::string(bytes + at, (size_t)length)});
+        inFlight.push_back({std::string(bytes + at, (size_t)length)});
         world.clock.at(travel(lastUp, (size_t)length), [self] { self->arriveUp(); });
         at += length;
     }
@@ -204,7 +204,7 @@ void Connection::close() {
     inbox.clear();
     if (isSevered || isBroken || !isEstablished) return;
     auto self = shared_from_this();
-    underWay.push_back({"", true, orderly});
+    inFlight.push_back({"", true, orderly});
     world.clock.at(travel(lastUp, 1), [self] { self->arriveUp(); });
 }
 

@@ -82,7 +82,7 @@ private:
         bool isEnd = false, isOrderly = false;
     };
     /// Under way to the server, in the order in which it was sent: the one that arrives is always the first.
-    std::deque<Segment> underWay;
+    std::deque<Segment> inFlight;
     Time lastUp = 0, lastDown = 0, lastAcknowledgement = 0;
     int64_t up = 0, down = 0;
     /// Bytes that the server has said, and that the program has got.

@@ -46,6 +46,11 @@ int simulated_setsockopt(int descriptor, int level, int name, const void *value,
     if (level == IPPROTO_TCP && name == TCP_USER_TIMEOUT && handle->connection) {
         handle->connection->userTimeout = *(const unsigned int *)value * millisecond;
     }
+    if (level == IPPROTO_TCP && name == TCP_CONGESTION) {
+        if (handle->connection) the->fail("a congestion control after connecting");
+        if (chances().below(2)) return failed(EPERM);
+        the->figures.count("BBR");
+    }
     return 0;
 }
 
@@ -111,6 +116,24 @@ ssize_t simulated_sendfile(int descriptor, int file, off_t *offset, size_t lengt
     the->figures.count("sendfile");
     return outcome(sent);
 }
+
+// MARK: Multicast: this machine has no interface for it
+
+int simulated_getifaddrs(struct ifaddrs **all) {
+    *all = nullptr;
+    return 0;
+}
+
+void simulated_freeifaddrs(struct ifaddrs *) {}
+
+unsigned int simulated_if_nametoindex(const char *) { return 0; }
+
+ssize_t simulated_sendmsg(int, const struct msghdr *, int) {
+    the->fail("a datagram without an interface");
+    return failed(ENETDOWN);
+}
+
+ssize_t simulated_recvmsg(int, struct msghdr *, int) { return failed(EAGAIN); }
 
 // MARK: Names of hosts
 

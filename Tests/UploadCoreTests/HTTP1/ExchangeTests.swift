@@ -104,13 +104,13 @@ struct ExchangeTests {
 
   @Test func receivingBeginsWithTheFirstByteOfAHead() throws {
     var exchange = Exchange.afterSending()
-    #expect(!exchange.hasBegunReceiving)
+    #expect(!exchange.hasResponseStarted)
     try exchange.receive("\r\n")
-    #expect(!exchange.hasBegunReceiving)
+    #expect(!exchange.hasResponseStarted)
     try exchange.receive("H")
-    #expect(exchange.hasBegunReceiving)
+    #expect(exchange.hasResponseStarted)
     try exchange.receive("TTP/1.1 100 Continue\r\n\r\n")
-    #expect(exchange.hasBegunReceiving)
+    #expect(exchange.hasResponseStarted)
   }
 
   // MARK: Reuse (RFC 9112, 9.3 and 9.6)

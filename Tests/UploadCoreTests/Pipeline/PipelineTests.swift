@@ -270,7 +270,7 @@ struct PipelineTests {
   @Test func whatHasGoneOutIsCountedFromTheRequestsStart() {
     var pipeline = one()
     #expect(pipeline.sent(offered: 0) == .none && pipeline.sent(offered: headLength) == .none)
-    #expect(pipeline.sent(offered: headLength + 1) == .begun && pipeline.sent(offered: headLength + 99) == .begun)
+    #expect(pipeline.sent(offered: headLength + 1) == .partial && pipeline.sent(offered: headLength + 99) == .partial)
     #expect(pipeline.sent(offered: headLength + 100) == .whole)
     let start = headLength + 100
     pipeline.append(request("second"), written: start)
@@ -279,7 +279,7 @@ struct PipelineTests {
     _ = feed(&pipeline, ok())
     // "/second" has a letter more.
     #expect(pipeline.sent(offered: start + headLength + 1) == .none)
-    #expect(pipeline.sent(offered: start + headLength + 2) == .begun)
+    #expect(pipeline.sent(offered: start + headLength + 2) == .partial)
     #expect(pipeline.sent(offered: start + headLength + 101) == .whole)
   }
 

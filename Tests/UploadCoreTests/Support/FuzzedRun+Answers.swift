@@ -76,7 +76,7 @@ extension FuzzedRun {
     }
     return Answer(
       status: FuzzedRun.statuses.randomElement(using: &random) ?? 200, fields: fields, content: bytes(content),
-      sent: chance(5) ? .begun : .whole, afterMilliseconds: chance(2) ? 0 : 50)
+      sent: chance(5) ? .partial : .whole, afterMilliseconds: chance(2) ? 0 : 50)
   }
 
   // MARK: Proof
@@ -89,11 +89,11 @@ extension FuzzedRun {
     if answer.fields.first("Upload-Length") == "77" { isLossProved = true }
     noteDoubt(answer, request, isProved: isProved, isNotFound: isNotFound)
     if let offset = answer.fields.tusNumber("Upload-Offset"), answer.isSuccess, offset == size { isWholeProved = true }
-    if let offset = answer.fields.tusNumber("Upload-Offset"), answer.isSuccess, offset < size, underWay.count == 1 {
+    if let offset = answer.fields.tusNumber("Upload-Offset"), answer.isSuccess, offset < size, inFlight.count == 1 {
       isEnding = false
     }
     // It was not carried out, or not whole.
-    if request.fields.first("Upload-Offset") != nil, underWay.count == 1,
+    if request.fields.first("Upload-Offset") != nil, inFlight.count == 1,
       answer.sent != .whole || [307, 308, 401, 417].contains(answer.status)
     {
       isEnding = false

@@ -20,10 +20,10 @@ struct FuzzedRun {
   let isStubborn: Bool
   /// Its responses by method; nil for those of a correct server.
   var habits: [String: Answer?] = [:]
-  var underWay: [HTTPRequest] = []
+  var inFlight: [HTTPRequest] = []
   /// The record.
   var location: String?
-  var hasBegun: Bool
+  var hasStarted: Bool
   /// The server said, with proof, that the upload is unusable, or a probe confirmed it.
   var isLossProved = false
   var newLocation: String?
@@ -34,7 +34,7 @@ struct FuzzedRun {
   var isEnding: Bool
   /// The file's status has changed, and nothing has shown since that its content has not.
   var isInDoubt = false
-  var hasReadAgain = false
+  var hasReread = false
   /// A plain endpoint received a whole form, and did not redirect it.
   var mayBeStored = false
 
@@ -77,7 +77,7 @@ struct FuzzedRun {
     (self.kind, self.hasStrangersOnly, self.size, self.random) = (kind, hasStrangersOnly, size, random)
     self.total = kind == .cancel || kind == .delete ? nil : total
     location = previous.location?.text
-    hasBegun = location != nil
+    hasStarted = location != nil
     isEnding = previous.isEnding
     isStubborn = seed % 4 == 0
   }
@@ -99,15 +99,15 @@ struct FuzzedRun {
     case .send(let request, _): send(request)
     case .await:
       if chance(3) { now += 1000 }
-      guard !underWay.isEmpty || chance(2) else { return handle(.hashed(hash())) }
-      if !underWay.isEmpty, chance(8) { return touchFile() }
+      guard !inFlight.isEmpty || chance(2) else { return handle(.hashed(hash())) }
+      if !inFlight.isEmpty, chance(8) { return touchFile() }
       handle(reply())
-    case .hash(.wholeFileAgain): readAgain()
+    case .hash(.wholeFileAgain): reread()
     case .hash(let range):
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
-    case .tell, .tellMultipartFallback: break
+    case .reportRetry, .reportMultipartFallback: break
     case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
     case .finished(let outcome): finish(outcome)
     case .failed(let error):
@@ -121,8 +121,8 @@ struct FuzzedRun {
 
   private mutating func send(_ request: HTTPRequest) {
     note(request.method + " " + request.target.text)
-    underWay.append(request)
-    if underWay.count > 2 || machine.underWayCount != underWay.count { complaint = "\(underWay.count) requests" }
+    inFlight.append(request)
+    if inFlight.count > 2 || machine.inFlightCount != inFlight.count { complaint = "\(inFlight.count) requests" }
     if mayBeStored { complaint = "a second form" }
     let end = request.fileOffset + (request.body?.fileLength ?? 0)
     if end > size { complaint = "more than the file has" }
@@ -130,21 +130,21 @@ struct FuzzedRun {
 
   private mutating func handle(_ event: UploadEvent) {
     note("\(event)")
-    let before = machine.underWayCount
+    let before = machine.inFlightCount
     if mayLoseEnd(event) { isEnding = true }
     machine.handle(event)
-    if machine.underWayCount > before { complaint = "an event sent a request" }
-    while underWay.count > machine.underWayCount { underWay.removeFirst() }
+    if machine.inFlightCount > before { complaint = "an event sent a request" }
+    while inFlight.count > machine.inFlightCount { inFlight.removeFirst() }
   }
 
   /// Whether the event leaves open if the server has the last byte.
   private func mayLoseEnd(_ event: UploadEvent) -> Bool {
-    guard machine.underWayCount > 0, let last = underWay.last, last.fields.first("Upload-Offset") != nil,
+    guard machine.inFlightCount > 0, let last = inFlight.last, last.fields.first("Upload-Offset") != nil,
       last.fileOffset + (last.body?.fileLength ?? 0) == size
     else { return false }
     switch event {
-    case .interrupted(let interruption): return interruption.sent == .whole || underWay.count > 1
-    case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && underWay.count == 1
+    case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
+    case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
     case .hashed, .statusChanged, .credentials, .failed: return false
     }
   }
@@ -152,24 +152,25 @@ struct FuzzedRun {
   // MARK: The file
 
   private mutating func touchFile() {
-    guard kind != .cancel, kind != .delete else { return handle(.statusChanged(.behindEnd)) }
-    let statusChange = [StatusChange.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false), .behindEnd]
-      .randomElement(
-        using: &random)
-    if statusChange != .underWay { isInDoubt = true }
-    handle(.statusChanged(statusChange ?? .underWay))
+    guard kind != .cancel, kind != .delete else { return handle(.statusChanged(.afterEnd)) }
+    let changes: [StatusChange] = [
+      .whileReading, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false), .afterEnd,
+    ]
+    let statusChange = changes.randomElement(using: &random) ?? .whileReading
+    if statusChange != .whileReading { isInDoubt = true }
+    handle(.statusChanged(statusChange))
   }
 
-  private mutating func readAgain() {
-    if hasReadAgain { complaint = "read again for the second time" }
-    hasReadAgain = true
+  private mutating func reread() {
+    if hasReread { complaint = "read again for the second time" }
+    hasReread = true
     if chance(10) {
       let end = UploadError.timedOut(.delivering, peer: "hive", limitMilliseconds: 1)
-      return handle(.interrupted(Interruption(end, sent: .begun)))
+      return handle(.interrupted(Interruption(end, sent: .partial)))
     }
-    let (isSame, isSteady) = (!chance(3), !chance(3))
-    if isSame, isSteady { isInDoubt = false }
-    handle(.hashed(.wholeFileAgain(sent: "a", now: isSame ? "a" : "b", isSteady: isSteady)))
+    let (isSame, isStable) = (!chance(3), !chance(3))
+    if isSame, isStable { isInDoubt = false }
+    handle(.hashed(.wholeFileAgain(sent: "a", now: isSame ? "a" : "b", isStable: isStable)))
   }
 
   private mutating func save(_ change: RecordChange) {
@@ -178,10 +179,10 @@ struct FuzzedRun {
     case .forgotten, .created:
       if location != nil, !isLossProved { complaint = "an address is forgotten without proof" }
       if kind == .tusServer, location != nil, isEnding { complaint = "forgotten, and may be stored" }
-      if hasStrangersOnly, hasBegun { complaint = "a stranger's word is believed" }
+      if hasStrangersOnly, hasStarted { complaint = "a stranger's word is believed" }
       location = nil
       if case .created(let text, _) = change { location = text }
-      (isLossProved, newLocation, isNewKnown, isWholeProved, hasBegun, isEnding) = (
+      (isLossProved, newLocation, isNewKnown, isWholeProved, hasStarted, isEnding) = (
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
@@ -232,23 +233,23 @@ struct FuzzedRun {
   /// An event that may be unexpected.
   private mutating func strayEvent() -> UploadEvent {
     switch Int.random(in: 0..<6, using: &random) {
-    case 0 where machine.underWayCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))
+    case 0 where machine.inFlightCount == 0: .answered(Answer(status: 200, fields: [Field("Upload-Offset", "0")]))
     case 1: .hashed(.range(checksum: "AA=="))
-    case 2 where machine.underWayCount == 0: .interrupted(interruption(nil))
+    case 2 where machine.inFlightCount == 0: .interrupted(interruption(nil))
     case 3: .credentials(areNew: true)
     case 4 where chance(20): .failed(.outOfResources("threads"))
-    default: machine.underWayCount > 0 ? .hashed(hash()) : .credentials(areNew: false)
+    default: machine.inFlightCount > 0 ? .hashed(hash()) : .credentials(areNew: false)
     }
   }
 
   private mutating func interruption(_ request: HTTPRequest?) -> Interruption {
-    let sent = [ContentSent.none, .begun, .whole].randomElement(using: &random) ?? .none
+    let sent = [ContentSent.none, .partial, .whole].randomElement(using: &random) ?? .none
     let errors: [UploadError] = [
       .connectionLost(.sending, peer: "hive", nil), .timedOut(.sending, peer: "hive", limitMilliseconds: 1),
       .invalidResponse(.notHTTP, peer: "hive"), .noSuchName(host: "hive"), .noResolver(host: "hive"),
     ]
     if kind == .plain, sent == .whole, request != nil { mayBeStored = true }
-    if sent != .whole, request?.fields.first("Upload-Offset") != nil, underWay.count == 1 { isEnding = false }
+    if sent != .whole, request?.fields.first("Upload-Offset") != nil, inFlight.count == 1 { isEnding = false }
     return Interruption(
       errors.randomElement(using: &random) ?? .uploadLost, sent: sent,
       arrived: sent == .none ? 0 : Int64.random(in: 0...size, using: &random),
@@ -256,7 +257,7 @@ struct FuzzedRun {
   }
 
   private mutating func reply() -> UploadEvent {
-    guard let request = underWay.first else { return .interrupted(interruption(nil)) }
+    guard let request = inFlight.first else { return .interrupted(interruption(nil)) }
     let answer: Answer
     if isStubborn {
       answer = habitualAnswer(request)

@@ -77,20 +77,20 @@ struct ScriptedServer {
   /// Carries out the machine's actions until it ends.
   mutating func run(_ machine: UploadMachine, sourceLocation: SourceLocation = #_sourceLocation) -> End? {
     var machine = machine
-    var underWay: [HTTPRequest] = []
+    var inFlight: [HTTPRequest] = []
     for _ in 0..<10_000 {
       switch machine.next(nowMilliseconds: milliseconds) {
       case .send(let request, let choice):
-        note(request, choice, isBehind: !underWay.isEmpty)
-        underWay.append(request)
+        note(request, choice, isBehind: !inFlight.isEmpty)
+        inFlight.append(request)
       case .await:
         // Everything that can be sent was sent, so the oldest request is answered.
-        guard !underWay.isEmpty, let reply = answer(underWay[0]) else {
+        guard !inFlight.isEmpty, let reply = answer(inFlight[0]) else {
           Issue.record("the script has nothing for \(log.last ?? "the machine")", sourceLocation: sourceLocation)
           return nil
         }
         machine.handle(event(reply))
-        underWay = machine.underWayCount == 0 ? [] : Array(underWay.dropFirst())
+        inFlight = machine.inFlightCount == 0 ? [] : Array(inFlight.dropFirst())
       case .hash(.wholeFile):
         log.append("hash")
         machine.handle(.hashed(.wholeFile(sha256: sha256)))
@@ -106,8 +106,8 @@ struct ScriptedServer {
       case .renewCredentials:
         log.append("renew credentials")
         machine.handle(.credentials(areNew: hasNewCredentials))
-      case .tell(let retry): retries.append(retry)
-      case .tellMultipartFallback: log.append("as a form")
+      case .reportRetry(let retry): retries.append(retry)
+      case .reportMultipartFallback: log.append("as a form")
       case .wait(let until):
         log.append("wait")
         milliseconds = max(milliseconds, until)

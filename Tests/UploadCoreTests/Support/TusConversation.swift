@@ -106,6 +106,8 @@ extension TusUpload {
 enum TusConversationError: Error { case noRequest }
 
 extension HTTPRequest {
+  /// The offset of the content in the file, in bytes.
+  var fileOffset: Int64 { body?.fileOffset ?? 0 }
   /// The range of the file in the request.
   var fileRange: Range<Int64> { fileOffset..<(fileOffset + contentLength) }
 

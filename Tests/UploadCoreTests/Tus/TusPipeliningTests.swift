@@ -9,7 +9,7 @@ struct TusPipeliningTests {
   }
 
   /// An upload with its first two requests in flight.
-  private func twoUnderWay() throws -> TusUpload {
+  private func twoInFlight() throws -> TusUpload {
     var upload = try distant()
     _ = try upload.ask("PATCH")
     _ = try upload.ask("PATCH")
@@ -98,7 +98,7 @@ struct TusPipeliningTests {
   /// The offset of the server, and where the upload continues.
   @Test(arguments: [0, 1, 4_194_303, 4_194_304, 4_194_305, 8_388_607, 8_388_608] as [Int64])
   func aBreakUnderBothContinuesFromTheServersOffset(offset: Int64) throws {
-    var upload = try twoUnderWay()
+    var upload = try twoInFlight()
     upload.interrupted(arrived: offset)
     try upload.locate(offset)
     #expect(upload.acknowledged == offset)
@@ -147,7 +147,7 @@ struct TusPipeliningTests {
   }
 
   @Test func aBreakAfterTheFirstResponseTruncatesOnlyTheSecond() throws {
-    var upload = try twoUnderWay()
+    var upload = try twoInFlight()
     try upload.answer(204, ["Upload-Offset": "4194304"], afterMilliseconds: 100)
     upload.interrupted(arrived: 1000)
     try upload.locate(4_195_304)

@@ -43,7 +43,7 @@ struct MultipartTaskTests {
   }
 
   @Test func aSuccessBeforeTheWholeFileWasSentIsNoDelivery() throws {
-    var server = ScriptedServer([.status(201, content: GigHive.created, sent: .begun)])
+    var server = ScriptedServer([.status(201, content: GigHive.created, sent: .partial)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.prematureSuccess(status: 201)))
     #expect(server.log == [post])
   }
@@ -126,7 +126,7 @@ struct MultipartTaskTests {
 
   /// A server cannot store a part of a form, but once content was sent, the effect of a second one is unknown.
   @Test func onceContentHasGoneOutAPlainRequestIsNotRepeated() throws {
-    var begun = ScriptedServer([.lost(.begun)])
+    var begun = ScriptedServer([.lost(.partial)])
     #expect(
       begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingResponse, peer: "hive", nil)))
     var untouched = ScriptedServer([.lost(.none), .status(200)])
@@ -182,7 +182,7 @@ struct MultipartTaskTests {
   }
 
   @Test func aRedirectBeforeTheLastByteConfirmsNothing() throws {
-    var server = ScriptedServer([.status(303, ["Location": confirmation], sent: .begun)])
+    var server = ScriptedServer([.status(303, ["Location": confirmation], sent: .partial)])
     #expect(
       server.run(try .upload(to: .plain)) == .failed(.redirected(status: 303, location: confirmation)))
   }

@@ -30,7 +30,7 @@ struct PipelinedUploadTests {
       case .save: continue
       case .send(let request, let choice):
         return .asks(request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
-      case .tell(let retry):
+      case .reportRetry(let retry):
         guard case .wait = machine.next(nowMilliseconds: 0) else { return nil }
         var action = machine.next(nowMilliseconds: 1000)
         while case .save = action { action = machine.next(nowMilliseconds: 1000) }
@@ -46,29 +46,29 @@ struct PipelinedUploadTests {
   }
 
   /// An upload to a distant server, with two requests in flight.
-  private func twoUnderWay() throws -> UploadMachine {
+  private func twoInFlight() throws -> UploadMachine {
     var machine = try UploadMachine.upload(to: .tusServer, size: 4 * quarter, policy: { $0.canRenewCredentials = true })
     #expect(next(of: &machine) == .asks("OPTIONS", .reused))
     machine.handle(.answered(answer(204, [Field("Tus-Version", "1.0.0"), Field("Tus-Extension", "creation")])))
     #expect(next(of: &machine) == .asks("POST", .reused))
     let created = [Field("Tus-Resumable", "1.0.0"), Field("Location", location)]
     machine.handle(.answered(answer(201, created, afterMilliseconds: Limits.pipelineFromMilliseconds)))
-    #expect(next(of: &machine) == .asks("PATCH 0", .reused) && machine.underWayCount == 1)
-    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .reused) && machine.underWayCount == 2)
+    #expect(next(of: &machine) == .asks("PATCH 0", .reused) && machine.inFlightCount == 1)
+    #expect(next(of: &machine) == .asks("PATCH \(quarter)", .reused) && machine.inFlightCount == 2)
     return machine
   }
 
-  @Test func theExpectedAnswerLeavesTheSecondUnderWayAndAThirdFollows() throws {
-    var machine = try twoUnderWay()
-    #expect(next(of: &machine) == .awaits && machine.underWayCount == 2)
+  @Test func theExpectedAnswerLeavesTheSecondInFlightAndAThirdFollows() throws {
+    var machine = try twoInFlight()
+    #expect(next(of: &machine) == .awaits && machine.inFlightCount == 2)
     machine.handle(.answered(stored(quarter)))
-    #expect(machine.underWayCount == 1)
-    #expect(next(of: &machine) == .asks("PATCH \(2 * quarter)", .reused) && machine.underWayCount == 2)
+    #expect(machine.inFlightCount == 1)
+    #expect(next(of: &machine) == .asks("PATCH \(2 * quarter)", .reused) && machine.inFlightCount == 2)
     machine.handle(.answered(stored(2 * quarter)))
-    #expect(next(of: &machine) == .asks("PATCH \(3 * quarter)", .reused) && machine.underWayCount == 2)
+    #expect(next(of: &machine) == .asks("PATCH \(3 * quarter)", .reused) && machine.inFlightCount == 2)
     machine.handle(.answered(stored(3 * quarter)))
     machine.handle(.answered(stored(4 * quarter)))
-    #expect(machine.underWayCount == 0 && next(of: &machine) == .delivers)
+    #expect(machine.inFlightCount == 0 && next(of: &machine) == .delivers)
   }
 
   /// The second response, if it arrives, does not count, because its offset is unknown.
@@ -92,9 +92,9 @@ struct PipelinedUploadTests {
       (.interrupted(Interruption(lost, sent: .whole)), .pauses(lost, "HEAD")),
     ]
     for (event, expected) in rows {
-      var machine = try twoUnderWay()
+      var machine = try twoInFlight()
       machine.handle(event)
-      #expect(machine.underWayCount == 0, "\(event)")
+      #expect(machine.inFlightCount == 0, "\(event)")
       machine.handle(.answered(stored(2 * quarter)))
       #expect(next(of: &machine) == expected, "\(event)")
       if expected == .renewsCredentials {
@@ -106,16 +106,16 @@ struct PipelinedUploadTests {
 
   /// A server that allows few requests per connection has closed it after the first response.
   @Test func aConnectionThatEndsAfterTheFirstResponseIsNoFailureAndTheNextOnesAreNew() throws {
-    var machine = try twoUnderWay()
+    var machine = try twoInFlight()
     machine.handle(.answered(stored(quarter)))
     machine.handle(
       .interrupted(
         Interruption(
-          .connectionLost(.sending, peer: "hive", nil), sent: .begun, connection: .used(hasSentLittle: true))))
-    #expect(machine.underWayCount == 0 && next(of: &machine) == .asks("HEAD", .fresh))
+          .connectionLost(.sending, peer: "hive", nil), sent: .partial, connection: .used(hasSentLittle: true))))
+    #expect(machine.inFlightCount == 0 && next(of: &machine) == .asks("HEAD", .fresh))
     machine.handle(.answered(answer(200, [Field("Upload-Offset", String(quarter))], afterMilliseconds: 100)))
     #expect(next(of: &machine) == .asks("PATCH \(quarter)", .fresh))
     // And one request at a time.
-    #expect(next(of: &machine) == .awaits && machine.underWayCount == 1)
+    #expect(next(of: &machine) == .awaits && machine.inFlightCount == 1)
   }
 }

@@ -149,7 +149,7 @@ struct ServerTraitsTests {
       case "HEAD": return .status(200, ["Upload-Offset": String(offset)])
       default:
         offset += 10
-        return offset < 100 ? .lost(.begun, arrived: 10) : .status(204, ["Upload-Offset": "100"])
+        return offset < 100 ? .lost(.partial, arrived: 10) : .status(204, ["Upload-Offset": "100"])
       }
     }
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
@@ -173,7 +173,7 @@ struct ServerTraitsTests {
   // MARK: Stale connections
 
   private func stale(hasSentLittle: Bool = true) -> ScriptedServer.Reply {
-    .lost(hasSentLittle ? .none : .begun, connection: .used(hasSentLittle: hasSentLittle))
+    .lost(hasSentLittle ? .none : .partial, connection: .used(hasSentLittle: hasSentLittle))
   }
 
   /// The server may close an idle connection just when a request is sent.
@@ -192,7 +192,7 @@ struct ServerTraitsTests {
     #expect(server.choices == [.reused, .reused, .fresh, .fresh] && server.retries.isEmpty)
   }
 
-  @Test func thatIsExcusedOnce() throws {
+  @Test func thatIsToleratedOnce() throws {
     var server = ScriptedServer([stale(), stale(), .status(201, content: GigHive.created)])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
     #expect(server.retries.count == 1 && server.choices == [.reused, .fresh, .fresh])

@@ -4,7 +4,7 @@ import UploadCore
 /// A file of which only the status (ctime) changes while it is sent, not its size or modification time.
 struct StatusChangeTests {
   private let atEnd = UploadEvent.statusChanged(.beforeEnd(isDigested: true))
-  private let same = UploadEvent.hashed(.wholeFileAgain(sent: "ab", now: "ab", isSteady: true))
+  private let same = UploadEvent.hashed(.wholeFileAgain(sent: "ab", now: "ab", isStable: true))
 
   /// A machine with its first request in flight.
   private func machine(
@@ -23,18 +23,18 @@ struct StatusChangeTests {
 
   // MARK: Without a digest
 
-  @Test(arguments: [StatusChange.underWay, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false)])
+  @Test(arguments: [StatusChange.whileReading, .beforeEnd(isDigested: true), .beforeEnd(isDigested: false)])
   func withoutADigestNothingTellsAChangeOfItsNameFromOneOfItsContent(statusChange: StatusChange) throws {
     var machine = try machine(to: .plain)
     machine.handle(.statusChanged(statusChange))
     #expect(error(of: machine) == .rewritten)
   }
 
-  @Test func theServerMayHaveAMixtureOfWhatChangedOnItsWay() throws {
+  @Test func theServerMayHaveAMixtureOfWhatChangedInTransit() throws {
     for destination in [try Destination.plain, try .gigHive] {
       var machine = try machine(to: destination)
-      machine.handle(.statusChanged(.behindEnd))
-      #expect(error(of: machine) == .changedOnItsWay)
+      machine.handle(.statusChanged(.afterEnd))
+      #expect(error(of: machine) == .changedInTransit)
     }
   }
 
@@ -43,14 +43,14 @@ struct StatusChangeTests {
   @Test(arguments: [false, true])
   func withADigestTheFileIsReadAgainBeforeItsEndGoesOut(isForGigHive: Bool) throws {
     var machine = try machine(to: isForGigHive ? .gigHive : .plain) { $0.computesDigest = true }
-    machine.handle(.statusChanged(.underWay))
+    machine.handle(.statusChanged(.whileReading))
     #expect(machine.next(nowMilliseconds: 0) == .await)
     machine.handle(atEnd)
-    #expect(machine.underWayCount == 1)
+    #expect(machine.inFlightCount == 1)
     #expect(machine.next(nowMilliseconds: 0) == .hash(.wholeFileAgain))
     #expect(machine.next(nowMilliseconds: 0) == .await)
     machine.handle(same)
-    #expect(machine.underWayCount == 1 && machine.next(nowMilliseconds: 0) == .await)
+    #expect(machine.inFlightCount == 1 && machine.next(nowMilliseconds: 0) == .await)
   }
 
   @Test func whatIsReadAgainAndFoundTheSameIsDelivered() throws {
@@ -64,15 +64,15 @@ struct StatusChangeTests {
   }
 
   @Test(arguments: [("cd", true), ("ab", false)])
-  func otherContentOrAChangeInTheMeantimeEndsTheUpload(now: String, isSteady: Bool) throws {
+  func otherContentOrAChangeInTheMeantimeEndsTheUpload(now: String, isStable: Bool) throws {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)
-    machine.handle(.hashed(.wholeFileAgain(sent: "ab", now: now, isSteady: isSteady)))
+    machine.handle(.hashed(.wholeFileAgain(sent: "ab", now: now, isStable: isStable)))
     #expect(error(of: machine) == .rewritten)
   }
 
-  @Test(arguments: [StatusChange.underWay, .beforeEnd(isDigested: true)])
+  @Test(arguments: [StatusChange.whileReading, .beforeEnd(isDigested: true)])
   func itIsReadAgainOnce(statusChange: StatusChange) throws {
     var machine = try machine()
     machine.handle(atEnd)
@@ -96,7 +96,7 @@ struct StatusChangeTests {
   @Test func aChecksumThatDoesNotMatchIsTheFilesFaultIfItsStatusHasChanged() throws {
     for hasStatusChanged in [false, true] {
       var machine = try machine { $0.computesDigest = true }
-      if hasStatusChanged { machine.handle(.statusChanged(.underWay)) }
+      if hasStatusChanged { machine.handle(.statusChanged(.whileReading)) }
       machine.handle(.interrupted(Interruption(.tus(.checksumMismatch(offset: 0)), sent: .whole)))
       #expect(error(of: machine) == (hasStatusChanged ? .rewritten : nil))
     }
@@ -112,8 +112,8 @@ struct StatusChangeTests {
     var machine = try machine()
     machine.handle(atEnd)
     _ = machine.next(nowMilliseconds: 0)
-    machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .begun)))
-    guard case .tell = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
+    machine.handle(.interrupted(Interruption(.connectionLost(.sending, peer: "hive", nil), sent: .partial)))
+    guard case .reportRetry = machine.next(nowMilliseconds: 0) else { throw Unexpected() }
   }
 
   /// A plain server confirms no digest, so the digest of a changed file would be reported.
@@ -121,7 +121,7 @@ struct StatusChangeTests {
     var machine = try machine(to: .plain) { $0.computesDigest = true }
     machine.handle(.answered(Answer(status: 200)))
     #expect(machine.next(nowMilliseconds: 0) == .hash(.wholeFile))
-    machine.handle(.hashed(.wholeFile(sha256: "ab", isSteady: false)))
-    #expect(error(of: machine) == .changedOnItsWay)
+    machine.handle(.hashed(.wholeFile(sha256: "ab", isStable: false)))
+    #expect(error(of: machine) == .changedInTransit)
   }
 }

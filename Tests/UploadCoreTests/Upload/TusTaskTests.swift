@@ -42,20 +42,20 @@ struct TusTaskTests {
 
   /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
-    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .begun)
+    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .partial)
     var server = ScriptedServer([offer, created, early, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.log == begin + ["save ending", "PATCH /files/1 0..<100", "PATCH /files/1 42..<100"])
   }
 
   @Test func aServerThatClaimsMoreThanItCanHaveIsNotBelieved() throws {
-    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"], sent: .begun)
+    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"], sent: .partial)
     var server = ScriptedServer([offer, created, early])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.prematureSuccess(status: 204)))
   }
 
   @Test func anInterruptedUploadContinuesFromTheServersOffset() throws {
-    var server = ScriptedServer([offer, created, .lost(.begun, arrived: 60), has(42), has(100)])
+    var server = ScriptedServer([offer, created, .lost(.partial, arrived: 60), has(42), has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(
       server.log == begin + [
@@ -107,7 +107,7 @@ struct TusTaskTests {
       if request.method == "OPTIONS" { return offer }
       if request.method == "HEAD" { return has(0) }
       count += 1
-      return count <= 20 ? .status(status, sent: .begun) : has(request.fileOffset + request.contentLength)
+      return count <= 20 ? .status(status, sent: .partial) : has(request.fileOffset + request.contentLength)
     }
     #expect(
       server.run(try .upload(to: .tusServer, size: size, previous: .at(), policy: patient))
@@ -227,7 +227,7 @@ struct TusTaskTests {
   }
 
   /// The server itself says that it has not accepted it, or the last byte was not sent.
-  @Test(arguments: [(true, ContentSent.whole), (false, .begun)])
+  @Test(arguments: [(true, ContentSent.whole), (false, .partial)])
   func whatTheServerRefusesIsNotStored(isProved: Bool, sent: ContentSent) throws {
     let refusal = ScriptedServer.Reply.status(425, isProved ? ["Tus-Resumable": "1.0.0"] : [:], sent: sent)
     var server = ScriptedServer([offer, created, refusal, gone, created, has(100)])
@@ -235,7 +235,7 @@ struct TusTaskTests {
   }
 
   /// It was interrupted before the last byte was sent.
-  @Test(arguments: [ContentSent.none, .begun])
+  @Test(arguments: [ContentSent.none, .partial])
   func beforeTheLastRequestWentOutAsAWholeNothingIsStored(sent: ContentSent) throws {
     var server = ScriptedServer([offer, created, .lost(sent), gone, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())

@@ -10,7 +10,7 @@ struct UploadMachineTests {
     ("answered", .answered(Answer(status: 503))),
     ("interrupted", .interrupted(Interruption(.uploadLost))),
     ("hashed", .hashed(.wholeFile(sha256: GigHive.sha256))),
-    ("read again", .hashed(.wholeFileAgain(sent: "a", now: "a", isSteady: true))),
+    ("read again", .hashed(.wholeFileAgain(sent: "a", now: "a", isStable: true))),
     ("touched", .statusChanged(.beforeEnd(isDigested: true))),
     ("credentials", .credentials(areNew: true)),
     ("failed", .failed(.outOfResources("threads"))),
@@ -30,9 +30,9 @@ struct UploadMachineTests {
     let hashed = UploadEvent.hashed(.wholeFile(sha256: GigHive.sha256))
     let created = UploadEvent.answered(Answer(status: 201, content: bytes(GigHive.created)))
     let refused = UploadEvent.answered(Answer(status: 400))
-    var underWay = try machine([])
-    _ = underWay.next(nowMilliseconds: 0)
-    var holding = underWay
+    var inFlight = try machine([])
+    _ = inFlight.next(nowMilliseconds: 0)
+    var holding = inFlight
     holding.handle(.statusChanged(.beforeEnd(isDigested: true)))
     var rereading = holding
     _ = rereading.next(nowMilliseconds: 0)
@@ -48,7 +48,7 @@ struct UploadMachineTests {
     _ = finished.next(nowMilliseconds: 0)
     return [
       ("deciding", try machine([]), ["failed"]),
-      ("underWay", underWay, ["answered", "interrupted", "touched", "failed"]),
+      ("inFlight", inFlight, ["answered", "interrupted", "touched", "failed"]),
       ("holding", holding, ["interrupted", "failed"]),
       ("rereading", rereading, ["interrupted", "read again", "failed"]),
       ("hashing", hashing, ["hashed", "failed"]),
@@ -79,16 +79,16 @@ struct UploadMachineTests {
     }
   }
 
-  @Test func aRequestCountsAsUnderWayFromWhenItIsToBeSent() throws {
+  @Test func aRequestCountsAsInFlightFromWhenItIsToBeSent() throws {
     var machine = try machine([])
-    #expect(machine.underWayCount == 0)
+    #expect(machine.inFlightCount == 0)
     guard case .send = machine.next(nowMilliseconds: 0) else {
       Issue.record("nothing is sent")
       return
     }
-    #expect(machine.underWayCount == 1 && machine.next(nowMilliseconds: 0) == .await)
-    machine.handle(.answered(Answer(status: 400, sent: .begun)))
-    #expect(machine.underWayCount == 0)
+    #expect(machine.inFlightCount == 1 && machine.next(nowMilliseconds: 0) == .await)
+    machine.handle(.answered(Answer(status: 400, sent: .partial)))
+    #expect(machine.inFlightCount == 0)
   }
 
   @Test func aFailureOnThisSideEndsAnUploadAtOnce() throws {

@@ -94,7 +94,7 @@ struct ConnectorTests {
     }
     let wait = try phase == .resolving ? connector.step([], nowMilliseconds: 100) : settle(connector)
     #expect(wait?.untilMilliseconds == 100 + limit)
-    connector.excuse(50)
+    connector.extendDeadlines(by: 50)
     #expect(try connector.step([], nowMilliseconds: 149 + limit)?.untilMilliseconds == 150 + limit)
     let peer = phase == .resolving ? "127.0.0.1" : address
     #expect(throws: UploadError.timedOut(phase, peer: peer, limitMilliseconds: limit)) {

@@ -27,7 +27,7 @@ struct HashThreadTests {
     #expect(try digest.finish() == sha256(content))
   }
 
-  @Test func whatIsUnderWayComesBeforeWhatIsDigestedAtOnce() throws {
+  @Test func whatIsInFlightComesBeforeWhatIsDigestedAtOnce() throws {
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     content.withUnsafeBytes { content in
@@ -65,7 +65,7 @@ struct HashThreadTests {
     #expect(Readiness.of(thread.descriptors[0], .readable).isEmpty)
   }
 
-  @Test func aDigestThatIsNotFinishedWaitsForWhatIsUnderWay() throws {
+  @Test func aDigestThatIsNotFinishedWaitsForWhatIsInFlight() throws {
     let thread = try #require(HashThread())
     try content.withUnsafeBytes { content in
       let digest = try FileDigest()
@@ -81,8 +81,8 @@ struct HashedTransferTests {
 
   private func bench(
     _ ranges: [Range<Int>], _ digest: FileDigest, processors: Int = 2, buffers: TransferBuffers? = nil
-  ) throws -> PatchBench {
-    let bench = try PatchBench(
+  ) throws -> TransferBench {
+    let bench = try TransferBench(
       fileLength: length, ranges: ranges, digest: digest, processors: processors, buffers: buffers)
     var wire = 0
     for range in ranges {
@@ -143,7 +143,7 @@ struct HashedTransferTests {
   @Test(arguments: [1, 40])
   func aHeadWaitsAtTheWrapForTheDigest(bytesInFront: Int) throws {
     let window = 2 * Limits.hashedRunLength
-    let first = 5 * window - bytesInFront - PatchBench.head(0..<5 * window).utf8.count
+    let first = 5 * window - bytesInFront - TransferBench.patchHead(0..<5 * window).utf8.count
     let thread = try #require(HashThread())
     let digest = try FileDigest()
     let bench = try bench(
@@ -170,10 +170,10 @@ struct HashedTransferTests {
     #expect(try digest.finish() == sha256(bench.content))
   }
 
-  @Test func aTransferThatEndsInTheMiddleLeavesNothingUnderWay() throws {
+  @Test func aTransferThatEndsInTheMiddleLeavesNothingInFlight() throws {
     let buffers = TransferBuffers(processors: 2)
     let digest = try FileDigest()
-    var first: PatchBench? = try bench([0..<length], digest, buffers: buffers)
+    var first: TransferBench? = try bench([0..<length], digest, buffers: buffers)
     for _ in 0..<7 { try first?.step(.writable) }
     let position = digest.position
     first = nil

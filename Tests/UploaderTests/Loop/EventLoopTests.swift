@@ -7,7 +7,7 @@ import Testing
 private final class ScriptedMachine: Machine {
   let name: String
   private(set) var steps: [Readiness] = []
-  private(set) var excused: Int64 = 0
+  private(set) var extended: Int64 = 0
   private let script: (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
 
   /// - Parameter script: called at every step.
@@ -18,7 +18,7 @@ private final class ScriptedMachine: Machine {
     self.script = script
   }
 
-  func excuse(_ milliseconds: Int64) { excused += milliseconds }
+  func extendDeadlines(by milliseconds: Int64) { extended += milliseconds }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
     steps.append(ready)
@@ -48,16 +48,16 @@ private final class Pipe {
 struct EventLoopTests {
   private let failure = UploadError.outOfResources("patience")
 
-  @Test func aStepThatTakesLongIsExcusedToTheOthers() {
+  @Test func aLongStepExtendsTheDeadlinesOfTheOthers() {
     let slow = ScriptedMachine("slow") { (_, _, _) throws(UploadError) in
       usleep(150_000)
       return nil
     }
     let quick = ScriptedMachine("quick") { (machine, _, now) throws(UploadError) in
-      machine.steps.count > 2 && machine.excused > 0 ? nil : Wait(untilMilliseconds: now + 1)
+      machine.steps.count > 2 && machine.extended > 0 ? nil : Wait(untilMilliseconds: now + 1)
     }
     #expect(run([slow, quick]).map { $0.name } == ["slow", "quick"])
-    #expect(quick.excused >= 150 && slow.excused == 0)
+    #expect(quick.extended >= 150 && slow.extended == 0)
   }
 
   /// Runs the machines.

@@ -227,18 +227,18 @@ struct UploadDriverTests {
   }
 
   /// A plain endpoint may have stored the recording, and nothing shows whether it has.
-  @Test func aFormThatIsWholeOnItsWayToAPlainEndpointMayBeStored() throws {
+  @Test func aFormSentWholeToAPlainEndpointMayBeStored() throws {
     let server = SilentServer()
     #expect(try formOverTime(to: server, length: 300, isGigHive: false) == .mayBeStored(timedOut(server)))
   }
 
-  @Test func aFormThatIsBegunOnItsWayToAPlainEndpointIsNotStored() throws {
+  @Test func aFormSentInPartToAPlainEndpointIsNotStored() throws {
     let server = SilentServer()
     #expect(try formOverTime(to: server, length: 30 << 20, isGigHive: false) == timedOut(server))
   }
 
   /// GigHive recognizes a recording that it has.
-  @Test func aFormThatIsWholeOnItsWayToGigHiveCanBeSentAgain() throws {
+  @Test func aFormSentWholeToGigHiveCanBeSentAgain() throws {
     let server = SilentServer()
     #expect(try formOverTime(to: server, length: 300, isGigHive: true) == timedOut(server))
   }

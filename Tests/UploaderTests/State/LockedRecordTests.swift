@@ -189,7 +189,7 @@ struct LockedRecordTests {
 
   // MARK: Concurrency
 
-  @Test func anUploadThatIsUnderWayIsAConflict() throws {
+  @Test func anUploadThatAnotherProcessRunsIsAConflict() throws {
     _ = bench.directory.file("set.wav", content)
     let kept = try open()
     #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open() }

@@ -6,7 +6,7 @@ enum EveryError {
 
   static let file: [FileError] = [
     .missing, .unreadable(system), .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
-    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedOnItsWay,
+    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
   ]
 
   static let state: [StateError] = [
@@ -16,7 +16,7 @@ enum EveryError {
   ]
 
   static let tus: [TusError] = [
-    .notSpoken(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
+    .notSupported(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
     .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
     .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .checksumMismatch(offset: 1), .locked,
     .refused(method: "PATCH", status: 405), .unproved(status: 404),
@@ -53,7 +53,8 @@ enum EveryError {
       .form(.invalidEventDate("x")), .form(.unknownEventType("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
-      .conflict(upload: "a"), .delivered(upload: "a"), .noSuchName(host: "hive"), .noSuchName(host: "hive.local"),
+      .conflict(upload: "a"), .delivered(upload: "a"), .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
+      .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
@@ -75,6 +76,10 @@ enum EveryError {
     errors += statuses.map { .notFromServer(status: $0) }
     errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128") }
     errors.append(.proxyUnusable(source: "$ALL_PROXY"))
+    errors += [1, 2, 16].map {
+      .congestionControlRefused(name: "bbr", available: "reno cubic", allowed: "reno", SystemError(code: $0))
+    }
+    errors.append(.congestionControlRefused(name: "bbr", available: "", allowed: "", SystemError(code: 1)))
     errors += tus.map { .tus($0) }
     return errors
   }
@@ -92,8 +97,10 @@ enum EveryError {
     case .conflict: "conflict"
     case .delivered: "delivered"
     case .noSuchName: "noSuchName"
+    case .noLocalName: "noLocalName"
     case .noResolver: "noResolver"
     case .notConnected: "notConnected"
+    case .congestionControlRefused: "congestionControlRefused"
     case .timedOut: "timedOut"
     case .connectionLost: "connectionLost"
     case .tls: "tls"
@@ -121,5 +128,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 35
+  static let caseCount = 37
 }

@@ -111,10 +111,10 @@ final class LoopbackServer: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - goesOn: whether to wait for another request.
+  ///   - continues: whether to wait for another request.
   ///   - next: how to handle it.
   private func serveConnection(
-    _ connection: Int32, goesOn: () -> Bool = { true }, next: (Request) -> Action
+    _ connection: Int32, continues: () -> Bool = { true }, next: (Request) -> Action
   ) {
     var isReset = false
     defer {
@@ -123,7 +123,7 @@ final class LoopbackServer: @unchecked Sendable {
         if isReset { reset(connection) } else { close(connection) }
       }
     }
-    requests: while goesOn(), var request = readHead(connection) {
+    requests: while continues(), var request = readHead(connection) {
       let action = lock.withLock { next(request) }
       request.body = readBody(connection, of: request, for: action)
       lock.withLock { requests.append(request) }

@@ -1,5 +1,3 @@
-import Foundation
-
 @testable import Uploader
 
 /// The responses of a tus server on the loopback interface, and uploads to it.
@@ -35,26 +33,13 @@ enum TusScript {
   static func refusal(_ status: Int, _ fields: String = "") -> String {
     "HTTP/1.1 \(status) No\r\n\(fields)Content-Length: 2\r\n\r\nno"
   }
-
-  /// GigHive's confirmation.
-  static func recorded(_ content: [UInt8]) -> Action {
-    let json = #"{"asset_id":7,"size_bytes":\#(content.count),"checksum_sha256":"\#(sha256(content))"}"#
-    return .answer("HTTP/1.1 201 Created\r\nContent-Length: \(json.utf8.count)\r\n\r\n" + json)
-  }
 }
 
 /// A tus server with one upload of `length` bytes, and with faults. After the faults it accepts requests of any length, because
 /// their length depends on the speed of the machine.
 final class TusStub: @unchecked Sendable {
-  /// An interrupted PATCH: how much of its body is read, and how much of that is kept.
-  struct Cut {
-    var after: Int
-    var kept: Int
-  }
-
   private let length: Int
   private let extensions: String
-  private var cuts: ArraySlice<Cut> = []
   private var resets: [Int] = []
   private var troubles: ArraySlice<LoopbackServer.Action> = []
   private var offset = 0
@@ -63,10 +48,9 @@ final class TusStub: @unchecked Sendable {
   private var count = 0
 
   /// - Parameter resets: the requests, counted from 0, whose connection is reset without reading them.
-  init(length: Int, extensions: String = "creation", cuts: [Cut] = [], resets: [Int] = []) {
+  init(length: Int, extensions: String = "creation", resets: [Int] = []) {
     self.length = length
     self.extensions = extensions
-    self.cuts = cuts[...]
     self.resets = resets
   }
 
@@ -102,10 +86,6 @@ final class TusStub: @unchecked Sendable {
       return trouble
     }
     guard request.offset == offset else { return .answer(TusScript.refusal(409)) }
-    if let cut = cuts.popFirst() {
-      offset += cut.kept
-      return .interrupt(afterBody: cut.after)
-    }
     offset += Int(request.value("Content-Length") ?? "") ?? 0
     return TusScript.took(offset)
   }
@@ -119,31 +99,14 @@ final class UploadBench {
   private(set) var retries: [Retry] = []
   private let path: LocalPath
 
-  init(length: Int, keepsRecords: Bool = false) {
+  init(length: Int) {
     content = recording(length)
     path = directory.file("set.wav", content)
     configuration.retryMaximumDelayMilliseconds = 1
-    if keepsRecords { configuration.stateDirectory = LocalPath(directory.path(of: "state")) }
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: directory.path(of: "state")) }
-
-  /// The records of the uploads on disk.
-  func records() throws -> [UploadRecord] {
-    try StateDirectory(LocalPath(directory.path(of: "state")), warn: { _ in }).records(.all)
   }
 
   func tus(_ server: LoopbackServer) throws -> UploadRequest {
     UploadRequest(file: path, destination: .tus(try TargetURI(server.url + "files/")))
-  }
-
-  func gigHive(_ server: LoopbackServer) throws -> UploadRequest {
-    var form = EventForm()
-    form.label = "Set 1"
-    form.eventDate = "2026-11-20"
-    var request = UploadRequest(file: path, destination: .gigHive(try TargetURI(server.url), form))
-    request.uploadProtocol = .tus
-    return request
   }
 
   /// Uploads one after the other, then closes the connection.

@@ -10,8 +10,8 @@ struct TransferDigestTests {
   private func resume(
     at offset: Int, of length: Int = 3_000_000, digest: FileDigest, jobs: Int = 1, processors: Int = 1,
     readyOnceIn turns: Int
-  ) throws -> PatchBench {
-    let bench = try PatchBench(
+  ) throws -> TransferBench {
+    let bench = try TransferBench(
       fileLength: length, ranges: [offset..<length], digest: digest, jobs: jobs, processors: processors)
     var turn = 0
     bench.stream.nextTake = {
@@ -23,7 +23,7 @@ struct TransferDigestTests {
   }
 
   /// Reads the bytes that the digest has not seen.
-  private func readRest(of bench: PatchBench, jobs: Int, processors: Int) throws {
+  private func readRest(of bench: TransferBench, jobs: Int, processors: Int) throws {
     let digest = try #require(bench.digest)
     let buffers = TransferBuffers(jobs: jobs, processors: processors)
     let reading = try FileHasher(TransferSource(file: bench.file, digest: digest), .wholeFile, buffers: buffers)

@@ -56,9 +56,9 @@ struct TransferFileTests {
     let bench = try TransferBench(fileLength: (3 << 20) + 100_000, processors: hasThread ? 2 : 1)
     bench.stream.nextTake = { .upTo(100_000) }
     bench.stream.onWrite = { [directory = bench.directory] in if $0 == 100_000 { directory.touch("set.wav") } }
-    while bench.story.statusChanges.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
-    #expect(bench.story.statusChanges == [.underWay, .beforeEnd(isDigested: true)])
-    #expect(bench.story.writtenAtStatusChange < bench.wire.count - 100_000)
+    while bench.statusChanges.last != .beforeEnd(isDigested: true) { try bench.step(at: bench.now + 1) }
+    #expect(bench.statusChanges == [.whileReading, .beforeEnd(isDigested: true)])
+    #expect(bench.writtenAtStatusChange < bench.wire.count - 100_000)
     // The caller decides whether it continues.
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
@@ -70,6 +70,6 @@ struct TransferFileTests {
     let bench = try TransferBench(fileLength: 1000)
     bench.directory.rewrite([0], in: "set.wav", at: 10)
     try bench.step()
-    #expect(bench.story.statusChanges == [.beforeEnd(isDigested: true)] && bench.story.writtenAtStatusChange == 0)
+    #expect(bench.statusChanges == [.beforeEnd(isDigested: true)] && bench.writtenAtStatusChange == 0)
   }
 }

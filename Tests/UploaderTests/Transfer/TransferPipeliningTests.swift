@@ -7,7 +7,9 @@ struct TransferPipeliningTests {
   private let peer = TransferBench.peer
   private let conflict = "HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\nno"
 
-  private func twoRequests() throws -> PatchBench { try PatchBench(fileLength: 200, ranges: [0..<120, 120..<200]) }
+  private func twoRequests() throws -> TransferBench {
+    try TransferBench(fileLength: 200, ranges: [0..<120, 120..<200])
+  }
 
   private func offset(_ response: Response?) -> String? { response?.head.fields.first("Upload-Offset") }
 
@@ -28,7 +30,7 @@ struct TransferPipeliningTests {
   @Test(arguments: [1, 16])
   func longRequestsFollowEachOtherThroughOneRing(jobs: Int) throws {
     let ranges = [0..<5_000_000, 5_000_000..<5_000_001, 5_000_001..<9_000_000]
-    let bench = try PatchBench(fileLength: 9_000_000, ranges: ranges, digest: try FileDigest(), jobs: jobs)
+    let bench = try TransferBench(fileLength: 9_000_000, ranges: ranges, digest: try FileDigest(), jobs: jobs)
     var turn = 0
     bench.stream.nextTake = {
       turn += 1
@@ -44,8 +46,8 @@ struct TransferPipeliningTests {
     #expect(try bench.digest?.finish() == sha256(bench.content))
   }
 
-  @Test func noMoreThanTwoAreUnderWay() throws {
-    let bench = try PatchBench(fileLength: 300, ranges: [0..<100, 100..<200, 200..<300])
+  @Test func noMoreThanTwoAreInFlight() throws {
+    let bench = try TransferBench(fileLength: 300, ranges: [0..<100, 100..<200, 200..<300])
     for _ in 0..<5 { try bench.step() }
     #expect(bench.stream.written == bench.wire(0..<100, 100..<200) && bench.rangesLeft == 1)
     bench.stream.thenAnswer(stored(100))
@@ -82,7 +84,7 @@ struct TransferPipeliningTests {
     bench.stream.thenAnswer(stored(200))
     #expect(try bench.step(at: 1300) == nil)
     #expect(bench.earlierWaits == [150])
-    let last = try #require(bench.story.last)
+    let last = try #require(bench.last)
     #expect(last.milliseconds < 300 && last.milliseconds >= 200)
   }
 
@@ -181,7 +183,7 @@ struct TransferPipeliningTests {
   @Test(arguments: early.indices)
   func aFinalAnswerStopsTheSecondRequest(index: Int) throws {
     let (text, status, earlier) = TransferPipeliningTests.early[index]
-    let bench = try PatchBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
+    let bench = try TransferBench(fileLength: 2 << 20, ranges: [0..<100, 100..<(2 << 20)])
     bench.stream.nextTake = { .upTo(5000) }
     bench.stream.thenAnswer(text, afterWritten: 20_000)
     var failure: UploadError?
@@ -194,7 +196,7 @@ struct TransferPipeliningTests {
 
   /// It belongs to the second one only if the first was answered.
   @Test func anEarlySuccessIsNoReasonToStop() throws {
-    let bench = try PatchBench(fileLength: 1 << 20, ranges: [0..<100, 100..<(1 << 20)])
+    let bench = try TransferBench(fileLength: 1 << 20, ranges: [0..<100, 100..<(1 << 20)])
     bench.stream.nextTake = { .upTo(50_000) }
     let wire = bench.wire(0..<100, 100..<(1 << 20))
     bench.stream.thenAnswer(stored(100), afterWritten: 60_000)
@@ -207,7 +209,7 @@ struct TransferPipeliningTests {
 
   @Test func whatArrivedOfUnansweredBodiesIsCountedWithoutTheirHeads() throws {
     let bench = try twoRequests()
-    let (first, second) = (PatchBench.head(0..<120).utf8.count, PatchBench.head(120..<200).utf8.count)
+    let (first, second) = (TransferBench.patchHead(0..<120).utf8.count, TransferBench.patchHead(120..<200).utf8.count)
     #expect(bench.endNow.arrived == 0)
     bench.stream.nextTake = { [unowned stream = bench.stream] in
       stream.written.count < first + 50 ? .upTo(first + 50) : .notReady
@@ -229,11 +231,11 @@ struct TransferPipeliningTests {
 
   @Test func progressContinuesFromOneRequestToTheNext() throws {
     let ranges = stride(from: 0, to: 900_000, by: 100_000).map { $0..<($0 + 100_000) }
-    let bench = try PatchBench(fileLength: 1_000_000, ranges: ranges)
+    let bench = try TransferBench(fileLength: 1_000_000, ranges: ranges)
     bench.stream.nextTake = { .upTo(9973) }
     bench.stream.onWrite = { [unowned stream = bench.stream] in stream.unacknowledgedLength = $0 * 7919 % 50_000 }
     for (index, range) in ranges.enumerated() {
-      let count = ranges[...min(index + 1, 8)].reduce(0) { $0 + PatchBench.head($1).utf8.count + $1.count }
+      let count = ranges[...min(index + 1, 8)].reduce(0) { $0 + TransferBench.patchHead($1).utf8.count + $1.count }
       bench.stream.thenAnswer(stored(range.upperBound), afterWritten: count)
     }
     var time: Int64 = 0

@@ -34,7 +34,7 @@ struct TransferTests {
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
     try bench.run()
     expectSame(bench.stream.written, bench.wire)
-    #expect(try bench.finishDigest() == sha256(bench.content))
+    #expect(try bench.digest?.finish() == sha256(bench.content))
   }
 
   // MARK: Early responses
@@ -47,7 +47,7 @@ struct TransferTests {
     #expect(bench.response?.status == 413)
     #expect(bench.response?.content == bytes("big"))
     #expect(bench.stream.written == Array(bench.wire.prefix(5000)))
-    #expect(!bench.transfer.hasSentAll && bench.endNow.sent == .begun)
+    #expect(!bench.transfer.hasSentAll && bench.endNow.sent == .partial)
   }
 
   @Test func nothingMoreIsSentWhileTheContentOfAnEarlyAnswerIsAwaited() throws {
@@ -177,7 +177,7 @@ struct TransferTests {
   }
 
   /// After the head, which waits for the 100, and with some of the body.
-  @Test(arguments: [(true, .none), (false, .begun)] as [(Bool, ContentSent)])
+  @Test(arguments: [(true, .none), (false, .partial)] as [(Bool, ContentSent)])
   func aFailedWriteMayHavePassedOnSomeOfTheBody(expectsContinue: Bool, sent: ContentSent) throws {
     let bench = try TransferBench(fileLength: 1 << 20, expectsContinue: expectsContinue)
     bench.stream.nextTake = { .failure(brokenPipe) }

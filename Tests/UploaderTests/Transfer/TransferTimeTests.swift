@@ -114,11 +114,11 @@ struct TransferTimeTests {
     try bench.step(at: now + 4999)
   }
 
-  @Test func anothersTimeIsExcusedAndNoMore() throws {
+  @Test func anothersStepExtendsTheDeadlineByItsTimeAndNoMore() throws {
     let bench = try TransferBench(fileLength: 1 << 20, stallMilliseconds: 5000)
     bench.stream.nextTake = { .notReady }
     try bench.step(at: 100)
-    bench.transfer.excuse(60_000)
+    bench.transfer.extendDeadlines(by: 60_000)
     try bench.step(at: 65_099)
     #expect(throws: UploadError.timedOut(.sending, peer: peer, limitMilliseconds: 5000)) { try bench.step(at: 65_100) }
   }

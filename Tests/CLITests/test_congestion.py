@@ -1,0 +1,121 @@
+"""--congestion: what the kernel has and allows is found out, and what it refuses is told before a connection is made."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from program import wait_until
+from records import only_record
+
+pytestmark = pytest.mark.native
+
+KERNEL = Path("/proc/sys/net/ipv4")
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def kernel(list_: str) -> list[str]:
+    return (KERNEL / f"tcp_{list_}congestion_control").read_text().split()
+
+
+def in_use(result) -> list[str]:
+    return [line.split(": ")[1] for line in result.err.splitlines() if line.startswith("* congestion control: ")]
+
+
+@pytest.fixture
+def open_to_all(shared, recording):
+    """A recording and a working directory for a user without privileges."""
+    home = shared / "congestion"
+    home.mkdir(exist_ok=True)
+    home.chmod(0o777)
+    file = recording(directory=home)
+    file.chmod(0o644)
+    return file, {"cwd": home, **NOBODY}
+
+
+@pytest.mark.parametrize("option", [[], ["--congestion", "auto"]], ids=["default", "auto"])
+def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hive, open_to_all, option):
+    file, nobody = open_to_all
+    stub = hive(user=None)
+    loaded = kernel("available_")
+    for options, may_use in ((nobody, "bbr" in kernel("allowed_")), ({}, os.geteuid() == 0 or "bbr" in kernel("allowed_"))):
+        result = run("send", file, "--multipart-url", stub.url + "/x", "--verbose", *option, **options)
+        assert result.code == 0, result
+        expected = ["bbr"] if "bbr" in loaded and may_use else kernel("")
+        assert in_use(result) == expected
+    assert kernel("available_") == loaded
+
+
+def test_a_name_is_what_the_kernel_uses(run, start, hive, recording):
+    """As ss(8) sees it."""
+    stub = hive(user=None)
+    running = start(
+        "send", recording(4_000_000), "--multipart-url", stub.url + "/x", "--congestion", "reno", "--limit-rate", "1M")
+
+    def socket_of_the_program() -> str:
+        shown = subprocess.run(
+            ["ss", "-Htino", "state", "established", f"dport = :{stub.port}"], capture_output=True, text=True, check=True)
+        return shown.stdout
+
+    shown = wait_until(socket_of_the_program)
+    assert " reno " in shown, shown
+    running.end()
+
+
+def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording, certificates):
+    proxy = hive(user=None)
+    result = run(
+        "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--congestion", "reno",
+        "--verbose")
+    assert result.code == 0, result
+    assert in_use(result) == ["reno"]
+
+
+def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, open_to_all):
+    file, nobody = open_to_all
+    stub = hive(user=None)
+    arguments = ["send", file, "--multipart-url", stub.url + "/x", "--congestion", "none_such"]
+    result = run(*arguments, "--verbose", **nobody)
+    assert result.code == 2, result
+    assert "connecting to" not in result.err
+    assert "the kernel has no congestion control none_such; it has " + " ".join(kernel("available_")) in result.err
+    assert "modprobe tcp_none_such" in result.err and "--congestion auto" in result.err
+    result = run(*arguments, "--json", **nobody)
+    assert result.code == 2 and result.outcome["event"] == "failed" and result.outcome["exit_code"] == 2, result
+    assert stub.requests == []
+
+
+def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(run, hive, open_to_all):
+    restricted = sorted(set(kernel("available_")) - set(kernel("allowed_")))
+    if not restricted:
+        pytest.skip("this machine allows all that it has")
+    file, nobody = open_to_all
+    stub = hive(user=None)
+    result = run("send", file, "--multipart-url", stub.url + "/x", "--congestion", restricted[0], **nobody)
+    assert result.code == 2, result
+    allowed = " ".join(kernel("allowed_"))
+    assert f'sysctl net.ipv4.tcp_allowed_congestion_control="{allowed} {restricted[0]}"' in result.err
+    assert stub.requests == []
+
+
+def test_the_upload_is_resumed_with_the_same_one(run, interrupted):
+    _, record = interrupted("--congestion", "reno")
+    result = run("resume", record.id, "--verbose", env={"GIGHIVE_PASSWORD": "secret"})
+    assert result.code == 0, result
+    assert set(in_use(result)) == {"reno"}
+
+
+def test_it_stays_resumable_when_the_kernel_does_not_have_it(run, program, interrupted):
+    _, record = interrupted()
+    environment = {"GIGHIVE_PASSWORD": "secret"}
+    result = run("resume", record.id, "--congestion", "none_such", env=environment)
+    assert result.code == 2 and "gighive-upload resume " + record.id in result.err, result
+    assert only_record(program).phase == record.phase
+    assert run("resume", record.id, "--congestion", "auto", env=environment).code == 0
+
+
+@pytest.mark.parametrize("name", ["", "a b", "sixteen-letters-", "r\n", "é"])
+def test_what_cannot_be_a_name_is_a_usage_error(run, recording, name):
+    result = run("send", recording(), "--multipart-url", "http://127.0.0.1:9/x", "--congestion", name)
+    assert result.code == 2, result
+    assert "--congestion" in result.err

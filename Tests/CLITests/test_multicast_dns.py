@@ -1,0 +1,234 @@
+"""Names below .local: asked for on the local network first, then from the system's resolver."""
+
+import signal
+import socket
+
+import pytest
+from lan import A, AAAA, FLUSH, IN, OURS, THEIR_IPV6, THEIRS, Server, encoded, gives, on_lan, record, response
+from namespaces import alone, hosts
+from program import wait_until
+
+pytestmark = pytest.mark.native
+
+NAME = "gighive.local"
+SOON = ["--resolve-timeout", "1s"]
+"""Half of it is for multicast DNS."""
+
+
+@pytest.fixture
+def sent(run, hive, recording):
+    """Sends to a name on a network with this server. The outcome, and the requests that the stub there got."""
+
+    def sent(server, *options, name=NAME, host="0.0.0.0", before=lambda: None, environment=lambda stub: None, **more):
+        def test():
+            before()
+            url = f"http://{name}:{server.stub.port}/x"
+            return run("send", recording(), "--multipart-url", url, "--verbose", *options, env=environment(server.stub))
+
+        result = on_lan(server, lambda: hive(user=None, host=host), test, **more)
+        return result, server.stub.requests
+
+    return sent
+
+
+def learned(result) -> list[str]:
+    return [line for line in result.err.splitlines() if "says multicast DNS" in line]
+
+
+@pytest.mark.parametrize("name", [NAME, NAME + ".", "GigHive.Local"])
+def test_a_server_is_found_by_its_name_without_any_configuration(sent, name):
+    server = Server(gives(THEIRS))
+    result, requests = sent(server, name=name)
+    assert result.code == 0, result
+    assert len(requests) == 1
+    line, = learned(result)
+    assert f"{THEIRS}:" in line and line.endswith("on lan0")
+    assert f"* asking for {name.lower()} by multicast DNS on lan0" in result.err
+
+
+def test_the_questions_are_those_of_a_simple_resolver(sent):
+    """RFC 6762, 5.1, 5.4, 18: from any port but 5353, one standard question each, to be answered by unicast."""
+    server = Server(gives(THEIRS, THEIR_IPV6))
+    result, _ = sent(server)
+    assert result.code == 0, result
+    assert {query.kind for query in server.queries} == {A, AAAA}
+    assert {len(query.source) for query in server.queries} == {2, 4}, "not over both versions"
+    for query in server.queries:
+        assert query.flags == 0 and query.counts == (1, 0, 0, 0)
+        assert query.questions == [(NAME, query.kind, IN | FLUSH)]
+        assert query.source[1] != 5353
+        assert query.source[0].partition("%")[0] in (OURS, "fe80::2")
+
+
+def test_a_link_local_address_gets_the_interface_that_it_was_learned_on(sent):
+    server = Server(gives(THEIR_IPV6))
+    result, requests = sent(server, host="::")
+    assert result.code == 0, result
+    assert len(requests) == 1 and requests[0].header("Host").startswith(NAME)
+    assert any(f"* connecting to [{THEIR_IPV6}%" in line for line in result.err.splitlines())
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6], ids=["ipv4", "ipv6"])
+def test_a_network_with_one_version_of_ip_is_enough(sent, family):
+    server = Server(gives(THEIRS if family == socket.AF_INET else THEIR_IPV6))
+    result, requests = sent(server, families=[family], host="0.0.0.0" if family == socket.AF_INET else "::")
+    assert result.code == 0, result
+    assert len(requests) == 1
+
+
+@pytest.mark.parametrize("option, kind", [("--ipv4", A), ("--ipv6", AAAA)])
+def test_only_the_wanted_addresses_are_asked_for_and_taken(sent, option, kind):
+    both = [record(NAME, THEIRS), record(NAME, THEIR_IPV6)]
+    server = Server(lambda query: [response(query, *both)])
+    result, _ = sent(server, option, host="0.0.0.0" if kind == A else "::")
+    assert result.code == 0, result
+    assert {query.kind for query in server.queries} == {kind}
+    assert len(learned(result)) == 1
+
+
+def test_of_both_ipv6_comes_first_and_a_dead_address_gives_way(sent):
+    server = Server(gives("fe80::99", THEIRS))
+    result, requests = sent(server)
+    assert result.code == 0, result
+    assert len(requests) == 1
+    tried = [line for line in result.err.splitlines() if line.startswith("* connecting to ")]
+    assert "[fe80::99%" in tried[0] and THEIRS in tried[1]
+
+
+def test_an_address_in_the_additional_section_counts(sent):
+    server = Server(lambda query: [response(query, record(NAME, "192.168.77.99"), record(b"\xc0\x0c", THEIRS), additional=1)])
+    result, _ = sent(server, "--ipv4")
+    assert result.code == 0, result
+    assert len(learned(result)) == 2
+
+
+@pytest.mark.parametrize(
+    "answer", [
+        lambda query: [response(query, record(NAME.upper(), THEIRS, IN | FLUSH))],
+        lambda query: [response(query, record(b"\xc0\x0c", THEIRS))],
+        lambda query: [b"", b"\0", b"\xff" * 9000, response(query, record("other.local", "192.168.77.9"), record(NAME, THEIRS))],
+        lambda query: [response(query, record(NAME, THEIRS)) + b"behind"],
+    ], ids=["another case", "compressed", "among others", "trailing bytes"])  # fmt: skip
+def test_an_answer_may_look_like_this(sent, answer):
+    result, requests = sent(Server(answer), "--ipv4")
+    assert result.code == 0, result
+    assert len(requests) == 1 and len(learned(result)) == 1
+
+
+def test_a_lost_question_is_asked_again(sent):
+    """After a second, RFC 6762, 5.2."""
+    server = Server(lambda query: gives(THEIRS)(query) if len(server.queries) > 4 else [])
+    result, _ = sent(server)
+    assert result.code == 0, result
+    assert sum("* asking for" in line for line in result.err.splitlines()) == 2
+
+
+# MARK: What is no answer
+
+
+LOOP = b"\xc0\x1f"
+"""A pointer to itself, behind a header of 12 bytes and a question of 19."""
+
+
+@pytest.mark.parametrize(
+    "answer", [
+        lambda query: [],
+        lambda query: [response(query, record("other.local", THEIRS))],
+        lambda query: [response(query, record(NAME + ".local", THEIRS))],
+        lambda query: [response(query, record(NAME, THEIRS), id_=query.id ^ 1)],
+        lambda query: [response(query, record(NAME, THEIRS), flags=0)],
+        lambda query: [response(query, record(NAME, THEIRS), flags=0x8403)],
+        lambda query: [response(query, record(NAME, THEIRS, class_=3))],
+        lambda query: [response(query, record(NAME, THEIRS, ttl=0))],
+        lambda query: [response(query, record(NAME, THEIRS))[:-1]],
+        lambda query: [response(query, record(LOOP, THEIRS))],
+        lambda query: [response(query, record(NAME, address)) for address in ("127.0.0.1", "0.0.0.0", "224.0.0.1", "::1", "ff02::1", "::ffff:127.0.0.1")],
+    ],
+    ids=["none", "other", "longer", "id", "query", "error", "class", "gone", "cut", "loop", "nobody's"])  # fmt: skip
+def test_what_is_no_answer_is_ignored_and_the_error_names_the_interfaces(sent, answer):
+    assert len(encoded(NAME)) == 15
+    result, requests = sent(Server(answer), *SOON)
+    assert result.code == 4, result
+    assert f"no such host: {NAME}: no answer to multicast DNS on lan0; " in result.err
+    assert learned(result) == [] and requests == []
+
+
+def test_neither_is_one_from_another_port(sent):
+    result, requests = sent(Server(gives(THEIRS), source_port=0), *SOON)
+    assert result.code == 4 and requests == [], result
+
+
+def test_without_an_interface_nobody_is_asked(run, recording):
+    result = alone(lambda: run("send", recording(), "--multipart-url", f"http://{NAME}:9/x"))
+    assert result.code == 4, result
+    assert "no network interface is up for multicast DNS" in result.err
+
+
+def test_a_name_that_nobody_answers_for_is_one_to_try_again(sent):
+    server = Server(lambda query: [])
+    result, _ = sent(server, *SOON, "--retries", "1", "--retry-max-delay", "1ms")
+    assert result.code == 4 and "Retrying" in result.err, result
+    assert sum("* asking for" in line for line in result.err.splitlines()) == 2
+
+
+# MARK: Beside the system's resolver
+
+
+def test_the_systems_resolver_is_asked_second(sent, tmp_path):
+    """Here it knows the name from /etc/hosts."""
+    server = Server(lambda query: [])
+    result, requests = sent(server, *SOON, before=lambda: hosts(tmp_path / "hosts", f"{THEIRS} {NAME}"))
+    assert result.code == 0, result
+    assert server.queries and len(requests) == 1
+
+
+def test_the_network_comes_first(sent, tmp_path):
+    result, requests = sent(Server(gives(THEIRS)), before=lambda: hosts(tmp_path / "hosts", f"192.168.77.9 {NAME}"))
+    assert result.code == 0, result
+    assert len(requests) == 1 and "192.168.77.9" not in result.err
+
+
+@pytest.mark.parametrize("name", ["gighive.test", "local", "local.test", "x.localhost"])
+def test_no_other_name_is_asked_for(sent, tmp_path, name):
+    server = Server(gives(THEIRS))
+    sent(server, *SOON, name=name, before=lambda: hosts(tmp_path / "hosts", f"{THEIRS} {name}"))
+    assert server.queries == []
+
+
+def test_a_proxy_can_have_such_a_name(sent):
+    """The stub is the proxy."""
+    result, requests = sent(
+        Server(gives(THEIRS)), name="192.0.2.1", environment=lambda stub: {"http_proxy": f"http://{NAME}:{stub.port}"})
+    assert result.code == 0, result
+    assert requests[0].target.startswith("http://192.0.2.1")
+
+
+# MARK: Time and signals
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_wait_for_an_answer(start, recording, number, code):
+    server = Server(lambda query: [])
+
+    def test():
+        running = start("send", recording(), "--multipart-url", f"http://{NAME}:9/x", "--resolve-timeout", "10m")
+        wait_until(lambda: server.queries)
+        running.signal(number)
+        return running.wait(20)
+
+    result = on_lan(server, None, test)
+    assert result.code == code, result
+
+
+# MARK: Credentials
+
+
+@pytest.mark.parametrize(
+    "url, is_warned", [(f"http://{NAME}:9/x", True), (f"https://{NAME}:9/x", False), ("http://127.0.0.1:9/x", False)])
+def test_credentials_over_plain_http_to_such_a_name_are_warned_about(run, recording, url, is_warned):
+    arguments = ["send", recording(), "--multipart-url", url, *SOON]
+    environment = {"GIGHIVE_PASSWORD": "secret"}
+    result = alone(lambda: run(*arguments, "--user", "uploader", env=environment))
+    assert ("sent unencrypted" in result.err) == is_warned, result
+    assert "secret" not in result.err
+    assert "sent unencrypted" not in alone(lambda: run(*arguments)).err

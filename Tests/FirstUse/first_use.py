@@ -1,0 +1,66 @@
+"""`make firstuse`: writes the functions of an upload in the order of their first use, for the linker.
+
+The kernel maps the 64 KiB around each page of the binary that runs. If the functions of an upload lie side by side, fewer pages
+are mapped. An emulator that logs the code it translates tells the order.
+
+Usage: first_use.py EMULATOR UNSTRIPPED-BINARY [EMULATOR UNSTRIPPED-BINARY ...]"""
+
+import contextlib
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "HiveStub"))
+
+from hivestub import HiveStub, make_certificates  # noqa: E402
+
+RECORDING_BYTES = 6_000_000
+
+
+UPLOADS = [(False, None), (False, "multipart"), (True, "multipart"), (False, "tus"), (True, "tus")]
+"""Whether over HTTPS, and the protocol to GigHive; None: a form to any other endpoint, without a digest."""
+
+
+def functions(emulator: str, binary: str, uploads: list[tuple[bool, str | None]]) -> list[str]:
+    """The functions of these uploads, in the order of their first use."""
+    with contextlib.ExitStack() as stack:
+        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        recording = folder / "set.mp4"
+        recording.write_bytes(os.urandom(RECORDING_BYTES))
+        password_file = folder / "password"
+        password_file.touch(mode=0o600)
+        password_file.write_text("secret\n")
+        certificates = make_certificates()
+        servers = {tls: stack.enter_context(HiveStub(tls=certificates if tls else None)) for tls in (False, True)}
+        found: dict[str, None] = {}
+        for number, (tls, protocol) in enumerate(uploads):
+            trace = folder / "trace"
+            command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(trace), binary, "send", str(recording)]
+            command += ["--cacert", str(certificates.cacert), "--state-dir", str(folder / f"state-{number}"), "--quiet"]
+            if protocol:
+                command += ["--server", servers[tls].url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
+                command += ["--password-file", str(password_file)]
+            else:
+                command += ["--multipart-url", f"{servers[tls].url}/any"]
+            subprocess.run(command, check=True, timeout=600)
+            with open(trace, errors="replace") as lines:
+                for line in lines:
+                    # "IN: name", or "IN: " where the emulator knows no symbol
+                    if line.startswith("IN: ") and len(line.split()) == 2:
+                        found[line.split()[1]] = None
+        return list(found)
+
+
+def main() -> None:
+    found: dict[str, None] = {}
+    for emulator, binary in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        found |= dict.fromkeys(functions(emulator, binary, UPLOADS))
+    print("\n".join(found))
+
+
+if __name__ == "__main__":
+    main()
