@@ -15,7 +15,7 @@ from .story import FILE_SYSTEMS, RECORDINGS, make_disk
 
 GIB, MIB = 1 << 30, 1 << 20
 LARGE_BYTES = 5 * GIB + 3
-ALREADY_THERE = LARGE_BYTES - 12 * MIB
+ALREADY_THERE = LARGE_BYTES - 2 * MIB
 """What the server has of the large file when it is resumed: an offset that needs 33 bits."""
 EXIT_TLS, EXIT_STATE = 5, 13
 
