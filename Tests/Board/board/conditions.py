@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -14,13 +15,14 @@ from .story import FILE_SYSTEMS, RECORDINGS, make_disk
 
 GIB, MIB = 1 << 30, 1 << 20
 LARGE_BYTES = 5 * GIB + 3
-ALREADY_THERE = LARGE_BYTES - 12 * MIB
+ALREADY_THERE = LARGE_BYTES - 2 * MIB
 """What the server has of the large file when it is resumed: an offset that needs 33 bits."""
 EXIT_TLS, EXIT_STATE = 5, 13
 
 COMMON = """
+who="--user %(user)s --password-file /password --shared-secrets --cacert /ca.pem --retries 0"
+hive="--label take --event-date 2026-01-02 --quiet"
 touch -d "2026-01-02 03:04:05" /recordings/* 2>/dev/null
-with="--user %(user)s --password-file /password --shared-secrets --retries 0 --quiet --label take --cacert /ca.pem"
 try() { # NAME COMMAND...: says how it ended
   name=$1; shift
   "$@" >/out 2>&1; say ended $name $?
@@ -30,30 +32,30 @@ try() { # NAME COMMAND...: says how it ended
 NO_CLOCK = COMMON + """
 say year $(date +%%Y)
 mkdir /state
-try http gighive-upload send /recordings/a.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state
-try https gighive-upload send /recordings/b.mp4 --server %(https)s --event-date 2026-01-02 $with --state-dir /state
+try http gighive-upload send /recordings/a.mp4 --server %(http)s $hive $who --state-dir /state
+try https gighive-upload send /recordings/b.mp4 --server %(https)s $hive $who --state-dir /state
 date -s "%(now)s" >/dev/null
-try resume gighive-upload resume --all --user %(user)s --password-file /password --shared-secrets --cacert /ca.pem --state-dir /state
+try resume gighive-upload resume --all $who --state-dir /state
 """
 READ_ONLY = COMMON + """
 mkdir /root
 mount -o ro -t ext4 /dev/vda /root && mkdir /root/x 2>/dev/null && say failed "the disk is not read-only"
-try state gighive-upload send /recordings/a.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /root/state
+try state gighive-upload send /recordings/a.mp4 --server %(http)s $hive $who --state-dir /root/state
 mkdir /run
 try resume gighive-upload resume --all --state-dir /root/state
-try memory gighive-upload send /recordings/b.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /run/state
+try memory gighive-upload send /recordings/b.mp4 --server %(http)s $hive $who --state-dir /run/state
 """
 FULL = COMMON + """
 mkdir /state
 mount -t ext4 /dev/vda /state
-try first gighive-upload send /recordings/a.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
+try first gighive-upload send /recordings/a.mp4 --server %(http)s $hive $who --state-dir /state/uploads
 dd if=/dev/zero of=/state/filler bs=4k 2>/dev/null
 dd if=/dev/zero of=/state/filler2 bs=512 2>/dev/null
 say free $(df -k /state | tail -n 1 | awk '{print $4}')
-try full gighive-upload send /recordings/b.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
+try full gighive-upload send /recordings/b.mp4 --server %(http)s $hive $who --state-dir /state/uploads
 try list gighive-upload list --json --state-dir /state/uploads
 rm /state/filler /state/filler2
-try freed gighive-upload send /recordings/c.mp4 --server %(http)s --event-date 2026-01-02 $with --state-dir /state/uploads
+try freed gighive-upload send /recordings/c.mp4 --server %(http)s $hive $who --state-dir /state/uploads
 """
 LARGE = COMMON + """
 mkdir /disk
@@ -62,11 +64,9 @@ truncate -s %(already)d /disk/large.mp4
 cat /recordings/tail >>/disk/large.mp4
 touch -d "2026-01-02 03:04:05" /disk/large.mp4
 say size $(stat -c %%s /disk/large.mp4)
-with="$with --state-dir /disk/state"
-try broken gighive-upload send /disk/large.mp4 --tus-url %(http)s/tus/ --user %(user)s --password-file /password --shared-secrets \\
-  --retries 0 --quiet --state-dir /disk/state
+try broken gighive-upload send /disk/large.mp4 --tus-url %(http)s/tus/ $who --quiet --state-dir /disk/state
 wget -q -O /dev/null http://%(host)s:%(harness)d/grow || say failed "the server has not grown"
-try resumed gighive-upload resume --all --user %(user)s --password-file /password --shared-secrets --retries 0 --quiet --state-dir /disk/state
+try resumed gighive-upload resume --all $who --quiet --state-dir /disk/state
 try list gighive-upload list --json --state-dir /disk/state
 """
 
@@ -91,7 +91,8 @@ class Said:
         condition.findings += self.failed
         for name, code in codes.items():
             if self.codes.get(name) != code:
-                condition.findings.append(f"{name} ended with {self.codes.get(name)}, not {code}: {self.texts.get(name)}")
+                said = f"{name} ended with {self.codes.get(name)}, not {code}: {self.texts.get(name)}"
+                condition.findings.append(said)
 
 
 def run_all(machine: Machine, folder: Path, has_large_file: bool) -> list[Condition]:
@@ -127,7 +128,7 @@ def no_clock(machine: Machine) -> Condition:
         condition.findings.append(f"the guest's year was {ran.values('year')}")
     if "clock" not in said.texts.get("https", ""):
         condition.findings.append(f"the message does not name the clock: {said.texts.get('https')}")
-    condition.outcome = "HTTP is delivered. HTTPS: exit code 5, and the message names the clock; `resume` delivers once it is set"
+    condition.outcome = "HTTP is delivered. HTTPS: exit code 5, which names the clock; `resume` delivers once it is set"
     return condition
 
 
@@ -142,7 +143,7 @@ def read_only(machine: Machine, folder: Path) -> Condition:
         condition.findings += has(hive, "a", "b")
     if "Read-only file system" not in said.texts.get("state", ""):
         condition.findings.append(f"the message does not say why: {said.texts.get('state')}")
-    condition.outcome = "delivered, with a warning that there is no record; with `--state-dir` in memory without one; `resume`: exit code 13"
+    condition.outcome = "delivered, with a warning that there is no record; `resume`: exit code 13"
     return condition
 
 
@@ -162,16 +163,14 @@ def full(machine: Machine, folder: Path) -> Condition:
         condition.findings.append(f"the message does not say why: {said.texts.get('full')}")
     if said.texts.get("list", "").count('"state":"delivered"') != 1:
         condition.findings.append(f"not exactly the record from before: {said.texts.get('list')}")
-    condition.outcome = "delivered, with a warning that there is no record; older records intact; with room again, records again"
+    condition.outcome = "delivered, with a warning that there is no record; older records are intact"
     return condition
 
 
 def large(machine: Machine, folder: Path) -> Condition:
     condition = Condition(machine.board.name, f"file of {LARGE_BYTES} bytes")
     disk, store = folder / "large", folder / "large-store"
-    with disk.open("wb") as image:
-        image.truncate(6 * GIB)
-    os.system(f"mkfs.ext4 -q -F {disk}")
+    make_disk(dataclasses.replace(FILE_SYSTEMS["ext4"], mebibytes=6 << 10), disk)
     store.mkdir()
     tail = os.urandom(LARGE_BYTES - ALREADY_THERE)
 

@@ -1,7 +1,8 @@
 """Power cuts: the program starts on the disk that each leaves behind, with the server as it was then, and resumes.
 
 FAT has no journal: after some cuts the kernel finds a broken chain and makes the file system read-only. No record may be missing
-then either, and where `fsck.vfat -a` has repaired it, as boards do when they boot, the program must resume."""
+then either. `fsck.vfat -a`, which boards run when they boot, can take the record that was being replaced; that is counted. Whatever is
+left must be resumed."""
 
 from __future__ import annotations
 
@@ -69,6 +70,8 @@ class Replay:
     resumed: int = 0
     read_only: int = 0
     """Cuts after which the kernel made the file system read-only, until it was repaired."""
+    taken_by_repair: int = 0
+    """Of those, the ones in which the repair took a record."""
 
 
 class Disks:
@@ -150,8 +153,14 @@ def replay(machine: Machine, story: Story, cuts: list[writelog.Cut], system: sto
         result.findings += [f"{place(system, cut)}: {finding}" for finding in judge(story, cut, seen, system.name == "vfat")]
     result.read_only = len(to_repair)
     for cut, seen in boot_all(machine, story, to_repair, disks, system, folder, is_repaired=True):
-        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in judge(story, cut, seen)]
+        found = judge(story, cut, seen)
+        result.taken_by_repair += any(is_taken(finding) for finding in found)
+        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in found if not is_taken(finding)]
     return result
+
+
+def is_taken(finding: str) -> bool:
+    return finding.startswith(("torn:", "lost:", "  there were"))
 
 
 CANARY_CUTS = 8

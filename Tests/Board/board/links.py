@@ -55,11 +55,13 @@ url=http://%(server)s:%(port)d/tus/
 link ""
 until on /usr/bin/curl -s -o /dev/null $url; do sleep 1; done
 now() { read -r up rest </proc/uptime; echo $up; }
-clear() { rm -rf /mnt/tmp/store/.hivestub/tus/*; echo 1 >/proc/sys/net/ipv4/tcp_no_metrics_save; on /bin/ip tcp_metrics flush 2>/dev/null; }
+echo 1 >/proc/sys/net/ipv4/tcp_no_metrics_save
+clear() { rm -rf /mnt/tmp/store/.hivestub/tus/*; }
 arrived() { stat -c %%s $(ls /mnt/tmp/store/.hivestub/tus/* | grep -v info) 2>/dev/null; }
 ours() {
   began=$(now)
-  on /bin/gighive-upload send /tmp/file --tus-url $url --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1; code=$?
+  on /bin/gighive-upload send /tmp/file --tus-url $url --congestion $2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1
+  code=$?
   ended=$(now); on /bin/gighive-upload list --forget --state-dir /tmp/state >/dev/null 2>&1; rm -rf /mnt/tmp/state
 }
 curls() {
@@ -72,7 +74,7 @@ curls() {
 measure() { # NAME CONGESTION BYTES PROGRAM
   echo $2 >/proc/sys/net/ipv4/tcp_congestion_control || say failed "no $2"
   rm -f /mnt/tmp/file; truncate -s $3 /mnt/tmp/file; clear
-  $4 $3
+  $4 $3 $2
   say took $1 $2 $3 $4 $code $began $ended $(arrived)
   [ $code = 0 ] || say text $(tail -n 2 /out)
 }

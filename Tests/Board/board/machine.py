@@ -54,7 +54,8 @@ ARM64 = Board(
 )  # fmt: skip
 ARMHF = Board(
     "armhf", "armhf", "qemu-system-arm", ("-M", "virt", "-cpu", "cortex-a7", "-smp", "1"), "ttyAMA0", "device",
-    "armv7", ("virtio_mmio", *DEVICES, *FILE_SYSTEMS, "f2fs"),
+    # What ext4 and F2FS ask modprobe for.
+    "armv7", ("crc32c_generic", "crc32_generic", "virtio_mmio", *DEVICES, *FILE_SYSTEMS, "f2fs"),
 )  # fmt: skip
 AMD64 = Board(
     "amd64", "amd64", "qemu-system-x86_64", ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"), "ttyS0", "pci",
