@@ -83,9 +83,9 @@ class FinalizeEndpoint(JSONEndpoint):
         raise Refused(error(status, "Not Found" if status == 404 else "Bad Request", message))
 
     def _wait_for(self, upload: Upload, is_early: bool) -> None:
-        """The real server looks for tusd's hook record for 2 s before it gives up."""
+        """The real server looks for tusd's hook record for 2 s before it gives up. Another call may remove the upload meanwhile."""
         deadline = time.monotonic() + self._delay_seconds
-        while is_early or not upload.is_complete:
+        while (is_early or not upload.is_complete) and self._catalogue.finalized(upload.id) is None:
             if time.monotonic() >= deadline or self._stopping.is_set():
                 raise Refused(error(500, "Server Error", (
                     "Upload data exists on disk but post-finish hook output has not been written yet "
