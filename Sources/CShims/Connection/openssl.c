@@ -196,8 +196,7 @@ int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
 const char *shim_ssl_failure_text(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    // Deprecated in favour of OPENSSL_init_ssl, which would no longer load them after NO_LOAD.
-    ERR_load_SSL_strings();
+    // Deprecated in favour of OPENSSL_init_crypto, which would no longer load them after NO_LOAD.
     ERR_load_X509_strings();
     ERR_load_PEM_strings();
     ERR_load_ASN1_strings();
@@ -216,7 +215,7 @@ const char *shim_ssl_failure_text(void) {
     const char *reason = ERR_reason_error_string(first);
     if (reason) {
         // "sslv3 alert handshake failure": SSL 3 is not used, and the rest is the name of the alert.
-        static const char *const prefixes[] = {"sslv3 alert ", "tlsv1 alert ", "tlsv13 alert ", "tlsv1 "};
+        static const char *const prefixes[] = {"ssl/tls alert ", "sslv3 alert ", "tlsv1 alert ", "tlsv13 alert ", "tlsv1 "};
         for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
             if (strncmp(reason, prefixes[i], strlen(prefixes[i])) == 0) return reason + strlen(prefixes[i]);
         }

@@ -62,6 +62,6 @@ void shim_openssl_take_over(void) {
 void shim_openssl_initialize(void) {
     // OpenSSL initialises itself on first use, as the host process has set it up.
     if (!is_owned) return;
-    uint64_t without_strings = OPENSSL_INIT_NO_LOAD_SSL_STRINGS | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS;
-    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | without_strings, NULL);
+    // Those of TLS are loaded by SSL_CTX_new: OpenSSL 3.5 could not load them later.
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS, NULL);
 }

@@ -11,7 +11,7 @@
 // uses allocation functions that respect the memory ceiling (shim_on_out_of_memory), and starts without its configuration
 // file. Without this call, OpenSSL stays as the host process has set it up.
 void shim_openssl_take_over(void);
-// Call it before OpenSSL is used. If OpenSSL was taken over, it starts without its configuration file and without error
+// Call it before OpenSSL is used. If OpenSSL was taken over, it starts without its configuration file and without most error
 // strings, which cost memory that only a failure needs. Otherwise this does nothing.
 void shim_openssl_initialize(void);
 

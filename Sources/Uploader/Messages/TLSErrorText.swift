@@ -37,7 +37,7 @@ extension TLSError {
   /// - Parameter reason: OpenSSL's text.
   private static func advice(_ reason: String) -> String? {
     switch reason {
-    case "wrong version number", "http request", "packet length too long":
+    case "wrong version number", "http request", "packet length too long", "data length too long":
       "The peer does not speak TLS. Check the port."
     case "unsupported protocol": advice(alert: 70)
     case "no shared cipher": advice(alert: 40)
