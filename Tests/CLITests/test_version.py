@@ -35,10 +35,11 @@ def test_other_arguments_are_refused(run, argument):
 
 
 def test_the_spdx_document_names_the_binary_and_all_it_was_built_from(run, program, tmp_path):
-    if not program.path.name.startswith("gighive-upload-"):
-        pytest.skip("only static binaries have an SPDX document")
     versions = run("version", "--verbose").out.splitlines()
-    components = versions[versions.index(next(line for line in versions if line.startswith("commit "))) :]
+    commits = [line for line in versions if line.startswith("commit ")]
+    if not commits:
+        pytest.skip("only static binaries say what they were built from")
+    components = versions[versions.index(commits[0]) :]
     (tmp_path / "components").write_text("\n".join(components) + "\n")
     written = subprocess.run(
         [TOP / "Sources/Packaging/sbom", program.path, tmp_path / "components"],
