@@ -274,7 +274,7 @@ $(BUILD)/board/%/.unpacked: | boardtools
 	@rm -rf $(@D) && mkdir -p $(@D)/apt/lists/partial $(@D)/apt/cache/archives/partial && touch $(@D)/apt/status
 	@cd $(@D)/apt && own="-o APT::Architecture=$* -o APT::Architectures=$* -o APT::Sandbox::User=root -o Debug::NoLocking=1 \
 	  -o Dir::State=$$PWD -o Dir::State::Lists=$$PWD/lists -o Dir::State::Status=$$PWD/status -o Dir::Cache=$$PWD/cache"; \
-	apt-get $$own update -qq || echo "$*: going on with the lists that could be read"; \
+	apt-get $$own update -qq || echo "$*: continuing with the lists that could be read"; \
 	kernel=$$(apt-cache $$own pkgnames linux-image- | grep -E '^linux-image-[0-9.]+-[0-9]+-$(BOARD_KERNEL_$*)$$' \
 	  | sort -V | tail -n 1); \
 	apt-get $$own download -qq $$kernel busybox-static; \
