@@ -123,8 +123,9 @@ package final class StateDirectory {
     if result == 0 { result = rename(file.cString ?? [0], target.cString ?? [0]) }
     // On FAT a new name belongs to an empty file until the file itself is written: the directory's sync does not do that.
     if result == 0 { result = shim_sync(descriptor) }
-    let closed = shim_close(descriptor)
-    return result == 0 ? closed : result
+    // Synced: nothing is left that closing it could lose.
+    _ = shim_close(descriptor)
+    return result
   }
 
   /// Reserves space for the record's last write: a delete token is issued only once, and must not be lost if the disk is full by
