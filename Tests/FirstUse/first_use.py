@@ -21,11 +21,24 @@ from hivestub import HiveStub, make_certificates  # noqa: E402
 RECORDING_BYTES = 6_000_000
 
 
-UPLOADS = [(False, None), (False, "multipart"), (True, "multipart"), (False, "tus"), (True, "tus")]
-"""Whether over HTTPS, and the protocol to GigHive; None: a form to any other endpoint, without a digest."""
+SLOW = "slow-read=8000000"
+PARTS = ("--chunk-size", "1M")
+UPLOADS = [
+    # Whether over HTTPS; the protocol to GigHive, or None: a form to any other endpoint, without a digest; options; faults
+    (False, None, (), ()),
+    (False, "multipart", (), ()),
+    (True, "multipart", (), ()),
+    (False, "tus", (), ()),
+    (True, "tus", (), ()),
+    # What comes later in large uploads: many requests, a full socket, an interruption
+    (False, "tus", PARTS, (SLOW,)),
+    (True, "tus", PARTS, (SLOW,)),
+    (True, "multipart", (), (SLOW,)),
+    (True, "tus", ("--retry-max-delay", "10ms"), ("reset-after=2000000",)),
+]
 
 
-def functions(emulator: str, binary: str, uploads: list[tuple[bool, str | None]]) -> list[str]:
+def functions(emulator: str, binary: str, uploads: list[tuple]) -> list[str]:
     """The functions of these uploads, in the order of their first use."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -35,18 +48,18 @@ def functions(emulator: str, binary: str, uploads: list[tuple[bool, str | None]]
         password_file.touch(mode=0o600)
         password_file.write_text("secret\n")
         certificates = make_certificates()
-        servers = {tls: stack.enter_context(HiveStub(tls=certificates if tls else None)) for tls in (False, True)}
         found: dict[str, None] = {}
-        for number, (tls, protocol) in enumerate(uploads):
+        for number, (tls, protocol, options, faults) in enumerate(uploads):
+            server = stack.enter_context(HiveStub(tls=certificates if tls else None, faults=faults))
             trace = folder / "trace"
             command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(trace), binary, "send", str(recording)]
             command += ["--cacert", str(certificates.cacert), "--state-dir", str(folder / f"state-{number}"), "--quiet"]
             if protocol:
-                command += ["--server", servers[tls].url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
+                command += ["--server", server.url, "--protocol", protocol, "--label", "Set", "--user", "uploader"]
                 command += ["--password-file", str(password_file)]
             else:
-                command += ["--multipart-url", f"{servers[tls].url}/any"]
-            subprocess.run(command, check=True, timeout=600)
+                command += ["--multipart-url", f"{server.url}/any"]
+            subprocess.run([*command, *options], check=True, timeout=600)
             with open(trace, errors="replace") as lines:
                 for line in lines:
                     # "IN: name", or "IN: " where the emulator knows no symbol

@@ -9,7 +9,7 @@ NEON = {"ChaCha20_neon", "poly1305_blocks_neon", "sha256_block_data_order_neon"}
 
 
 def used(processor):
-    return set(functions(f"qemu-arm-static -cpu {processor}", str(BINARY), [(True, "multipart")]))
+    return set(functions(f"qemu-arm-static -cpu {processor}", str(BINARY), [(True, "multipart", (), ())]))
 
 
 def test_neon_is_used_where_the_processor_has_it():
