@@ -216,7 +216,11 @@ def read(results: list[str], count: int) -> list[Seen]:
         if kind == "cut":
             current = seen[int(rest)]
         elif kind in ("before", "after"):
-            getattr(current, kind).append(json.loads(rest))
+            record = json.loads(rest)
+            if "state" in record:
+                getattr(current, kind).append(record)
+            else:  # the event of a failure, such as a state directory that cannot be read
+                current.errors.append(rest)
         elif kind == "code":
             name, code = rest.split()
             current.codes[name] = int(code)
