@@ -55,6 +55,8 @@ final class EventLoop<Worker: Machine> {
       }
       guard let machine = next() else { return }
       machines.append(machine)
+      // The cancellation, up to three descriptors of each machine, and two of the outlet. Nothing is allocated later.
+      entries.reserveCapacity(1 + 3 * machines.count + 2)
       waits.append(Wait(untilMilliseconds: 0))
       ready.append([])
     }
