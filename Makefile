@@ -59,8 +59,8 @@ $(OPENSSL_DIRECTORY)/%/version:
 .PHONY: openssl
 openssl: setup
 ifneq ($(OPENSSL),system)
-	@$(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version || \
-	  echo "OpenSSL could not be built from Debian 13's source package: the static binary gets this machine's libssl-dev" >&2
+	@$(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version || { rm -rf $(OPENSSL_DIRECTORY)/x86_64; \
+	  echo "OpenSSL could not be built from Debian 13's source package: the static binary gets this machine's libssl-dev" >&2; }
 endif
 
 .PHONY: opensslversion
@@ -85,14 +85,15 @@ VERSIONS_armv6 := $(BUILD)/sysroot/armel/versions
 # $(call embedded_build,architecture,product)
 define embedded_build
 	@mkdir -p $(BUILD)/components
-	Sources/Packaging/components $(VERSIONS_$(1)) $(if $(openssl_of),$$(cat $(openssl_of))) > $(BUILD)/components/$(1)
+	Sources/Packaging/components $(VERSIONS_$(1)) $(if $(openssl_of),$$(cat $(openssl_of))) > $(BUILD)/components/$(1).$(2)
+	@mv $(BUILD)/components/$(1).$(2) $(BUILD)/components/$(1)
 	sed 's/.*/"\\n&"/; 1s/^/const char gighive_upload_components[] =\n/; $$s/$$/;/' $(BUILD)/components/$(1) \
-	  | $(TOOLCHAIN)/clang --target=$(TRIPLE_$(1)) $(TARGET_$(1)) -x c -c -o $(BUILD)/components/$(1).o -
+	  | $(TOOLCHAIN)/clang --target=$(TRIPLE_$(1)) $(TARGET_$(1)) -x c -c -o $(BUILD)/components/$(1).$(2).o -
 	@rm -f $(BUILD)/embedded-$(1)/release/$(2)
 	EMBEDDED=1 swift build -c release --product $(2) --triple $(TRIPLE_$(1)) --scratch-path $(BUILD)/embedded-$(1) \
 	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)) $(openssl_of:%/version=-I%/usr/include),-Xcc $(flag)) -Xswiftc -use-ld=lld \
 	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
-	  $(foreach flag,--gc-sections $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).o,-Xlinker $(flag)) \
+	  $(foreach flag,--gc-sections $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).$(2).o,-Xlinker $(flag)) \
 	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering,-Xlinker $(flag)) \
 	  $(foreach flag,-L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
 	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))

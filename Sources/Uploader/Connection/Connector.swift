@@ -162,7 +162,10 @@ final class Connector: Machine {
     guard let tls else { preconditionFailure("no TLS context for an https target") }
     deadline = now + timeouts.handshakeMilliseconds
     let stream: TLSStream
-    do throws(TLSError) { stream = try TLSStream(over: winner.socket, context: tls, host: target.host) } catch {
+    do throws(TLSError) {
+      stream = try TLSStream(
+        over: winner.socket, context: tls, host: target.host, offersHybrid: tls.offersHybrid && !hasDroppedHybrid)
+    } catch {
       throw .tls(error, host: target.host)
     }
     state = .handshaking(stream, winner)
@@ -177,7 +180,6 @@ final class Connector: Machine {
       progress = try stream.handshake()
     } catch {
       if stream.isHybridUnanswered { return try reconnectWithoutHybrid(now) }
-      if hasDroppedHybrid { tls?.offersHybrid = true }
       switch error {
       case .tls(let error): throw .tls(error, host: target.host)
       case .system(let error): throw .connectionLost(.handshaking, peer: winner.address, error)
@@ -191,20 +193,19 @@ final class Connector: Machine {
         guard now < limit else { return try reconnectWithoutHybrid(now) }
         return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: limit)
       }
-      if hasDroppedHybrid, now >= deadline { tls?.offersHybrid = true }
       return try wait(
         .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor, readiness, now, peer: winner.address)
     case .done:
+      if hasDroppedHybrid { tls?.offersHybrid = false }
       configuration.diagnostics?("* " + stream.summary)
       return finish(stream, winner)
     }
   }
 
   /// The server closed the connection or kept silent: perhaps something on the path drops a ClientHello of more than one segment.
-  /// Later connections do without X25519MLKEM768, too, unless this one fails as well.
+  /// If the handshake succeeds without X25519MLKEM768, later connections do without it, too.
   private func reconnectWithoutHybrid(_ now: Int64) throws(UploadError) -> Wait? {
     configuration.diagnostics?("* no answer to a ClientHello with X25519MLKEM768; connecting without it")
-    tls?.offersHybrid = false
     hasDroppedHybrid = true
     state = nil
     return try step([], nowMilliseconds: now)

@@ -18,8 +18,10 @@ final class TLSStream: ByteStream {
   private var heldLength = 0
   var holdsBytes: Bool { heldLength > 0 }
 
-  /// - Parameter host: the name or address that the certificate must have. A name is also sent as SNI (RFC 6066, 3).
-  init(over socket: Socket, context: TLSContext, host: String) throws(TLSError) {
+  /// - Parameters:
+  ///   - host: the name or address that the certificate must have. A name is also sent as SNI (RFC 6066, 3).
+  ///   - offersHybrid: whether to offer X25519MLKEM768, which the context must know.
+  init(over socket: Socket, context: TLSContext, host: String, offersHybrid: Bool = false) throws(TLSError) {
     guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, context.recordBatchLength)
     else {
       throw .outOfMemory
@@ -28,7 +30,7 @@ final class TLSStream: ByteStream {
     self.context = context
     self.ssl = ssl
     self.bio = bio
-    offersHybrid = context.offersHybrid
+    self.offersHybrid = offersHybrid
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())

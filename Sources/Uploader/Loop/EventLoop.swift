@@ -55,7 +55,8 @@ final class EventLoop<Worker: Machine> {
       }
       guard let machine = next() else { return }
       machines.append(machine)
-      // The cancellation, up to three descriptors of each machine, and two of the outlet. Nothing is allocated later.
+      // What transfers wait for, so that nothing is allocated while content is sent: the cancellation, up to three descriptors
+      // of each machine, and two of the outlet. Only a race of many addresses needs more, before that.
       entries.reserveCapacity(1 + 3 * machines.count + 2)
       waits.append(Wait(untilMilliseconds: 0))
       ready.append([])
