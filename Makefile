@@ -14,7 +14,7 @@ WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
-PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist binutils dpkg-dev perl
+PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema binutils dpkg-dev perl
 
 # Flags for the C sources and for the OpenSSL headers that Swift imports: 64-bit file sizes and times on every architecture, and
 # one section per function, so that the linker can drop unused ones. No unwind tables, which nothing reads, and no path of the
@@ -109,7 +109,7 @@ endef
 
 .PHONY: help
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s%s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s%s\n", $$1, $$2}'
 
 .PHONY: setup
 setup: ## install missing Debian packages (needs root or sudo); without dpkg: nothing
@@ -127,8 +127,8 @@ setup: ## install missing Debian packages (needs root or sudo); without dpkg: no
 demo: static ## upload a generated recording over HTTPS to a local receiver
 	@$(PYTHON) -B Tests/demo.py $(STATIC)
 
-.PHONY: build debug replay fuzzer
-build: static debug replay ## build everything that `make test` runs
+.PHONY: testbuild debug replay fuzzer
+testbuild: static debug replay ## build everything that `make test` runs
 debug: setup
 	swift build --build-tests
 replay fuzzer: setup
@@ -141,7 +141,7 @@ ORDINARY := ciphers connecting credentials delivery file_names help input_files 
   memory_ceiling names output password_bytes readme text_output tls tls_clients usage
 
 .PHONY: test
-test: build ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
+test: testbuild ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
 	swift test --skip-build
 	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
@@ -292,31 +292,60 @@ boards: $(BUILD)/board/arm64/.unpacked $(BUILD)/board/armhf/.unpacked $(BUILD)/b
 board: static arm $(if $(QUICK),$(BUILD)/board/arm64/.unpacked $(BUILD)/board/amd64/.unpacked,boards) ## boot Debian's kernels in an emulator: memory, power cuts, lossy links; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Board $(if $(QUICK),--quick,--write-docs)
 
+# Man pages, completions and docs/reference.md, from the program's help.
+REFERENCE := $(BUILD)/reference
+.PHONY: reference
+reference: static ## write man pages, completions and docs/reference.md from the program's help
+	$(PYTHON) -B Sources/Packaging/reference $(STATIC) $(REFERENCE)
+	cp $(REFERENCE)/reference.md docs/reference.md
+
+.PHONY: picture
+picture: static ## draw docs/terminal.svg: an upload, a power cut and a resume in a real terminal
+	$(PYTHON) -B Tests/picture.py $(STATIC) docs/terminal.svg
+
 .PHONY: dist
-dist: static arm $(ARCHITECTURES:%=archive-%) ## pack all four binaries as tar.gz with README and licenses, and SHA-256 sums
+dist: static arm ## build all four static binaries, each with its SPDX document
 	for a in $(ARCHITECTURES); do \
 	  Sources/Packaging/sbom $(DIST)/gighive-upload-$$a $(BUILD)/components/$$a > $(DIST)/gighive-upload-$$a.spdx.json; \
 	done
-	cd $(DIST) && sha256sum \
-	  $(foreach a,$(ARCHITECTURES),$(patsubst %,gighive-upload-$(a)%,.tar.gz .spdx.json) gighive-upload-$(a)) | tee SHA256SUMS
 
-# Archives are reproducible byte for byte.
-archive-%: static arm
-	rm -rf $(BUILD)/package && mkdir -p $(BUILD)/package/gighive-upload
-	install -m 0755 $(DIST)/gighive-upload-$* $(BUILD)/package/gighive-upload/gighive-upload
-	install -m 0644 README.md LICENSE $(BUILD)/package/gighive-upload/
-	cp -R docs $(BUILD)/package/gighive-upload/
-	chmod -R u=rwX,go=rX $(BUILD)/package/gighive-upload/docs
-	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -C $(BUILD)/package -c gighive-upload \
-	  | gzip -n -9 > $(DIST)/gighive-upload-$*.tar.gz
+.PHONY: packages
+packages: dist reference ## pack them: .deb, .ipk and tar.gz, with SHA-256 sums
+	$(PYTHON) -B Sources/Packaging/packages $(DIST) $(BUILD)/components $(REFERENCE) $(ARCHITECTURES)
+
+# In two directories whose names differ in length, from the last commit.
+.PHONY: reproducible
+reproducible: setup ## build and pack the x86_64 binary in two directories, and compare the bytes
+	rm -rf $(BUILD)/reproducible
+	for directory in one another/directory; do \
+	  git clone -q . $(BUILD)/reproducible/$$directory; \
+	  $(MAKE) -C $(BUILD)/reproducible/$$directory packages ARCHITECTURES=x86_64 BOARDS=; \
+	done
+	cd $(BUILD)/reproducible && diff one/dist/SHA256SUMS another/directory/dist/SHA256SUMS
+
+.PHONY: packagetest
+packagetest: static ## test the packages of the binaries in dist, man pages and completions
+	@$(MAKE) --no-print-directory setup PACKAGES="lintian mandoc zsh fish debootstrap"
+	$(PYTEST) -n 2 Tests/Packaging -k "not arm64"
+
+.PHONY: roottest
+roottest: static arm-aarch64 qemu ## install the Debian packages in fresh roots, for arm64 as well, deliver, purge
+	@$(MAKE) --no-print-directory setup PACKAGES=debootstrap
+	$(PYTEST) Tests/Packaging/test_roots.py
 
 .PHONY: lint
 lint: ## run formatter and linter, which are silent if there are no problems
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-.PHONY: install
-install: static ## install the static binary to PREFIX (default: /usr/local)
-	install -D -m 0755 $(STATIC) $(DESTDIR)$(or $(PREFIX),/usr/local)/bin/gighive-upload
+.PHONY: build
+build: ## build the program with the libraries of this machine (swift build), for make install
+	swift build -c release --product gighive-upload
+
+.PHONY: install uninstall
+install: ## install dist's binary, or else that of make build, to PREFIX (default: /usr/local), with man pages and completions
+	Sources/Packaging/install $(DIST) $(BUILD) $(DESTDIR)$(or $(PREFIX),/usr/local)
+uninstall: ## remove what make install has installed
+	Sources/Packaging/install --remove $(DESTDIR)$(or $(PREFIX),/usr/local)
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -34,6 +34,10 @@ package enum Limits {
   package static let uriLength = 8000
   /// A request head with all its fields, in bytes. Servers accept 8 KiB per line by default.
   package static let requestHeadLength = 16 << 10
+  /// The caller's header fields with their names, in bytes, and as much again for those with secrets: half a head.
+  package static let ownFieldsLength = 4 << 10
+  /// A file with header fields and comments, in bytes.
+  package static let headerFileLength = 16 << 10
   /// The form's text fields with their framing, in bytes. PHP and ModSecurity accept 128 KiB by default.
   package static let formLength = 64 << 10
   /// The content length from which a request asks for `100 (Continue)` first (RFC 9110, 10.1.1), in bytes.
@@ -64,6 +68,8 @@ package enum Limits {
   package static let replyDrainLength: Int64 = 1 << 20
   /// The depth of nested arrays and objects in a JSON text.
   package static let jsonDepth = 64
+  /// How much of a response's content is shown, in bytes: an error in JSON with its details, but no whole page.
+  package static let answerBodyLength = 1024
   /// How much of a server's message is quoted, in characters.
   package static let quotedMessageLength = 300
 
@@ -73,9 +79,13 @@ package enum Limits {
   package static let chunkStartLength: Int64 = 8 << 20
   /// PATCH requests grow after this many bytes without an interruption.
   package static let chunkGrowsAfter: Int64 = 256 << 20
-  /// The longest PATCH to a server that has not shown that it keeps partial requests, in bytes. Cloudflare accepts 100 MB.
-  package static let chunkMaximumLength: Int64 = 95_000_000
-  /// A PATCH of this length or less is not halved, even if it is too large for the server; in bytes.
+  /// The longest PATCH to a server that has not shown that it keeps partial requests, in bytes (94,371,840). Cloudflare accepts
+  /// 100 MB.
+  package static let chunkMaximumLength: Int64 = 90 << 20
+  /// Lengths of PATCH requests are multiples of this, in bytes: object stores behind tus servers require it of all but the last.
+  package static let chunkMultiple: Int64 = 256 << 10
+  /// A PATCH of this length or less is not halved, even if it is too large for the server; in bytes. Less than the multiple,
+  /// because a server that refuses so little has a limit of its own.
   package static let chunkMinimumLength: Int64 = 64 << 10
   /// If the server acknowledged this much of an interrupted PATCH and kept nothing, the PATCH was spooled; in bytes.
   package static let chunkSpoolEvidence: Int64 = 256 << 10
@@ -85,7 +95,7 @@ package enum Limits {
   package static let pipelineFromMilliseconds: Int64 = 20
   /// Pipelining stops after this many connections that ended with two requests in flight.
   package static let pipeliningFailureCount = 2
-  /// The most of GigHive's form in Upload-Metadata, in bytes before Base64.
+  /// The most of the caller's metadata, and with it of GigHive's form, in Upload-Metadata; in bytes before Base64.
   package static let metadataLength = 4 << 10
   /// How many times in a row the server may disagree about the offset.
   package static let disagreementCount = 8
@@ -174,6 +184,14 @@ package enum Limits {
   package static let rateTurnMilliseconds: Int64 = 100
   /// How late an upload may come before it loses its turn, in milliseconds.
   package static let rateAbsenceMilliseconds: Int64 = 1000
+  /// Entries of a timetable of rate limits: one an hour, for workdays and weekends, several times over.
+  package static let rateScheduleCount = 128
+  /// How often the time is compared with a timetable while something is sent, in milliseconds.
+  package static let rateScheduleMilliseconds: Int64 = 1000
+  /// The same in a pause, when nothing is sent.
+  package static let ratePauseMilliseconds: Int64 = 10_000
+  /// The day this version was written, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
+  package static let builtOn: Int64 = 1_795_392_000  // 2026-11-23
 
   /// The longest time limit that can be set (a year), in milliseconds.
   package static let timeoutMilliseconds: Int64 = 365 * 24 * 3_600_000
@@ -193,6 +211,10 @@ package enum Limits {
   package static let secretFileLength = 4096
   /// The shortest secrets that are redacted, in bytes. Shorter ones occur in too many words.
   package static let redactedLength = 4
+  /// A configuration file, in bytes and in lines, and one of its lines, which can hold the longest URL or a form's text.
+  package static let configurationLength = 64 << 10
+  package static let configurationLineCount = 1024
+  package static let configurationLineLength = 16 << 10
   /// A netrc file, in bytes.
   package static let netrcFileLength = 64 << 10
   /// The name of a network interface, in bytes (IFNAMSIZ of Linux without its NUL).

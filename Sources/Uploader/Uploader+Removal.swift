@@ -30,14 +30,16 @@ extension Uploader {
   private func remove(
     _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, cancellation: Cancellation
   ) throws(RemovalError) -> Outcome {
-    if let problem { throw RemovalError(error: problem, mayBeDone: false) }
+    if let problem { throw RemovalError(error: problem, answer: nil, mayBeDone: false) }
     let driver: UploadDriver
+    var answer: ServerAnswer?
     do throws(UploadError) {
       var composer = RequestComposer(shared.configuration, origin: origin)
       if let secret { composer.hide(secret) }
       driver = UploadDriver(
-        try UploadMachine(purpose, try shared.policy()), slot: slots[0], shared: shared, composer: composer)
-    } catch { throw RemovalError(error: error, mayBeDone: false) }
+        try UploadMachine(purpose, try shared.policy()), slot: slots[0], shared: shared, composer: composer,
+        hooks: DriverHooks(onAnswer: { answer = $0 }))
+    } catch { throw RemovalError(error: error, answer: nil, mayBeDone: false) }
     var waiting: UploadDriver? = driver
     var failure: UploadError? = .cancelled(hasSentAll: false)
     EventLoop<UploadDriver>(cancellation).run(1) {
@@ -48,6 +50,7 @@ extension Uploader {
     }
     if failure == nil, let outcome = driver.outcome { return outcome }
     throw RemovalError(
-      error: failure ?? .cancelled(hasSentAll: false), mayBeDone: driver.machine.mayBeDeleted || driver.hasSentAll)
+      error: failure ?? .cancelled(hasSentAll: false), answer: answer,
+      mayBeDone: driver.machine.mayBeDeleted || driver.hasSentAll)
   }
 }

@@ -23,7 +23,7 @@ public final class Uploader {
     problem = configuration.problem(jobs: jobs)
     let jobs = problem == nil ? jobs : 1
     shared = SharedResources(configuration: configuration, tls: TLSSource(configuration.tls, jobs: jobs))
-    let pace = problem == nil ? configuration.rateLimit.map { Pace(bytesPerSecond: $0) } : nil
+    let pace = problem == nil && !configuration.rateLimit.isUnlimited ? Pace(configuration.rateLimit) : nil
     slots = (0..<jobs).map { _ in UploadSlot(jobs: jobs, pace: pace) }
   }
 
@@ -68,7 +68,8 @@ public final class Uploader {
       begun = index + 1
       observer.onBegin(index)
       let hooks = DriverHooks(
-        onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) })
+        onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) },
+        onAnswer: { observer.onAnswer(index, $0) })
       return UploadJob(
         request, index: index, slot: slot, shared: shared, hooks: hooks,
         onRecord: { observer.onRecord(index, $0) })

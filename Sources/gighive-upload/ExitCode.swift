@@ -65,7 +65,7 @@ enum ExitCode {
     case .invalidMetadataKey: usage
     case .offsetBeyond: integrity
     case .notSupported, .versionNotSupported, .refused: refused
-    case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .unproved: serverFailure
+    case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .interrupted, .unproved: serverFailure
     }
   }
 

@@ -42,12 +42,13 @@ struct Main {
   }
 
   private static func run(_ command: Command) throws(UsageError) -> Int32 {
-    let (options, operands) = try CommandLineArguments.parse(for: command)
-    MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
-    if options.contains(where: { $0.option == .help }) {
+    let (given, operands) = try CommandLineArguments.parse(for: command)
+    if given.contains(where: { $0.option == .help }) {
       Console.out(Help.of(command))
       return ExitCode.delivered
     }
+    let options = try ConfiguredOptions.options(with: given, for: command)
+    MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
     switch command {
     case .send: return try Send.run(try SendArguments(options: options, files: operands))
     case .resume: return try Resume.run(options, operands)

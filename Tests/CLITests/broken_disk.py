@@ -83,10 +83,15 @@ class BrokenDisk:
             raise OSError("the file system could not be mounted")
         return self
 
+    def disconnect(self) -> None:
+        """Leaves it mounted with nobody to answer, as when the server of a network share is away."""
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
     def __exit__(self, *_) -> None:
         # End it first, so that nothing hangs in a read.
-        self._process.kill()
-        self._process.communicate()
+        self.disconnect()
         _libc().umount2(os.fsencode(self._mountpoint), MNT_DETACH)
 
     @staticmethod

@@ -18,8 +18,9 @@ UPLOAD_TOKEN = "Gu3st-token-planted-0003"
 PROXY_PASSWORD = "Pr0xy-planted-0004"
 QUERY_TOKEN = "Qu3ry-token-planted-0005"
 ANSWER_TOKEN = "L0cation-token-planted-0006"
+GATEWAY_KEY = "G4teway-key-planted-0007"
 DELETE_TOKEN = "d3" * 32
-PLAIN = (PASSWORD, BEARER, UPLOAD_TOKEN, PROXY_PASSWORD, QUERY_TOKEN, ANSWER_TOKEN, DELETE_TOKEN)
+PLAIN = (PASSWORD, BEARER, UPLOAD_TOKEN, PROXY_PASSWORD, QUERY_TOKEN, ANSWER_TOKEN, GATEWAY_KEY, DELETE_TOKEN)
 RECORDS = (".record", ".delivered")
 CREDENTIALS = {
     "password file": ["--user", "uploader", "--password-file", "password"],
@@ -27,6 +28,7 @@ CREDENTIALS = {
     "netrc": ["--netrc-file", "netrc"],
     "bearer": ["--bearer-file", "bearer"],
     "upload token": ["--upload-token-file", "token"],
+    "header file": ["--header-file", "headers"],
 }
 
 
@@ -116,6 +118,7 @@ def plant(folder: Path, certificates) -> Secrets:
     """Puts them into files; returns what may be shown nowhere."""
     for name, content in (
         ("password", PASSWORD), ("bearer", BEARER), ("token", UPLOAD_TOKEN), ("proxy-password", PROXY_PASSWORD),
+        ("headers", f"# gateway\nX-Gateway-Key: {GATEWAY_KEY}\nAuthorization: Basic {basic('uploader', PASSWORD)}"),
         ("netrc", f"machine 127.0.0.1 login uploader password {PASSWORD}"),
     ):
         private(folder / name, content + "\n")
@@ -124,7 +127,7 @@ def plant(folder: Path, certificates) -> Secrets:
 
 def check_files(program, secrets, tmp_path):
     """No file holds a secret, but for records: they have what deletes a recording, and where uploads are."""
-    planted = {"password", "bearer", "token", "proxy-password", "netrc", "client.key"}
+    planted = {"password", "bearer", "token", "proxy-password", "headers", "netrc", "client.key"}
     for path in (*tmp_path.rglob("*"), *program.state.rglob("*")):
         if path.is_file() and not path.is_symlink() and path.name not in planted and path != program.path:
             shown = secrets.shown_in(path.read_bytes())

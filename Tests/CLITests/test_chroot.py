@@ -42,7 +42,7 @@ def test_it_delivers_over_https_with_its_own_authority(hive, run, recording, cer
     shutil.copy(certificates.cacert, root / "ca.pem")
     arguments = ["send", "/gig.mp4", "--server", stub.url, "--label", "L"]
     assert run(*arguments, "--cacert", "/ca.pem", **options).code == 0
-    assert run(*arguments, **options).code == 5
+    assert run(*arguments, "--again", **options).code == 5
 
 
 def test_a_name_that_cannot_be_looked_up_there_is_no_connection(run, recording, enter):

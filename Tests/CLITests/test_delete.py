@@ -88,7 +88,7 @@ def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, p
     stub, file = hive(), recording(SIZE)
     assert program.send(stub, *TUS, file).code == 0
     before = only_record(program)
-    stop(program, stub, file, at=AT)
+    stop(program, stub, file, "--again", at=AT)
     (again,) = [record for record in records(program) if record.phase == "pending"]
     assert again.id != before.id
     assert program.run("cancel", again.id, env=PASSWORD).code == 0

@@ -118,7 +118,7 @@ def test_gighive_takes_further_fields_too(hive, send, recording):
 def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, recording):
     stub, file = hive(), recording()
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    without, with_digest = post(stub, file, "--json"), post(stub, file, "--json", "--digest")
+    without, with_digest = post(stub, file, "--json"), post(stub, file, "--json", "--digest", "--again")
     assert "checksum_sha256" not in without.outcome
     assert with_digest.outcome["checksum_sha256"] == digest
 
@@ -140,11 +140,11 @@ def test_a_connection_that_the_server_closed_between_two_files_is_made_again(any
 
 def test_the_same_recording_again_counts_as_delivered(hive, send, recording):
     stub, file = hive(), recording()
-    first, second = send(stub, file), send(stub, file)
+    first, second = send(stub, file), send(stub, file, "--again")
     assert (first.code, second.code) == (0, 0), second
     assert stub.wait_for(2)[1].status == 409
     assert "already there" in second.out and "delivered" in first.out
-    again = send(stub, file, "--json").outcome
+    again = send(stub, file, "--json", "--again").outcome
     assert (again["event"], again["already_there"], again["asset_id"]) == ("delivered", True, 1)
 
 

@@ -207,7 +207,7 @@ def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording
     program.send(stub, *TUS, file).check()
     assert is_delivered(stub, file)
     assert sent(stub) == 0
-    again = program.send(stub, *TUS, file)
+    again = program.send(stub, *TUS, file, "--again")
     assert again.code == 0 and "already there" in again.out, again
     assert is_delivered(stub, file)
 

@@ -18,23 +18,25 @@ VALUES = {
     **{"event-date": "2026-01-31", "event-type": "wedding", "field": "name=value", "file-name": "other.mp4"},
     **{"file-field": "file", "mime": "video/mp4", "user": "uploader", "password-file": "password"},
     **{"netrc": None, "netrc-file": ".netrc", "bearer-file": "password", "upload-token-file": "password"},
+    **{"header-file": "headers", "header": "X-Team: sound", "metadata": "name=value"},
     **{"shared-secrets": None, "protocol": "tus", "threshold": "1k"},
     **{"cacert": "{cacert}", "capath": "{capath}", "cert": "{cert}", "key": "{key}", "pin": "{pin}", "insecure": None},
     **{f"{name}-timeout": "10s" for name in ("resolve", "connect", "handshake", "stall", "response")},
     **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
-    **{"progress": "plain", "json": None, "quiet": None, "verbose": None},
+    **{"again": None, "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
 }
 """A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
 
 NEEDS = {
+    "json-progress": ["--json"],
     "user": ["--password-file", "password"],
     "password-file": ["--user", "uploader"],
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }
-WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help"}
+WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to"}
 
 EXIT_CODES = {*map(str, range(15)), "130, 143"}
 
@@ -66,7 +68,7 @@ def test_every_exit_code_is_explained(command):
 @pytest.mark.parametrize("command", SNAPSHOTS)
 def test_an_option_means_the_same_to_every_command(command):
     described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
-    others = {"resume": {"--all"}, "list": {"--forget"}}
+    others = {"resume": {"--all"}, "list": {"--forget", "--prune"}}
     own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
     assert own <= set(described["send"])
 
@@ -107,6 +109,7 @@ def test_an_option_that_the_help_names_is_accepted(hive, run, recording, certifi
         "{pin}": key_pin(certificates.certificate),
     }
     private(tmp_path / "password", "secret\n")
+    private(tmp_path / "headers", "apikey: secret\n")
     private(tmp_path / ".netrc", "default login uploader password secret\n")
     stub = hive(tls=certificates, user=None)
     options = [f"--{name}"] if VALUES[name] is None else [f"--{name}", VALUES[name]]

@@ -1,33 +1,35 @@
 """--json: one event per line on standard output, whatever happens."""
 
 import hashlib
+import json
 import os
-import re
-from pathlib import Path
+from datetime import datetime, timezone
 
 import pytest
+import schema
 from records import only_record
-
-KINDS = {"start", "progress", "retry", "delivered", "failed"}
-DOCUMENTED = set(re.findall(r"`([a-z0-9_]+)`", (Path(__file__).parents[2] / "docs" / "json.md").read_text()))
 
 
 def check(result):
-    """Checks that apply to every run."""
-    for event in result.events:
-        assert event["event"] in KINDS
-        assert isinstance(event["file"], str)
-        assert DOCUMENTED >= set(event)
+    """Checks that apply to every run, besides those of the schema."""
+    assert all("file" in event for event in result.events)
     assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in result.out.replace("\n", ""))
     return result.events
 
 
 def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recording):
     file = recording()
+    began = datetime.now(timezone.utc)
     result = program.send(any_hive(), file, "--json").check()
     start, *_, delivered = check(result)
-    assert (start["event"], start["file"]) == ("start", str(file))
+    assert (start["event"], start["file"], start["id"]) == ("start", str(file), None)
+    times = [datetime.fromisoformat(event.pop("time").replace("Z", "+00:00")) for event in (start, delivered)]
+    # The program cuts microseconds off.
+    assert began.replace(microsecond=began.microsecond // 1000 * 1000) <= times[0] <= times[1] <= datetime.now(timezone.utc)
     assert delivered.pop("seconds") >= 0
+    answer = delivered.pop("answer")
+    assert (answer["status"], json.loads(answer["body"])["delete_token"]) == (201, "(secret)")
+    assert only_record(program).document["delete_token"] not in result.out + result.err
     assert delivered == {
         "event": "delivered",
         "file": str(file),
@@ -74,7 +76,7 @@ HOSTILE = ['q"uote\\.mp4', "line\nend\r.mp4", "esc\x1b[31m\x7f.mp4", "🎸\u2028
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_every_line_is_json_with_any_file_name(hive, send, recording, name):
     result = send(hive(), recording(name=name), "--json").check()
-    expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
+    expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
     for event in check(result):
         assert os.path.basename(event["file"]) == expected
 
@@ -98,7 +100,8 @@ def test_every_line_is_json_with_bytes_that_are_no_utf_8(hive, send, recording):
 
 
 def test_each_of_several_files_has_one_outcome(hive, send, recording):
-    files = [recording(name="a.mp4"), "missing.mp4", recording(0, "empty.mp4"), recording(name="d.mp4")]
+    a, d = recording(name="a.mp4"), recording(name="d.mp4")
+    files = [a, a.with_name("missing.mp4"), recording(0, "empty.mp4"), d]
     events = check(send(hive(), *files, "--json"))
     outcomes = [(event["file"], event["exit_code"]) for event in events if "exit_code" in event]
     assert outcomes == list(zip(map(str, files), (0, 3, 3, 0)))
@@ -115,3 +118,117 @@ def test_errors_are_reported_on_stderr_too_unless_it_is_quiet(hive, send, record
 def test_a_usage_error_prints_no_event(hive, send, recording):
     result = send(hive(), recording(), "--json", "--event-type", "x")
     assert (result.code, result.out) == (2, "")
+
+
+def test_a_file_is_named_by_its_absolute_path(hive, program, recording):
+    recording()
+    events = program.send(hive(), "gig.mp4", "missing.mp4", "--json").events
+    assert {event["file"] for event in events} == {str(program.directory / name) for name in ("gig.mp4", "missing.mp4")}
+
+
+def test_a_failure_that_concerns_no_file_has_a_time_and_a_null_id(program):
+    result = program.run("resume", "12345678", "--json")
+    (event,) = result.events
+    assert (event["event"], event["id"], "file" in event) == ("failed", None, False)
+
+
+def test_the_schema_finds_what_is_not_as_documented():
+    line = '{"event":"start","time":"2026-11-23T08:00:00.123Z","id":null,"file":"/gig.mp4"}'
+    assert schema.check(line)["file"] == "/gig.mp4"
+    for changed in (
+        line.replace("}", ',"more":1}'),
+        line.replace("null", '"5e1f0a7"'),
+        line.replace("/gig.mp4", "gig.mp4"),
+        line.replace(".123Z", "Z"),
+        line.replace('"id":null,', ""),
+        line.replace("start", "progress"),
+        line.replace("start", "unheard-of"),
+        '{"time":"2026-11-23T08:00:00.123Z","event":"start","id":null,"file":"/gig.mp4"}',
+        line.replace("}", ',"id":null}'),
+    ):
+        with pytest.raises(AssertionError):
+            schema.check(changed)
+
+
+# --json-progress.
+
+
+def progress(result) -> list[dict]:
+    return [event for event in check(result) if event["event"] == "progress"]
+
+
+def test_progress_is_reported_as_often_as_asked(hive, send, recording):
+    file = recording(16_000_000)
+    assert len(progress(send(hive("slow-read=7e6"), file, "--json", "--json-progress", "100ms").check())) >= 8
+    assert progress(send(hive("slow-read=7e6"), file, "--json", "--json-progress", "1h").check()) == []
+    assert progress(send(hive("slow-read=7e6"), file, "--json", "--json-progress", "none").check()) == []
+
+
+@pytest.mark.parametrize("time", ["0", "0s", "-1s", "often", ""])
+def test_an_interval_that_is_none_is_refused(hive, send, recording, time):
+    result = send(hive(), recording(), "--json", "--json-progress", time)
+    assert (result.code, result.out) == (2, "") and "--json-progress" in result.err, result
+
+
+def test_the_interval_of_events_needs_events(hive, program, recording):
+    for result in (program.send(hive(), recording(), "--json-progress", "1s"), program.run("resume", "--all", "--json-progress=none")):
+        assert (result.code, result.out) == (2, "")
+        assert "--json-progress needs --json" in result.err, result
+
+
+def test_a_resume_does_not_inherit_the_interval(program, interrupted):
+    _, record = interrupted("--json", "--json-progress", "none")
+    assert program.run("resume", record.id, env={"GIGHIVE_PASSWORD": "secret"}).check()
+
+
+# The server's answer.
+
+
+def answer_of(content: bytes, status=b"400 Bad Request", fields=b"") -> bytes:
+    return b"HTTP/1.1 %s\r\n%sContent-Length: %d\r\n\r\n%s" % (status, fields, len(content), content)
+
+
+def test_a_refusal_has_the_servers_answer(hive, send, recording):
+    result = send(hive(answer=answer_of(b'{"message":"no","hint":"\xe4"}')), recording(), "--json", "--verbose")
+    assert result.outcome["answer"] == {"status": 400, "body": '{"message":"no","hint":"\ufffd"}'}
+    assert '< {"message":"no","hint":"\ufffd"}\n' in result.err
+
+
+def test_a_long_answer_is_cut_between_characters(hive, send, recording):
+    content = b"x" + "é".encode() * 600
+    answer = send(hive(answer=answer_of(content)), recording(), "--json").outcome["answer"]
+    assert answer == {"status": 400, "body": "x" + "é" * 511, "body_truncated": True}
+
+
+def test_an_address_in_an_answer_has_no_query(hive, send, recording):
+    fields = b"Location: https://elsewhere.example/path?token=abcdef\r\n"
+    result = send(hive(answer=answer_of(b"", b"303 See Other", fields)), recording(), "--json", "--verbose")
+    assert result.outcome["answer"] == {"status": 303, "location": "https://elsewhere.example/path?…", "body": ""}
+    assert "abcdef" not in result.out + result.err
+
+
+def test_an_answer_tells_no_secret(hive, send, recording):
+    content = (
+        b'{"delete_token":"t0psecret1","nested":{"api_key":["t0psecret2"],"PASSWORD":null},"url":"https:\\/\\/h\\/p?sig=t0psecret3",'
+        b'"text":"{\\"client_secret\\":\\"t0psecret4\\"}","echo":"secret"}'
+    )
+    result = send(hive(answer=answer_of(content)), recording(), "--json", "--verbose")
+    assert "t0psecret" not in result.out + result.err
+    answer = json.loads(result.outcome["answer"]["body"])
+    assert answer["delete_token"] == answer["nested"]["api_key"] == answer["echo"] == "(secret)"
+
+
+def test_a_failure_without_an_answer_has_none(hive, send, recording):
+    assert "answer" not in send(hive("reset-after=1000"), recording(), "--json").outcome
+    assert "answer" not in send(hive(), recording(0), "--json").outcome
+
+
+def test_what_is_cancelled_deleted_or_forgotten_is_named(program, delivered, interrupted):
+    _, record = delivered()
+    (event,) = program.run("delete", record.id, "--json", env={"GIGHIVE_PASSWORD": "secret"}).check().events
+    assert (event["event"], event["id"], event["file"]) == ("deleted", record.id, os.fsdecode(record.source))
+    _, record = interrupted()
+    refused = program.run("delete", record.id, "--json").outcome
+    assert (refused["event"], refused["id"], refused["file"]) == ("failed", record.id, os.fsdecode(record.source))
+    (event,) = program.run("list", "--forget", record.id, "--json").check().events
+    assert (event["event"], event["id"], event["file"]) == ("forgotten", record.id, os.fsdecode(record.source))

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from datetime import datetime, timezone
 
 import pytest
 from records import only_record, records
@@ -13,10 +14,20 @@ SIZE = 6_000_000
 AT = 3_000_000
 
 
+def timestamp(nanoseconds: int) -> str:
+    """RFC 3339 with milliseconds."""
+    seconds, rest = divmod(nanoseconds, 10**9)
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.") + f"{rest // 10**6:03d}Z"
+
+
 def test_a_list_of_nothing_says_so(run):
     result = run("list")
     assert (result.code, result.out, result.err) == (0, "no uploads.\n", "")
-    assert run("list", "--json").out == ""
+
+
+def test_a_list_of_nothing_is_nothing_in_json(run):
+    result = run("list", "--json")
+    assert (result.code, result.out, result.err) == (0, "", "")
 
 
 def test_a_list_has_a_line_for_each_upload(hive, program, recording):
@@ -51,18 +62,20 @@ def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
     result = program.run("list", "--json")
     assert result.code == 0 and result.err == "", result
     events = {event.pop("file"): event for event in result.events}
+    modified = [timestamp(file.stat().st_mtime_ns) for file in (one, two)]
     for event in events.values():
         assert re.fullmatch("[0-9a-f]{8}", event.pop("id"))
-        (created, updated) = (event.pop("created_at"), event.pop("updated_at"))
-        assert 0 <= updated - created < 60
-        assert created <= event.pop("delivered_at", updated) <= updated
+        (created, updated) = (event.pop("created"), event.pop("updated"))
+        assert created <= event.pop("delivered", updated) <= updated
+        assert 0 <= event.pop("age_seconds") < 60
+        assert event.pop("modified") in modified
         assert event.pop("destination") == stub.url + "/"
-    assert events[str(one)] == {"state": "delivered", "bytes": SIZE, "total": SIZE, "checksum_sha256": sha256(one),
-                                "asset_id": 1, "can_delete": True}
+    assert events[str(one)] == {"state": "delivered", "bytes": SIZE, "total": SIZE, "file_state": "present",
+                                "checksum_sha256": sha256(one), "asset_id": 1, "can_delete": True}
     second = events[str(two)]
     second.pop("message", "")
     assert CREATION <= second.pop("bytes") <= AT
-    assert second == {"state": "pending", "total": SIZE, "can_delete": False}
+    assert second == {"state": "pending", "total": SIZE, "file_state": "present", "can_delete": False}
 
 
 def test_how_far_an_upload_was_is_not_forgotten_when_the_server_is_away(program, interrupted):
@@ -80,7 +93,7 @@ def test_a_list_shows_nothing_that_a_terminal_obeys(hive, program, recording, na
     assert program.send(hive(), *TUS, recording(name=name)).code == 0
     text, lines = program.run("list"), program.run("list", "--json")
     assert is_harmless(text.out) and len(text.out.splitlines()) == 1
-    expected = name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
+    expected = name if isinstance(name, str) else name.decode("utf-8", "replace")
     assert os.path.basename(lines.events[0]["file"]) == expected
     assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in lines.out.replace("\n", ""))
 
@@ -101,6 +114,17 @@ def test_the_oldest_upload_comes_first(hive, program, recording):
         record.write(created_at=1000 - number)
     names = [os.path.basename(event["file"]) for event in program.run("list", "--json").events]
     assert names == ["2.mp4", "1.mp4", "0.mp4"]
+
+
+@pytest.mark.parametrize("seconds", [-(2**63), -1, 0, 4_102_444_800, 253_402_300_800, 2**63 - 1])
+def test_records_of_any_time_are_listed(program, delivered, seconds):
+    _, record = delivered()
+    record.write(created_at=seconds, updated_at=seconds, delivered_at=seconds, modified_seconds=seconds)
+    (upload,) = program.run("list", "--json").check().events
+    first, last = -62_167_219_200, 253_402_300_799
+    if first < seconds <= last:
+        assert upload["created"] == timestamp(seconds * 10**9)
+    assert upload["created"] == upload["updated"] == upload["delivered"]
 
 
 def test_a_list_changes_nothing(program, interrupted):

@@ -223,7 +223,7 @@ def test_nor_where_the_command_line_names_another_one(run, hive, recording):
     stub = hive(user=None)
     arguments = ["send", recording(), "--multipart-url", "http://192.0.2.1/upload"]
     for proxy in (stub.url, ""):
-        result = run(*arguments, "--proxy", proxy, "--connect-timeout", "200ms", env={"ALL_PROXY": SOCKS})
+        result = run(*arguments, "--again", "--proxy", proxy, "--connect-timeout", "200ms", env={"ALL_PROXY": SOCKS})
         assert result.code == (0 if proxy else 4), result
 
 

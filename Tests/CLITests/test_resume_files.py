@@ -29,7 +29,22 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("way", "change"), [*(("send", change) for change in CHANGES), *((way, "its end") for way in WAYS[1:])])
+@pytest.mark.parametrize("change", CHANGES)
+def test_send_supersedes_the_upload_of_what_a_file_was(hive, program, recording, change):
+    stub, file = hive(), recording(SIZE)
+    stop(program, stub, file, at=AT)
+    before = only_record(program)
+    change, words = CHANGES[change]
+    change(file)
+    result = program.send(stub, *TUS, file).check()
+    for word in [*words, "gig.mp4", "has changed since its upload started"]:
+        assert word in result.err, result
+    assert result.err.count("warning:") == 1
+    assert is_delivered(stub, file) and len(stub.recordings) == 1
+    assert only_record(program).id == before.id and only_record(program).phase == "delivered"
+
+
+@pytest.mark.parametrize(("way", "change"), [*(("resume", change) for change in CHANGES), *((way, "its end") for way in WAYS[2:])])
 def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, change, way):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)

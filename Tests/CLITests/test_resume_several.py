@@ -83,7 +83,7 @@ def test_all_interrupted_uploads_resume_with_one_command(program, three):
 
 def test_one_that_cannot_be_resumed_does_not_stop_the_others(program, three):
     stub, files = three()
-    files[1].unlink()
+    files[1].write_bytes(b"another one")
     result = program.run("resume", "--all", "--json", env=PASSWORD)
     assert result.code == 3, result
     outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
@@ -158,7 +158,8 @@ def test_a_command_without_what_it_is_about_is_a_usage_error(run, arguments):
     [["resume", "--all", "--server", "http://x"], ["resume", "--all", "--tus-url", "http://x"],
      ["resume", "--all", "--multipart-url", "http://x"], ["resume", "--all", "--forget"], ["resume", "--all", "-j", "2"],
      ["cancel", "x", "--label", "L"], ["cancel", "x", "--all"], ["delete", "x", "--all"], ["list", "--all"],
-     ["list", "--user", "x"], ["send", "x", "--all"], ["send", "x", "--forget"]],
+     ["list", "--user", "x"], ["send", "x", "--all"], ["send", "x", "--forget"],
+     ["resume", "--all", "--prune", "1d"]],
     ids=" ".join,
 )
 def test_an_option_of_another_command_is_a_usage_error(run, arguments):

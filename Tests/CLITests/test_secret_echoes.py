@@ -23,7 +23,8 @@ def test_a_server_that_repeats_a_secret_is_not_quoted_with_it(program, hive, rec
     """A debug page does so."""
 
     def answer(request):
-        credentials = request.header("Authorization") + " " + request.header("X-Upload-Token")
+        credentials = " ".join(
+            request.header(name) for name in ("Authorization", "X-Upload-Token", "X-Gateway-Key"))
         plain = {"bearer": BEARER, "upload token": UPLOAD_TOKEN}.get(kind, f"uploader:{PASSWORD}")
         content = (ECHOES[where] % f"{credentials} {plain}").encode()
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(content)}\r\nX-Debug: {credentials} {plain}\r\n\r\n"

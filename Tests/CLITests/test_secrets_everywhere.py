@@ -277,7 +277,7 @@ def test_verbose_shows_the_headers_with_secrets_redacted(program, hive, recordin
     stub = hive(password=PASSWORD)
     result = program.run(
         "send", recording(), "--server", stub.url, "--label", "L", "--user", "uploader", "-v", env={"GIGHIVE_PASSWORD": PASSWORD}).check()
-    for line in (f"> POST {stub.url}/api/uploads.php?…\n", "> Authorization: (secret)", "< 201", "> Accept: application/json"):
+    for line in (f"> POST {stub.url}/api/uploads.php?…\n", "> Authorization: (secret)", "< HTTP/1.1 201", "> Accept: application/json"):
         assert line in result.err, result
 
 

@@ -57,9 +57,9 @@ def test_an_empty_name_is_a_usage_error(run):
     assert run("list", "--state-dir", "").code == 2
 
 
-def test_a_plain_endpoint_leaves_no_record(hive, program, post, recording):
+def test_a_plain_endpoint_leaves_a_record_of_the_delivery(hive, program, post, recording):
     assert post(hive(), recording()).code == 0
-    assert not program.state.exists()
+    assert only_record(program).phase == "delivered"
 
 
 # What is in them.

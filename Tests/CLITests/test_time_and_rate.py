@@ -1,5 +1,6 @@
 """Limits set by the user: the time of a whole upload, and its rate."""
 
+import datetime
 import time
 
 import pytest
@@ -58,3 +59,34 @@ def test_a_low_rate_is_no_stall(hive, send, recording):
     stub, file = hive(), recording(60_000)
     send(stub, file, "--limit-rate", "30k", "--stall-timeout", "300ms").check()
     assert is_delivered(stub, file)
+
+
+# MARK: Timetables
+
+
+def half_past_twelve() -> dict[str, str]:
+    """A time zone in which it is 12:30."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    # POSIX counts westwards.
+    west = (now.hour * 60 + now.minute - 12 * 60 - 30 + 720) % 1440 - 720
+    return {"TZ": f"XXX{'-' if west < 0 else ''}{abs(west) // 60:02}:{abs(west) % 60:02}"}
+
+
+def test_a_timetable_holds_by_local_time(hive, send, recording):
+    stub, file = hive(), recording(60_000)
+    result = send(stub, file, "--limit-rate", "12:00,30k 13:00,off", "--json", env=half_past_twelve()).check()
+    assert result.outcome["seconds"] >= 1
+    assert is_delivered(stub, file)
+
+
+def test_nothing_is_sent_in_a_pause(hive, send, recording):
+    stub = hive()
+    result = send(
+        stub, recording(), "--limit-rate", "12:00,pause 13:00,off", "--max-time", "700ms", "--verbose", env=half_past_twelve())
+    assert result.code == 4 and "--max-time" in result.err and "pausing" in result.err, result
+    assert stub.requests == []
+
+
+def test_zero_and_off_are_no_limit(hive, send, recording):
+    for text in ("0", "off", "12:00,off 13:00,1"):
+        send(hive(), recording(3_000_000), "--limit-rate", text, "--max-time", "20s", env=half_past_twelve()).check()

@@ -38,8 +38,8 @@ def check_refused(result, server, *words):
 
 
 def check_sentence(result, *words):
-    """One line, of whole sentences."""
-    assert re.fullmatch(r"gighive-upload: .*[.?]\n", result.err), result
+    """One line, of whole sentences, and the command that resumes the upload."""
+    assert re.fullmatch(r"gighive-upload: .*[.?](?: Resume with: gighive-upload resume [0-9a-f]{8})?\n", result.err), result
     for word in words:
         assert word in result.err, result
 
@@ -103,11 +103,12 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
 
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("ending", ["fin", "rst"])
-def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, version, ending):
+def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, tmp_path, version, ending):
     shown = leaf(forge)
     cut = functools.partial(serve_tls, shown, CutServer, ending=ending, minimum=version, maximum=version)
     whole = cut(records=1000)
-    upload(whole, "--cacert", shown.cacert, "--retries", "0")
+    # This one may be stored, so that its record would keep the others from being sent.
+    upload(whole, "--cacert", shown.cacert, "--retries", "0", "--state-dir", tmp_path / "whole")
     assert b"POST /upload" in whole.received
     assert whole.needed >= 4
     for count in range(whole.needed):

@@ -126,7 +126,7 @@ def test_sizes_take_their_units(post, stub, recording, size):
     assert post(stub, recording(1000), "--max-size", size).code == 0
 
 
-@pytest.mark.parametrize("time", ["5", "5000ms", "5s", "5m", "5h"])
+@pytest.mark.parametrize("time", ["5", "5000ms", "5s", "5m", "5h", "5d", "5w"])
 def test_durations_take_their_units(post, stub, recording, time):
     assert post(stub, recording(1000), "--response-timeout", time).code == 0
 
@@ -137,11 +137,11 @@ def test_a_leap_day_is_a_date(send, stub, recording):
 
 BAD_NUMBERS = ["", "x", "-1", "1.5", "99999999999999999999"]
 BAD_SIZES = ["", "x", "-1", "1.5G", "1 G", "1Q", "1kk", "99999999999999999999", "9999999999T", "0x10", "k"]
-BAD_TIMES = ["", "x", "-1s", "0", "0ms", "1.5s", "1 s", "1d", "1sec", "99999999999999999999h", "9223372036854775s", "400000h"]
+BAD_TIMES = ["", "x", "-1s", "0", "0ms", "1.5s", "1 s", "1y", "1sec", "99999999999999999999h", "9223372036854775s", "400000h"]
 BAD_VALUES = {
     "--max-size": BAD_SIZES,
     "--chunk-size": [*BAD_SIZES, "0"],
-    "--limit-rate": [*BAD_SIZES, "0"],
+    "--limit-rate": [*BAD_SIZES, "pause", "8:00,1M", "08:00,fast", "08:00,1M 08:00,2M", "Mo-08:00,1M"],
     "--retries": [*BAD_NUMBERS, "1000001"],
     "--jobs": [*BAD_NUMBERS, "0", "17"],
     "--connect-timeout": BAD_TIMES,

@@ -11,7 +11,8 @@ struct ImportedNamesTests {
       AddressFamily.self, Cancellation.self, Configuration.self, Credentials.self, Delivery.self,
       UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
       FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
-      RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self, StateError.self, SystemError.self,
+      HeaderField.self, HeaderFieldError.self, RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self,
+      StateError.self, SystemError.self,
       TLSError.self, TLSOptions.self, TargetURI.self, TargetURIError.self, Timeouts.self, TusError.self,
       UploadError.self, UploadObserver.self, UploadPhase.self, UploadProgress.self, UploadRequest.self, Uploader.self,
     ]

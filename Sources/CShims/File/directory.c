@@ -73,14 +73,14 @@ int32_t shim_sync_directory(const char *path) {
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 
 int32_t shim_backdate_directory(const char *path, shim_file_status *status) {
-    int32_t error = shim_directory_status(path, status);
+    int32_t error = shim_path_status(path, status);
     if (error) return error;
     struct timespec times[2] = {
         {.tv_nsec = UTIME_OMIT},
         {.tv_sec = status->modified_seconds - 3600, .tv_nsec = status->modified_nanoseconds},
     };
     if (utimensat(AT_FDCWD, path, times, 0) < 0) return -errno;
-    if ((error = shim_directory_status(path, status))) return error;
+    if ((error = shim_path_status(path, status))) return error;
     int is_kept = status->modified_seconds == times[1].tv_sec && status->modified_nanoseconds == times[1].tv_nsec;
     return is_kept && times[1].tv_nsec != 0 ? 0 : -EINVAL;
 }
@@ -118,3 +118,8 @@ int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, v
 int32_t shim_working_directory(char *buffer, size_t capacity) { return getcwd(buffer, capacity) ? 0 : -errno; }
 
 int32_t shim_is_root(void) { return geteuid() == 0; }
+
+int32_t shim_is_owned_by_root_or_user(int32_t descriptor) {
+    struct stat s;
+    return fstat(descriptor, &s) == 0 && (s.st_uid == 0 || s.st_uid == geteuid());
+}

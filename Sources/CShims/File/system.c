@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/msdos_fs.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +12,14 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_ENOENT = ENOENT;
 const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
 const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL;
-const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE, SHIM_EPERM = EPERM;
+const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE, SHIM_EPERM = EPERM, SHIM_EACCES = EACCES;
 
 int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     int descriptor;
@@ -57,7 +60,19 @@ int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
     return 0;
 }
 
-int32_t shim_directory_status(const char *path, shim_file_status *status) {
+uint64_t shim_file_system_id(int32_t descriptor) {
+    struct statfs s;
+    if (fstatfs(descriptor, &s) < 0) return 0;
+    // The f_fsid of FAT is only the number of its device.
+    uint32_t serial;
+    if (s.f_type == MSDOS_SUPER_MAGIC && ioctl(descriptor, FAT_IOCTL_GET_VOLUME_ID, &serial) == 0) return serial;
+    uint32_t parts[2];
+    _Static_assert(sizeof(s.f_fsid) == sizeof(parts), "f_fsid has 64 bits");
+    memcpy(parts, &s.f_fsid, sizeof(parts));
+    return (uint64_t)parts[1] << 32 | parts[0];
+}
+
+int32_t shim_path_status(const char *path, shim_file_status *status) {
     struct stat s;
     if (stat(path, &s) < 0) return -errno;
     fill(status, &s);
@@ -90,6 +105,12 @@ int64_t shim_monotonic_milliseconds(void) {
 
 int64_t shim_unix_seconds(void) { return time(NULL); }
 
+int64_t shim_unix_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 void shim_local_date(int32_t *year, int32_t *month, int32_t *day) {
     time_t now = time(NULL);
     struct tm local;
@@ -97,6 +118,13 @@ void shim_local_date(int32_t *year, int32_t *month, int32_t *day) {
     *year = local.tm_year + 1900;
     *month = local.tm_mon + 1;
     *day = local.tm_mday;
+}
+
+int32_t shim_local_week_minute(int64_t seconds) {
+    time_t time = (time_t)seconds;
+    struct tm local;
+    localtime_r(&time, &local);
+    return (local.tm_wday * 24 + local.tm_hour) * 60 + local.tm_min;
 }
 
 int32_t shim_random(void *buffer, size_t length) {
@@ -136,5 +164,13 @@ int32_t shim_terminal_columns(int32_t descriptor) {
 }
 
 const char *shim_environment(const char *name) { return getenv(name); }
+
+int32_t shim_is_disconnection(int32_t error) {
+    switch (error) {
+    case ENOTCONN: case ESTALE: case EHOSTDOWN: case EHOSTUNREACH: case ENETUNREACH: case ETIMEDOUT:
+    case ENODEV: case ENXIO: case ENOMEDIUM: return 1;
+    default: return 0;
+    }
+}
 
 const char *shim_error_text(int32_t error) { return strerror(error); }

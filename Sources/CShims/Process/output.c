@@ -134,9 +134,33 @@ static int fitting(int length, size_t capacity) {
     return length < 0 ? 0 : length < (int)capacity ? length : (int)capacity - 1;
 }
 
+// The time as in all events (Timestamp.swift), without gmtime_r(3), which may read files and allocate.
+static void write_time(char *text, size_t capacity) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    // 9999-12-31T23:59:59, and 1970 for anything earlier.
+    int64_t seconds = now.tv_sec < 0 ? 0 : now.tv_sec > 253402300799 ? 253402300799 : now.tv_sec;
+    int64_t day = seconds / 86400, second = seconds % 86400, year = 1970;
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int is_leap, month = 0;
+    for (;; year++) {
+        is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+        if (day < 365 + is_leap) break;
+        day -= 365 + is_leap;
+    }
+    for (;; month++) {
+        int length = lengths[month] + (month == 1 && is_leap);
+        if (day < length) break;
+        day -= length;
+    }
+    snprintf(
+        text, capacity, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", (int)year, month + 1, (int)day + 1, (int)(second / 3600),
+        (int)(second / 60 % 60), (int)(second % 60), (int)(now.tv_nsec / 1000000));
+}
+
 // snprintf(3) allocates nothing for numbers and short texts.
 static void tell(const char *message, int exit_code) {
-    static char known[256], line[1024];
+    static char known[256], when[64], line[1024];
     int unknown = last.begun - last.delivered - last.failed;
     if (unknown < 0) unknown = 0;
     known[0] = 0;
@@ -148,11 +172,12 @@ static void tell(const char *message, int exit_code) {
             (int)last.delivered, (int)last.failed, unknown);
     }
     if (last.is_json) {
+        write_time(when, sizeof when);
         int length = snprintf(
             line, sizeof line,
-            "{\"event\":\"failed\",\"exit_code\":%d,\"message\":\"%s%s\",\"delivered_count\":%d,\"failed_count\":%d,"
+            "{\"event\":\"failed\",\"time\":\"%s\",\"id\":null,\"exit_code\":%d,\"message\":\"%s%s\",\"delivered_count\":%d,\"failed_count\":%d,"
             "\"unknown_count\":%d}\n",
-            exit_code, message, known, (int)last.delivered, (int)last.failed, unknown);
+            when, exit_code, message, known, (int)last.delivered, (int)last.failed, unknown);
         say(STDOUT_FILENO, line, fitting(length, sizeof line));
     }
     say(STDERR_FILENO, line, fitting(snprintf(line, sizeof line, "gighive-upload: %s%s\n", message, known), sizeof line));

@@ -31,6 +31,9 @@ enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
 int32_t shim_close(int32_t descriptor);
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
+// The ID of the file system of an open file or directory, such as the serial number of a stick; 0 if it has none. Where
+// possible it is the same at every mount, while device numbers can change, and are used again for the next stick.
+uint64_t shim_file_system_id(int32_t descriptor);
 int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset);
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length);
 // posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel doubles its read-ahead.
@@ -40,8 +43,11 @@ void shim_advise_sequential(int32_t descriptor);
 int64_t shim_monotonic_milliseconds(void);
 // clock_gettime(2), CLOCK_REALTIME: seconds since 1970 by the machine's clock.
 int64_t shim_unix_seconds(void);
+int64_t shim_unix_milliseconds(void);
 // The local calendar date (localtime_r(3)).
 void shim_local_date(int32_t *year, int32_t *month, int32_t *day);
+// The minutes since Sunday, 00:00, of a time in seconds since 1970 (localtime_r(3)).
+int32_t shim_local_week_minute(int64_t seconds);
 // getrandom(2). Never returns fewer bytes than requested; negative if the kernel has no randomness.
 int32_t shim_random(void *buffer, size_t length);
 
@@ -52,11 +58,13 @@ int32_t shim_is_terminal(int32_t descriptor);
 int32_t shim_terminal_columns(int32_t descriptor);
 // getenv(3)
 const char *shim_environment(const char *name);
+// Whether the error number says that a file system is out of reach as a whole: a server or a device that is not there.
+int32_t shim_is_disconnection(int32_t error);
 // The text for an error number, such as "No such file or directory" (strerror(3)).
 const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
-extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM;
+extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
 
 // Calls for the state directory. Each returns 0 (or a descriptor), or -errno.
 
@@ -74,8 +82,8 @@ int32_t shim_set_length(int32_t descriptor, int64_t length);
 int32_t shim_sync(int32_t descriptor);
 int32_t shim_sync_directory(const char *path);
 int32_t shim_rename(const char *from, const char *to);
-// stat(2) of a directory.
-int32_t shim_directory_status(const char *path, shim_file_status *status);
+// stat(2): of what the path leads to.
+int32_t shim_path_status(const char *path, shim_file_status *status);
 // Sets the modification time of a directory to an hour before its last change, and returns the new status. Any later change,
 // even within the same clock tick, then gives it another time. -EINVAL if times are stored too coarsely (FAT).
 int32_t shim_backdate_directory(const char *path, shim_file_status *status);
@@ -90,3 +98,5 @@ int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, v
 int32_t shim_working_directory(char *buffer, size_t capacity);
 // Whether geteuid(2) is root.
 int32_t shim_is_root(void);
+// Whether an open file belongs to root or to the effective user.
+int32_t shim_is_owned_by_root_or_user(int32_t descriptor);

@@ -6,6 +6,8 @@ package enum ASCII {
   package static let space = UInt8(ascii: " ")
   package static let quote = UInt8(ascii: "\"")
   package static let percent = UInt8(ascii: "%")
+  package static let comma = UInt8(ascii: ",")
+  package static let hyphen = UInt8(ascii: "-")
   package static let colon = UInt8(ascii: ":")
   package static let semicolon = UInt8(ascii: ";")
   package static let slash = UInt8(ascii: "/")

@@ -19,6 +19,35 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// The bytes that digits stand for, up to the first padding character; nil if there is any other character.
+  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var bits: UInt32 = 0
+    var count = 0
+    for byte in text {
+      if byte == UInt8(ascii: "=") { break }
+      guard let value = value(of: byte) else { return nil }
+      bits = bits << 6 | value
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bytes
+  }
+
+  private static func value(of digit: UInt8) -> UInt32? {
+    switch digit {
+    case 0x41...0x5A: UInt32(digit) - 0x41
+    case 0x61...0x7A: UInt32(digit) - 0x61 + 26
+    case 0x30...0x39: UInt32(digit) - 0x30 + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+
   /// Whether the byte is one of the 64 digits.
   package static func isDigit(_ byte: UInt8) -> Bool {
     ASCII.isLetter(byte) || ASCII.isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")

@@ -7,6 +7,9 @@ public enum Credentials: Sendable {
   case bearer(token: String)
   /// The token of a GigHive guest: `X-Upload-Token`.
   case uploadToken(String)
+  /// Header fields with secrets, such as those of a gateway in front of the server, and other credentials beside them. No name may
+  /// occur twice, and all together have at most 4,096 bytes.
+  indirect case headers([HeaderField], and: Credentials)
 
   /// Basic credentials with a UTF-8 password.
   public static func basic(user: String, password: String) -> Credentials {
@@ -20,14 +23,23 @@ public enum Credentials: Sendable {
     case .basic(let user, let password):
       [Field("Authorization", BasicAuthentication.value(user: Array(user.utf8), password: password))]
     case .bearer(let token): [Field("Authorization", "Bearer " + token)]
-    case .uploadToken(let token): [Field("X-Upload-Token", token)]
+    case .uploadToken(let token): [Field(Credentials.uploadTokenName, token)]
+    case .headers(let headers, let other): other.fields + headers.map { $0.field }
     }
   }
 
+  /// The header fields with secrets.
+  package var ownHeaders: [HeaderField] {
+    if case .headers(let headers, let other) = self { headers + other.ownHeaders } else { [] }
+  }
+
+  /// Whether they are those of a GigHive guest.
+  package var areGuests: Bool { fields.first(Credentials.uploadTokenName) != nil }
+
   /// Whether the value of the field must never be shown.
   package static func isSecret(fieldName: String) -> Bool {
-    ["Authorization", "X-Upload-Token", "Proxy-Authorization", "Cookie", "Set-Cookie"].contains {
-      ASCII.equalsIgnoringCase($0.utf8, fieldName.utf8)
-    }
+    HeaderField.isSecret(fieldName) || ASCII.equalsIgnoringCase(fieldName.utf8, "Set-Cookie".utf8)
   }
+
+  private static let uploadTokenName = "X-Upload-Token"
 }

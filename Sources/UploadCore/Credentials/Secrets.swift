@@ -14,6 +14,26 @@ package struct Secrets: Sendable {
       addEncoded(BasicAuthentication.userPass(user: Array(user.utf8), password: password))
       add(password)
     case .bearer(let token), .uploadToken(let token): add(Array(token.utf8))
+    case .headers(let headers, let other):
+      add(other)
+      for header in headers { add(header) }
+    }
+  }
+
+  /// The value, and what is secret in it on its own: a server can repeat a token without its scheme, or one cookie of several.
+  private mutating func add(_ header: HeaderField) {
+    let value = Array(header.value.utf8)
+    add(value)
+    if header.field.hasName("Cookie") {
+      for pair in value.split(separator: ASCII.semicolon) {
+        add(Array(ASCII.trimmed(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())))
+      }
+    }
+    guard let space = value.firstIndex(of: ASCII.space), header.field.hasName("Authorization") else { return }
+    let parameter = Array(ASCII.trimmed(value[space...]))
+    add(parameter)
+    if ASCII.equalsIgnoringCase(value[..<space], "Basic".utf8), let pair = Base64.decode(parameter) {
+      add(Array(pair.drop { $0 != ASCII.colon }.dropFirst()))
     }
   }
 

@@ -2,6 +2,10 @@
 public enum FileError: Error, Equatable, Sendable {
   /// The file does not exist.
   case missing
+  /// The file of the upload with this ID has been removed or renamed: its directory is there without it.
+  case gone(upload: String)
+  /// The file of the upload with this ID is missing along with its directory or its file system, such as a stick.
+  case waitingForMedium(upload: String)
   /// It cannot be opened.
   case unreadable(SystemError)
   /// "a directory", "a FIFO" …
@@ -26,7 +30,7 @@ public enum FileError: Error, Equatable, Sendable {
   package var isChange: Bool {
     switch self {
     case .shrank, .grew, .rewritten, .changedInTransit: true
-    case .missing, .unreadable, .notRegular, .empty, .tooLarge, .readFailed: false
+    case .missing, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed: false
     }
   }
 }

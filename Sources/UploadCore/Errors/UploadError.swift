@@ -17,8 +17,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case state(StateError)
   /// Another process is working on the upload.
   case conflict(upload: String)
-  /// The upload to resume has already been delivered.
-  case delivered(upload: String)
+  /// The recording has been delivered to this destination before. Nothing was sent.
+  case delivered(PreviousDelivery)
 
   // The network
   /// The host does not exist.

@@ -33,6 +33,12 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
     bytes[(bytes.lastIndex(of: ASCII.slash).map { $0 + 1 } ?? 0)...]
   }
 
+  /// The directory that the file is in: "." for a name on its own.
+  package var directory: LocalPath {
+    guard let slash = bytes.lastIndex(of: ASCII.slash) else { return "." }
+    return LocalPath(bytes: Array(bytes[..<max(slash, 1)]))
+  }
+
   /// The same as text for people.
   package var lastComponent: String { PrintableText.escaped(Array(lastComponentBytes)) }
 

@@ -51,6 +51,20 @@ package enum HTTPDate {
     return y * 365 + y / 4 - y / 100 + y / 400 + dayOfYear - 719_468 - 146_097
   }
 
+  /// The date of a day in the Gregorian calendar.
+  /// - Parameter day: since 1970-01-01, from the year 0 on.
+  static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    // Counted from a 1st of March. Shifted by 400 years, because division rounds towards zero.
+    let shifted = day + 719_468 + 146_097
+    let dayOfEra = shifted % 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = shifted / 146_097 * 400 + yearOfEra - 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+  }
+
   /// The number of days in a month of the Gregorian calendar.
   /// - Parameter month: 1 to 12.
   static func dayCount(year: Int64, month: Int64) -> Int64 {

@@ -4,4 +4,8 @@ public enum RequestHeadError: Error, Equatable {
   /// be a secret.
   case invalidField(name: String)
   case tooLong(limit: Int)
+  /// A header field of the caller cannot be sent.
+  case header(HeaderFieldError)
+  /// The caller's metadata for a tus server is longer in total, in bytes before Base64.
+  case metadataTooLong(limit: Int)
 }

@@ -29,10 +29,44 @@ package struct JSONWriter {
     text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
   }
 
-  /// A path as text; if it is not UTF-8, also in its exact form.
+  package mutating func addNull(_ name: String) {
+    addName(name)
+    text += "null"
+  }
+
+  package mutating func add(_ name: String, _ object: consuming JSONWriter) {
+    addName(name)
+    text += object.finished()
+  }
+
+  /// A time (RFC 3339).
+  /// - Parameter unixMilliseconds: since 1970.
+  package mutating func add(_ name: String, unixMilliseconds: Int64) {
+    add(name, Timestamp.text(milliseconds: unixMilliseconds))
+  }
+
+  /// A time (RFC 3339).
+  /// - Parameters:
+  ///   - unixSeconds: since 1970.
+  ///   - nanoseconds: later than that.
+  package mutating func add(_ name: String, unixSeconds: Int64, nanoseconds: Int64 = 0) {
+    add(name, Timestamp.text(seconds: unixSeconds, nanoseconds: nanoseconds))
+  }
+
+  /// A path as text, with "�" for bytes that are not UTF-8; if there are any, also in its exact form.
   package mutating func add(file: LocalPath) {
-    add("file", file.text)
-    if !file.isUTF8 { add("file_percent_encoded", Percent.encode(file.bytes)) }
+    add("file", String(decoding: file.bytes, as: UTF8.self))
+    if !file.isUTF8 { add("file_percent", Percent.encode(file.bytes)) }
+  }
+
+  /// A response of the server. It has been redacted.
+  package mutating func add(answer: ServerAnswer) {
+    var object = JSONWriter()
+    object.add("status", Int64(answer.status))
+    if let location = answer.location { object.add("location", location) }
+    object.add("body", answer.body)
+    if answer.isBodyTruncated { object.add("body_truncated", true) }
+    add("answer", object)
   }
 
   /// A parsed value. Numbers keep their spelling.

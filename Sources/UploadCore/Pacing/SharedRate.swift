@@ -15,7 +15,7 @@ package struct SharedRate: Sendable {
   }
 
   private var limiter: RateLimiter
-  private let quantum: Int64
+  private var quantum: Int64
   /// nil for a share that has left and was not replaced.
   private var shares: [Share?] = []
   /// The position where the last turn started, in bytes: no participating share is further behind.
@@ -24,7 +24,17 @@ package struct SharedRate: Sendable {
   /// - Parameter bytesPerSecond: for all shares together, greater than zero, and at most `Limits.rate`.
   package init(bytesPerSecond: Int64) {
     limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-    quantum = max(1, bytesPerSecond * Limits.rateQuantumMilliseconds / 1000)
+    quantum = SharedRate.quantum(bytesPerSecond)
+  }
+
+  private static func quantum(_ bytesPerSecond: Int64) -> Int64 {
+    max(1, bytesPerSecond * Limits.rateQuantumMilliseconds / 1000)
+  }
+
+  /// Changes the rate. The shares keep their places.
+  package mutating func change(bytesPerSecond: Int64) {
+    limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
+    quantum = SharedRate.quantum(bytesPerSecond)
   }
 
   /// Adds a share, which rests at first.

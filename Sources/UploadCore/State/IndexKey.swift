@@ -24,13 +24,13 @@ package struct IndexKey: Equatable, Sendable {
   }
 
   /// The upload of the file at this path.
-  static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, [Array(record.endpoint.utf8), record.path]) }
+  static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, destination(record) + [record.path]) }
 
   /// The upload of the same file on disk, whatever its name.
-  static func file(_ record: UploadRecord) -> IndexKey {
+  package static func file(_ record: UploadRecord) -> IndexKey {
     let identity = record.identity
     return IndexKey(
-      .file, [Array(record.endpoint.utf8), Array(identity.edges.utf8)],
+      .file, destination(record) + [Array(identity.edges.utf8)],
       numbers: contentNumbers(identity) + [identity.device, identity.inode])
   }
 
@@ -38,8 +38,13 @@ package struct IndexKey: Equatable, Sendable {
   static func content(_ record: UploadRecord) -> IndexKey {
     let name = Array(LocalPath(bytes: record.path).lastComponentBytes)
     return IndexKey(
-      .content, [Array(record.endpoint.utf8), Array(record.identity.edges.utf8), name],
+      .content, destination(record) + [Array(record.identity.edges.utf8), name],
       numbers: contentNumbers(record.identity))
+  }
+
+  private static func destination(_ record: UploadRecord) -> [[UInt8]] {
+    let endpoint = Array(record.endpoint.utf8)
+    return record.event.isEmpty ? [endpoint] : [endpoint, Array(record.event.utf8)]
   }
 
   private static func contentNumbers(_ identity: FileIdentity) -> [UInt64] {

@@ -42,6 +42,7 @@ extension UploadRecord {
     var record = self
     record.path = own.path
     record.identity = own.identity
+    record.fileSystemID = own.fileSystemID
     record.note = own.note
     record.uploadedAs = own.uploadedAs
     record.message = nil

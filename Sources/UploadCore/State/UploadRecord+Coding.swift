@@ -44,6 +44,7 @@ extension UploadRecord {
     json.add("modified_nanoseconds", identity.modifiedNanoseconds)
     json.add("edges_sha256", identity.edges)
     json.add("endpoint", endpoint)
+    if !event.isEmpty { json.add("event", event) }
     json.add("offset", offset)
     json.add("uploaded_as", uploadedAs)
     for (name, value) in optionalTexts { if let value { json.add(name, value) } }
@@ -60,6 +61,7 @@ extension UploadRecord {
 
   private var optionalTexts: [(String, String?)] {
     [
+      ("file_system", fileSystemID.map { String($0) }),
       ("upload_url", uploadURL), ("expires", expires), ("message", message), ("checksum_sha256", sha256),
       ("delete_token", deleteToken),
     ]
@@ -100,9 +102,10 @@ extension UploadRecord {
       let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
       let offset = json["offset"]?.integer, offset >= 0, offset <= identity.size
     else { return nil }
-    self.init(id: id, path: path, identity: identity, endpoint: endpoint)
+    self.init(id: id, path: path, identity: identity, endpoint: endpoint, event: json["event"]?.string ?? "")
     self.phase = phase
     self.offset = offset
+    fileSystemID = json["file_system"]?.string.flatMap { UInt64($0) }
     createdAt = json["created_at"]?.integer ?? 0
     updatedAt = json["updated_at"]?.integer ?? 0
     uploadURL = json["upload_url"]?.string
@@ -123,10 +126,10 @@ extension UploadRecord {
 
   private static func isMember(_ name: String) -> Bool {
     switch name {
-    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "device", "inode", "size",
-      "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "offset", "uploaded_as", "upload_url",
-      "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded", "is_being_deleted",
-      "is_ending", "may_be_stored", "note":
+    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "size",
+      "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
+      "upload_url", "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
+      "is_being_deleted", "is_ending", "may_be_stored", "note":
       true
     default: false
     }

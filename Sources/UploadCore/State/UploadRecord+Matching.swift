@@ -2,11 +2,11 @@ extension UploadRecord {
   /// The most keys in ``indexKeys``.
   package static let indexKeyCount = 3
 
-  /// The keys of the record: of its file for an open record, of the recording it can delete for a delivered one.
+  /// The keys of the record: of its file and content, of its path as long as it is open, and of the recording that it can delete.
   package var indexKeys: [IndexKey] {
     guard phase == .delivered else { return [.path(self), .file(self), .content(self)] }
-    guard let assetID, deleteToken != nil else { return [] }
-    return [.asset(assetID, endpoint: endpoint)]
+    guard let assetID, deleteToken != nil else { return [.file(self), .content(self)] }
+    return [.file(self), .content(self), .asset(assetID, endpoint: endpoint)]
   }
 
   /// How two records match.
@@ -14,20 +14,23 @@ extension UploadRecord {
     /// The same path, or the same file on the disk and unchanged.
     case same
     /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
-    /// gone.
+    /// missing at its path.
     case moved
   }
 
-  /// Whether `previous` is the record of the upload that this one would start.
+  /// Whether `previous` is the record of the upload that this one would start, or of the same recording that was delivered there.
   package func match(with previous: UploadRecord) -> Match? {
-    guard previous.endpoint == endpoint, previous.phase != .delivered else { return nil }
-    if previous.path == path { return .same }
+    guard previous.endpoint == endpoint, previous.event == event else { return nil }
+    if previous.path == path, previous.phase != .delivered { return .same }
+    // A file that has changed since its delivery is another recording.
     guard identity.change(since: previous.identity) == nil else { return nil }
+    if previous.path == path { return .same }
     if identity.isSameFile(as: previous.identity) { return .same }
     let names = [previous, self].map { LocalPath(bytes: $0.path).lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
   }
 
-  /// Records with an upload on the server rank first. The time decides only between equals, because clocks of boards jump.
-  package var rank: (Int, Int64) { (uploadURL == nil ? 0 : 1, createdAt) }
+  /// Records with an upload on the server rank first, and delivered ones last. The time decides only between equals, because clocks
+  /// of boards jump.
+  package var rank: (Int, Int64) { (phase == .delivered ? 0 : uploadURL == nil ? 1 : 2, createdAt) }
 }

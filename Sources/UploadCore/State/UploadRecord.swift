@@ -24,8 +24,12 @@ package struct UploadRecord: Equatable, Sendable {
   /// The file's absolute path, as bytes.
   package var path: [UInt8]
   package var identity: FileIdentity
-  /// The destination: a GigHive base address or a tus endpoint.
+  /// The ID of the file's file system; nil if it has none.
+  package var fileSystemID: UInt64?
+  /// Where it goes: a GigHive base address, a tus endpoint or the address of a form.
   package var endpoint: String
+  /// The event that was named for it, which is a part of the destination; empty for none, and for other servers than GigHive.
+  package let event: String
   /// The URL of the tus upload.
   package var uploadURL: String?
   /// The offset on the server when the record was written, in bytes.
@@ -50,11 +54,12 @@ package struct UploadRecord: Equatable, Sendable {
   /// Members written by later versions, which are kept.
   package internal(set) var others: [JSONValue.Member] = []
 
-  package init(id: String, path: [UInt8], identity: FileIdentity, endpoint: String) {
+  package init(id: String, path: [UInt8], identity: FileIdentity, endpoint: String, event: String = "") {
     self.id = id
     self.path = path
     self.identity = identity
     self.endpoint = endpoint
+    self.event = event
   }
 
   /// Whether the text is the ID of a record.

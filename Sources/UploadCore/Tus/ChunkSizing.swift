@@ -3,6 +3,9 @@
 /// One long request is best for a server that keeps partial requests (tusd on its own). Behind a proxy that spools whole
 /// requests (ModSecurity), an interrupted request is lost, and some proxies refuse more than 100 MB (Cloudflare). The offset
 /// after an interrupted request reveals the kind of server.
+///
+/// All lengths but the last are multiples of ``Limits/chunkMultiple``, unless the user has set one or the server refuses even
+/// that.
 package struct ChunkSizing: Equatable, Sendable {
   private let pinned: Int64?
   /// Whether the server has shown that it keeps partial requests.
@@ -29,7 +32,7 @@ package struct ChunkSizing: Equatable, Sendable {
   /// The length of the next request if `remaining` bytes are left, in bytes.
   package func next(remaining: Int64) -> Int64 {
     // Content sent to a locked upload is wasted.
-    if isLocked, pinned == nil { return min(Limits.chunkMinimumLength, ceiling, remaining) }
+    if isLocked, pinned == nil { return min(Limits.chunkMultiple, ceiling, remaining) }
     let wish = pinned ?? (keepsParts ? remaining : pipelines ? length / 2 : length)
     return min(wish, ceiling, remaining)
   }
@@ -79,7 +82,9 @@ package struct ChunkSizing: Equatable, Sendable {
   /// - Returns: false if a shorter one would not help.
   package mutating func refused(requestLength: Int64) -> Bool {
     guard requestLength > Limits.chunkMinimumLength else { return false }
-    ceiling = max(requestLength / 2, Limits.chunkMinimumLength)
+    let half = requestLength / 2
+    let rounded = pinned == nil && half > Limits.chunkMultiple ? half - half % Limits.chunkMultiple : half
+    ceiling = max(rounded, Limits.chunkMinimumLength)
     return true
   }
 }

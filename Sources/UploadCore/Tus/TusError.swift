@@ -20,6 +20,8 @@ public enum TusError: Error, Equatable, Sendable {
   case checksumMismatch(offset: Int64)
   /// The upload is locked by another request (423).
   case locked
+  /// The server did not get the whole request, because another one interrupted it or its content ended early (tusd's 400).
+  case interrupted
   /// The server refused a request with this method.
   case refused(method: String, status: Int)
   /// The response says that the upload is gone, but has no Tus-Resumable to prove that it is from a tus server.
@@ -30,7 +32,7 @@ extension TusError {
   /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
-    case .locked, .checksumMismatch, .noOffset, .unproved: true
+    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted: true
     case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
       .offsetBeyond, .refused:
       false
@@ -42,7 +44,7 @@ extension TusError {
     switch self {
     case .offsetBeyond: true
     case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .noOffset,
-      .checksumMismatch, .locked, .refused, .unproved:
+      .checksumMismatch, .locked, .interrupted, .refused, .unproved:
       false
     }
   }
@@ -53,7 +55,7 @@ extension TusError {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
     case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .checksumMismatch,
-      .locked, .refused, .unproved:
+      .locked, .interrupted, .refused, .unproved:
       self
     }
   }

@@ -10,7 +10,7 @@ package enum TusFields {
   package static func metadata(_ pairs: [FormField]) throws(TusError) -> String {
     var elements: [String] = []
     for (index, pair) in pairs.enumerated() {
-      guard !pair.name.isEmpty, pair.name.utf8.allSatisfy(isKeyCharacter) else {
+      guard isKey(pair.name) else {
         throw .invalidMetadataKey(PrintableText.line(pair.name))
       }
       if pairs[(index + 1)...].contains(where: { $0.name == pair.name }) { continue }
@@ -18,6 +18,8 @@ package enum TusFields {
     }
     return elements.joined(separator: ",")
   }
+
+  package static func isKey(_ name: String) -> Bool { !name.isEmpty && name.utf8.allSatisfy(isKeyCharacter) }
 
   /// Visible ASCII except the comma, which separates pairs.
   private static func isKeyCharacter(_ byte: UInt8) -> Bool {

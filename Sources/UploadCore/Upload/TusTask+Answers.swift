@@ -46,11 +46,12 @@ extension TusTask {
     case .refused(method: "POST", let status)
     where wasCreating && !request.requiresTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
       state = .notSupported
+    case .refused(method: "PATCH", status: 400) where Verdict.isInterruption(answer): throw .tus(.interrupted)
     case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
     case .unproved(let status): throw .notFromServer(status: status)
     case .notSupported, .refused: throw answer.refusal
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
-      .checksumMismatch, .locked:
+      .checksumMismatch, .locked, .interrupted:
       throw .tus(error)
     }
   }

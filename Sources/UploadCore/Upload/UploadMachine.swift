@@ -52,6 +52,8 @@ package struct UploadMachine: Sendable {
   }
 
   package private(set) var state = State.deciding
+  /// The response that led to this state; nil if the last request got none.
+  package private(set) var answer: Answer?
   private var task: UploadTask
   private let purpose: Purpose
   private let policy: UploadPolicy
@@ -147,6 +149,7 @@ package struct UploadMachine: Sendable {
     case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
     }
+    answer = nil
   }
 
   private var origin: String {
@@ -193,13 +196,17 @@ package struct UploadMachine: Sendable {
   package mutating func handle(_ event: UploadEvent) {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
-    case (_, .failed(let error)): state = .failed(error)
+    case (_, .failed(let error)):
+      state = .failed(error)
+      answer = nil
     case (.inFlight(let first, let second), .answered(let answer)):
+      self.answer = answer
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
     case (.inFlight, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
       (.rereading, .interrupted(let interruption)):
+      answer = nil
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch contentCheck.answer(to: statusChange) {
@@ -232,6 +239,7 @@ package struct UploadMachine: Sendable {
   /// The file has changed.
   private mutating func fail(_ error: FileError) {
     if case .upload(let plan) = purpose { state = .failed(.file(plan.request.file, error)) }
+    answer = nil
   }
 
   private mutating func take(

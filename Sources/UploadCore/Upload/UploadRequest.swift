@@ -7,6 +7,9 @@ public struct UploadRequest: Sendable {
   public var destination: Destination
   /// Form fields beyond those of the destination.
   public var extraFields: [FormField] = []
+  /// Metadata for a tus server, beside `filename`, `filetype` and the form's fields; a name that is also one of those replaces
+  /// it. Names are visible ASCII without commas. At most 4,096 bytes in total. Not sent with a form.
+  public var extraMetadata: [FormField] = []
   /// The name of the form field with the file. GigHive accepts only `file`.
   public var fileFieldName = "file"
   /// The name of the file on the server; nil for its own name.
@@ -16,6 +19,11 @@ public struct UploadRequest: Sendable {
   }
   /// The same, not necessarily UTF-8.
   package var fileNameBytes: [UInt8]?
+  /// Sends the recording even if it has been delivered to this destination before.
+  public var sendsAgain = false
+  /// Whether the date in the event form is a default. A recording that was delivered with another default date, such as yesterday's,
+  /// is not sent again.
+  public var hasDefaultEventDate = false
   /// The media type; nil to choose it by the file name's extension.
   public var mediaType: String?
   /// The largest file to accept, in bytes, 0 to 10^15; nil for GigHive's own limit, or 10^15 for other servers.
@@ -44,14 +52,21 @@ public struct UploadRequest: Sendable {
     self.destination = destination
   }
 
-  /// The error of the first number out of range; nil if there is none.
+  /// The error of the first number out of range or metadata that cannot be sent; nil if there is none.
   package var problem: UploadError? {
     var settings = Settings()
     settings.check("maximumSize", maximumSize, in: Settings.fileSize)
     settings.check("tusThreshold", tusThreshold, in: Settings.fileSize)
     settings.check("chunkLength", chunkLength, in: Settings.chunkLength)
-    return settings.problem
+    if let problem = settings.problem { return problem }
+    if let field = extraMetadata.first(where: { !TusFields.isKey($0.name) }) {
+      return .tus(.invalidMetadataKey(PrintableText.line(field.name)))
+    }
+    return extraMetadataLength > Limits.metadataLength
+      ? .requestHead(.metadataTooLong(limit: Limits.metadataLength)) : nil
   }
+
+  private var extraMetadataLength: Int { extraMetadata.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count } }
 
   /// The URL that was given.
   package var base: TargetURI {
@@ -90,22 +105,24 @@ public struct UploadRequest: Sendable {
     return uploadProtocol == .tus
   }
 
-  /// Whether it has a record. An upload to a plain endpoint cannot be resumed.
-  package var isRecorded: Bool {
-    if case .multipart = destination { false } else { true }
+  /// The event that was named for the recording, as a part of its destination; empty if there is none. A form without a date gets a
+  /// default later.
+  package var event: String {
+    guard case .gigHive(_, let form) = destination else { return "" }
+    return [hasDefaultEventDate ? "" : form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   /// The metadata for a tus server. GigHive gets the form again with the finalize call, so fields that would make the line
   /// longer than servers accept (8 KiB) are left out here.
   package var metadata: [FormField] {
     var pairs = [FormField("filename", bytes: filePart.fileName), FormField("filetype", filePart.mediaType)]
-    var length = 0
+    var length = extraMetadataLength
     for field in fields {
       length += field.name.utf8.count + field.bytes.count
       if isForGigHive, length > Limits.metadataLength { break }
       pairs.append(field)
     }
-    return pairs
+    return pairs + extraMetadata
   }
 
   /// Whether the file's SHA-256 is computed.

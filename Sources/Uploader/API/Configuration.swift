@@ -8,6 +8,9 @@ public struct Configuration {
   /// Called once for new credentials if the server refuses those that it accepted before, because tokens expire. Returns nil if
   /// there are none.
   public var refreshCredentials: (() -> Credentials?)?
+  /// Further header fields, sent with every request to the server, and never to another origin. At most 4,096 bytes in total. A
+  /// User-Agent replaces ``userAgent`` there. Fields with secrets belong to ``credentials``.
+  public var headers: [HeaderField] = []
   /// Certificates, keys and pins.
   public var tls = TLSOptions()
   /// Time limits.
@@ -18,8 +21,8 @@ public struct Configuration {
   public var congestionControl = CongestionControl.automatic
   /// HTTP proxies.
   public var proxies = ProxySettings()
-  /// The most bytes per second for all uploads together, 1 to 10^12; nil for no limit.
-  public var rateLimit: Int64?
+  /// How fast all uploads together may be sent, by the time of the week: 1 to 10^12 bytes per second.
+  public var rateLimit = RateSchedule.unlimited
   /// The number of retries, 0 to 1,000,000. The count restarts whenever an upload makes progress.
   public var retries: Int64 = 5
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
@@ -37,7 +40,8 @@ public struct Configuration {
   /// The defaults given above.
   public init() {}
 
-  /// The error of the first number out of range, including the number of concurrent uploads; nil if there is none.
+  /// The error of the first number out of range, including the number of concurrent uploads, or of the first header field that
+  /// cannot be sent; nil if there is none.
   func problem(jobs: Int) -> UploadError? {
     var settings = Settings()
     settings.check("timeouts.resolveMilliseconds", timeouts.resolveMilliseconds, in: Settings.timeoutMilliseconds)
@@ -46,11 +50,12 @@ public struct Configuration {
     settings.check("timeouts.stallMilliseconds", timeouts.stallMilliseconds, in: Settings.timeoutMilliseconds)
     settings.check("timeouts.responseMilliseconds", timeouts.responseMilliseconds, in: Settings.timeoutMilliseconds)
     settings.check("timeouts.totalMilliseconds", timeouts.totalMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("rateLimit", rateLimit, in: Settings.rate)
+    for rate in rateLimit.rates { settings.check("rateLimit", rate, in: Settings.rate) }
     settings.check("retries", retries, in: Settings.retries)
     settings.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: Settings.delayMilliseconds)
     settings.check("jobs", Int64(jobs), in: Settings.jobs)
-    return settings.problem
+    if let problem = settings.problem { return problem }
+    return HeaderField.problem(in: headers, with: credentials).map { .requestHead(.header($0)) }
   }
 
   var retryPolicy: RetryPolicy {

@@ -42,7 +42,7 @@ final class SourceFile {
   deinit { _ = shim_close(descriptor) }
 
   /// Whether the path does not exist.
-  static func isGone(_ path: LocalPath) -> Bool {
+  static func isMissing(_ path: LocalPath) -> Bool {
     let opened = shim_open_for_reading(path.cString ?? [0], 0)
     if opened >= 0 { _ = shim_close(opened) }
     return -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR
@@ -65,6 +65,9 @@ final class SourceFile {
     guard status.size > 0 else { throw .empty }
     guard status.size <= limit else { throw .tooLarge(size: status.size, limit: limit) }
   }
+
+  /// The ID of its file system; nil if that has none.
+  var fileSystemID: UInt64? { FileSystem.id(of: descriptor) }
 
   /// Reads from `offset` into `space`, as much as there is.
   /// - Returns: the number of bytes, at least one.

@@ -4,6 +4,8 @@ import UploadCore
 struct DriverHooks {
   var onProgress: (UploadProgress) -> Void = { _ in }
   var onRetry: (Retry) -> Void = { _ in }
+  /// The response behind the retry or the outcome that is reported next.
+  var onAnswer: (ServerAnswer) -> Void = { _ in }
   /// Saves a change of the record on disk.
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }

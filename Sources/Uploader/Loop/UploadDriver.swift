@@ -6,6 +6,8 @@ import UploadCore
 final class UploadDriver: Machine {
   private enum Activity {
     case deciding
+    /// The rate limit's timetable has a pause, in which no request is begun.
+    case paused(HTTPRequest, ConnectionChoice)
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
     case hashing(FileHasher)
@@ -58,7 +60,7 @@ final class UploadDriver: Machine {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
     // The response has arrived, and is compared with the file.
     case .hashing: true
-    case .deciding, .connecting, .waiting, .finished: false
+    case .deciding, .paused, .connecting, .waiting, .finished: false
     }
   }
 
@@ -89,6 +91,10 @@ final class UploadDriver: Machine {
       let limit = shared.configuration.timeouts.totalMilliseconds ?? 0
       let error = UploadError.timedOut(.delivering, peer: transferring.target.origin, limitMilliseconds: limit)
       machine.handle(.interrupted(transferring.transfer.interruption(error)))
+    case .paused(let request, _):
+      let limit = shared.configuration.timeouts.totalMilliseconds ?? 0
+      let error = UploadError.timedOut(.delivering, peer: request.target.origin, limitMilliseconds: limit)
+      machine.handle(.interrupted(Interruption(error)))
     case .deciding, .connecting, .hashing, .waiting, .finished: break
     }
     activity = .deciding
@@ -100,7 +106,7 @@ final class UploadDriver: Machine {
     case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
     // The whole reading time is excluded at its end.
     case .rereading: break
-    case .deciding, .hashing, .waiting, .finished: break
+    case .deciding, .paused, .hashing, .waiting, .finished: break
     }
   }
 
@@ -108,6 +114,9 @@ final class UploadDriver: Machine {
   private func advance(_ ready: Readiness) throws(UploadError) -> Wait? {
     switch activity {
     case .deciding: try act(machine.next(nowMilliseconds: now))
+    case .paused(let request, let choice):
+      if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
+      try send(request, choice)
     case .connecting(let connector, let request):
       do throws(UploadError) {
         if let wait = try connector.step(ready, nowMilliseconds: now) { return wait }
@@ -149,14 +158,23 @@ final class UploadDriver: Machine {
     case .save(let change): try save(change)
     case .renewCredentials: renewCredentials()
     case .reportRetry(let retry):
+      reportAnswer()
       let error = retry.error.redacted(composer.secrets)
       hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
     case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
     case .await: preconditionFailure("nothing is in flight to wait for")
-    case .finished(let outcome): activity = .finished(outcome)
-    case .failed(let error): throw error.redacted(composer.secrets)
+    case .finished(let outcome):
+      reportAnswer()
+      activity = .finished(outcome)
+    case .failed(let error):
+      reportAnswer()
+      throw error.redacted(composer.secrets)
     }
+  }
+
+  private func reportAnswer() {
+    if let answer = machine.answer { hooks.onAnswer(ServerAnswer(answer, composer.secrets)) }
   }
 
   private func save(_ change: RecordChange) throws(UploadError) {
@@ -195,7 +213,14 @@ final class UploadDriver: Machine {
 
   // MARK: Requests
 
+  private var isPaused: Bool { slot.pace?.isPaused(nowMilliseconds: now) ?? false }
+
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
+    if isPaused {
+      shared.configuration.diagnostics?("* pausing, as the timetable of rates says")
+      activity = .paused(request, choice)
+      return
+    }
     do throws(UploadError) {
       if let connection = slot.takeConnection(to: request.target, choice) {
         return try transfer(request, over: connection)
@@ -220,7 +245,8 @@ final class UploadDriver: Machine {
   }
 
   private var diagnostics: Diagnostics {
-    Diagnostics(tell: shared.configuration.diagnostics, secrets: composer.secrets)
+    Diagnostics(
+      tell: shared.configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
   }
 
   private func advance(_ transferring: Transferring, _ ready: Readiness) throws(UploadError) -> Wait? {
@@ -235,7 +261,6 @@ final class UploadDriver: Machine {
     case .wait(let wait): return wait
     case .sent: try sendNext(after: transfer)
     case .answered(let response, let sent, let milliseconds):
-      diagnostics.show(response)
       machine.handle(event(response, sent, milliseconds))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }
@@ -272,8 +297,10 @@ final class UploadDriver: Machine {
 
   private func event(_ response: Response, _ sent: ContentSent, _ milliseconds: Int64) -> UploadEvent {
     do throws(UploadError) {
+      diagnostics.show(response.head)
       // Undecodable content confirms nothing.
       var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
+      diagnostics.show(content)
       // Content that is not JSON is only quoted. It is redacted before its tags are removed, because a secret can contain tags.
       if (try? JSONReader.read(content)) == nil { content = composer.secrets.redacted(content) }
       return .answered(

@@ -71,7 +71,7 @@ final class UploadJob: Machine {
       Delivery(
         receipt: receipt, file: sent, resumedFrom: resumedFrom,
         durationMilliseconds: driver.now - (driver.startedAt ?? driver.now), upload: record?.record.id))
-    do throws(UploadError) { try record?.noteDelivery(receipt, sent) } catch {
+    do throws(UploadError) { try record?.noteDelivery(receipt, sent, isAgain: request.sendsAgain) } catch {
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
     return nil
@@ -90,7 +90,7 @@ final class UploadJob: Machine {
     }
     let file: SourceFile
     do throws(FileError) { file = try SourceFile.open(request.file, limit: request.sizeLimit) } catch {
-      throw .file(request.file, error)
+      throw absence(of: request.file) ?? .file(request.file, error)
     }
     switch try openRecord(request, for: file) {
     case .none: break
@@ -108,15 +108,28 @@ final class UploadJob: Machine {
     return (try driver(request, file), file)
   }
 
+  /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
+  private func absence(of file: LocalPath) -> UploadError? {
+    let warnings = shared.configuration.warnings
+    guard let upload = request.upload, let path = shared.configuration.stateDirectory,
+      let record = try? shared.state.open(path, warn: { warnings?($0) }).record(upload), record.path == file.bytes
+    else { return nil }
+    if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
+    switch record.locateFile() {
+    case .gone: return .file(file, .gone(upload: record.id))
+    case .waitingForMedium: return .file(file, .waitingForMedium(upload: record.id))
+    case .present, .unknown: return nil
+    }
+  }
+
   private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
     if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
       try record?.update { $0.forgetUpload() }
     }
-    let isGuest = if case .uploadToken = shared.configuration.credentials { true } else { false }
     let plan = UploadPlan(
       request, size: file.size,
       previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
-      isGuest: isGuest, boundary: Boundary(random: try RandomBytes.bytes(16)))
+      isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }
@@ -135,7 +148,7 @@ final class UploadJob: Machine {
   }
 
   private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> RecordAccess {
-    guard let path = shared.configuration.stateDirectory, request.isRecorded else { return .none }
+    guard let path = shared.configuration.stateDirectory else { return .none }
     let warnings = shared.configuration.warnings
     do throws(UploadError) {
       let directory: StateDirectory
@@ -145,7 +158,8 @@ final class UploadJob: Machine {
       slot.buffers.clear()
       let opened = try LockedRecord.open(
         for: file, try file.identity(using: slot.buffers.ring.writableRun), endpoint: request.base.text,
-        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, in: directory)
+        event: self.request.event, note: request.note, upload: request.upload, uploadedAs: request.uploadedAs,
+        isAgain: request.sendsAgain, in: directory)
       return opened.map { .open($0) } ?? .busy(path)
     } catch {
       try continueWithoutRecord(error, request, for: file)

@@ -41,6 +41,23 @@ extension RequestHeadError {
     switch self {
     case .invalidField(let name): "the header field " + name + " contains a line break or control character."
     case .tooLong(let limit): "the request head is too long; the limit is " + String(limit) + " bytes."
+    case .header(let error): error.message
+    case .metadataTooLong(let limit): "the metadata is too long in total; the limit is " + String(limit) + " bytes."
+    }
+  }
+}
+
+extension HeaderFieldError {
+  package var message: String {
+    switch self {
+    case .noColon: "a header field has a name, a colon and a value, such as X-Team: sound."
+    case .invalidName: "the name of a header field has only letters, digits and !#$%&'*+-.^_`|~."
+    case .invalidValue(let name):
+      "the value of the header field " + name + " has a control character, such as a line break, or is not UTF-8."
+    case .reserved(let name): "the header field " + name + " is part of the protocol, and cannot be set."
+    case .secret(let name): "the header field " + name + " is for a secret, and belongs to the credentials."
+    case .repeated(let name): "the header field " + name + " is given twice."
+    case .tooLong(let limit): "the header fields are too long in total; the limit is " + String(limit) + " bytes."
     }
   }
 }
@@ -49,6 +66,9 @@ extension FileError {
   var message: String {
     switch self {
     case .missing: "no such file."
+    case .gone: "is gone; it was removed or renamed. Nothing was sent."
+    case .waitingForMedium:
+      "is waiting for its medium; its file system is not there, or its directory was removed. Nothing was sent."
     case .unreadable(let error): "cannot be read: " + error.text + "."
     case .notRegular(let kind): "is " + kind + ", not a regular file."
     case .empty: "is empty; there is nothing to send."

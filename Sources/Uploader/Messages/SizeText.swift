@@ -1,14 +1,21 @@
 /// Sizes for people.
 package enum SizeText {
-  /// With a decimal unit and at most one decimal: "4.7 GB".
+  /// With a decimal unit and at most one decimal, rounded: "4.7 GB".
   package static func short(_ bytes: Int64) -> String {
-    var unit = 0
-    var divisor: Int64 = 1
-    while unit < units.count - 1, bytes / divisor >= 1000 {
-      divisor *= 1000
+    guard bytes >= 1000 else { return String(bytes) + " B" }
+    var unit = 1
+    var tenth: Int64 = 100
+    // 999,950 bytes are a megabyte, not 1000.0 kB.
+    while unit < units.count - 1, rounded(bytes, to: tenth) >= 10_000 {
+      tenth *= 1000
       unit += 1
     }
-    return unit == 0 ? String(bytes) + " B" : tenths(bytes / (divisor / 10)) + " " + units[unit]
+    let tenths = rounded(bytes, to: tenth)
+    return String(tenths / 10) + "." + String(tenths % 10) + " " + units[unit]
+  }
+
+  private static func rounded(_ bytes: Int64, to step: Int64) -> Int64 {
+    bytes / step + (bytes % step >= step / 2 ? 1 : 0)
   }
 
   /// With all digits: "4710000000 bytes".
@@ -22,6 +29,4 @@ package enum SizeText {
   }
 
   private static let units = ["B", "kB", "MB", "GB", "TB"]
-
-  private static func tenths(_ number: Int64) -> String { String(number / 10) + "." + String(number % 10) }
 }

@@ -23,6 +23,8 @@ extension TusError {
     case .checksumMismatch(let offset):
       "the data that the server received at byte " + String(offset) + " was damaged in transit (its checksum differs)."
     case .locked: "the server has locked the upload for another request. Try again later."
+    case .interrupted:
+      "the server did not get the whole request (another request, or a lost connection, interrupted it)."
     case .unproved(let status): UploadError.notFromServer(status: status).problem
     case .refused(let method, let status):
       "the server, or a proxy in front of it, does not accept " + method + " (" + String(status) + ")."
@@ -35,7 +37,7 @@ extension TusError {
     case .notSupported: "It may accept the file as multipart/form-data."
     case .refused: "POST with X-HTTP-Method-Override may get through."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .checksumMismatch, .locked, .unproved:
+      .noOffset, .checksumMismatch, .locked, .interrupted, .unproved:
       nil
     }
   }

@@ -21,7 +21,7 @@ extension UploadError {
     case .state(let error): error.problem
     case .conflict(let id):
       "another process is running the upload " + id + ". Wait for it to finish, or stop it."
-    case .delivered(let id): "the upload " + id + " has already been delivered."
+    case .delivered(let previous): "already delivered (upload " + previous.upload + ")."
     case .noSuchName(let host):
       "no such host: " + host
         + (host.utf8.contains(ASCII.percent)
@@ -101,7 +101,9 @@ extension UploadError {
     default: end = "."
     }
     let words = message.isEmpty ? "." : ": " + message + end
-    return "the server refused (" + String(status) + ")" + words + advice(status)
+    // 5xx is the server's failure, not its decision.
+    let verb = status >= 500 ? "failed" : "refused"
+    return "the server " + verb + " (" + String(status) + ")" + words + advice(status)
   }
 
   private static func congestionProblem(

@@ -30,12 +30,11 @@ struct RequestComposer {
 
   /// - Returns: the request with all its fields, and its form on the wire.
   func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
-    var fields = [
-      Field("User-Agent", configuration.userAgent), Field("Accept", "application/json"),
-      Field("Accept-Encoding", ContentCoding.accepted),
-    ]
-    // Credentials never go to another origin (RFC 9110, 15.4).
-    if request.target.origin == origin { fields += credentials.fields }
+    // Credentials and the caller's own fields never go to another origin (RFC 9110, 15.4).
+    let isHome = request.target.origin == origin
+    let own = isHome ? configuration.headers.map { $0.field } + credentials.fields : []
+    var fields = own.first("User-Agent") == nil ? [Field("User-Agent", configuration.userAgent)] : []
+    fields += [Field("Accept", "application/json"), Field("Accept-Encoding", ContentCoding.accepted)] + own
     // A request through an http proxy uses the absolute form, and carries the proxy's credentials. For a tunnel, they were
     // sent with CONNECT.
     let proxy = request.target.scheme == .http ? configuration.proxies.proxy(for: request.target) : nil

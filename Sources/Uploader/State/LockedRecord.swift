@@ -66,7 +66,8 @@ package final class LockedRecord {
   }
 
   /// The recording was delivered.
-  func noteDelivery(_ receipt: Receipt, _ sent: SentFile) throws(UploadError) {
+  /// - Parameter isAgain: whether it may have been delivered before.
+  func noteDelivery(_ receipt: Receipt, _ sent: SentFile, isAgain: Bool) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
     try update {
       $0.phase = .delivered
@@ -78,7 +79,20 @@ package final class LockedRecord {
       $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
     }
     try inherited?.remove()
+    if isAgain { removeEarlierDeliveries() }
     directory.tidy(delivered: record.id)
+  }
+
+  /// Removes the records of earlier deliveries of the same file, but those that can delete another recording.
+  private func removeEarlierDeliveries() {
+    let own = record
+    func isEarlier(_ other: UploadRecord) -> Bool {
+      other.id != own.id && other.phase == .delivered && other.deleteToken == nil && own.match(with: other) == .same
+    }
+    for id in candidates(.file(own), isEarlier) {
+      guard let previous = try? directory.current(id), isEarlier(previous) else { continue }
+      if let earlier = try? LockedRecord.take(id, in: directory) { try? earlier.remove() }
+    }
   }
 
   /// The earlier record of the same recording. GigHive issues a delete token only once, with the first delivery. When a recording
@@ -139,22 +153,26 @@ package final class LockedRecord {
   /// Finds or creates the record of an upload of this file to this endpoint, and locks it.
   /// - Parameters:
   ///   - identity: the current identity of the file.
+  ///   - event: the event that is a part of the destination.
+  ///   - isAgain: whether it is sent even if it has been delivered.
   ///   - upload: the ID of a required record; nil for any.
   ///   - uploadedAs: the media type and file name for the server.
   /// - Returns: nil if another process has locked the directory or its index for the moment.
-  /// - Throws: `.conflict` if another process has locked the record, `.changed` if the upload started with other content,
-  ///   `.delivered` if the required upload has been delivered.
+  /// - Throws: `.conflict` if another process has locked the record, `.changed` if the required upload started with other content,
+  ///   `.delivered` if the recording, or the required upload, has been delivered.
   static func open(
-    for file: SourceFile, _ identity: FileIdentity, endpoint: String, note: String, upload: String?,
-    uploadedAs: String, in directory: StateDirectory
+    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, note: String, upload: String?,
+    uploadedAs: String, isAgain: Bool, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord? {
     var own = UploadRecord(
-      id: try newID(), path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: endpoint)
+      id: try newID(), path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: endpoint,
+      event: event)
     own.uploadedAs = uploadedAs
     own.note = note
     let creation: StateLock
     var index: OpenIndex?
     let candidate: String?
+    var delivered: UploadRecord?
     do throws(StateError) {
       // Held until this function ends, so that another process that looks for the same upload finds it locked.
       guard let lock = try directory.lockForCreation() else { return nil }
@@ -164,10 +182,13 @@ package final class LockedRecord {
       case .open(let open): index = open
       case .none: break
       }
-      let previous = upload == nil ? try LockedRecord.previous(of: own, index, in: directory) : nil
+      let previous = upload == nil ? try LockedRecord.previous(of: own, index, isAgain: isAgain, in: directory) : nil
+      if let previous, previous.phase == .delivered { delivered = previous }
       candidate = upload ?? previous?.id
     } catch { throw .state(error) }
+    if let delivered { throw .delivered(PreviousDelivery(delivered)) }
     defer { withExtendedLifetime(creation) {} }
+    own.fileSystemID = file.fileSystemID
     guard let candidate else { return try begin(own, &index, in: directory) }
     let lock = try LockedRecord.lock(candidate, in: directory)
     // It may have been delivered before the lock was acquired.
@@ -176,9 +197,8 @@ package final class LockedRecord {
     guard var previous = current, previous.phase != .delivered else {
       directory.tidy(delivered: candidate)
       if current == nil { directory.removeLock(candidate) }
-      guard upload == nil else {
-        throw current == nil ? .state(.noSuchRecord(candidate)) : .delivered(upload: candidate)
-      }
+      if let current, upload != nil || !isAgain { throw .delivered(PreviousDelivery(current)) }
+      if upload != nil { throw .state(.noSuchRecord(candidate)) }
       return try begin(own, &index, in: directory)
     }
     if previous.mayBeStored {
@@ -189,7 +209,11 @@ package final class LockedRecord {
     // A server that was given another name or type would keep it.
     if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
     if previous.uploadURL != nil, let change = identity.change(since: previous.identity) {
-      throw .changed(file.path, change, upload: previous.id)
+      guard upload == nil else { throw .changed(file.path, change, upload: previous.id) }
+      directory.warn(
+        UploadError.changed(file.path, change, upload: previous.id).problem
+          + " It is sent from its start. The server keeps the part of the old one until that expires.")
+      previous.forgetUpload()
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)
     let renewed = previous.renewed(by: own)
@@ -233,25 +257,31 @@ package final class LockedRecord {
 
   private final class BestMatch {
     let own: UploadRecord
+    private let isAgain: Bool
     private(set) var record: UploadRecord?
 
-    init(_ own: UploadRecord) { self.own = own }
+    init(_ own: UploadRecord, isAgain: Bool) {
+      self.own = own
+      self.isAgain = isAgain
+    }
 
     func consider(_ previous: UploadRecord) {
+      if isAgain, previous.phase == .delivered { return }
       guard let match = own.match(with: previous) else { return }
-      if match == .moved, !SourceFile.isGone(LocalPath(bytes: previous.path)) { return }
+      if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.path)) { return }
       if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
     }
   }
 
-  /// The record of the same upload, by path, file or content.
+  /// The record of the same upload, or of an earlier delivery, by path, file or content.
+  /// - Parameter isAgain: leaves out deliveries.
   private static func previous(
-    of own: UploadRecord, _ index: OpenIndex?, in directory: StateDirectory
+    of own: UploadRecord, _ index: OpenIndex?, isAgain: Bool, in directory: StateDirectory
   ) throws(StateError) -> UploadRecord? {
-    let match = BestMatch(own)
+    let match = BestMatch(own, isAgain: isAgain)
     for key in own.indexKeys {
       guard let ids = index?.ids([key]) else {
-        try directory.visit(.open) { record, _ in match.consider(record) }
+        try directory.visit(.all) { record, _ in match.consider(record) }
         return match.record
       }
       var stale: [String] = []
@@ -259,8 +289,10 @@ package final class LockedRecord {
         do throws(StateError) {
           let record = try directory.current(id)
           if let record { match.consider(record) }
-          if !(record?.indexKeys.contains(key) ?? false) { stale.append(id) }
-          if record?.phase == .delivered { try tidy(id, in: directory) }
+          if !(record?.indexKeys.contains(key) ?? false) {
+            stale.append(id)
+            if record?.phase == .delivered { try tidy(id, in: directory) }
+          }
         } catch {
           directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
         }

@@ -58,8 +58,7 @@ extension StateDirectory {
 
   private final class Names {
     var names = RecordNames()
-    var openCount = 0
-    var deliveredCount = 0
+    var count = 0
   }
 
   private func names() throws(IndexError) -> Names {
@@ -67,7 +66,7 @@ extension StateDirectory {
     do throws(StateError) {
       try visitNames {
         found.names.add($0)
-        if $0.isDelivered { found.deliveredCount += 1 } else { found.openCount += 1 }
+        found.count += 1
       }
     } catch { throw .damaged }
     return found
@@ -110,7 +109,7 @@ extension StateDirectory {
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
     let found = try names()
-    let entries = found.openCount * UploadRecord.indexKeyCount + found.deliveredCount
+    let entries = found.count * UploadRecord.indexKeyCount
     let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
     do throws(StateError) {
       let add = { (record: UploadRecord, name: RecordName) in building.add(record.indexKeys, name) }

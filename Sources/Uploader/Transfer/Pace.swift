@@ -1,11 +1,36 @@
+import CShims
 import UploadCore
 
-/// The rate shared by the uploads of an uploader.
+/// The rate shared by the uploads of an uploader, which can change with the time of the day.
 final class Pace {
   fileprivate var rate: SharedRate
+  private let schedule: RateSchedule
+  /// The minutes since Sunday, 00:00, local time; nil while the clock is wrong.
+  private let minute: () -> Int?
+  private var limit: RateLimit
+  /// When the time is looked at again, on the monotonic clock.
+  private var nextLook: Int64 = .min
 
-  /// - Parameter bytesPerSecond: greater than zero, and at most `Limits.rate`.
-  init(bytesPerSecond: Int64) { rate = SharedRate(bytesPerSecond: bytesPerSecond) }
+  init(_ schedule: RateSchedule, minute: @escaping () -> Int? = Pace.localMinute) {
+    self.schedule = schedule
+    self.minute = minute
+    limit = schedule.strictest
+    rate = SharedRate(bytesPerSecond: schedule.rates.min() ?? 1)
+  }
+
+  fileprivate func limit(nowMilliseconds now: Int64) -> RateLimit {
+    guard !schedule.isConstant, now >= nextLook else { return limit }
+    nextLook = now + Limits.rateScheduleMilliseconds
+    let current = schedule.limit(atMinute: minute())
+    if current != limit, case .bytesPerSecond(let bytes) = current { rate.change(bytesPerSecond: bytes) }
+    limit = current
+    return limit
+  }
+
+  private static func localMinute() -> Int? {
+    let now = shim_unix_seconds()
+    return now < Limits.builtOn ? nil : Int(shim_local_week_minute(now))
+  }
 }
 
 /// The share of one upload in the rate, for all its requests.
@@ -20,15 +45,28 @@ final class PaceShare {
 
   deinit { pace.rate.leave(number) }
 
+  /// Whether nothing may be sent for now.
+  func isPaused(nowMilliseconds now: Int64) -> Bool { pace.limit(nowMilliseconds: now) == .paused }
+
   /// The number of bytes that may be written now.
-  func allowance(nowMilliseconds now: Int64) -> Int { pace.rate.allowance(of: number, nowMilliseconds: now) }
+  func allowance(nowMilliseconds now: Int64) -> Int {
+    switch pace.limit(nowMilliseconds: now) {
+    case .paused: 0
+    case .bytesPerSecond: pace.rate.allowance(of: number, nowMilliseconds: now)
+    case .unlimited: .max
+    }
+  }
 
   /// Bytes have been written.
   func consume(_ count: Int) { pace.rate.consume(count, of: number) }
 
   /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-    pace.rate.nextMilliseconds(of: number, nowMilliseconds: now)
+    switch pace.limit(nowMilliseconds: now) {
+    case .paused: now + Limits.rateScheduleMilliseconds
+    case .bytesPerSecond: pace.rate.nextMilliseconds(of: number, nowMilliseconds: now)
+    case .unlimited: now
+    }
   }
 
   /// Leaves the rate to the others until it asks for an allowance again.

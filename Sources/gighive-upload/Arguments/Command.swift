@@ -5,13 +5,15 @@ enum Command: String, CaseIterable {
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
     switch option {
-    case .help, .json, .stateDir: true
+    case .help, .json, .stateDir, .config, .to: true
+    case .again: self == .send
     case .all: self == .resume
-    case .forget: self == .list
+    case .forget, .prune: self == .list
     case _ where self == .list: false
     case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: self == .send
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
-      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress:
+      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress,
+      .jsonProgress, .metadata:
       self == .send || self == .resume
     case .jobs: self == .send
     default: true

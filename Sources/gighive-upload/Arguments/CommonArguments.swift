@@ -7,6 +7,7 @@ struct CommonArguments {
   private(set) var credentials = CredentialSources()
   private(set) var proxy = ProxySources()
   private(set) var isJSON = false
+  private var givenJSONProgress: JSONProgress?
   private(set) var isQuiet = false
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
@@ -17,19 +18,28 @@ struct CommonArguments {
   /// Applies the common options, and ignores others.
   init(_ options: [GivenOption]) throws(UsageError) {
     for given in options { _ = try apply(given) }
+    try validateOutput()
   }
+
+  /// How often progress is reported with --json.
+  var jsonProgress: JSONProgress { givenJSONProgress ?? .every(milliseconds: 1000) }
 
   /// Checks the options against each other.
   func validate() throws(UsageError) {
+    try validateOutput()
     if configuration.tls.keyFile != nil, configuration.tls.certificateFile == nil {
       throw UsageError("--key needs --cert.")
     }
   }
 
-  /// The state directory: from --state-dir, $XDG_STATE_HOME, the system's directory for root, or the home directory; nil if
-  /// there is none.
+  private func validateOutput() throws(UsageError) {
+    if givenJSONProgress != nil, !isJSON { throw UsageError("--json-progress needs --json.") }
+  }
+
+  /// The state directory: from --state-dir, systemd, $XDG_STATE_HOME, the system's directory for root, or the home directory; nil
+  /// if there is none.
   var statePath: LocalPath? {
-    if let stateDirectory { return stateDirectory }
+    if let chosen = stateDirectory ?? systemdStateDirectory { return chosen }
     if let home = environmentPath("XDG_STATE_HOME"), home.bytes.first == ASCII.slash {
       return home.appending("/gighive-upload")
     }
@@ -37,9 +47,17 @@ struct CommonArguments {
     return environmentPath("HOME")?.appending("/.local/state/gighive-upload")
   }
 
+  /// The first of the directories that systemd made for a service (StateDirectory=).
+  private var systemdStateDirectory: LocalPath? {
+    guard let first = environmentPath("STATE_DIRECTORY")?.bytes.prefix(while: { $0 != ASCII.colon }),
+      first.first == ASCII.slash
+    else { return nil }
+    return LocalPath(bytes: Array(first))
+  }
+
   /// The --state-dir option to add to a suggested command; empty if none was given.
   var stateHint: String {
-    guard let stateDirectory else { return "" }
+    guard let stateDirectory = stateDirectory ?? systemdStateDirectory else { return "" }
     let text = PrintableText.line(stateDirectory.text)
     let isPlain = text.utf8.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-".utf8.contains($0) }
     // Shells that support $'…' restore the bytes from it.
@@ -52,6 +70,9 @@ struct CommonArguments {
     var configuration = configuration
     let host = target.host
     configuration.credentials = try credentials.load(host: host)
+    if configuration.credentials.fields.isEmpty, environmentBytes("GIGHIVE_PASSWORD") != nil {
+      report.warn("$GIGHIVE_PASSWORD is not used, because --user is missing.")
+    }
     var fresh = credentials
     // An upload in progress must not block on a pipe.
     fresh.mayWait = false
@@ -72,15 +93,14 @@ struct CommonArguments {
   /// - Returns: false if the option is not one of these.
   mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
-    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile, .sharedSecrets:
+    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile, .headerFile,
+      .sharedSecrets:
       try applyToCredentials(given)
     case .cacert, .capath, .cert, .key, .pin, .insecure: try applyToTLS(given)
     case .resolveTimeout, .connectTimeout, .handshakeTimeout, .stallTimeout, .responseTimeout, .maxTime:
       try applyToTimeouts(given)
-    case .limitRate:
-      let rate = try given.size()
-      guard Settings.rate.contains(rate) else { throw given.invalid("a number of bytes from 1 to 1T") }
-      configuration.rateLimit = rate
+    case .limitRate: configuration.rateLimit = try given.rateSchedule()
+    case .header: configuration.headers.append(try given.header())
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = given.argument
@@ -94,9 +114,10 @@ struct CommonArguments {
     case .ipv4: configuration.addressFamily = .ipv4
     case .ipv6: configuration.addressFamily = .ipv6
     case .stateDir:
-      guard !given.argument.bytes.isEmpty else { throw UsageError("--state-dir: the name is empty.") }
+      guard !given.argument.bytes.isEmpty else { throw UsageError(given.label + ": the name is empty.") }
       stateDirectory = given.argument
     case .json: isJSON = true
+    case .jsonProgress: givenJSONProgress = try given.jsonProgress()
     case .quiet: isQuiet = true
     case .verbose: isVerbose = true
     case .help: wantsHelp = true
@@ -128,6 +149,7 @@ struct CommonArguments {
     case .netrcFile: credentials.netrcFile = given.argument
     case .bearerFile: credentials.bearerFile = given.argument
     case .uploadTokenFile: credentials.uploadTokenFile = given.argument
+    case .headerFile: credentials.headerFile = given.argument
     case .sharedSecrets: credentials.allowsShared = true
     default: preconditionFailure("not an option of the credentials")
     }

@@ -4,7 +4,7 @@ import Uploader
 extension GivenOption {
   func uri() throws(UsageError) -> TargetURI {
     do throws(TargetURIError) { return try TargetURI(text) } catch {
-      throw UsageError("--" + OptionTable.name(of: option) + ": " + GivenOption.text(of: error))
+      throw UsageError(label + ": " + GivenOption.text(of: error))
     }
   }
 
@@ -23,9 +23,33 @@ extension GivenOption {
   func field() throws(UsageError) -> FormField {
     let bytes = argument.bytes
     guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals > 0 else {
-      throw UsageError("--field: use NAME=VALUE.")
+      throw UsageError(label + ": use NAME=VALUE.")
     }
     return FormField(String(decoding: bytes[..<equals], as: UTF8.self), bytes: Array(bytes[(equals + 1)...]))
+  }
+
+  func metadata() throws(UsageError) -> FormField {
+    let bytes = argument.bytes
+    let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    guard bytes.contains(UInt8(ascii: "=")), TusFields.isKey(name) else {
+      throw UsageError("--metadata: use NAME=VALUE; a name is ASCII without spaces and commas.")
+    }
+    return FormField(name, bytes: Array(bytes.dropFirst(name.utf8.count + 1)))
+  }
+
+  func header() throws(UsageError) -> HeaderField {
+    do throws(HeaderFieldError) {
+      let field = try HeaderField(line: argument.bytes)
+      guard !HeaderField.isSecret(field.name) else { throw .secret(name: field.name) }
+      return field
+    } catch {
+      if case .secret(let name) = error {
+        throw UsageError(
+          "--header: " + name + " is for a secret, which other users can see on a command line; use --header-file FILE."
+        )
+      }
+      throw UsageError("--header: " + error.message)
+    }
   }
 
   func size() throws(UsageError) -> Int64 {
@@ -41,11 +65,33 @@ extension GivenOption {
     return size
   }
 
+  func rateSchedule() throws(UsageError) -> RateSchedule {
+    do throws(RateScheduleError) { return try RateSchedule(parsing: text, rate: { Quantity.size($0) }) } catch {
+      throw UsageError(label + ": " + GivenOption.text(of: error))
+    }
+  }
+
+  private static func text(of error: RateScheduleError) -> String {
+    switch error {
+    case .tooLong(let limit): "the timetable has more than " + String(limit) + " entries."
+    case .entry(let word): "\"" + PrintableText.line(word) + "\" is not an entry such as 08:00,1M or Sat-23:30,off."
+    case .rate(let word): "\"" + PrintableText.line(word) + "\" is not off, pause, or a number of bytes from 1 to 1T."
+    case .repeated(let word): "there are two entries for the time of \"" + PrintableText.line(word) + "\"."
+    case .pausesForever: "nothing would ever be sent; give an entry with a rate, or off."
+    }
+  }
+
   func duration() throws(UsageError) -> Int64 {
     guard let duration = Quantity.duration(text) else {
       throw invalid("a duration greater than zero, such as 500ms, 30s or 2m")
     }
     return duration
+  }
+
+  /// A duration of any length, in milliseconds.
+  func age() throws(UsageError) -> Int64 {
+    guard let age = Quantity.duration(text, upTo: .max) else { throw invalid("an age, such as 12h, 30d or 8w") }
+    return age
   }
 
   func count(_ range: ClosedRange<Int64>) throws(UsageError) -> Int64 {
@@ -66,8 +112,16 @@ extension GivenOption {
     try choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
   }
 
+  func jsonProgress() throws(UsageError) -> JSONProgress {
+    if text == "none" { return .never }
+    guard let interval = Quantity.duration(text) else {
+      throw invalid("none or a duration greater than zero, such as 500ms, 10s or 1m")
+    }
+    return .every(milliseconds: interval)
+  }
+
   func invalid(_ expected: String) -> UsageError {
     UsageError(
-      "--" + OptionTable.name(of: option) + ": \"" + PrintableText.line(text) + "\" is not " + expected + ".")
+      label + ": \"" + PrintableText.line(text) + "\" is not " + expected + ".")
   }
 }

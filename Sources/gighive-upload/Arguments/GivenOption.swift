@@ -1,10 +1,17 @@
 import Uploader
 
-/// One option as given on the command line.
+/// One option as given on the command line or in a configuration file.
 struct GivenOption {
   let option: Option
   /// Empty if the option takes no argument.
   let argument: LocalPath
+  /// Where a configuration file gives it, such as "FILE:12: "; nil on the command line.
+  var place: String?
+  /// Whether it counts: false for an option without an argument that a file sets to "no".
+  var isOn = true
+
+  /// Its name for messages.
+  var label: String { place.map { $0 + OptionTable.name(of: option) } ?? "--" + OptionTable.name(of: option) }
 
   /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }

@@ -4,12 +4,13 @@ enum Option: Int32 {
   case server = 256
   case multipartURL, tusURL, protocolChoice, threshold
   case eventDate, orgName, eventType, label, participants, keywords, location, rating, notes
-  case field, fileField, fileName, mime
-  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, sharedSecrets
+  case field, fileField, fileName, mime, metadata
+  case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
   case cacert, capath, cert, key, pin, insecure
   case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries, retryMaxDelay
-  case limitRate, proxy, proxyUser, proxyPasswordFile, chunkSize, methodOverride, deferLength
+  case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
-  case all, forget
-  case progress, json, quiet, verbose, help
+  case config, to
+  case again, all, forget, prune
+  case progress, json, jsonProgress, quiet, verbose, help
 }

@@ -43,6 +43,7 @@ enum OptionTable {
         .init(.fileField, "file-field", "NAME", "name of the form field that holds the file (default: file)"),
         .init(.fileName, "file-name", "NAME", "name of the file on the server (default: its own name)"),
         .init(.mime, "mime", "TYPE", "media type (default: guessed from the file name's extension)"),
+        .init(.metadata, "metadata", "NAME=VALUE", "additional metadata for a tus server; can be repeated"),
       ]
     ),
     (
@@ -54,6 +55,7 @@ enum OptionTable {
         .init(.netrcFile, "netrc-file", "FILE", "read user name and password from this netrc file"),
         .init(.bearerFile, "bearer-file", "FILE", "file with a bearer token on its first line"),
         .init(.uploadTokenFile, "upload-token-file", "FILE", "file with a GigHive guest token on its first line"),
+        .init(.headerFile, "header-file", "FILE", "file with secret header fields, one 'Name: value' per line"),
         .init(.sharedSecrets, "shared-secrets", nil, "accept these files even if other users can read them"),
       ]
     ),
@@ -79,10 +81,11 @@ enum OptionTable {
         .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
         .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
         .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
-        .init(.limitRate, "limit-rate", "SIZE", "send at most this many bytes per second"),
+        .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
         .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),
         .init(.proxyPasswordFile, "proxy-password-file", "FILE", "file with the proxy password on its first line"),
+        .init(.header, "header", "FIELD", "'Name: value' to send to the server with every request; can be repeated"),
         .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
         .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
         .init(.deferLength, "defer-length", nil, "tell a tus server the size only with the first bytes"),
@@ -97,10 +100,19 @@ enum OptionTable {
       ]
     ),
     (
+      "Configuration",
+      [
+        .init(.config, "config", "FILE", "read this configuration file instead of the usual ones; \"\" for none"),
+        .init(.to, "to", "NAME", "use the section [NAME] of the configuration"),
+      ]
+    ),
+    (
       "Selection",
       [
+        .init(.again, "again", nil, "send recordings again that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
+        .init(.prune, "prune", "AGE", "drop delivered and failed records older than this whose files are gone"),
       ]
     ),
     (
@@ -108,6 +120,7 @@ enum OptionTable {
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
         .init(.json, "json", nil, "write one JSON event per line to standard output"),
+        .init(.jsonProgress, "json-progress", "TIME", "interval of progress with --json, or none (default: 1s)"),
         .init(.quiet, "quiet", nil, "print errors only (-q)"),
         .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
         .init(.help, "help", nil, "show this help (-h)"),

@@ -14,10 +14,14 @@ enum Quantity {
       ])
   }
 
-  /// Milliseconds: a whole number greater than zero, up to a year, with an optional unit: ms, s (the default), m, h.
-  static func duration(_ text: String) -> Int64? {
-    let milliseconds = number(text, units: [("", 1000), ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)])
-    guard let milliseconds, milliseconds > 0, milliseconds <= Limits.timeoutMilliseconds else { return nil }
+  /// Milliseconds: a whole number greater than zero, with an optional unit: ms, s (the default), m, h, d, w.
+  static func duration(_ text: String, upTo limit: Int64 = Limits.timeoutMilliseconds) -> Int64? {
+    let milliseconds = number(
+      text,
+      units: [
+        ("", 1000), ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000),
+      ])
+    guard let milliseconds, milliseconds > 0, milliseconds <= limit else { return nil }
     return milliseconds
   }
 

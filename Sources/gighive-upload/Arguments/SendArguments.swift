@@ -29,6 +29,9 @@ struct SendArguments {
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
     else { throw UsageError("--protocol contradicts the destination.") }
+    guard template.extraMetadata.isEmpty || (multipartURL == nil && template.uploadProtocol != .multipart) else {
+      throw UsageError("--metadata is for tus; a form takes --field NAME=VALUE.")
+    }
     try common.validate()
     guard !files.isEmpty else { throw UsageError("give at least one file.") }
     guard template.fileNameBytes == nil || files.count == 1 else {
@@ -36,6 +39,7 @@ struct SendArguments {
     }
     if let server {
       do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.explanation) }
+      template.hasDefaultEventDate = form.eventDate.isEmpty
       // Once for all files, so that a night's recordings belong to one event.
       form = form.completed(today: EventForm.today())
       template.destination = .gigHive(server, form)
@@ -50,11 +54,11 @@ struct SendArguments {
   /// Where all files go.
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
+  /// The ID of the upload to resume; nil for new ones.
+  var upload: String? { template.upload }
+
   /// Whether a record is required, because a tus upload cannot be resumed without one.
   var needsState: Bool { template.requiresTus }
-
-  /// Whether the uploads are recorded.
-  var isRecorded: Bool { template.isRecorded }
 
   /// The request for one of the files.
   func request(for file: LocalPath) -> UploadRequest {
@@ -73,6 +77,7 @@ struct SendArguments {
     case .tusURL: tusURL = try given.uri()
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes:
       applyToForm(given)
+    case .metadata: template.extraMetadata.append(try given.metadata())
     case .field: extraFields.append(try given.field())
     case .fileField: template.fileFieldName = given.text
     case .fileName: template.fileNameBytes = given.argument.bytes
@@ -82,6 +87,7 @@ struct SendArguments {
     case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
+    case .again: template.sendsAgain = true
     case .progress: progress = try given.progressStyle()
     default: preconditionFailure("an option that send does not have")
     }

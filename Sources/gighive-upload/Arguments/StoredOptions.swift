@@ -8,7 +8,8 @@ enum StoredOptions {
     var words: [String] = []
     for given in options where isKept(given.option) {
       let name = OptionTable.name(of: given.option)
-      let argument = isPath(given.option) ? given.argument.absolute ?? given.argument : given.argument
+      let isPath = description(of: given.option)?.isPath ?? false
+      let argument = isPath ? given.argument.absolute ?? given.argument : given.argument
       words.append(takesArgument(given.option) ? name + "=" + Percent.encode(argument.bytes) : name)
     }
     if let eventDate, !options.contains(where: { $0.option == .eventDate }) {
@@ -17,19 +18,22 @@ enum StoredOptions {
     return words.joined(separator: " ")
   }
 
-  /// The options of a record, and those given now, which take precedence. Credentials are replaced as a whole, because only one
-  /// kind is allowed.
+  /// The options of a record, and those given now, which take precedence. Those of configuration files only add to the record.
+  /// Credentials are replaced as a whole, because only one kind is allowed; so are lists. A file with header fields stands beside
+  /// both.
   static func options(in text: String, with given: [GivenOption]) -> [GivenOption] {
-    let replacesCredentials = given.contains { isCredential($0.option) }
-    let replacesPins = given.contains { $0.option == .pin }
-    return options(in: text).filter {
-      !(replacesCredentials && isCredential($0.option)) && !(replacesPins && $0.option == .pin)
-    } + given
+    let replacesCredentials = given.contains { $0.option.isCredential }
+    let replaced = given.map { $0.option }.filter { isList($0) }
+    let stored = options(in: text).filter {
+      !(replacesCredentials && $0.option.isCredential) && !replaced.contains($0.option)
+    }
+    return given.filter { $0.place != nil } + stored + given.filter { $0.place == nil }
   }
 
-  private static func isCredential(_ option: Option) -> Bool {
+  /// Options that can be repeated, and that replace those of a record.
+  private static func isList(_ option: Option) -> Bool {
     switch option {
-    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile: true
+    case .pin, .header, .metadata: true
     default: false
     }
   }
@@ -48,21 +52,18 @@ enum StoredOptions {
 
   private static func isKept(_ option: Option) -> Bool {
     switch option {
-    case .jobs, .stateDir, .progress, .json, .quiet, .verbose, .help, .all, .forget, .maxMemory: false
+    case .jobs, .stateDir, .progress, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .forget, .prune,
+      .maxMemory, .config, .to:
+      false
     default: true
     }
   }
 
   private static func takesArgument(_ option: Option) -> Bool {
-    OptionTable.all.first { $0.option == option }?.argument != nil
+    description(of: option)?.argument != nil
   }
 
-  private static func isPath(_ option: Option) -> Bool {
-    switch option {
-    case .passwordFile, .netrcFile, .bearerFile, .uploadTokenFile, .cacert, .capath, .cert, .key,
-      .proxyPasswordFile:
-      true
-    default: false
-    }
+  private static func description(of option: Option) -> OptionDescription? {
+    OptionTable.all.first { $0.option == option }
   }
 }

@@ -18,19 +18,20 @@ enum CancelDelete {
       Console.awaitAdmission(cancellation)
       let code: Int32
       do throws(StateError) {
-        code = try take(record.id, command, options, records, report, cancellation)
-      } catch { code = Records.fail(error, report) }
+        code = try take(record, command, options, records, report, cancellation)
+      } catch { code = Records.fail(error, report, about: record) }
       if exitCode == ExitCode.delivered { exitCode = code }
     }
     return exitCode
   }
 
   private static func take(
-    _ id: String, _ command: Command, _ options: [GivenOption], _ records: Records, _ report: Report,
+    _ known: UploadRecord, _ command: Command, _ options: [GivenOption], _ records: Records, _ report: Report,
     _ cancellation: Cancellation
   ) throws(StateError) -> Int32 {
+    let id = known.id
     guard let lock = try records.directory.lock(id) else {
-      report.failed(UploadError.conflict(upload: id), exitCode: ExitCode.conflict)
+      report.failed(UploadError.conflict(upload: id), exitCode: ExitCode.conflict, about: known)
       return ExitCode.conflict
     }
     defer { withExtendedLifetime(lock) {} }
@@ -42,7 +43,7 @@ enum CancelDelete {
         isDelivered
         ? " is delivered; gighive-upload delete removes it from the server."
         : " is not delivered; gighive-upload cancel ends it."
-      report.failed(id + advice, exitCode: ExitCode.usage)
+      report.failed(id + advice, exitCode: ExitCode.usage, about: record)
       return ExitCode.usage
     }
     var marked = record
@@ -62,9 +63,9 @@ enum CancelDelete {
     }
     try records.directory.remove(id)
     if isDelivered {
-      report.reportRemoval(id, "deleted", "deleted from the server.")
+      report.reportRemoval(record, "deleted", "deleted from the server.")
     } else {
-      report.reportRemoval(id, "cancelled", "cancelled.")
+      report.reportRemoval(record, "cancelled", "cancelled.")
     }
     return ExitCode.delivered
   }
@@ -88,7 +89,7 @@ enum CancelDelete {
       let common = try CommonArguments(options)
       uploader = Uploader(try common.configuration(for: endpoint, report))
     } catch {
-      report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage)
+      report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage, about: record)
       return .unchanged(ExitCode.usage)
     }
     do throws(RemovalError) {
@@ -96,7 +97,7 @@ enum CancelDelete {
         guard let assetID = record.assetID, let token = record.deleteToken else {
           report.failed(
             record.id + ": the server gave no delete token for it; delete it on the server.",
-            exitCode: ExitCode.refused)
+            exitCode: ExitCode.refused, about: record)
           return .unchanged(ExitCode.refused)
         }
         try uploader.delete(
@@ -112,9 +113,9 @@ enum CancelDelete {
       }
       return .ended
     } catch {
-      let (error, mayBeDone) = (error.error, error.mayBeDone)
+      let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       let code = ExitCode.of(error, signal: shim_signal_received())
-      report.failed(record.id + ": " + error.explanation, exitCode: code)
+      report.failed(record.id + ": " + error.explanation, exitCode: code, about: record, answer: answer)
       return mayBeDone ? .unknown(code) : .unchanged(code)
     }
   }

@@ -51,7 +51,7 @@ enum Help {
       its SHA-256, which must match that of the file. Large files go over tus: if an upload is interrupted,
       run the same command again, or resume, to continue at the server's offset.
 
-      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m and h.
+      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
       """
     case .resume:
@@ -67,9 +67,12 @@ enum Help {
       """
       Usage: gighive-upload list [--json]
              gighive-upload list --forget [ID...]
+             gighive-upload list --prune AGE
 
       Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token that
-      delete needs, until you delete or forget them.
+      delete needs, until you delete, forget or prune them. A file that is missing is shown as gone, or as
+      waiting for its medium if its directory is missing or is on another file system. Files that wait, and
+      pending uploads, are never pruned. AGE takes ms, s, m, h, d and w.
 
       """
     case .cancel:

@@ -1,20 +1,27 @@
+import CShims
 import Uploader
 
-/// `gighive-upload list [--json] [--forget [ID...]]`
+/// `gighive-upload list [--json] [--forget [ID...] | --prune AGE]`
 enum List {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
     let forgets = options.contains { $0.option == .forget }
+    let age = try options.last { $0.option == .prune }?.age()
     guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
+    guard age == nil || !forgets else { throw UsageError("--forget and --prune exclude each other.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     do throws(StateError) {
       if forgets { return try forget(operands, records, report) }
+      if let age {
+        try Prune.run(olderThan: age, records, report)
+        return ExitCode.delivered
+      }
       var isEmpty = true
       try records.directory.walk(.all) { record in
         isEmpty = false
-        Console.out(common.isJSON ? json(record) : row(record))
+        Console.out(common.isJSON ? json(record, nowSeconds: shim_unix_seconds()) : row(record))
       }
       if isEmpty { report.say("no uploads.") }
     } catch { return Records.fail(error, report) }
@@ -42,14 +49,14 @@ enum List {
   /// - Returns: false if another process has locked it. That has been reported.
   private static func forget(_ record: UploadRecord, _ records: Records, _ report: Report) throws(StateError) -> Bool {
     guard let lock = try records.directory.lock(record.id) else {
-      report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict)
+      report.failed(UploadError.conflict(upload: record.id), exitCode: ExitCode.conflict, about: record)
       return false
     }
     try records.directory.remove(record.id)
     withExtendedLifetime(lock) {}
     let remark = record.uploadURL != nil && record.phase != .delivered
     report.reportRemoval(
-      record.id, "forgotten",
+      record, "forgotten",
       "forgotten." + (remark ? " The server keeps its part until that expires." : ""))
     return true
   }
@@ -61,6 +68,7 @@ enum List {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
     line += PrintableText.line(LocalPath(bytes: record.path).text)
     if isDelivered, let assetID = record.assetID { line += "  (asset " + String(assetID) + ")" }
+    if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
     if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
     if !isDelivered, let expires = record.expires {
       line += "\n          the server keeps it until " + PrintableText.line(expires)
@@ -89,22 +97,27 @@ enum List {
   }
 
   /// One object per line, without the delete token.
-  private static func json(_ record: UploadRecord) -> String {
+  private static func json(_ record: UploadRecord, nowSeconds now: Int64) -> String {
     var line = JSONWriter()
     line.add("id", record.id)
-    line.add("state", name(of: record))
     line.add(file: LocalPath(bytes: record.path))
-    line.add("destination", PrintableText.withoutQuery(record.endpoint))
-    line.add("bytes", record.offset)
     line.add("total", record.identity.size)
-    line.add("created_at", record.createdAt)
-    line.add("updated_at", record.updatedAt)
-    if let deliveredAt = record.deliveredAt { line.add("delivered_at", deliveredAt) }
+    line.add(
+      "modified", unixSeconds: record.identity.modifiedSeconds, nanoseconds: record.identity.modifiedNanoseconds)
+    line.add("file_state", record.locateFile().word)
+    line.add("destination", PrintableText.withoutQuery(record.endpoint))
+    line.add("state", name(of: record))
+    line.add("created", unixSeconds: record.createdAt)
+    line.add("updated", unixSeconds: record.updatedAt)
+    if let deliveredAt = record.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
+    // Not negative, even if the clock was set back.
+    line.add("age_seconds", now - min(max(record.createdAt, 0), now))
+    line.add("bytes", record.offset)
     if let message = record.message { line.add("message", message) }
-    if let expires = record.expires { line.add("expires", expires) }
     if let sha256 = record.sha256 { line.add("checksum_sha256", sha256) }
     if let assetID = record.assetID { line.add("asset_id", assetID) }
     line.add("can_delete", record.deleteToken != nil && record.assetID != nil)
+    if let expires = record.expires { line.add("expires", expires) }
     return line.finished()
   }
 }

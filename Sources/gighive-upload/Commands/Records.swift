@@ -26,12 +26,13 @@ struct Records {
   }
 
   /// Reports an error of the state directory.
+  /// - Parameter record: the one that it concerns, if any.
   /// - Returns: the exit code.
   @discardableResult
-  static func fail(_ error: StateError, _ report: Report) -> Int32 {
+  static func fail(_ error: StateError, _ report: Report, about record: UploadRecord? = nil) -> Int32 {
     let error = UploadError.state(error)
     let code = ExitCode.of(error, signal: 0)
-    report.failed(error, exitCode: code)
+    report.failed(error, exitCode: code, about: record)
     return code
   }
 }

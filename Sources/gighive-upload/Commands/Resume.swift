@@ -18,6 +18,7 @@ enum Resume {
     let cancellation = SignalCancellation.begin()
     var exitCode = ExitCode.delivered
     var count = 0
+    var passedOver = PassedOver()
     func resume(_ record: UploadRecord) {
       count += 1
       let code = Resume.resume(record, own, report, cancellation)
@@ -27,13 +28,13 @@ enum Resume {
       if isAll {
         try records.directory.walk(.open) { record in
           // A recording that may be stored is sent again only when its ID is given.
-          if !record.mayBeStored { resume(record) }
+          if !record.mayBeStored, !passedOver.take(record) { resume(record) }
         }
       } else {
         for record in try records.named(operands) { resume(record) }
       }
     } catch { return Records.fail(error, report) }
-    if count == 0 { report.say("nothing to resume.") }
+    if let text = passedOver.text { report.say(text) } else if count == 0 { report.say("nothing to resume.") }
     report.summarize()
     return exitCode
   }

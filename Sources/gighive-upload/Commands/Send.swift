@@ -26,7 +26,7 @@ enum Send {
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
     let configuration = try arguments.common.configuration(for: arguments.target, report)
-    if configuration.stateDirectory == nil, arguments.isRecorded {
+    if configuration.stateDirectory == nil {
       let error = UploadError.state(.noDirectory)
       guard !arguments.needsState else {
         report.failed(error, exitCode: ExitCode.of(error, signal: 0))
@@ -41,12 +41,13 @@ enum Send {
     observer.onBegin = { report.begin(first + $0) }
     observer.onRecord = { report.recorded(first + $0, upload: $1) }
     observer.onProgress = { report.progress(first + $0, $1) }
+    observer.onAnswer = { report.answered(first + $0, $1) }
     observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
     observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
     observer.onEnd = { index, result in
       switch result {
       case .success(let delivery): report.delivered(first + index, delivery)
-      case .failure(.delivered(let upload)): report.deliveredBefore(first + index, upload: upload)
+      case .failure(.delivered(let previous)): report.skipped(first + index, previous, isNamed: arguments.upload != nil)
       case .failure(.cancelled) where shim_signal_received() == 0:
         // Without a signal, only the loop cancels: it started no further file because the output was not read.
         report.failed(first + index, unread(arguments.files[index]), exitCode: ExitCode.outputFailed)

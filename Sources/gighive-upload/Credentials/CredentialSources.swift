@@ -7,14 +7,37 @@ struct CredentialSources {
   var netrcFile: LocalPath?
   var bearerFile: LocalPath?
   var uploadTokenFile: LocalPath?
+  /// A file with header fields, beside any of these.
+  var headerFile: LocalPath?
   /// Whether files that other users can read are accepted.
   var allowsShared = false
   /// Whether to wait until a pipe has a writer.
   var mayWait = true
 
-  /// Reads the one source that was given.
+  /// Reads the one source that was given, and the file with header fields.
   /// - Parameter host: the host to look up in a netrc file.
   func load(host: String) throws(UsageError) -> Credentials {
+    let credentials = try loadOne(host: host)
+    guard let headerFile else { return credentials }
+    let name = PrintableText.line(headerFile.text)
+    let bytes = try SecretFile(headerFile, allowsShared: allowsShared, mayWait: mayWait)
+      .read(limit: Limits.headerFileLength)
+    let headers: [HeaderField]
+    do throws(HeaderFileError) { headers = try HeaderFile.fields(in: bytes) } catch {
+      throw UsageError(name + ", line " + String(error.line) + ": " + error.reason.message)
+    }
+    guard !headers.isEmpty else { throw UsageError(name + " has no header fields.") }
+    if let twice = headers.first(where: { credentials.fields.first($0.name) != nil }) {
+      throw UsageError(
+        name + " has " + twice.name + ", which another option sets as well: --user, --netrc, --bearer-file or"
+          + " --upload-token-file. Use only one of them.")
+    }
+    let all = Credentials.headers(headers, and: credentials)
+    if let problem = HeaderField.problem(in: [], with: all) { throw UsageError(name + ": " + problem.message) }
+    return all
+  }
+
+  private func loadOne(host: String) throws(UsageError) -> Credentials {
     let kinds = [user != nil || netrcFile != nil, bearerFile != nil, uploadTokenFile != nil].filter { $0 }.count
     guard kinds <= 1 else {
       throw UsageError("use only one of: --user or --netrc, --bearer-file, --upload-token-file.")

@@ -35,6 +35,12 @@ struct SecretFile {
 
   private var name: String { PrintableText.line(path.text) }
 
+  /// Whether systemd passed it to this service. Its group permissions are the mask of an access control list.
+  private var isSystemdCredential: Bool {
+    guard let directory = environmentPath("CREDENTIALS_DIRECTORY") else { return false }
+    return path.bytes.starts(with: directory.bytes + [ASCII.slash])
+  }
+
   private func failure(_ error: SystemError) -> UsageError { UsageError(name + ": " + error.text + ".") }
 
   /// Refuses a file that other users can read.
@@ -43,7 +49,7 @@ struct SecretFile {
     var status = shim_file_status()
     let result = shim_file_status_of(descriptor, &status)
     guard result == 0 else { throw failure(SystemError(result: result)) }
-    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & 0o077 == 0 { return }
+    if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & (isSystemdCredential ? 0o037 : 0o077) == 0 { return }
     throw UsageError(
       name + " can be read by other users; run chmod 600 on it, or use --shared-secrets to accept it.")
   }

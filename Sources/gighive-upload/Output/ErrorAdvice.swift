@@ -65,6 +65,9 @@ extension FileError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .tooLarge: "--max-size sets that limit."
+    case .gone(let id): "Put it back and resume, or end the upload with gighive-upload cancel " + id + "."
+    case .waitingForMedium(let id):
+      "Insert or mount the medium and resume, or end the upload with gighive-upload cancel " + id + "."
     case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
     }
   }
@@ -88,7 +91,7 @@ extension TusError {
     case .notSupported: "--protocol multipart may work."
     case .refused: "Try --method-override."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .checksumMismatch, .locked, .unproved:
+      .noOffset, .checksumMismatch, .locked, .interrupted, .unproved:
       nil
     }
   }

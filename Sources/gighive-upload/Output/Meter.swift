@@ -43,16 +43,16 @@ struct Meter {
     return (last.bytes - first.bytes, last.milliseconds - first.milliseconds)
   }
 
-  /// "11.4 MB/s"
-  var rateText: String { SizeText.rate(bytes: window.bytes, milliseconds: window.milliseconds) }
+  /// "11.4 MB/s"; nil while nothing moves.
+  var rateText: String? { MeterReading.rateText(window.bytes, window.milliseconds) }
 }
 
 /// The combined reading of the meters of all files being uploaded.
 struct MeterReading {
   let deliveredBytes: Int64
   let totalBytes: Int64
-  /// "11.4 MB/s"
-  let rateText: String
+  /// "11.4 MB/s"; nil while nothing moves.
+  let rateText: String?
   /// nil while nothing moves.
   let remainingMilliseconds: Int64?
 
@@ -61,8 +61,12 @@ struct MeterReading {
     totalBytes = meters.reduce(0) { $0 + $1.totalBytes }
     let bytes = meters.reduce(0) { $0 + $1.window.bytes }
     let milliseconds = meters.map { $0.window.milliseconds }.max() ?? 0
-    rateText = SizeText.rate(bytes: bytes, milliseconds: milliseconds)
+    rateText = MeterReading.rateText(bytes, milliseconds)
     let isMoving = bytes > 0 && milliseconds > 0
     remainingMilliseconds = isMoving ? (totalBytes - deliveredBytes) / max(1, bytes / milliseconds) : nil
+  }
+
+  fileprivate static func rateText(_ bytes: Int64, _ milliseconds: Int64) -> String? {
+    bytes > 0 && milliseconds > 0 ? SizeText.rate(bytes: bytes, milliseconds: milliseconds) : nil
   }
 }

@@ -25,7 +25,7 @@ enum ProgressLine {
       length += width(of: part) + 2
     }
     add(bytes, at: 1)
-    add(meter.rateText, at: parts.count - 1)
+    if let rate = meter.rateText { add(rate, at: parts.count - 1) }
     add(shortened(name, to: 30), at: 0)
     let barWidth = min(30, room - length - 4)
     if barWidth >= 10 {

@@ -27,28 +27,35 @@ extension Report {
     var line = event("delivered", index)
     line.add("bytes", delivery.file.size)
     line.add("total", delivery.file.size)
-    line.add("seconds", milliseconds: delivery.durationMilliseconds)
+    addElapsed(index, to: &line)
     if let sha256 = delivery.file.sha256 { line.add("checksum_sha256", sha256) }
     line.add("checksum_verified", delivery.receipt.isChecksumVerified)
     line.add("already_there", delivery.receipt.wasAlreadyThere)
     if let assetID = delivery.receipt.assetID { line.add("asset_id", assetID) }
     line.add("exit_code", Int64(ExitCode.delivered))
+    addAnswer(index, to: &line)
     Console.out(line.finished())
   }
 
-  /// Reports a file that another process has delivered in the meantime.
-  func deliveredBefore(_ index: Int, upload: String) {
+  /// Reports a file that has been delivered to the same destination before. Nothing was sent.
+  /// - Parameter isNamed: whether the upload was named by its ID, as for `resume`.
+  func skipped(_ index: Int, _ previous: PreviousDelivery, isNamed: Bool) {
     defer { end(index, isDelivered: true) }
-    recorded(index, upload: upload)
-    deliveredCount += 1
+    recorded(index, upload: previous.upload)
+    skippedCount += 1
     closeLine()
     if isJSON {
-      var line = event("delivered", index)
-      line.add("already_there", true)
+      var line = event("skipped", index)
+      if let assetID = previous.assetID { line.add("asset_id", assetID) }
+      if let deliveredAt = previous.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else {
-      say(upload + ": already delivered.")
+      let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
+      let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
+      let words = (isNamed ? ": already delivered" : ": skipped; delivered") + date + asset
+      let advice = isNamed ? "" : " --again sends it again."
+      say(entry(index).name + words + " (upload " + previous.upload + ")." + advice)
     }
   }
 
@@ -61,22 +68,27 @@ extension Report {
     if isJSON {
       var line = event("failed", index)
       line.add("bytes", entry(index).meter.deliveredBytes)
+      addElapsed(index, to: &line)
       line.add("exit_code", Int64(exitCode))
       line.add("message", message)
+      addAnswer(index, to: &line)
       Console.out(line.finished())
     }
     if !isJSON || !isQuiet { printError(message) }
   }
 
-  /// A failure that concerns no particular file.
-  func failed(_ error: UploadError, exitCode: Int32) { failed(error.explanation, exitCode: exitCode) }
+  /// A failure outside of an upload.
+  /// - Parameter record: what it concerns, if anything.
+  func failed(_ error: UploadError, exitCode: Int32, about record: UploadRecord? = nil) {
+    failed(error.explanation, exitCode: exitCode, about: record)
+  }
 
-  func failed(_ message: String, exitCode: Int32) {
+  func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: ServerAnswer? = nil) {
     if isJSON {
-      var line = JSONWriter()
-      line.add("event", "failed")
+      var line = event("failed", upload: record?.id, file: record.map { LocalPath(bytes: $0.path) })
       line.add("exit_code", Int64(exitCode))
       line.add("message", message)
+      if let answer { line.add(answer: answer) }
       Console.out(line.finished())
     }
     if !isJSON || !isQuiet { printError(message) }

@@ -5,17 +5,25 @@ import Uploader
 /// to standard error.
 final class Report {
   enum ProgressStyle { case automatic, bar, plain, none }
-  private enum Style { case json, bar, plain, none }
+  private enum Style {
+    case json(intervalMilliseconds: Int64)
+    case bar, plain, none
+  }
 
   /// One file that is being uploaded.
   struct Entry {
     let index: Int
+    /// Absolute, unless there is no working directory.
     let file: LocalPath
+    /// On the monotonic clock.
+    let beganAtMilliseconds: Int64
     var meter = Meter()
     /// How many tenths have been reported.
     var tenth: Int64 = 0
     /// The ID of its record.
     var upload: String?
+    /// The response that leads to the next retry or to the outcome.
+    var answer: ServerAnswer?
 
     var name: String { PrintableText.line(file.lastComponent) }
   }
@@ -32,6 +40,7 @@ final class Report {
   private var firstIndex = 0
   var fileCount = 0
   var deliveredCount = 0
+  var skippedCount = 0
   private var isLineOpen = false
 
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
@@ -41,7 +50,11 @@ final class Report {
     style =
       switch progress {
       case _ where arguments.isQuiet && !arguments.isJSON: .none
-      case _ where arguments.isJSON: .json
+      case _ where arguments.isJSON:
+        switch arguments.jsonProgress {
+        case .every(let milliseconds): .json(intervalMilliseconds: milliseconds)
+        case .never: .none
+        }
       case .none: .none
       case .bar: .bar
       case .plain: .plain
@@ -64,12 +77,17 @@ final class Report {
     if isJSON { Console.out(event("start", index).finished(), .message) }
   }
 
+  /// Keeps the response for the next retry or outcome.
+  func answered(_ index: Int, _ answer: ServerAnswer) { entries[position(index)].answer = answer }
+
   func recorded(_ index: Int, upload: String) { entries[position(index)].upload = upload }
 
   /// The position of the file's entry, which is created if needed.
   private func position(_ index: Int) -> Int {
     if let position = entries.firstIndex(where: { $0.index == index }) { return position }
-    entries.append(Entry(index: index, file: files[index - firstIndex]))
+    let file = files[index - firstIndex]
+    entries.append(
+      Entry(index: index, file: file.absolute ?? file, beganAtMilliseconds: shim_monotonic_milliseconds()))
     shim_note_begin()
     return entries.count - 1
   }
@@ -89,21 +107,20 @@ final class Report {
     entries[position(index)].meter.note(progress, nowMilliseconds: shim_monotonic_milliseconds())
     switch style {
     case .none: break
-    case .json: reportJSON(index)
+    case .json(let interval): reportJSON(index, everyMilliseconds: interval)
     case .plain: reportPlain(index)
     case .bar: reportBar(index)
     }
   }
 
-  /// At most once a second.
-  private func reportJSON(_ index: Int) {
+  private func reportJSON(_ index: Int, everyMilliseconds interval: Int64) {
     let position = position(index)
-    guard entries[position].meter.isDue(everyMilliseconds: 1000) else { return }
+    guard entries[position].meter.isDue(everyMilliseconds: interval) else { return }
     let meter = entries[position].meter
     var line = event("progress", index)
     line.add("bytes", meter.deliveredBytes)
     line.add("total", meter.totalBytes)
-    line.add("seconds", milliseconds: meter.elapsedMilliseconds)
+    addElapsed(index, to: &line)
     Console.out(line.finished(), .progress)
   }
 
@@ -116,11 +133,9 @@ final class Report {
     entries[position].tenth = tenth
     // Progress from before a resume is not reported.
     if meter.elapsedMilliseconds == 0, tenth < 10 { return }
-    let line = [
-      String(min(100, tenth * 10)) + " %",
-      SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes), meter.rateText,
-    ].joined(separator: ", ")
-    Console.error(entry(index).name + ": " + line + "\n", .progress)
+    let amount = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
+    let line = [String(min(100, tenth * 10)) + " %", amount] + (meter.rateText.map { [$0] } ?? [])
+    Console.error(entry(index).name + ": " + line.joined(separator: ", ") + "\n", .progress)
   }
 
   /// One line for all files being uploaded.
@@ -138,9 +153,11 @@ final class Report {
     if isJSON {
       var line = event("retry", index)
       line.add("bytes", entry(index).meter.deliveredBytes)
-      line.add("seconds", milliseconds: retry.delayMilliseconds)
+      addElapsed(index, to: &line)
+      line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
       line.add("try", retry.failures)
       line.add("message", retry.error.explanation)
+      addAnswer(index, to: &line)
       Console.out(line.finished(), .remark)
     } else if !isQuiet {
       let pause = DurationText.seconds(retry.delayMilliseconds / 100 * 100)
@@ -148,6 +165,7 @@ final class Report {
         entry(index).name + ": " + retry.error.explanation + " Retrying in " + pause + " ("
           + String(retry.failures) + " of " + String(retries) + ").\n", .remark)
     }
+    entries[position(index)].answer = nil
   }
 
   // MARK: Messages
@@ -172,22 +190,21 @@ final class Report {
   }
 
   /// Reports that an upload was cancelled, deleted or forgotten.
-  func reportRemoval(_ upload: String, _ event: String, _ words: String) {
+  func reportRemoval(_ record: UploadRecord, _ kind: String, _ words: String) {
     if isJSON {
-      var line = JSONWriter()
-      line.add("event", event)
-      line.add("id", upload)
+      var line = event(kind, upload: record.id, file: LocalPath(bytes: record.path))
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else {
-      say(upload + ": " + words)
+      say(record.id + ": " + words)
     }
   }
 
   /// The last line when there are several files.
   func summarize() {
     guard fileCount > 1 else { return }
-    say(String(deliveredCount) + " of " + String(fileCount) + " delivered.")
+    let skipped = skippedCount > 0 ? ", " + String(skippedCount) + " skipped" : ""
+    say(String(deliveredCount) + " of " + String(fileCount) + " delivered" + skipped + ".")
   }
 
   func closeLine() {
@@ -195,11 +212,31 @@ final class Report {
     isLineOpen = false
   }
 
+  // MARK: Events
+
+  /// The start of an event about a file.
   func event(_ kind: String, _ index: Int) -> JSONWriter {
+    let entry = entry(index)
+    return event(kind, upload: entry.upload, file: entry.file)
+  }
+
+  /// The start of any event: all have a time and an ID, which is null without a record.
+  /// - Parameter file: absolute; nil if the event concerns no file.
+  func event(_ kind: String, upload: String?, file: LocalPath?) -> JSONWriter {
     var line = JSONWriter()
     line.add("event", kind)
-    line.add(file: entry(index).file)
-    if let upload = entry(index).upload { line.add("id", upload) }
+    line.add("time", unixMilliseconds: shim_unix_milliseconds())
+    if let upload { line.add("id", upload) } else { line.addNull("id") }
+    if let file { line.add(file: file) }
     return line
+  }
+
+  /// The time since the upload's `start`.
+  func addElapsed(_ index: Int, to line: inout JSONWriter) {
+    line.add("seconds", milliseconds: shim_monotonic_milliseconds() - entry(index).beganAtMilliseconds)
+  }
+
+  func addAnswer(_ index: Int, to line: inout JSONWriter) {
+    if let answer = entry(index).answer { line.add(answer: answer) }
   }
 }

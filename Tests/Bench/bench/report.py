@@ -41,7 +41,7 @@ Figures are medians; brackets hold the quartiles. Lower is better.
 TO_DISK = ["write", "fsync", "rename", "unlink", "mkdir", "fchmod"]
 CALLS = """
 Counted with `strace -f -c`. *A PATCH* is what each additional 8 MiB costs (`--chunk-size 8Mi`); *an upload* is the rest of
-the run. By default the program sends 8 MiB at first, and up to 95 MB after 256 MiB without an interruption. A PATCH needs
+the run. By default the program sends 8 MiB at first, and up to 90 MiB after 256 MiB without an interruption. A PATCH needs
 no `fsync`, because a resumed upload asks the server for its offset.
 """
 
@@ -81,7 +81,7 @@ METHOD = """\
 - **With tus** the receiver keeps the connection open and really decrypts over HTTPS, with read-ahead, because it cannot
   skip records before a following request. All rows of that table therefore measure the slower of the two ends. *curl, one
   PATCH* sends the file to an existing upload and ignores the result: `curl -X PATCH -T`. *{ours}* asks for the
-  server's extensions, creates the upload, sends requests of 8 to 95 MB, and keeps a synced record on disk. *GigHive* also
+  server's extensions, creates the upload, sends requests of 8 to 90 MiB, and keeps a synced record on disk. *GigHive* also
   computes the SHA-256, finalizes, and compares. The receiver discards the bytes and is given their SHA-256 beforehand.
 - **{ours} --digest** also computes the file's SHA-256, as it does for GigHive. No other client here does.
 - **To GigHive, with its SHA-256**: by multipart, comparing the SHA-256 of all bytes with the one in the server's

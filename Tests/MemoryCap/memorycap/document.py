@@ -115,7 +115,7 @@ def _table(outcomes: list[Outcome]) -> str:
         "*Resumed*: the first run is killed (SIGKILL) half-way, and the second is measured. Its digest catches up from",
         "disk.",
         "",
-        "With tus a file is sent in several requests, of 8 MiB at first and up to 95 MB later. *By* gives their length if",
+        "With tus a file is sent in several requests, of 8 MiB at first and up to 90 MiB later. *By* gives their length if",
         "the row sets it. *Steady* is then the middle of each request, from 5 % to 95 %. *Per request* is the number of",
         "allocations between two requests, in the first half of the upload · in the second half. They are freed again, as",
         f"the growth with small requests shows. {REQUEST_ALLOCATIONS} are allowed, and no more later than early. *Over*:",

@@ -127,7 +127,7 @@ enum Scenario {
     configuration.timeouts.stallMilliseconds = plan.stall_milliseconds
     configuration.timeouts.responseMilliseconds = plan.response_milliseconds
     if plan.total_milliseconds > 0 { configuration.timeouts.totalMilliseconds = plan.total_milliseconds }
-    if plan.rate_limit > 0 { configuration.rateLimit = plan.rate_limit }
+    if plan.rate_limit > 0 { configuration.rateLimit = RateSchedule(.bytesPerSecond(plan.rate_limit)) }
     configuration.stateDirectory = LocalPath(cString: plan.state_directory)
     if let proxy = plan.proxy, let address = try? TargetURI(String(cString: proxy)) {
       configuration.proxies.http = Proxy(address, user: nil)

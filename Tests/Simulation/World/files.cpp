@@ -206,6 +206,15 @@ int simulated_fstat(int descriptor, struct stat *status) {
     return 0;
 }
 
+int simulated_fstatfs(int descriptor, struct statfs *status) {
+    kernel().enter("fstatfs");
+    Handle *handle = kernel().find(descriptor, "fstatfs");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    *status = {};
+    return 0;
+}
+
 int simulated_fsync(int descriptor) {
     kernel().enter("fsync");
     Handle *handle = kernel().find(descriptor, "fsync");

@@ -25,4 +25,13 @@ struct Base64Tests {
     #expect(Base64.encode([0xFF, 0xFF]) == "//8=")
     #expect(Base64.encode([0xFF, 0xFF, 0xFF]) == "////")
   }
+
+  @Test func whatIsEncodedIsDecoded() {
+    for length in 0...70 {
+      let original = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
+      #expect(Base64.decode(Base64.encode(original).utf8) == original)
+    }
+    #expect(Base64.decode("Zm8".utf8) == bytes("fo") && Base64.decode("Zm8=trailing".utf8) == bytes("fo"))
+    #expect(Base64.decode("Zm9v YmFy".utf8) == nil && Base64.decode("Zm-_".utf8) == nil)
+  }
 }

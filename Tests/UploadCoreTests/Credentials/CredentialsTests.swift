@@ -25,6 +25,19 @@ struct CredentialsTests {
     #expect(Credentials.basic(user: "a\r\n", password: "\r\n").fields.allSatisfy { $0.isSendable })
   }
 
+  @Test func headersStandBesideOtherCredentials() throws {
+    let both = Credentials.headers([try HeaderField("apikey", "k")], and: .bearer(token: "t"))
+    #expect(both.fields == [Field("Authorization", "Bearer t"), Field("apikey", "k")])
+    #expect(!both.areGuests)
+  }
+
+  @Test func aGuestIsKnownByTheField() throws {
+    #expect(Credentials.uploadToken("t").areGuests)
+    #expect(Credentials.headers([try HeaderField("x-upload-token", "t")], and: .none).areGuests)
+    #expect(Credentials.headers([try HeaderField("apikey", "k")], and: .uploadToken("t")).areGuests)
+    #expect(!Credentials.none.areGuests)
+  }
+
   @Test func fieldsWithSecretsAreKnownInAnyCase() {
     for name in ["Authorization", "AUTHORIZATION", "proxy-authorization", "X-Upload-Token", "cookie", "Set-Cookie"] {
       #expect(Credentials.isSecret(fieldName: name))

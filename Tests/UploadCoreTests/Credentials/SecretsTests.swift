@@ -146,4 +146,17 @@ struct SecretsTests {
     #expect(secrets.host("hive.example:443") == "hive.example:443")
     #expect(secrets.host("hive.elsewhere:443") == "(secret).elsewhere:443")
   }
+
+  @Test(arguments: [
+    ("apikey", "k3y-of-mine", "k3y-of-mine"), ("Authorization", "Token t0ken.x", "t0ken.x"),
+    ("Authorization", "Token t0ken.x", "Token t0ken.x"), ("authorization", "Basic dXNlcjpzM2NyZXQ=", "s3cret"),
+    ("Cookie", "a=first1; b=second=2", "first1"), ("cookie", "a=first1; b=second=2", "second=2"),
+    ("Cookie", "a=first1; b=second=2", "a=first1; b=second=2"),
+  ])
+  func aServerCannotRepeatASecretOfAHeaderField(name: String, value: String, part: String) throws {
+    let secrets = secrets(.headers([try HeaderField(name, value)], and: .bearer(token: "b3arer")))
+    #expect(secrets.line("no: " + part + ".") == "no: (secret).")
+    #expect(secrets.line("b3arer") == "(secret)")
+    #expect(secrets.line("Basic Token a b apikey") == "Basic Token a b apikey")
+  }
 }

@@ -105,18 +105,39 @@ struct RecordMatchTests {
     #expect(match { ($0.path, $0.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
   }
 
-  @Test func anotherDestinationAndADeliveryAreOthers() {
+  @Test func anotherDestinationIsAnother() {
     #expect(match { $0.endpoint = "http://hive2/" } == nil)
-    #expect(match { $0.phase = .delivered } == nil)
+    let event = UploadRecord(
+      id: "5e1f0a77", path: record().path, identity: identity(), endpoint: "http://hive/", event: "2026-11-20 Band")
+    #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
+    #expect(event.match(with: event) == .same)
+    #expect(Set(event.indexKeys.map { $0.hash }).isDisjoint(with: record().indexKeys.map { $0.hash }))
   }
 
-  @Test func aDeliveredRecordIsFoundByWhatItCanDelete() {
+  @Test func aDeliveredFileIsTheSameWhileItIsUnchanged() {
+    #expect(match { $0.phase = .delivered } == .same)
+    #expect(match { ($0.phase, $0.path) = (.delivered, bytes("/media/usb0/other.wav")) } == .same)
+    #expect(
+      match { ($0.phase, $0.path, $0.identity) = (.delivered, bytes("/media/usb1/set.wav"), identity(device: 2)) }
+        == .moved)
+    for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
+      #expect(match { ($0.phase, $0.identity) = (.delivered, changed) } == nil)
+    }
+  }
+
+  @Test func anOpenRecordRanksBeforeADelivery() {
+    let delivered = record { ($0.phase, $0.createdAt) = (.delivered, 9) }
+    #expect(delivered.rank < record { $0.createdAt = 1 }.rank)
+    #expect(record { $0.createdAt = 1 }.rank < record { $0.uploadURL = "http://hive/files/1" }.rank)
+  }
+
+  @Test func aDeliveredRecordIsAlsoFoundByWhatItCanDelete() {
     let delivered = record {
       $0.phase = .delivered
       ($0.assetID, $0.deleteToken) = (7, "5ec2e7")
     }
-    #expect(delivered.indexKeys == [.asset(7, endpoint: "http://hive/")])
-    #expect(record { ($0.phase, $0.assetID) = (.delivered, 7) }.indexKeys.isEmpty)
+    #expect(delivered.indexKeys.last == .asset(7, endpoint: "http://hive/") && delivered.indexKeys.count == 3)
+    #expect(record { ($0.phase, $0.assetID) = (.delivered, 7) }.indexKeys.count == 2)
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(8, endpoint: "http://hive/"))
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(7, endpoint: "http://hive2/"))
   }

@@ -12,7 +12,10 @@ struct UploadRecordTests {
 
   /// A record with every property set.
   private var full: UploadRecord {
-    var record = plain
+    var record = UploadRecord(
+      id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/",
+      event: "2026-11-20 The Band")
+    record.fileSystemID = .max
     record.phase = .uploaded
     record.createdAt = 1_795_000_001
     record.updatedAt = 1_795_000_002

@@ -27,12 +27,12 @@ struct ChunkSizingTests {
     #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
   }
 
-  @Test func requestsGrowAfter256MebibytesUpTo95Megabytes() {
+  @Test func requestsGrowAfter256MebibytesUpTo90Mebibytes() {
     var sizing = ChunkSizing()
     _ = store(256 * mebibyte, with: &sizing)
     let lengths = store(gibibyte, with: &sizing)
-    #expect(lengths.prefix(4) == [16 * mebibyte, 32 * mebibyte, 64 * mebibyte, 95_000_000])
-    #expect(lengths.dropFirst(4).allSatisfy { $0 == 95_000_000 })
+    #expect(lengths.prefix(4) == [16 * mebibyte, 32 * mebibyte, 64 * mebibyte, 90 * mebibyte])
+    #expect(lengths.dropFirst(4).allSatisfy { $0 == 90 * mebibyte })
   }
 
   @Test func theLastRequestIsWhatIsLeft() {
@@ -74,8 +74,8 @@ struct ChunkSizingTests {
   @Test func behindAnInterruptionRequestsAreShortAgain() {
     var sizing = ChunkSizing()
     _ = store(gibibyte, with: &sizing)
-    #expect(sizing.next(remaining: plenty) == 95_000_000)
-    sizing.interrupted(kept: 0, sent: 50_000_000, requestLength: 95_000_000)
+    #expect(sizing.next(remaining: plenty) == 90 * mebibyte)
+    sizing.interrupted(kept: 0, sent: 50_000_000, requestLength: 90 * mebibyte)
     #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
     #expect(sizing.next(remaining: plenty) == 16 * mebibyte)
   }
@@ -94,6 +94,30 @@ struct ChunkSizingTests {
       lengths == [
         8_388_608, 4_194_304, 2_097_152, 1_048_576, 524_288, 262_144, 131_072, 65_536,
       ])
+  }
+
+  @Test func allLengthsButTheLastAreMultiplesOf256KibibytesUntilTheServerRefusesThat() {
+    var sizing = ChunkSizing()
+    var lengths = store(gibibyte, with: &sizing)
+    sizing.answered(afterMilliseconds: 100)
+    sizing.interrupted(kept: 0, sent: gibibyte, requestLength: lengths[lengths.count - 1])
+    lengths += store(256 * mebibyte, with: &sizing)
+    var refused = sizing.next(remaining: plenty)
+    // The rest of a file was refused, and 5,000,001 is no multiple of anything.
+    halve(&sizing, at: 5_000_001)
+    while sizing.next(remaining: plenty) > 262_144 {
+      refused = sizing.next(remaining: plenty)
+      lengths.append(refused)
+      halve(&sizing, at: refused)
+    }
+    lengths.append(sizing.next(remaining: plenty))
+    #expect(lengths.allSatisfy { $0 % 262_144 == 0 && $0 <= 94_371_840 })
+  }
+
+  @Test func aLockedUploadGetsTheShortestMultiple() {
+    var sizing = ChunkSizing()
+    sizing.locked()
+    #expect(sizing.next(remaining: plenty) == 262_144)
   }
 
   @Test func aHalvedLengthDoesNotGrowAgain() {
@@ -127,7 +151,7 @@ struct ChunkSizingTests {
     #expect(sizing.next(remaining: 999_999) == 999_999)
   }
 
-  @Test func aPinnedLengthOver95MegabytesIsTheUsersOwnRisk() {
+  @Test func aPinnedLengthOver90MebibytesIsTheUsersOwnRisk() {
     #expect(ChunkSizing(pinned: gibibyte).next(remaining: plenty) == gibibyte)
   }
 

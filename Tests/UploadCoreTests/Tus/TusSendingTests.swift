@@ -101,13 +101,13 @@ struct TusSendingTests {
     try upload.patch()
     for round in 0..<20 {
       // Content sent to a locked upload is wasted.
-      #expect(try upload.ask("PATCH").contentLength == (round == 0 ? 8_388_608 : 65_536))
+      #expect(try upload.ask("PATCH").contentLength == (round == 0 ? 8_388_608 : 262_144))
       try upload.answer(409)
       #expect(throws: TusError.locked) { try upload.locate(8_388_608) }
       upload.interrupted(arrived: 0)
       try upload.locate(8_388_608)
     }
-    #expect(try upload.patch() == 8_388_608..<8_454_144)
+    #expect(try upload.patch() == 8_388_608..<8_650_752)
     #expect(try upload.patch().count == 8_388_608)
   }
 
@@ -222,7 +222,8 @@ struct TusSendingTests {
 
   /// The interrupted request keeps the lock for a while, and the content of this one is not read.
   @Test(
-    arguments: [(423, 65_536), (401, 3 * gibibyte - 5 * mebibyte), (429, 3 * gibibyte - 5 * mebibyte)] as [(Int, Int64)]
+    arguments: [(423, 262_144), (401, 3 * gibibyte - 5 * mebibyte), (429, 3 * gibibyte - 5 * mebibyte)]
+      as [(Int, Int64)]
   )
   func aRefusalOfTheHeadDoesNotMakeAStreamingServerASpoolingOne(status: Int, next: Int64) throws {
     var upload = try TusUpload.created(length: 3 * gibibyte)

@@ -115,7 +115,7 @@ struct TusTaskTests {
     )
     #expect(server.retries.count == 20 && server.retries.allSatisfy { $0.error == .tus(.locked) })
     let inVain = server.requests.filter { $0.method == "PATCH" }.prefix(20).dropFirst()
-    #expect(inVain.allSatisfy { $0.contentLength == 65_536 })
+    #expect(inVain.allSatisfy { $0.contentLength == 262_144 })
   }
 
   @Test func aLockThatStaysEndsAsOne() throws {
@@ -123,6 +123,32 @@ struct TusTaskTests {
       request.method == "OPTIONS" ? offer : request.method == "HEAD" ? has(0) : .status(409)
     }
     #expect(server.run(try .upload(to: .tusServer, previous: .at())) == .failed(.tus(.locked)))
+  }
+
+  // MARK: Interrupted requests
+
+  /// tusd's answers to a request that another one interrupted, or whose content ended early.
+  @Test(arguments: ["ERR_UPLOAD_INTERRUPTED: upload has been interrupted\n", "ERR_UNEXPECTED_EOF: more was expected\n"])
+  func aRequestThatTheServerDidNotGetWholeIsRetried(text: String) throws {
+    let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
+    var server = ScriptedServer([offer, has(0), .status(400, proof, content: text), has(40), has(100)])
+    #expect(server.run(try .upload(to: .tusServer, previous: .at())) == deliveredPlainly(resumedFrom: 0))
+    #expect(server.retries.map { $0.error } == [.tus(.interrupted)])
+    #expect(server.requests.last?.fileOffset == 40)
+  }
+
+  @Test func another400ToAPATCHIsARefusal() throws {
+    let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
+    for reply in [
+      ScriptedServer.Reply.status(400, proof, content: "ERR_INVALID_OFFSET: invalid"),
+      .status(400, content: "ERR_UPLOAD_INTERRUPTED: without proof"),
+    ] {
+      var server = ScriptedServer([offer, has(0), reply])
+      guard case .failed(.refused(status: 400, _)) = server.run(try .upload(to: .tusServer, previous: .at())) else {
+        Issue.record("not refused")
+        continue
+      }
+    }
   }
 
   // MARK: Unknown uploads

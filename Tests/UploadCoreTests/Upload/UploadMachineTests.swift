@@ -91,6 +91,30 @@ struct UploadMachineTests {
     #expect(machine.inFlightCount == 0)
   }
 
+  @Test func theResponseBehindARetryIsKept() throws {
+    var machine = try machine([])
+    _ = machine.next(nowMilliseconds: 0)
+    #expect(machine.answer == nil)
+    let answer = Answer(status: 400, content: bytes("no"), sent: .partial)
+    machine.handle(.answered(answer))
+    #expect(machine.answer == answer)
+  }
+
+  @Test func aLaterFailureWithoutAResponseHasNone() throws {
+    for event in [
+      UploadEvent.interrupted(Interruption(.connectionLost(.sending, peer: "h", nil))),
+      .failed(.cancelled(hasSentAll: false)),
+    ] {
+      var machine = try machine([])
+      _ = machine.next(nowMilliseconds: 0)
+      machine.handle(.answered(Answer(status: 308, fields: [Field("Location", "/other")], sent: .partial)))
+      _ = machine.next(nowMilliseconds: 0)
+      #expect(machine.answer?.status == 308)
+      machine.handle(event)
+      #expect(machine.answer == nil)
+    }
+  }
+
   @Test func aFailureOnThisSideEndsAnUploadAtOnce() throws {
     var machine = try machine([])
     _ = machine.next(nowMilliseconds: 0)

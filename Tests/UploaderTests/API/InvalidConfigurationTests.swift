@@ -52,7 +52,7 @@ struct InvalidConfigurationTests {
       $0.configuration.retryMaximumDelayMilliseconds = value
     }
     try expectRefused("retries", value) { $0.configuration.retries = value }
-    try expectRefused("rateLimit", value) { $0.configuration.rateLimit = value }
+    try expectRefused("rateLimit", value) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(value)) }
     try expectRefused("maximumSize", value) { $0.request.maximumSize = value }
     try expectRefused("tusThreshold", value) { $0.request.tusThreshold = value }
     try expectRefused("chunkLength", value) { $0.request.chunkLength = value }
@@ -61,7 +61,7 @@ struct InvalidConfigurationTests {
 
   @Test func nothingAtATimeAndNoByteARequestOrSecondAreNoUploads() throws {
     try expectRefused("chunkLength", 0) { $0.request.chunkLength = 0 }
-    try expectRefused("rateLimit", 0) { $0.configuration.rateLimit = 0 }
+    try expectRefused("rateLimit", 0) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(0)) }
     try expectRefused("jobs", 0, jobs: 0) { _ in }
     try expectRefused("jobs", 17, jobs: 17) { _ in }
   }
@@ -77,7 +77,7 @@ struct InvalidConfigurationTests {
       setup.configuration.timeouts.responseMilliseconds = milliseconds
       setup.configuration.timeouts.totalMilliseconds = 31_536_000_000
       setup.configuration.retryMaximumDelayMilliseconds = 0
-      setup.configuration.rateLimit = 1_000_000_000_000
+      setup.configuration.rateLimit = RateSchedule(.bytesPerSecond(1_000_000_000_000))
       setup.request.chunkLength = 1_000_000_000_000_000
       setup.request.maximumSize = 1_000_000_000_000_000
       setup.request.tusThreshold = 0

@@ -22,20 +22,22 @@ struct LockedRecordTests {
   /// Opens the record of an upload, as a process does at its start.
   private func open(
     _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
-    note: String = ""
+    note: String = "", event: String = "", isAgain: Bool = false
   ) throws -> LockedRecord {
-    try #require(try openNow(name, endpoint: endpoint, upload: upload, uploadedAs: uploadedAs, note: note))
+    try #require(
+      try openNow(
+        name, endpoint: endpoint, upload: upload, uploadedAs: uploadedAs, note: note, event: event, isAgain: isAgain))
   }
 
   /// - Returns: nil if the directory is locked.
   private func openNow(
     _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
-    note: String = ""
+    note: String = "", event: String = "", isAgain: Bool = false
   ) throws -> LockedRecord? {
     let file = try file(name)
     return try LockedRecord.open(
-      for: file, try identity(of: file), endpoint: endpoint ?? self.endpoint, note: note, upload: upload,
-      uploadedAs: uploadedAs, in: try bench.open())
+      for: file, try identity(of: file), endpoint: endpoint ?? self.endpoint, event: event, note: note,
+      upload: upload, uploadedAs: uploadedAs, isAgain: isAgain, in: try bench.open())
   }
 
   /// Leaves a record of an interrupted upload of the file, as a process does that has ended.
@@ -123,9 +125,14 @@ struct LockedRecordTests {
     let previous = try leave()
     bench.directory.overwrite([offset < 200_000 ? content[offset] ^ 1 : 0], in: "set.wav", at: offset)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open() }
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(upload: previous.id) }
     // The record stays as it was.
     #expect(try bench.open().records(.all) == [previous])
+    // A new upload supersedes it.
+    let kept = try open()
+    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
+    #expect(kept.record.identity != previous.identity)
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("has changed since its upload started"))
   }
 
   /// A record whose offset is beyond the end of the file would be invalid.
@@ -150,12 +157,33 @@ struct LockedRecordTests {
 
   // MARK: Delivered
 
-  @Test func aDeliveredUploadIsNotGoneOnWith() throws {
+  @Test func aDeliveredRecordingIsNotSentAgain() throws {
+    let previous = try leave { $0.phase = .delivered }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open() }
+    // Also under another name on the same disk.
+    try FileManager.default.moveItem(
+      atPath: bench.directory.path(of: "set.wav"), toPath: bench.directory.path(of: "renamed.wav"))
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open("renamed.wav") }
+  }
+
+  @Test func toAnotherDestinationItIsSent() throws {
+    let previous = try leave { $0.phase = .delivered }
+    #expect(try open(endpoint: "https://other/").record.id != previous.id)
+    #expect(try open(event: "2026-11-20").record.id != previous.id)
+  }
+
+  @Test func aFileThatHasChangedSinceItsDeliveryIsSent() throws {
+    let previous = try leave { $0.phase = .delivered }
+    _ = bench.directory.file("set.wav", content + [1])
+    #expect(try open().record.id != previous.id)
+  }
+
+  @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
     let previous = try leave {
       $0.phase = .delivered
       $0.deleteToken = "5ec2e7"
     }
-    let kept = try open()
+    let kept = try open(isAgain: true)
     #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
     let records = try bench.open().records(.all)
     #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.deleteToken == "5ec2e7" })
@@ -163,7 +191,7 @@ struct LockedRecordTests {
 
   @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
     let previous = try leave { $0.phase = .delivered }
-    #expect(throws: UploadError.delivered(upload: previous.id)) { try open(upload: previous.id) }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(upload: previous.id) }
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
@@ -175,7 +203,7 @@ struct LockedRecordTests {
     delivered.phase = .delivered
     try bench.open().write(delivered)
     bench.put(pending, at: previous.id + ".record")
-    #expect(try open().record.id != previous.id)
+    #expect(throws: UploadError.delivered(PreviousDelivery(delivered))) { try open() }
     #expect(!bench.names.contains(previous.id + ".record") && bench.names.contains(previous.id + ".delivered"))
   }
 
@@ -280,7 +308,7 @@ struct LockedRecordTests {
     var receipt = Receipt()
     receipt.assetID = 7
     receipt.deleteToken = "5ec2e7"
-    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
+    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), isAgain: false)
     let record = try #require(try bench.open().records(.all).first)
     #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
     #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
@@ -294,11 +322,11 @@ struct LockedRecordTests {
       $0.assetID = 7
       $0.deleteToken = "5ec2e7"
     }
-    let kept = try open()
+    let kept = try open(isAgain: true)
     #expect(kept.record.id != previous.id)
     var receipt = Receipt()
     receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"))
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), isAgain: true)
     let records = try bench.open().records(.all)
     #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
   }
@@ -337,5 +365,13 @@ struct LockedRecordTests {
     withExtendedLifetime(taken) {}
     #expect(throws: StateError.noSuchRecord(previous.id)) { try LockedRecord.take(previous.id, in: bench.open()) }
     #expect(bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
+  }
+
+  /// On a server that numbers nothing, the newest record of a file is enough.
+  @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
+    let previous = try leave { $0.phase = .delivered }
+    let kept = try open(isAgain: true)
+    try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), isAgain: true)
+    #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)
   }
 }

@@ -5,7 +5,8 @@ enum EveryError {
   static let system = SystemError(code: 13)
 
   static let file: [FileError] = [
-    .missing, .unreadable(system), .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
+    .missing, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
+    .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
     .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
   ]
 
@@ -37,6 +38,11 @@ enum EveryError {
       .unusableFile(path: "/ca.pem", reason: "no start line"), .unusablePin("sha256//A"), .outOfMemory,
     ]
 
+  static let header: [HeaderFieldError] = [
+    .noColon, .invalidName, .invalidValue(name: "X"), .reserved(name: "Host"), .secret(name: "Cookie"),
+    .repeated(name: "X"), .tooLong(limit: 1),
+  ]
+
   static let phases: [UploadPhase] = [
     .resolving, .connecting, .tunnelling, .handshaking, .sending, .awaitingResponse, .awaitingAnswer, .delivering,
   ]
@@ -47,13 +53,20 @@ enum EveryError {
 
   static let statuses = [400, 401, 403, 404, 407, 409, 413, 429, 500, 503]
 
+  private static let delivered = UploadRecord(
+    id: "5e1f0a77", path: [97],
+    identity: FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: ""),
+    endpoint: "https://hive/")
+
   static var samples: [UploadError] {
     var errors: [UploadError] = [
       .invalidConfiguration(field: "retries", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
       .form(.invalidEventDate("x")), .form(.unknownEventType("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
-      .conflict(upload: "a"), .delivered(upload: "a"), .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
+      .requestHead(.metadataTooLong(limit: 1)),
+      .conflict(upload: "a"), .delivered(PreviousDelivery(delivered)),
+      .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
       .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .checksumDiffers(sent: "a", stored: "b"),
@@ -81,6 +94,7 @@ enum EveryError {
     }
     errors.append(.congestionControlRefused(name: "bbr", available: "", allowed: "", SystemError(code: 1)))
     errors += tus.map { .tus($0) }
+    errors += header.map { .requestHead(.header($0)) }
     return errors
   }
 

@@ -220,7 +220,7 @@ struct TransferTimeTests {
 
   /// While the rate limit stops sending there is no stall, but nothing is sent any more.
   @Test func aRefusalWithoutAnEndIsNotWaitedForLongerBecauseOfARateLimit() throws {
-    let pace = PaceShare(of: Pace(bytesPerSecond: 10_000))
+    let pace = PaceShare(of: Pace(RateSchedule(.bytesPerSecond(10_000))))
     let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: pace)
     for time in stride(from: Int64(0), through: 200, by: 10) { try bench.step(at: time) }
     bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 10\r\n\r\nbig")

@@ -1,0 +1,79 @@
+"""What an installation consists of: the files that all packages have."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+DESCRIPTION = "uploads recordings of any size to a GigHive server"
+EXPLANATION = """\
+Delivers multi-gigabyte recordings from small boards, unattended, in a few
+megabytes of memory: to a GigHive server, or to any other endpoint that speaks
+tus or accepts multipart/form-data. Interrupted uploads resume, and a recording
+counts as delivered only when the server's SHA-256 and size match."""
+
+
+@dataclass(frozen=True)
+class File:
+    path: str
+    """Below the prefix, such as "bin/gighive-upload"."""
+    content: bytes
+    mode: int = 0o644
+
+
+@dataclass(frozen=True)
+class Build:
+    """A static binary, what it is built from, and the reference that comes from it."""
+
+    architecture: str
+    binary: Path
+    components: dict[str, str]
+    reference: Path
+    epoch: int
+
+    @property
+    def version(self) -> str:
+        source = (ROOT / "Sources" / "Uploader" / "Uploader.swift").read_text()
+        return re.search(r'static let version = "([^"]+)"', source).group(1)
+
+    @property
+    def date(self) -> str:
+        return time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(self.epoch))
+
+    def files(self) -> list[File]:
+        """The program, its man pages, completions and documents."""
+        files = [File("bin/gighive-upload", self.binary.read_bytes(), 0o755)]
+        for page in sorted((self.reference / "man1").iterdir()):
+            files.append(File(f"share/man/man1/{page.name}.gz", gzip.compress(page.read_bytes(), 9, mtime=0)))
+        for name, path in COMPLETIONS.items():
+            files.append(File(path, (self.reference / "completions" / name).read_bytes()))
+        documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+        for document in documents:
+            files.append(File(f"share/doc/gighive-upload/{document.name}", document.read_bytes()))
+        return files
+
+
+COMPLETIONS = {
+    "gighive-upload": "share/bash-completion/completions/gighive-upload",
+    "_gighive-upload": "share/zsh/vendor-completions/_gighive-upload",
+    "gighive-upload.fish": "share/fish/vendor_completions.d/gighive-upload.fish",
+}
+
+
+def build(architecture: str, dist: Path, components: Path, reference: Path) -> Build:
+    versions = dict(line.split(" ", 1) for line in (components / architecture).read_text().splitlines())
+    return Build(architecture, dist / f"gighive-upload-{architecture}", versions, reference, _epoch())
+
+
+def _epoch() -> int:
+    """The time on everything in a package: that of the sources, not of the build, so that the same sources give the same package."""
+    git = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False, cwd=ROOT
+    ).stdout.strip()
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or git or 0)

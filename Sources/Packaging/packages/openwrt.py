@@ -1,0 +1,31 @@
+"""Packages for OpenWrt up to 24.10 (opkg). Later releases build theirs from Sources/Packaging/openwrt/Makefile (apk)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from archives import tar_gz
+from contents import DESCRIPTION, Build, File
+
+ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "aarch64_generic", "armv7": "arm_cortex-a7", "armv6": "arm_arm1176jzf-s_vfp"}
+"""The commonest name of each. opkg takes them for other cores after `arch` lines in /etc/opkg.conf, since nothing is linked."""
+
+
+def package(build: Build, output: Path) -> Path:
+    """Writes the .ipk: the program and its license, without documents that nobody reads on a router."""
+    architecture = ARCHITECTURES[build.architecture]
+    files = [file for file in build.files() if file.path.startswith("bin/")]
+    control = (
+        f"Package: gighive-upload\nVersion: {build.version}-1\nArchitecture: {architecture}\nSection: net\n"
+        f"License: Apache-2.0\nMaintainer: gighive-upload maintainers\nDepends: ca-bundle\n"
+        f"Installed-Size: {sum(len(file.content) for file in files)}\nDescription: {DESCRIPTION}\n"
+    )
+    data = tar_gz(files, "./usr/", build.epoch)
+    parts = [
+        File("debian-binary", b"2.0\n"),
+        File("data.tar.gz", data),
+        File("control.tar.gz", tar_gz([File("control", control.encode())], "./", build.epoch)),
+    ]
+    package = output / f"gighive-upload_{build.version}-1_{architecture}.ipk"
+    package.write_bytes(tar_gz(parts, "./", build.epoch))
+    return package

@@ -1,0 +1,53 @@
+"""Writes the man pages, the completions for bash, zsh and fish, and the reference in Markdown, all from the program's own help,
+which comes from its one option table.
+
+Usage: reference BINARY DIRECTORY   writes reference.md, man1/*.1 and completions/* to DIRECTORY
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import completions
+import manual
+import markdown
+from program_help import Program, read_command, read_overview
+def read(binary: Path) -> Program:
+    """Runs `help`, and `help COMMAND` for every command that has options."""
+
+    def output(*arguments: str) -> str:
+        return subprocess.run([binary, *arguments], capture_output=True, text=True, check=True).stdout
+
+    overview = read_overview(output("help"))
+    named = [name for name in overview.summaries if name not in ("version", "help")]
+    commands = [read_command(name, output("help", name)) for name in named]
+    return Program(overview, commands, date())
+
+
+def date() -> str:
+    """The date on the man pages, YYYY-MM-DD: the same for the same sources, so not that of the build."""
+    git = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False, cwd=Path(__file__).parent
+    ).stdout.strip()
+    return time.strftime("%Y-%m-%d", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH") or git or 0)))
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def main() -> None:
+    binary, directory = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    program = read(binary)
+    write(directory / "reference.md", markdown.reference(program))
+    for name, text in manual.pages(program).items():
+        write(directory / "man1" / name, text)
+    for name, text in completions.files(program).items():
+        write(directory / "completions" / name, text)
+
+
+if __name__ == "__main__":
+    main()

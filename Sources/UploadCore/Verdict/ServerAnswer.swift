@@ -1,0 +1,33 @@
+/// A server's response for people and programs: redacted and of limited length. It contains no secrets.
+public struct ServerAnswer: Equatable, Sendable {
+  /// 200 to 599.
+  public let status: Int
+  /// The Location field, without its query.
+  public let location: String?
+  /// The start of the decoded content as text, at most 1,024 bytes of UTF-8. Empty if it could not be decoded.
+  public let body: String
+  /// Whether there was more content.
+  public let isBodyTruncated: Bool
+
+  /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
+  package init(_ answer: Answer, _ secrets: Secrets) {
+    status = answer.status
+    location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
+    (body, isBodyTruncated) = ServerAnswer.text(answer.content, secrets)
+  }
+
+  /// The start of a response's decoded content, redacted.
+  package static func text(_ content: [UInt8], _ secrets: Secrets) -> (text: String, isTruncated: Bool) {
+    // Redacted first: a truncated secret might not be recognized.
+    let whole = String(decoding: SecretMembers.redacted(secrets.redacted(content)), as: UTF8.self)
+    guard whole.utf8.count > Limits.answerBodyLength else { return (whole, false) }
+    var text = ""
+    var length = 0
+    for scalar in whole.unicodeScalars {
+      length += UTF8.width(scalar)
+      if length > Limits.answerBodyLength { break }
+      text.unicodeScalars.append(scalar)
+    }
+    return (text, true)
+  }
+}

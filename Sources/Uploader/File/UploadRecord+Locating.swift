@@ -1,0 +1,53 @@
+import CShims
+import UploadCore
+
+extension UploadRecord {
+  /// Looks for the file at its path; if it is missing, at its directory.
+  package func locateFile() -> FilePresence {
+    FilePresence(
+      UploadRecord.observe(LocalPath(bytes: path)), recorded: FileSystem(device: identity.device, id: fileSystemID))
+  }
+
+  private static func observe(_ file: LocalPath) -> FilePresence.Observation {
+    switch status(of: file) {
+    case .success: .found
+    case .failure(let error) where isMissing(error): .missing(observe(directory: file.directory))
+    case .failure(let error): shim_is_disconnection(error.code) != 0 ? .disconnected : .unreadable(error)
+    }
+  }
+
+  private static func observe(directory: LocalPath) -> FilePresence.Directory {
+    switch status(of: directory) {
+    // A file may have its name by now.
+    case .success(let status) where Int(status.kind) != SHIM_KIND_DIRECTORY: .missing
+    case .success(let status): .found(on: FileSystem(device: status.device, id: FileSystem.id(of: directory)))
+    case .failure(let error): isMissing(error) ? .missing : .unreadable(error)
+    }
+  }
+
+  private static func status(of path: LocalPath) -> Result<shim_file_status, SystemError> {
+    var status = shim_file_status()
+    let result = shim_path_status(path.cString ?? [0], &status)
+    return result == 0 ? .success(status) : .failure(SystemError(result: result))
+  }
+
+  private static func isMissing(_ error: SystemError) -> Bool {
+    error.code == SHIM_ENOENT || error.code == SHIM_ENOTDIR
+  }
+}
+
+extension FileSystem {
+  /// - Returns: nil if it has none.
+  static func id(of descriptor: Int32) -> UInt64? {
+    let id = shim_file_system_id(descriptor)
+    return id == 0 ? nil : id
+  }
+
+  /// - Returns: nil if it has none, or the directory cannot be opened.
+  fileprivate static func id(of directory: LocalPath) -> UInt64? {
+    let descriptor = shim_open_for_reading(directory.cString ?? [0], 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    return id(of: descriptor)
+  }
+}

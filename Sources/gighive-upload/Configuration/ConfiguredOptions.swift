@@ -1,0 +1,140 @@
+import CShims
+import Uploader
+
+/// The options of the configuration files and of the command line, in layers: the files' top parts, the chosen section of
+/// each, and the command line. An option of a later layer replaces the same option of all earlier ones.
+enum ConfiguredOptions {
+  /// - Parameter given: the options of the command line.
+  static func options(with given: [GivenOption], for command: Command) throws(UsageError) -> [GivenOption] {
+    let section = given.last { $0.option == .to }?.text
+    var tops: [[GivenOption]] = []
+    var chosen: [[GivenOption]] = []
+    var sections: [String] = []
+    for source in sources(given.last { $0.option == .config }?.argument) {
+      guard let file = try source.load() else { continue }
+      sections += file.sections
+      let layers = try Layers(file, source, section: section)
+      tops.append(layers.top)
+      chosen.append(layers.section)
+    }
+    if let section, !sections.contains(section) { throw unknown(section, among: sections) }
+    var options: [GivenOption] = []
+    for layer in tops + chosen { options = merged(options, layer) }
+    options.removeAll { !$0.isOn || !command.takes($0.option) }
+    // An upload that is recorded keeps its destination, its form and its credentials.
+    if command != .send { options.removeAll { $0.option.isBoundToDestination || $0.option.isForm } }
+    let own = given.filter { $0.option != .config && $0.option != .to }
+    return merged(options, own)
+  }
+
+  /// Credentials for one host never reach another: a layer with a destination discards all that belongs to an earlier one.
+  private static func merged(_ options: [GivenOption], _ layer: [GivenOption]) -> [GivenOption] {
+    let hasDestination = layer.contains { $0.option.isDestination }
+    let hasCredentials = layer.contains { $0.isOn && $0.option.isCredential }
+    return options.filter { earlier in
+      if hasDestination, earlier.option.isBoundToDestination { return false }
+      if hasCredentials, earlier.option.isCredential { return false }
+      return !layer.contains { $0.option == earlier.option }
+    } + layer
+  }
+
+  private static func sources(_ given: LocalPath?) -> [ConfigurationSource] {
+    if let given { return given.bytes.isEmpty ? [] : [ConfigurationSource(path: given, origin: .named)] }
+    var sources = [ConfigurationSource(path: "/etc/gighive-upload.conf", origin: .system)]
+    if let home = environmentPath("XDG_CONFIG_HOME"), home.bytes.first == ASCII.slash {
+      let path = home.appending("/gighive-upload/gighive-upload.conf")
+      sources.append(ConfigurationSource(path: path, origin: .home))
+    } else if let home = environmentPath("HOME") {
+      let path = home.appending("/.config/gighive-upload/gighive-upload.conf")
+      sources.append(ConfigurationSource(path: path, origin: .home))
+    }
+    return sources
+  }
+
+  private static func unknown(_ section: String, among sections: [String]) -> UsageError {
+    let nearest = Suggestion.nearest(to: Array(section.utf8), among: sections)
+    return UsageError(
+      "--to: the configuration has no section [" + PrintableText.line(section) + "]."
+        + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+  }
+}
+
+/// The options of one configuration file.
+private struct Layers {
+  private(set) var top: [GivenOption] = []
+  private(set) var section: [GivenOption] = []
+
+  /// Checks the names of all options, and keeps those of the top part and the section.
+  init(_ file: ConfigurationFile, _ source: ConfigurationSource, section: String?) throws(UsageError) {
+    let table = OptionTable.all
+    var seen: [(section: Int?, option: Option)] = []
+    for entry in file.entries {
+      let place = source.name + ":" + String(entry.line) + ": "
+      let given = try Layers.option(entry, table, source, place)
+      let isRepeated = seen.contains { $0.section == entry.section && $0.option == given.option }
+      guard given.option.isRepeatable || !isRepeated else {
+        throw UsageError(place + OptionTable.name(of: given.option) + " is given twice.")
+      }
+      seen.append((entry.section, given.option))
+      if let index = entry.section {
+        if file.sections[index] == section { self.section.append(given) }
+      } else {
+        top.append(given)
+      }
+    }
+  }
+
+  private static func option(
+    _ entry: ConfigurationFile.Entry, _ table: [OptionDescription], _ source: ConfigurationSource, _ place: String
+  ) throws(UsageError) -> GivenOption {
+    guard let description = table.first(where: { $0.name.utf8.elementsEqual(entry.name) }) else {
+      let names = table.filter { $0.option.isAllowedInConfiguration }.map { $0.name }
+      let nearest = Suggestion.nearest(to: Array(entry.name.drop { $0 == ASCII.hyphen }), among: names)
+      throw UsageError(
+        place + "unknown option \"" + PrintableText.line(String(decoding: entry.name, as: UTF8.self)) + "\"."
+          + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+    }
+    guard description.option.isAllowedInConfiguration else {
+      throw UsageError(place + description.name + " cannot be in a configuration file, only on the command line.")
+    }
+    var isOn = true
+    var argument = LocalPath(bytes: entry.value)
+    if description.argument == nil {
+      guard entry.value.elementsEqual("yes".utf8) || entry.value.elementsEqual("no".utf8) else {
+        throw UsageError(place + description.name + ": use yes or no.")
+      }
+      isOn = entry.value.elementsEqual("yes".utf8)
+      argument = ""
+    } else if description.isPath {
+      argument = try path(argument, description, source, place)
+    }
+    return GivenOption(option: description.option, argument: argument, place: place, isOn: isOn)
+  }
+
+  /// Relative names are relative to the file's directory. systemd's credentials come first.
+  private static func path(
+    _ path: LocalPath, _ description: OptionDescription, _ source: ConfigurationSource, _ place: String
+  ) throws(UsageError) -> LocalPath {
+    guard let first = path.bytes.first else { throw UsageError(place + description.name + ": the name is empty.") }
+    if first == ASCII.slash { return path }
+    if path.bytes.starts(with: "~/".utf8) {
+      let home = environmentPath("HOME").map { LocalPath(bytes: $0.bytes + path.bytes.dropFirst()) }
+      throw UsageError(
+        place + description.name + ": \"~\" is not expanded."
+          + (home.map { " Did you mean " + PrintableText.line($0.text) + "?" } ?? ""))
+    }
+    if description.option.isSecretFile, let credentials = environmentPath("CREDENTIALS_DIRECTORY") {
+      let credential = LocalPath(bytes: credentials.bytes + [ASCII.slash] + path.bytes)
+      if exists(credential) { return credential }
+    }
+    return LocalPath(bytes: source.path.directory.bytes + [ASCII.slash] + path.bytes)
+  }
+
+  private static func exists(_ path: LocalPath) -> Bool {
+    guard let path = path.cString else { return false }
+    let descriptor = shim_open_for_reading(path, 0)
+    guard descriptor >= 0 else { return -descriptor != SHIM_ENOENT }
+    _ = shim_close(descriptor)
+    return true
+  }
+}

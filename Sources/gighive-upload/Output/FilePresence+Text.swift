@@ -1,0 +1,23 @@
+import Uploader
+
+extension FilePresence {
+  /// For a row of `list`; nil if there is nothing to say.
+  var remark: String? {
+    switch self {
+    case .present: nil
+    case .gone: "gone"
+    case .waitingForMedium: "waiting for its medium"
+    case .unknown(let error): "cannot be examined: " + error.text
+    }
+  }
+
+  /// For programs.
+  var word: String {
+    switch self {
+    case .present: "present"
+    case .gone: "gone"
+    case .waitingForMedium: "waiting"
+    case .unknown: "unknown"
+    }
+  }
+}

@@ -1,0 +1,64 @@
+"""The schema of --json, as a reader would load it from docs/json.md: each line must follow it, and have nothing besides."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from pathlib import Path
+
+from jsonschema import Draft202012Validator
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+
+
+def check(line: str) -> dict:
+    """The object on a line, as documented: its members, their order, and no others."""
+    document = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
+    for error in _validator().iter_errors(document):
+        raise AssertionError(f"not as in docs/json.md: {error.message} ({error.json_path})\n{line}")
+    kind = document.get("event", "upload")
+    assert kind in _members(), f"an undocumented event: {line}"
+    _check_members(line, document, _members()[kind])
+    if "answer" in document:
+        _check_members(line, document["answer"], _members()["answer"])
+    return document
+
+
+@functools.cache
+def schema() -> dict:
+    (text,) = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return json.loads(text)
+
+
+@functools.cache
+def _validator() -> Draft202012Validator:
+    Draft202012Validator.check_schema(schema())
+    return Draft202012Validator(schema())
+
+
+@functools.cache
+def _members() -> dict[str, list[str]]:
+    """The members of each kind of event, and of `upload` and `answer`, in their order."""
+    definitions = schema()["$defs"]
+    members = {"upload": list(definitions["upload"]["properties"]), "answer": list(definitions["answer"]["properties"])}
+    for case in definitions["event"]["allOf"]:
+        kind = case["if"]["properties"]["event"]
+        properties = list(definitions[case["then"]["$ref"].rpartition("/")[2]]["properties"])
+        members |= {name: properties for name in kind.get("enum", [kind.get("const")])}
+    return members
+
+
+def _check_members(line: str, document: dict, known: list[str]) -> None:
+    order = [name for name in known if name in document]
+    assert list(document) == order, f"undocumented members, or another order than {order}: {line}"
+
+
+def _without_repetition(members: list) -> dict:
+    document = dict(members)
+    assert len(document) == len(members), f"a repeated member: {members}"
+    return document
+
+
+def _no_constant(name: str):
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,231 @@
+"""Own header fields and metadata: what is refused, where they go, and where they never go."""
+
+import pytest
+from program import private
+from records import only_record
+from secrets_bench import PROXY_PASSWORD, Proxy
+from test_tus import metadata
+from uploads import PASSWORD, TUS, of_kind, stop
+
+TEAM = ["--header", "X-Team: sound", "--header", "X-Empty:"]
+SECRETS = "# of the gateway\nCF-Access-Client-Id: id-of-mine\r\n\napikey: k3y-of-mine\n"
+SECRET_NAMES = [
+    "Authorization", "Cookie", "X-Upload-Token", "apikey", "X-Api-Key", "X-My-Token", "x_api_key",
+    "CF-Access-Client-Secret"]
+FRAMING_NAMES = [
+    "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Tus-Resumable", "Tus-X", "Upload-Offset",
+    "Upload-X", "X-HTTP-Method-Override", "Content-Type", "Accept-Encoding", "Proxy-Authorization", "TE", "Trailer"]
+
+
+def spellings(name):
+    return [name, name.lower(), name.upper()]
+
+
+@pytest.fixture
+def refused(send, hive, recording):
+    """What is said to an upload that must not begin."""
+
+    def refused(*options):
+        stub = hive()
+        result = send(stub, recording(), *options)
+        assert result.code == 2, result
+        assert stub.requests == []
+        return result.err
+
+    return refused
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_secret_is_refused_on_the_command_line(refused, name):
+    for spelling in spellings(name):
+        message = refused("--header", f"{spelling}: hunter2")
+        assert spelling in message and "--header-file" in message and "hunter2" not in message
+
+
+@pytest.mark.parametrize("name", FRAMING_NAMES)
+def test_a_field_of_the_protocol_is_refused_from_both_sources(refused, tmp_path, name):
+    for spelling in spellings(name):
+        assert spelling in refused("--header", f"{spelling}: 1")
+        private(tmp_path / "headers", f"apikey: hunter2\n{spelling}: hunter2\n")
+        message = refused("--header-file", "headers")
+        assert "headers, line 2" in message and spelling in message and "hunter2" not in message
+
+
+@pytest.mark.parametrize(
+    "field", ["", "X", "X hunter2", ": hunter2", "X : hunter2", "X\t: 1", "Ä: 1", "X: a\r\nY: hunter2", "X: \x01",
+              "X: \x7f", "X: a\tb", b"X: \xff", "(X): 1", "X: " + "a" * 5000])
+def test_what_is_no_field_is_refused(refused, field):
+    message = refused("--header", field)
+    assert message.startswith("gighive-upload: ") and "--header" in message and "hunter2" not in message
+
+
+@pytest.mark.parametrize("content", ["hunter2\n", "apikey: a\0hunter2\n", "A: \x1bhunter2", " X: hunter2", "# nothing\n", ""])
+def test_a_file_with_something_else_is_refused_without_quoting_it(refused, tmp_path, content):
+    private(tmp_path / "headers", content)
+    message = refused("--header-file", "headers")
+    assert "headers" in message and "hunter2" not in message
+
+
+def test_fields_that_are_too_long_together_are_refused(refused):
+    assert "4096" in refused("--header", "A: " + "a" * 3000, "--header", "B: " + "b" * 3000)
+
+
+def test_a_file_that_others_can_read_is_refused(refused, tmp_path):
+    (tmp_path / "headers").write_text(SECRETS)
+    (tmp_path / "headers").chmod(0o644)
+    assert "chmod 600" in refused("--header-file", "headers")
+
+
+@pytest.mark.parametrize("other", ["--user", "--bearer-file"])
+def test_two_authorizations_are_refused(run, hive, recording, tmp_path, other):
+    private(tmp_path / "headers", "authorization: Bearer hunter2\n")
+    private(tmp_path / "bearer", "hunter3\n")
+    stub = hive()
+    result = run(
+        "send", recording(), "--tus-url", stub.url, "--header-file", "headers", other,
+        "uploader" if other == "--user" else "bearer", env=PASSWORD)
+    assert result.code == 2 and stub.requests == [], result
+    assert other in result.err and "authorization" in result.err and "hunter" not in result.err
+
+
+@pytest.mark.parametrize("how", [[], TUS], ids=["form", "tus"])
+def test_every_request_has_the_fields(any_hive, send, recording, tmp_path, how):
+    private(tmp_path / "headers", SECRETS)
+    hive = any_hive()
+    send(hive, recording(3_000_000), *how, *TEAM, "--header", "User-Agent: radio/2", "--header-file", "headers").check()
+    assert hive.requests
+    for request in hive.requests:
+        assert request.header("X-Team") == "sound" and request.header("User-Agent") == "radio/2"
+        assert b"\r\nX-Empty: \r\n" in request.head
+        assert request.head.lower().count(b"\r\nuser-agent:") == 1
+        assert request.header("CF-Access-Client-Id") == "id-of-mine" and request.header("apikey") == "k3y-of-mine"
+
+
+@pytest.mark.parametrize("how", [[], TUS], ids=["form", "tus"])
+def test_no_field_follows_a_redirect_to_another_origin(hive, send, recording, tmp_path, how):
+    private(tmp_path / "headers", SECRETS)
+    elsewhere = hive("multipart/interim=0", user=None)
+    stub = hive(f"http-redirect=307:{elsewhere.url}{{target}}")
+    send(stub, recording(), *how, *TEAM, "--header", "User-Agent: radio/2", "--header-file", "headers")
+    assert elsewhere.requests and stub.requests[0].header("X-Team") == "sound"
+    for request in elsewhere.requests:
+        head = request.head.lower()
+        for hidden in (b"x-team", b"x-empty", b"radio/2", b"cf-access", b"apikey"):
+            assert hidden not in head, request.head
+        assert b"user-agent: gighive-upload/" in head
+
+
+def test_a_proxy_that_connects_sees_no_field(hive, program, recording, certificates, tmp_path):
+    private(tmp_path / "headers", SECRETS)
+    private(tmp_path / "proxy-password", PROXY_PASSWORD)
+    stub, proxy = hive(tls=certificates), Proxy()
+    try:
+        program.send(
+            stub, recording(), *TEAM, "--header", "User-Agent: radio/2", "--header-file", "headers", "--proxy", proxy.url,
+            "--proxy-user", "proxy-user", "--proxy-password-file", "proxy-password").check()
+    finally:
+        proxy.stop()
+    connect, = proxy.heads
+    assert connect.startswith(b"CONNECT ")
+    for hidden in (b"X-Team", b"radio/2", b"CF-Access", b"apikey"):
+        assert hidden not in connect
+    assert stub.requests[-1].header("apikey") == "k3y-of-mine"
+
+
+def test_a_value_in_the_file_is_not_shown_however_short(hive, send, recording, tmp_path):
+    private(tmp_path / "headers", "X-Pin: 7q\nX-Door: hunter2\n")
+    result = send(hive(), recording(), "--header-file", "headers", "--verbose").check()
+    assert "> X-Pin: (secret)\n" in result.err and "> X-Door: (secret)\n" in result.err
+    assert "7q" not in result.err and "hunter2" not in result.err
+
+
+def test_the_file_is_read_again_when_the_server_refuses_what_it_accepted(hive, plain, recording, tmp_path):
+    """The gateway's key is renewed while an upload runs."""
+    path = private(tmp_path / "headers", "Authorization: Bearer old-token\n")
+    seen = []
+
+    def answer(request):
+        seen.append((request.method, request.header("Authorization")))
+        tus = "Tus-Resumable: 1.0.0\r\nContent-Length: 0\r\n"
+        if request.method == "OPTIONS":
+            return f"HTTP/1.1 204 No Content\r\n{tus}Tus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n".encode()
+        if request.method == "POST":
+            path.write_text("Authorization: Bearer new-token\n")
+            return f"HTTP/1.1 201 Created\r\n{tus}Location: /tus/1\r\n\r\n".encode()
+        if request.header("Authorization") != "Bearer new-token":
+            return f"HTTP/1.1 401 Unauthorized\r\n{tus}\r\n".encode()
+        if request.method == "HEAD":
+            return f"HTTP/1.1 200 OK\r\n{tus}Upload-Offset: 0\r\nUpload-Length: 1000\r\n\r\n".encode()
+        return f"HTTP/1.1 204 No Content\r\n{tus}Upload-Offset: 1000\r\n\r\n".encode()
+
+    result = plain(hive(answer=answer, user=None), recording(1000), "--header-file", "headers", "--verbose").check()
+    tokens = [token for _, token in seen]
+    assert tokens[0] == "Bearer old-token" and tokens[-1] == "Bearer new-token", seen
+    assert "old-token" not in result.err and "new-token" not in result.err
+
+
+@pytest.mark.parametrize("command", ["resume", "cancel"])
+def test_a_record_keeps_the_fields_and_the_path_of_the_file(hive, program, recording, tmp_path, command):
+    private(tmp_path / "headers", SECRETS)
+    stub = hive()
+    stop(program, stub, recording(6_000_000), *TEAM, "--metadata", "a=b", "--header-file", "headers")
+    text = only_record(program).file.read_text()
+    assert "sound" in text and "header-file=" in text and "k3y-of-mine" not in text and "id-of-mine" not in text
+    program.run(command, only_record(program).id, env=PASSWORD, cwd="/").check()
+    for request in stub.requests:
+        assert request.header("X-Team") == "sound" and request.header("apikey") == "k3y-of-mine"
+
+
+def test_fields_given_to_resume_replace_those_of_the_record(hive, program, recording):
+    stub = hive()
+    stop(program, stub, recording(6_000_000), *TEAM)
+    program.run("resume", only_record(program).id, "--header", "X-Crew: light", env=PASSWORD).check()
+    for request in stub.requests:
+        assert request.header("X-Crew") == "light" and request.header("X-Team") == ""
+
+
+# MARK: Metadata
+
+
+def test_metadata_goes_to_a_tus_server(any_hive, plain, recording):
+    hive = any_hive()
+    plain(hive, recording(), "--metadata", "album=Live, at last", "--metadata", "empty=", "--metadata", "filename=other.wav",
+          "--metadata", b"bytes=\xff=1").check()
+    sent = metadata(hive)
+    assert sent["album"] == "Live, at last" and sent["empty"] == "" and sent["filename"] == "other.wav"
+    assert sent["bytes"] == "\udcff=1"
+    assert of_kind(hive, "create")[0].header("Upload-Metadata").count("filename") == 1
+
+
+@pytest.mark.parametrize("pair", ["", "name", "=value", "a b=c", "a,b=c", "ä=c", "a\n=c", "a\x7f=c", "a=" + "b" * 5000])
+def test_metadata_without_a_valid_name_is_refused(refused, pair):
+    assert "metadata" in refused(*TUS, "--metadata", pair)
+
+
+def test_metadata_is_refused_for_a_form(run, hive, recording):
+    stub = hive()
+    for base in (["--multipart-url", stub.url], ["--server", stub.url, "--label", "L", "--protocol", "multipart"]):
+        result = run("send", recording(), *base, "--metadata", "a=b")
+        assert result.code == 2 and "--metadata" in result.err and "--field" in result.err, result
+    assert stub.requests == []
+
+
+# MARK: The length of PATCH requests
+
+
+def test_lengths_that_the_program_chooses_are_multiples_of_256_kibibytes(any_hive, upload, recording):
+    hive = any_hive("PATCH/early-status=413@1-3")
+    upload(hive, recording(24_000_000), retries=5).check()
+    lengths = [request.content_length for request in of_kind(hive, "patch")]
+    assert len(lengths) > 4
+    assert all(length % (256 << 10) == 0 for length in lengths[:-1]), lengths
+
+
+@pytest.mark.parametrize("size", [300_001, 1_000_000, 3_000_000])
+def test_a_chunk_size_is_exact_and_limits_the_creation(any_hive, upload, recording, size):
+    hive = any_hive()
+    upload(hive, recording(10_000_000), "--chunk-size", size).check()
+    creation, = of_kind(hive, "create")
+    lengths = [request.content_length for request in of_kind(hive, "patch")]
+    assert creation.content_length == min(size, 1 << 20)
+    assert all(length == size for length in lengths[:-1]) and 0 < lengths[-1] <= size

@@ -1,0 +1,358 @@
+"""Files that are missing: gone, or waiting for their medium. `list --prune` drops records of those that are gone."""
+
+import os
+import subprocess
+import time
+
+import pytest
+from broken_disk import BrokenDisk
+from program import wait_until
+from records import only_record, records
+from test_full_disks import mount
+from test_state import be_nobody, root
+from uploads import PASSWORD, TUS, is_delivered, of_kind, sent, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+DAY = 86_400
+
+
+class Stick:
+    """A file system that is mounted, pulled out and put back, with the same content and device."""
+
+    def __init__(self, directory):
+        self._content = directory / "content"
+        self.place = directory / "stick"
+        self._content.mkdir()
+        self.place.mkdir()
+        mount(self._content, "size=32m")
+        self.insert()
+
+    def insert(self):
+        subprocess.run(["mount", "--bind", self._content, self.place], check=True)
+
+    def remove(self):
+        subprocess.run(["umount", self.place], check=True)
+
+    def end(self):
+        for path in (self.place, self._content):
+            subprocess.run(["umount", path], capture_output=True)
+
+
+@pytest.fixture
+def stick(tmp_path):
+    directory = tmp_path / "media"
+    directory.mkdir()
+    stick = Stick(directory)
+    yield stick
+    stick.end()
+
+
+def file_states(program) -> list[str]:
+    return [upload["file_state"] for upload in program.run("list", "--json").check().events]
+
+
+def is_passed_over(program, words) -> bool:
+    """`resume --all` touches neither the record nor a server, and says so in one line."""
+    before = [record.file.read_bytes() for record in records(program)]
+    result = program.run("resume", "--all", env=PASSWORD).check()
+    assert (result.out, result.err) == (f"passed over: 1 whose file is {words}.\n", ""), result
+    quiet = program.run("resume", "--all", "--quiet", env=PASSWORD).check()
+    assert (quiet.out, quiet.err) == ("", ""), quiet
+    json = program.run("resume", "--all", "--json", env=PASSWORD).check()
+    assert (json.out, json.err) == ("", ""), json
+    assert [record.file.read_bytes() for record in records(program)] == before
+    return True
+
+
+# Gone.
+
+
+def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    (tmp_path / "gig.mp4").unlink()
+    assert is_passed_over(program, "gone")
+    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (gone)") and file_states(program) == ["gone"]
+    result = program.run("resume", record.id, env=PASSWORD)
+    assert result.code == 3, result
+    assert "gig.mp4: is gone" in result.err and f"gighive-upload cancel {record.id}" in result.err
+    assert stub.requests == []
+
+
+def test_a_file_that_was_put_back_resumes(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    file, aside = tmp_path / "gig.mp4", tmp_path / "aside"
+    file.rename(aside)
+    assert is_passed_over(program, "gone")
+    assert program.run("resume", record.id, env=PASSWORD).code == 3
+    aside.rename(file)
+    assert file_states(program) == ["present"]
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert is_delivered(stub, file) and sent(stub) == SIZE - AT
+
+
+def test_another_file_with_the_name_is_a_change_and_not_gone(program, interrupted, recording, tmp_path):
+    stub, record = interrupted()
+    (tmp_path / "gig.mp4").unlink()
+    recording(SIZE)
+    assert file_states(program) == ["present"]
+    result = program.run("resume", "--all", env=PASSWORD)
+    assert result.code == 3 and "has changed since its upload started" in result.err, result
+    assert stub.requests == [] and only_record(program).id == record.id
+
+
+def test_the_others_are_resumed(hive, program, recording):
+    stub = hive()
+    files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
+    for file in files:
+        stop(program, stub, file, at=AT)
+    files[1].unlink()
+    result = program.run("resume", "--all", env=PASSWORD).check()
+    assert "2 of 2 delivered." in result.out and "passed over: 1 whose file is gone." in result.out
+    assert is_delivered(stub, files[0], 2) and is_delivered(stub, files[2], 2)
+
+
+def test_a_missing_file_does_not_lose_its_upload_on_the_server(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    (tmp_path / "gig.mp4").unlink()
+    assert is_passed_over(program, "gone")
+    assert [upload.path for upload in stub.uploads] == [record.upload_path]
+    assert program.run("cancel", record.id, env=PASSWORD).code == 0
+
+
+def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_path):
+    stub, record = delivered()
+    (tmp_path / "gig.mp4").unlink()
+    assert program.run("list").out.rstrip().endswith("(asset 1)  (gone)")
+    result = program.run("resume", record.id, env=PASSWORD).check()
+    assert "already delivered" in result.out and "as asset 1" in result.out and stub.requests == []
+    assert program.run("resume", "--all", env=PASSWORD).check().out == "nothing to resume.\n"
+    assert program.run("delete", record.id, env=PASSWORD).code == 0
+
+
+def test_a_missing_file_without_an_upload_is_just_missing(hive, program, tmp_path):
+    result = program.send(hive(), tmp_path / "none.mp4")
+    assert result.code == 3 and "no such file" in result.err, result
+
+
+# Waiting.
+
+
+def test_a_file_whose_directory_is_missing_waits_for_its_medium(hive, program, recording, tmp_path):
+    stub, place = hive(), tmp_path / "share"
+    place.mkdir()
+    file = recording(SIZE, directory=place)
+    stop(program, stub, file, at=AT)
+    place.rename(tmp_path / "away")
+    assert is_passed_over(program, "waiting for its medium")
+    record = only_record(program)
+    result = program.run("resume", record.id, env=PASSWORD)
+    assert result.code == 3 and "gig.mp4: is waiting for its medium" in result.err and record.id in result.err, result
+    (tmp_path / "away").rename(place)
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert is_delivered(stub, file) and sent(stub) == SIZE - AT
+
+
+@root
+@pytest.mark.parametrize("name", ["", "2026-11-20"])
+def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recording, stick, name):
+    stub, place = hive(), stick.place / name
+    place.mkdir(exist_ok=True)
+    file = recording(SIZE, directory=place)
+    stop(program, stub, file, at=AT)
+    stick.remove()
+    assert stick.place.is_dir()
+    assert is_passed_over(program, "waiting for its medium")
+    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (waiting for its medium)")
+    assert file_states(program) == ["waiting"]
+    assert program.run("resume", only_record(program).id, env=PASSWORD).code == 3
+    stick.insert()
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert is_delivered(stub, file) and sent(stub) == SIZE - AT
+
+
+@root
+def test_a_file_that_was_removed_from_its_stick_is_gone_while_the_stick_is_there(hive, program, recording, stick):
+    stub, file = hive(), recording(SIZE, directory=stick.place)
+    stop(program, stub, file, at=AT)
+    file.unlink()
+    assert is_passed_over(program, "gone")
+    stick.remove()
+    assert is_passed_over(program, "waiting for its medium")
+
+
+@pytest.mark.skipif(BrokenDisk.missing() is not None, reason="no FUSE file system can be mounted here")
+def test_a_file_on_a_share_whose_server_is_away_waits_for_it(hive, program, tmp_path):
+    stub = hive("create/status=401")
+    with BrokenDisk(tmp_path / "share", size=SIZE) as share:
+        assert program.send(stub, *TUS, share.file).code == 6
+        assert file_states(program) == ["present"]
+        share.disconnect()
+        assert is_passed_over(program, "waiting for its medium")
+        assert file_states(program) == ["waiting"]
+        result = program.run("resume", only_record(program).id, env=PASSWORD)
+        assert result.code == 3 and "is waiting for its medium" in result.err, result
+
+
+def test_the_file_system_is_known_by_its_id(program, interrupted, tmp_path):
+    """The next stick in a port has the number of the last one, and a stick in another port has another number."""
+    _, record = interrupted()
+    id, device = os.statvfs(tmp_path).f_fsid, record.document["device"]
+    if id == 0:
+        pytest.skip("this file system has no ID")
+    assert record.document["file_system"] == str(id) and device == str(os.stat(tmp_path).st_dev)
+    (tmp_path / "gig.mp4").unlink()
+    for changes, state in (
+        ({"file_system": str(id ^ 1)}, "waiting"),
+        ({"device": str(int(device) + 1)}, "gone"),
+        ({"device": str(int(device) + 1), "file_system": None}, "waiting"),
+        ({"file_system": None}, "gone"),
+    ):
+        record.write(**changes)
+        assert file_states(program) == [state], changes
+
+
+def test_gone_and_waiting_files_are_told_in_one_line(hive, program, recording, tmp_path):
+    stub, place = hive(), tmp_path / "share"
+    place.mkdir()
+    files = [recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4", directory=place)]
+    for file in files:
+        stop(program, stub, file, at=AT)
+        file.unlink()
+    place.rmdir()
+    result = program.run("resume", "--all", env=PASSWORD).check()
+    assert result.out == "passed over: 1 whose file is gone, 1 whose file is waiting for its medium.\n"
+
+
+# Neither.
+
+
+@root
+def test_a_file_in_a_directory_without_permission_is_neither(hive, program, recording, shared):
+    home = shared / f"closed-{time.monotonic_ns()}"
+    place = home / "private"
+    place.mkdir(parents=True)
+    for path in (home, place):
+        os.chown(path, 65534, 65534)
+    file = recording(SIZE, directory=place)
+    file.chmod(0o644)
+    options = {"env": {**PASSWORD, "XDG_STATE_HOME": str(home / "state")}, "preexec_fn": be_nobody, "cwd": home}
+    stub = hive()
+    stop(program, stub, file, at=AT, **options)
+    place.chmod(0)
+    (upload,) = program.run("list", "--json", **options).check().events
+    assert upload["file_state"] == "unknown"
+    assert "(cannot be examined: Permission denied)" in program.run("list", **options).out
+    result = program.run("resume", "--all", **options)
+    assert result.code == 3 and "Permission denied" in result.err, result
+    assert "gone" not in result.err and "waiting" not in result.err
+    place.chmod(0o700)
+    program.run("resume", "--all", **options).check()
+    assert is_delivered(stub, file)
+
+
+# Pruning.
+
+
+def age(program, seconds):
+    """Makes all records older."""
+    for record in records(program):
+        record.write(updated_at=record.document["updated_at"] - seconds)
+
+
+def prune(program, limit, count) -> bool:
+    before = len(records(program))
+    result = program.run("list", "--prune", limit).check()
+    assert result.out == f"{count} record{'' if count == 1 else 's'} dropped.\n", result
+    assert before - len(records(program)) == count
+    return True
+
+
+def test_the_record_of_a_delivered_file_that_is_gone_can_be_pruned(program, delivered, tmp_path):
+    stub, record = delivered()
+    assert prune(program, "1s", 0)
+    (tmp_path / "gig.mp4").unlink()
+    age(program, 30 * DAY - 60)
+    assert prune(program, "30d", 0)
+    age(program, 61)
+    assert prune(program, "31d", 0) and prune(program, "5w", 0)
+    assert prune(program, "30d", 1)
+    assert len(stub.recordings) == 1 and stub.requests == []
+    assert sorted(path.name for path in program.state.iterdir() if record.id in path.name) == []
+
+
+def test_the_record_of_a_failed_upload_can_be_pruned(hive, program, recording):
+    stub, file = hive("create/status=401"), recording(SIZE)
+    assert program.send(stub, *TUS, file).code == 6
+    age(program, DAY)
+    assert prune(program, "1h", 0)
+    file.unlink()
+    assert prune(program, "1h", 1)
+
+
+def test_a_pending_upload_is_never_pruned(program, interrupted, tmp_path):
+    """The server has a part of it, which `cancel` removes."""
+    interrupted()
+    (tmp_path / "gig.mp4").unlink()
+    age(program, 1000 * DAY)
+    assert prune(program, "1ms", 0)
+
+
+def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recording, tmp_path):
+    place = tmp_path / "share"
+    place.mkdir()
+    assert program.send(hive(), *TUS, recording(directory=place)).code == 0
+    age(program, 1000 * DAY)
+    place.rename(tmp_path / "away")
+    assert prune(program, "1d", 0)
+    (tmp_path / "away").rename(place)
+    (place / "gig.mp4").unlink()
+    assert prune(program, "1d", 1)
+
+
+@root
+def test_a_file_on_a_stick_that_was_pulled_out_is_never_pruned(hive, program, recording, stick):
+    assert program.send(hive(), *TUS, recording(directory=stick.place)).code == 0
+    age(program, 1000 * DAY)
+    stick.remove()
+    assert prune(program, "1d", 0)
+
+
+def test_what_another_process_works_on_is_not_pruned(program, delivered, tmp_path):
+    stub, record = delivered()
+    (tmp_path / "gig.mp4").unlink()
+    age(program, DAY)
+    stub.set_faults("delete/silent")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    assert prune(program, "1h", 0)
+    running.end()
+    assert prune(program, "1h", 1)
+
+
+def test_pruning_has_an_event_for_each_record(program, delivered, tmp_path):
+    _, record = delivered()
+    (tmp_path / "gig.mp4").unlink()
+    age(program, 60)
+    result = program.run("list", "--prune", "1m", "--json").check()
+    (event,) = result.events
+    assert (event["event"], event["id"], event["exit_code"]) == ("forgotten", record.id, 0)
+    assert program.run("list", "--prune", "1m", "--json").check().out == ""
+
+
+NO_AGES = ["", "0", "0d", "-1d", "1.5d", "1 d", "1y", "30days", "d", "99999999999999999999d", "9223372036854775807w"]
+
+
+@pytest.mark.parametrize("age", NO_AGES)
+def test_an_age_that_is_none_is_a_usage_error(run, age):
+    result = run("list", "--prune", age)
+    assert result.code == 2 and "--prune" in result.err and "30d" in result.err, result
+
+
+@pytest.mark.parametrize("age", ["1", "1ms", "2m", "12h", "30d", "520w", "9223372036854775807ms"])
+def test_ages_take_their_units(run, age):
+    assert run("list", "--prune", age).check().out == "0 records dropped.\n"
+
+
+@pytest.mark.parametrize("arguments", [["--prune", "1d", "--forget"], ["--prune", "1d", "5e1f0a77"], ["--prune"]])
+def test_pruning_chooses_by_age_alone(run, arguments):
+    assert run("list", *arguments).code == 2
