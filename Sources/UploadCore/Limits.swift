@@ -54,6 +54,8 @@ package enum Limits {
   package static let tlsMessageCount = 32
   /// A response head: status line and fields, in bytes.
   package static let responseHeadLength = 32 << 10
+  /// What most response heads fit into, in bytes.
+  package static let responseHeadUsualLength = 512
   /// Fields in a response head.
   package static let fieldCount = 128
   /// Interim (1xx) responses without progress of the content. tusd sends one every few seconds during a long PATCH.

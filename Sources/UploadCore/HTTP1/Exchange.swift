@@ -149,6 +149,7 @@ package struct Exchange: Sendable {
         guard strayLineEnds <= 2 else { throw .notHTTP }
         continue
       }
+      if headBytes.isEmpty { headBytes.reserveCapacity(Limits.responseHeadUsualLength) }
       headBytes.append(byte)
       guard headBytes.count <= Limits.responseHeadLength else { throw .headTooLong(limit: Limits.responseHeadLength) }
       if headBytes.count <= 7, byte != httpVersionPrefix[headBytes.count - 1] { throw .notHTTP }

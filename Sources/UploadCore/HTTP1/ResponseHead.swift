@@ -24,18 +24,17 @@ package struct ResponseHead: Equatable, Sendable {
     (minorVersion, status) = try ResponseHead.parseStatusLine(ResponseHead.withoutLineEnd(statusLine))
     var fields: [Field] = []
     var malformedCount = 0
-    var isInFraming = false
+    var previous: ArraySlice<UInt8> = []
     for line in lines {
       guard fields.count + malformedCount < Limits.fieldCount else { throw .tooManyFields(limit: Limits.fieldCount) }
       let line = ResponseHead.withoutLineEnd(line)
       do throws(ResponseError) {
-        let field = try ResponseHead.parseField(line)
-        isInFraming = ResponseHead.isFraming(Array(field.name.utf8)[...])
-        fields.append(field)
+        fields.append(try ResponseHead.parseField(line))
+        previous = line
       } catch {
         // A malformed field is harmless unless it affects the length of the response.
         let isContinuation = line.first == ASCII.space || line.first == ASCII.tab
-        guard !(isContinuation && isInFraming), !ResponseHead.isFraming(line) else { throw error }
+        guard !(isContinuation && ResponseHead.isFraming(previous)), !ResponseHead.isFraming(line) else { throw error }
         malformedCount += 1
       }
     }

@@ -32,9 +32,18 @@ struct RequestComposer {
   func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     // Credentials and the caller's own fields never go to another origin (RFC 9110, 15.4).
     let isHome = request.target.origin == origin
-    let own = isHome ? configuration.headers.map { $0.field } + credentials.fields : []
-    var fields = own.first("User-Agent") == nil ? [Field("User-Agent", configuration.userAgent)] : []
-    fields += [Field("Accept", "application/json"), Field("Accept-Encoding", ContentCoding.accepted)] + own
+    let own = isHome ? configuration.headers : []
+    let credentials = isHome ? credentials.fields : []
+    var fields: [Field] = []
+    // The six are those below.
+    fields.reserveCapacity(own.count + credentials.count + request.fields.count + 6)
+    if !own.contains(where: { $0.field.hasName("User-Agent") }) {
+      fields.append(Field("User-Agent", configuration.userAgent))
+    }
+    fields.append(Field("Accept", "application/json"))
+    fields.append(Field("Accept-Encoding", ContentCoding.accepted))
+    for header in own { fields.append(header.field) }
+    fields += credentials
     // A request through an http proxy uses the absolute form, and carries the proxy's credentials. For a tunnel, they were
     // sent with CONNECT.
     let proxy = request.target.scheme == .http ? configuration.proxies.proxy(for: request.target) : nil

@@ -240,6 +240,7 @@ std::vector<int> &World::endsOfProcess() { return kernel.isSecond ? secondOutcom
 
 void World::uploadEnded(int index, int outcome, const char *message) {
     say("%s: %s", files[(size_t)index].name.c_str(), outcome == WORLD_DELIVERED ? "DELIVERED" : message);
+    bool isDelivered = outcome == WORLD_DELIVERED || outcome == WORLD_DELIVERED_BEFORE;
     mix((uint64_t)outcome);
     std::vector<int> &ended = endsOfProcess();
     if (ended[(size_t)index] >= 0) return fail("an upload that ended twice");
@@ -254,11 +255,13 @@ void World::uploadEnded(int index, int outcome, const char *message) {
         isActive[(size_t)index] = false;
     }
     messages[(size_t)index] = message;
-    if (kernel.isDead || outcome != WORLD_DELIVERED) return;
-    judgeDelivery(index);
+    if (kernel.isDead || !isDelivered) return;
+    bool isBefore = outcome == WORLD_DELIVERED_BEFORE;
+    // What was delivered in this start has been judged, and may be deleted by now.
+    if (!isBefore || !files[(size_t)index].isDelivered) judgeDelivery(index, isBefore);
     files[(size_t)index].isDelivered = true;
-    figures.count("delivered");
-    if (startNumber > 1) figures.count("delivered by a later start");
+    figures.count(isBefore ? "delivered before" : "delivered");
+    if (!isBefore && startNumber > 1) figures.count("delivered by a later start");
 }
 
 }

@@ -136,7 +136,7 @@ private:
     void changeFile(int index);
     /// Between two starts a process of another version is at work, which knows nothing of the index.
     void replaceRecords();
-    void judgeDelivery(int index);
+    void judgeDelivery(int index, bool before);
     void judgeStart();
     void damage(File &file, const std::string &path);
     bool isGood(const std::string &upload, int file);
