@@ -111,7 +111,7 @@ package enum Limits {
   /// The space reserved for a record's last write, beyond its size when the upload starts, in bytes: a delete token with every
   /// byte escaped, and a checksum.
   package static let recordReserveLength = 8 << 10
-  /// The capacity of the index, as powers of two: from 1024 slots of 16 bytes up to 256 MiB.
+  /// The capacity of the index, as powers of two: from 1024 slots of 32 bytes up to 512 MiB.
   package static let indexMinimumBits: UInt64 = 10
   package static let indexMaximumBits: UInt64 = 24
   /// Entries of the index read at a time, for one key and for all.
@@ -119,6 +119,8 @@ package enum Limits {
   package static let indexReadSlots = 4096
   /// Records to check for one key of the index. Copies of a file in many directories share a key.
   package static let indexCandidateCount = 64
+  /// Delivered files skipped between two looks at the cancellation.
+  package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.
   package static let orderedRecordCount = 8192
   /// How long to wait for the directory's lock, and the pause between two attempts, in milliseconds.

@@ -57,14 +57,21 @@ public final class Uploader {
     count: Int, request: (Int) -> UploadRequest, cancellation: Cancellation = Cancellation(), observer: UploadObserver
   ) {
     var waiting = (0..<count).makeIterator()
+    var upcoming: (index: Int, request: UploadRequest)?
     var begun = 0
     EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
       begun < count
+    } skip: {
+      if upcoming == nil, let index = waiting.next() { upcoming = (index, request(index)) }
+      guard let (index, request) = upcoming, let error = endAtOnce(request) else { return false }
+      upcoming = nil
+      begun = index + 1
+      observer.onBegin(index)
+      observer.onEnd(index, .failure(error))
+      return true
     } next: {
-      guard let (index, request) = nextValid(&waiting, request, observer), let slot = slots.popLast() else {
-        begun = count
-        return nil
-      }
+      guard let (index, request) = upcoming, let slot = slots.popLast() else { return nil }
+      upcoming = nil
       begun = index + 1
       observer.onBegin(index)
       let hooks = DriverHooks(
@@ -81,21 +88,15 @@ public final class Uploader {
       job.note(error)
       observer.onEnd(job.index, .failure(error))
     }
+    if let upcoming { observer.onEnd(upcoming.index, .failure(.cancelled(hasSentAll: false))) }
     while let index = waiting.next() { observer.onEnd(index, .failure(.cancelled(hasSentAll: false))) }
   }
 }
 
 extension Uploader {
-  /// The next request without invalid numbers. Invalid ones before it end with their error.
-  private func nextValid(
-    _ waiting: inout Range<Int>.Iterator, _ request: (Int) -> UploadRequest, _ observer: UploadObserver
-  ) -> (Int, UploadRequest)? {
-    while let index = waiting.next() {
-      let request = request(index)
-      guard let problem = problem ?? request.problem else { return (index, request) }
-      observer.onBegin(index)
-      observer.onEnd(index, .failure(problem))
-    }
-    return nil
+  /// The error that ends an upload before its file is opened: an invalid number, or that nothing has touched the file since its
+  /// delivery.
+  private func endAtOnce(_ request: UploadRequest) -> UploadError? {
+    problem ?? request.problem ?? shared.untouchedDelivery(of: request).map { .delivered($0) }
   }
 }

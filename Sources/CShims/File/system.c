@@ -72,6 +72,12 @@ uint64_t shim_file_system_id(int32_t descriptor) {
     return (uint64_t)parts[1] << 32 | parts[0];
 }
 
+uint64_t shim_file_system_type(int32_t descriptor) {
+    struct statfs s;
+    // f_type is signed, and has 32 bits on some architectures.
+    return fstatfs(descriptor, &s) < 0 ? 0 : (uint32_t)s.f_type;
+}
+
 int32_t shim_path_status(const char *path, shim_file_status *status) {
     struct stat s;
     if (stat(path, &s) < 0) return -errno;

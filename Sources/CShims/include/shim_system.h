@@ -34,6 +34,8 @@ int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
 // The ID of the file system of an open file or directory, such as the serial number of a stick; 0 if it has none. Where
 // possible it is the same at every mount, while device numbers can change, and are used again for the next stick.
 uint64_t shim_file_system_id(int32_t descriptor);
+// The type of that file system (fstatfs(2), f_type); 0 if it is not known.
+uint64_t shim_file_system_type(int32_t descriptor);
 int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset);
 int64_t shim_read(int32_t descriptor, void *buffer, size_t length);
 // posix_fadvise(2), POSIX_FADV_SEQUENTIAL: the kernel doubles its read-ahead.

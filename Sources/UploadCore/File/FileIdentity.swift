@@ -1,6 +1,7 @@
 /// Identifies a recording, and detects changes.
 package struct FileIdentity: Equatable, Sendable {
   package let device: UInt64
+  /// 0 where inode numbers are not stable (``FileSystem/hasStableInodes(type:)``).
   package let inode: UInt64
   /// Bytes.
   package let size: Int64
@@ -21,16 +22,35 @@ package struct FileIdentity: Equatable, Sendable {
   }
 
   /// Whether this is the same file on disk, whatever its name.
-  package func isSameFile(as other: FileIdentity) -> Bool { device == other.device && inode == other.inode }
+  package func isSameFile(as other: FileIdentity) -> Bool {
+    hasStableInode && device == other.device && inode == other.inode
+  }
+
+  package var hasStableInode: Bool { inode != 0 }
 
   /// How the recording differs from `previous`; nil if it is the same. Device and inode are ignored: they change when a
   /// stick is removed and inserted again.
   package func change(since previous: FileIdentity) -> FileChange? {
     if size != previous.size { return .size(from: previous.size, to: size) }
     if edges != previous.edges { return .content }
-    if modifiedSeconds != previous.modifiedSeconds || modifiedNanoseconds != previous.modifiedNanoseconds {
-      return .modificationTime
-    }
-    return nil
+    return hasSameTime(as: previous) ? nil : .modificationTime
   }
+
+  /// Whether the modification times are the same. FAT rounds them to two seconds, and keeps them as local time: another time zone or
+  /// daylight saving time shifts them by whole quarters of an hour.
+  private func hasSameTime(as other: FileIdentity) -> Bool {
+    if modifiedSeconds == other.modifiedSeconds, modifiedNanoseconds == other.modifiedNanoseconds { return true }
+    guard !(hasStableInode && other.hasStableInode) else { return false }
+    let (difference, overflows) = modifiedSeconds.subtractingReportingOverflow(other.modifiedSeconds)
+    guard !overflows, difference.magnitude <= UInt64(FileIdentity.largestTimeShift) else { return false }
+    let rest = difference.magnitude % UInt64(FileIdentity.timeShift)
+    return min(rest, UInt64(FileIdentity.timeShift) - rest) <= UInt64(FileIdentity.timeResolution)
+  }
+
+  /// The shifts of time zones are multiples of this, in seconds.
+  package static let timeShift: Int64 = 900
+  /// From UTC-12 to UTC+14, in seconds.
+  private static let largestTimeShift: Int64 = 26 * 3600
+  /// The times of FAT, in seconds.
+  package static let timeResolution: Int64 = 2
 }

@@ -3,7 +3,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, mark
+    case file, content, asset, unreadable, mark, status, place
   }
 
   package let hash: UInt64
@@ -40,6 +40,27 @@ package struct IndexKey: Equatable, Sendable {
     return IndexKey(
       .content, destination(record) + [Array(record.identity.edges.utf8), name],
       numbers: contentNumbers(record.identity))
+  }
+
+  /// The delivery of a file that has not been touched since, as its status says.
+  package static func status(_ record: UploadRecord, _ status: StatusTime) -> IndexKey {
+    let identity = record.identity
+    return IndexKey(
+      .status, destination(record),
+      numbers: contentNumbers(identity) + [identity.device, identity.inode]
+        + [status.seconds, status.nanoseconds].map { UInt64(bitPattern: $0) })
+  }
+
+  /// The delivery of the file at this path, where neither inodes nor times are exact: with the same size and edges, and a
+  /// modification time that may be shifted by quarters of an hour.
+  /// - Parameter seconds: how much later the time is, from -2 to 2.
+  package static func place(_ record: UploadRecord, later seconds: Int64 = 0) -> IndexKey {
+    let identity = record.identity
+    let (shifted, _) = identity.modifiedSeconds.addingReportingOverflow(seconds)
+    let shift = FileIdentity.timeShift
+    return IndexKey(
+      .place, destination(record) + [record.path, Array(identity.edges.utf8)],
+      numbers: [identity.size, (shifted % shift + shift) % shift].map { UInt64(bitPattern: $0) })
   }
 
   private static func destination(_ record: UploadRecord) -> [[UInt8]] {

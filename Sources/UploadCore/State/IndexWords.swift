@@ -1,12 +1,9 @@
 /// The bytes of an index as 64-bit numbers.
 struct IndexWords {
   static let headerLength = 64
-  static let slotLength = 16
-  static let used: UInt64 = 1
-  static let removed: UInt64 = 2
 
-  /// "gighidx3"
-  private static let magic: UInt64 = 0x3378_6469_6867_6967
+  /// "gighidx4"
+  private static let magic: UInt64 = 0x3478_6469_6867_6967
 
   private let bytes: [UInt8]
 
@@ -29,9 +26,4 @@ struct IndexWords {
   }
 
   private static func sum(_ words: [UInt64]) -> UInt64 { words.reduce(1) { IndexKey.mixed($0 &+ $1 &+ 1) } }
-
-  /// The contribution of a slot to the sum.
-  static func slotValue(_ position: Int, _ key: UInt64, _ word: UInt64) -> UInt64 {
-    IndexKey.mixed(key &+ IndexKey.mixed(word &+ IndexKey.mixed(UInt64(position) &+ 1)))
-  }
 }

@@ -2,22 +2,23 @@
 /// only a hint, so callers must check the record. The header has sums of the known record names and of the table, which
 /// reveal an index that is out of date or torn.
 ///
-///     8 bytes each, little-endian:   "gighidx3"  instance  slots in use, and in the lowest byte bits of the capacity  mark
+///     8 bytes each, little-endian:   "gighidx4"  instance  slots in use, and in the lowest byte bits of the capacity  mark
 ///                                    names: sum, count     sum of the slots      sum of the above
 ///     and 2^bits slots:              key         ID, and in the upper half 0 for free, 1 used, 2 removed
-package struct RecordIndex<Storage: IndexStorage> {
-  private let storage: Storage
+///                                    and of a delivered recording, or else 0: its number on the server, when it was delivered
+package struct RecordIndex<Storage: IndexSource> {
+  fileprivate let storage: Storage
   /// The generation of the index. It changes whenever the index is rebuilt.
   package let instance: UInt64
-  private let capacityBits: UInt64
-  private var usedCount: UInt64 = 0
-  private var slotSum: UInt64 = 0
+  fileprivate let capacityBits: UInt64
+  fileprivate var usedCount: UInt64 = 0
+  fileprivate var slotSum: UInt64 = 0
   /// Proves that the directory has not changed since this index was written; 0 for none.
   package var mark: UInt64 = 0
   /// The names of the records in it.
-  package private(set) var names = RecordNames()
+  package fileprivate(set) var names = RecordNames()
 
-  private var capacity: Int { 1 << Int(capacityBits) }
+  fileprivate var capacity: Int { 1 << Int(capacityBits) }
 
   // MARK: Opening
 
@@ -36,31 +37,18 @@ package struct RecordIndex<Storage: IndexStorage> {
     slotSum = words[6]
   }
 
-  /// Creates an empty index. It is invalid before ``flush()``.
-  /// - Parameter entries: how many keys will be inserted, so that it need not be rebuilt soon.
-  package init(building storage: Storage, entries: Int, instance: UInt64) throws(IndexError) {
-    var bits = Limits.indexMinimumBits
-    while bits < Limits.indexMaximumBits, 1 << Int(bits) < entries * 6 { bits += 1 }
-    self.storage = storage
-    self.instance = instance
-    capacityBits = bits
-    do throws(SystemError) {
-      try storage.reset(length: Int64(IndexWords.headerLength + (1 << Int(bits)) * IndexWords.slotLength))
-    } catch { throw .system(error) }
-  }
-
   /// Checks the whole table.
   /// - Throws: `.damaged` if it is not what was written.
   package func verify() throws(IndexError) {
     var (sum, used, position) = (UInt64(0), UInt64(0), 0)
     while position < capacity {
       let count = min(Limits.indexReadSlots, capacity - position)
-      let words = try slots(count, at: position)
+      let words = try words(count, at: position)
       for index in 0..<count {
-        let (key, word) = (words[2 * index], words[2 * index + 1])
-        guard key != 0 || word != 0 else { continue }
+        let slot = IndexSlot(words, at: 4 * index)
+        guard slot != .free else { continue }
         used += 1
-        sum &+= IndexWords.slotValue(position + index, key, word)
+        sum &+= slot.sum(at: position + index)
       }
       position += count
     }
@@ -75,29 +63,35 @@ package struct RecordIndex<Storage: IndexStorage> {
   /// The IDs of records that may have the key.
   /// - Parameter limit: the most IDs to return.
   package func numbers(_ key: IndexKey, limit: Int) throws(IndexError) -> [UInt32] {
-    var found: [UInt32] = []
-    _ = try probe(key) { _, number in
-      if let number { found.append(number) }
+    try entries(key, limit: limit).map { $0.number }
+  }
+
+  /// The same, with what is known about their deliveries.
+  package func entries(
+    _ key: IndexKey, limit: Int
+  ) throws(IndexError) -> [(number: UInt32, delivery: IndexedDelivery)] {
+    var found: [(number: UInt32, delivery: IndexedDelivery)] = []
+    _ = try probe(key) { _, slot in
+      if !slot.isRemoved { found.append((slot.number, slot.delivery)) }
       return found.count < limit
     }
     return found
   }
 
   /// Visits the slots that can have the key.
-  /// - Parameter visit: gets the position of a removed slot, or of one with the key and its ID. Returning false stops.
+  /// - Parameter visit: gets the position of a removed slot, or of one with the key. Returning false stops.
   /// - Returns: the free slot at the end; nil if `visit` stopped.
-  private func probe(_ key: IndexKey, _ visit: (Int, UInt32?) -> Bool) throws(IndexError) -> Int? {
+  fileprivate func probe(_ key: IndexKey, _ visit: (Int, IndexSlot) -> Bool) throws(IndexError) -> Int? {
     var position = Int(key.hash >> (64 - capacityBits))
     var seen = 0
     while seen < capacity {
       let count = min(Limits.indexProbeSlots, capacity - position)
-      let words = try slots(count, at: position)
+      let words = try words(count, at: position)
       for index in 0..<count {
-        let (hash, word) = (words[2 * index], words[2 * index + 1])
-        if hash == 0, word == 0 { return position + index }
-        let isRemoved = word >> 32 == IndexWords.removed
-        guard isRemoved || hash == key.hash else { continue }
-        if !visit(position + index, isRemoved ? nil : UInt32(truncatingIfNeeded: word)) { return nil }
+        let slot = IndexSlot(words, at: 4 * index)
+        if slot == .free { return position + index }
+        guard slot.isRemoved || slot.has(key) else { continue }
+        if !visit(position + index, slot) { return nil }
       }
       seen += count
       position = (position + count) % capacity
@@ -105,36 +99,74 @@ package struct RecordIndex<Storage: IndexStorage> {
     throw .damaged
   }
 
-  // MARK: Changing
+  // MARK: Reading
+
+  fileprivate static func offset(_ position: Int) -> Int64 {
+    Int64(IndexWords.headerLength + position * IndexSlot.length)
+  }
+
+  private static func read(_ count: Int, at offset: Int64, of storage: Storage) throws(IndexError) -> [UInt8] {
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try storage.read(count, at: offset) } catch { throw .system(error) }
+    guard bytes.count == count else { throw .damaged }
+    return bytes
+  }
+
+  private func words(_ count: Int, at position: Int) throws(IndexError) -> IndexWords {
+    IndexWords(try RecordIndex.read(count * IndexSlot.length, at: RecordIndex.offset(position), of: storage))
+  }
+}
+
+extension RecordIndex where Storage: IndexStorage {
+  /// Creates an empty index. It is invalid before ``flush()``.
+  /// - Parameter entries: how many keys will be inserted, so that it need not be rebuilt soon.
+  package init(building storage: Storage, entries: Int, instance: UInt64) throws(IndexError) {
+    var bits = Limits.indexMinimumBits
+    while bits < Limits.indexMaximumBits, 1 << Int(bits) < entries * 6 { bits += 1 }
+    self.storage = storage
+    self.instance = instance
+    capacityBits = bits
+    do throws(SystemError) {
+      try storage.reset(length: Int64(IndexWords.headerLength + (1 << Int(bits)) * IndexSlot.length))
+    } catch { throw .system(error) }
+  }
 
   /// Adds an entry unless it exists.
-  package mutating func insert(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
-    var (isThere, removed) = (false, Int?.none)
-    let end = try probe(key) { position, other in
-      if other == nil, removed == nil { removed = position }
-      isThere = other == number
-      return !isThere
+  package mutating func insert(
+    _ key: IndexKey, _ number: UInt32, _ delivery: IndexedDelivery
+  ) throws(IndexError) {
+    let new = IndexSlot(key, number, delivery)
+    var (isThere, removed, previous) = (false, Int?.none, (position: Int, slot: IndexSlot)?.none)
+    let end = try probe(key) { position, slot in
+      if slot.isRemoved, removed == nil { removed = position }
+      if !slot.isRemoved, slot.number == number { previous = (position, slot) }
+      isThere = slot == new
+      return previous == nil
+    }
+    if let previous, !isThere {
+      slotSum &-= previous.slot.sum(at: previous.position)
+      return try write(new, at: previous.position)
     }
     guard let end else { return }
     guard Int(usedCount) < capacity - 1 else { throw .damaged }
     if let removed {
-      slotSum &-= IndexWords.slotValue(removed, 0, IndexWords.removed << 32)
+      slotSum &-= IndexSlot.wasUsed.sum(at: removed)
     } else {
       usedCount += 1
     }
-    try write(key.hash, IndexWords.used << 32 | UInt64(number), at: removed ?? end)
+    try write(new, at: removed ?? end)
   }
 
   /// Removes an entry if it exists.
   package mutating func remove(_ key: IndexKey, _ number: UInt32) throws(IndexError) {
-    var found: Int?
-    _ = try probe(key) { position, other in
-      if other == number { found = position }
+    var found: (position: Int, slot: IndexSlot)?
+    _ = try probe(key) { position, slot in
+      if !slot.isRemoved, slot.number == number { found = (position, slot) }
       return found == nil
     }
     guard let found else { return }
-    slotSum &-= IndexWords.slotValue(found, key.hash, IndexWords.used << 32 | UInt64(number))
-    try write(0, IndexWords.removed << 32, at: found)
+    slotSum &-= found.slot.sum(at: found.position)
+    try write(.wasUsed, at: found.position)
   }
 
   package mutating func add(_ name: RecordName) { names.add(name) }
@@ -147,27 +179,9 @@ package struct RecordIndex<Storage: IndexStorage> {
     try write(IndexWords.header(words), at: 0)
   }
 
-  private mutating func write(_ key: UInt64, _ word: UInt64, at position: Int) throws(IndexError) {
-    slotSum &+= IndexWords.slotValue(position, key, word)
-    try write(IndexWords.bytes([key, word]), at: RecordIndex.offset(position))
-  }
-
-  // MARK: Storage
-
-  private static func offset(_ position: Int) -> Int64 {
-    Int64(IndexWords.headerLength + position * IndexWords.slotLength)
-  }
-
-  private static func read(_ count: Int, at offset: Int64, of storage: Storage) throws(IndexError) -> [UInt8] {
-    let bytes: [UInt8]
-    do throws(SystemError) { bytes = try storage.read(count, at: offset) } catch { throw .system(error) }
-    guard bytes.count == count else { throw .damaged }
-    return bytes
-  }
-
-  private func slots(_ count: Int, at position: Int) throws(IndexError) -> IndexWords {
-    IndexWords(
-      try RecordIndex.read(count * IndexWords.slotLength, at: RecordIndex.offset(position), of: storage))
+  private mutating func write(_ slot: IndexSlot, at position: Int) throws(IndexError) {
+    slotSum &+= slot.sum(at: position)
+    try write(slot.bytes, at: RecordIndex.offset(position))
   }
 
   private func write(_ bytes: [UInt8], at offset: Int64) throws(IndexError) {

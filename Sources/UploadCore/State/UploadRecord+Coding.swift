@@ -54,6 +54,10 @@ extension UploadRecord {
     if isEnding { json.add("is_ending", true) }
     if mayBeStored { json.add("may_be_stored", true) }
     if let deliveredAt { json.add("delivered_at", deliveredAt) }
+    if let statusTime {
+      json.add("changed_seconds", statusTime.seconds)
+      json.add("changed_nanoseconds", statusTime.nanoseconds)
+    }
     json.add("note", note)
     for member in others { json.add(member.name, member.value) }
     return json.finished()
@@ -120,6 +124,9 @@ extension UploadRecord {
     isEnding = json["is_ending"] == .bool(true)
     mayBeStored = json["may_be_stored"] == .bool(true)
     deliveredAt = json["delivered_at"]?.integer
+    if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {
+      statusTime = StatusTime(seconds: seconds, nanoseconds: nanoseconds)
+    }
     note = json["note"]?.string ?? ""
     others = json.members.filter { !UploadRecord.isMember($0.name) }
   }
@@ -129,7 +136,7 @@ extension UploadRecord {
     case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "is_being_deleted", "is_ending", "may_be_stored", "note":
+      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "note":
       true
     default: false
     }

@@ -1,13 +1,26 @@
 extension UploadRecord {
   /// The most keys in ``indexKeys``.
-  package static let indexKeyCount = 3
+  package static let indexKeyCount = 8
+  /// The keys that most records have at most.
+  package static let usualIndexKeyCount = 4
 
   /// The keys of the record: of its file and content, of its path as long as it is open, and of the recording that it can delete.
   package var indexKeys: [IndexKey] {
     guard phase == .delivered else { return [.path(self), .file(self), .content(self)] }
-    guard let assetID, deleteToken != nil else { return [.file(self), .content(self)] }
-    return [.file(self), .content(self), .asset(assetID, endpoint: endpoint)]
+    var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys
+    if let assetID, deleteToken != nil { keys.append(.asset(assetID, endpoint: endpoint)) }
+    return keys
   }
+
+  /// The keys by which a file can be recognized as delivered without reading the record.
+  private var deliveryKeys: [IndexKey] {
+    if identity.hasStableInode { return statusTime.map { [.status(self, $0)] } ?? [] }
+    let resolution = FileIdentity.timeResolution
+    return (-resolution...resolution).map { .place(self, later: $0) }
+  }
+
+  /// The keys by which earlier records of the same file are found.
+  package var searchKeys: [IndexKey] { indexKeys + (identity.hasStableInode ? [] : [.place(self)]) }
 
   /// How two records match.
   package enum Match: Equatable {

@@ -24,6 +24,9 @@ package struct UploadRecord: Equatable, Sendable {
   /// The file's absolute path, as bytes.
   package var path: [UInt8]
   package var identity: FileIdentity
+  /// The file's status time when its content was last known to be that of a delivered recording; nil if it is not known, or
+  /// cannot prove anything.
+  package var statusTime: StatusTime?
   /// The ID of the file's file system; nil if it has none.
   package var fileSystemID: UInt64?
   /// Where it goes: a GigHive base address, a tus endpoint or the address of a form.

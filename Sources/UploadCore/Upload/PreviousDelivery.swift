@@ -7,9 +7,13 @@ public struct PreviousDelivery: Equatable, Sendable {
   /// When the server confirmed it, in seconds since 1970 by this machine's clock; nil if it is not known.
   public let deliveredAt: Int64?
 
+  package init(upload: String, _ delivery: IndexedDelivery) {
+    self.upload = upload
+    assetID = delivery.assetID
+    deliveredAt = delivery.deliveredAt
+  }
+
   package init(_ record: UploadRecord) {
-    upload = record.id
-    assetID = record.assetID
-    deliveredAt = record.deliveredAt
+    self.init(upload: record.id, IndexedDelivery(record))
   }
 }

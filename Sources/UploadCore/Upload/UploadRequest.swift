@@ -112,6 +112,9 @@ public struct UploadRequest: Sendable {
     return [hasDefaultEventDate ? "" : form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
   }
 
+  /// Whether it ends at once if the recording was delivered before.
+  package var endsWithDelivery: Bool { upload == nil && !sendsAgain }
+
   /// The metadata for a tus server. GigHive gets the form again with the finalize call, so fields that would make the line
   /// longer than servers accept (8 KiB) are left out here.
   package var metadata: [FormField] {

@@ -8,6 +8,8 @@ final class SourceFile {
   private let statusAtOpen: shim_file_status
   /// The status time at which its content was last known to be unchanged since it was opened.
   private var changed: StatusTime
+  /// Whether every later write changes that time, which advances in steps of some milliseconds.
+  private var isSettled: Bool
 
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
@@ -36,7 +38,8 @@ final class SourceFile {
     self.path = path
     self.descriptor = descriptor
     statusAtOpen = status
-    changed = StatusTime(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
+    changed = StatusTime(status)
+    isSettled = changed.isPast
   }
 
   deinit { _ = shim_close(descriptor) }
@@ -66,6 +69,8 @@ final class SourceFile {
     guard status.size <= limit else { throw .tooLarge(size: status.size, limit: limit) }
   }
 
+  var device: UInt64 { statusAtOpen.device }
+
   /// The ID of its file system; nil if that has none.
   var fileSystemID: UInt64? { FileSystem.id(of: descriptor) }
 
@@ -80,7 +85,9 @@ final class SourceFile {
 
   /// The identity of the recording.
   /// - Parameter space: a buffer to read into, at least one byte.
-  func identity(using space: UnsafeMutableRawBufferPointer) throws(UploadError) -> FileIdentity {
+  func identity(
+    using space: UnsafeMutableRawBufferPointer, hasStableInodes: Bool = true
+  ) throws(UploadError) -> FileIdentity {
     let digest = try Digest(.sha256)
     let length = min(Int64(Limits.edgeLength), size)
     // The edges of a short file overlap or are the same.
@@ -95,10 +102,7 @@ final class SourceFile {
         } catch { throw .file(path, error) }
       }
     }
-    return FileIdentity(
-      device: statusAtOpen.device, inode: statusAtOpen.inode, size: size,
-      modifiedSeconds: statusAtOpen.modified_seconds, modifiedNanoseconds: statusAtOpen.modified_nanoseconds,
-      edges: try digest.finishInHex())
+    return FileIdentity(statusAtOpen, hasStableInode: hasStableInodes, edges: try digest.finishInHex())
   }
 
   /// Checks that the file has not changed since it was opened. Otherwise the bytes read may be a mixture that never existed.
@@ -110,17 +114,22 @@ final class SourceFile {
     guard now.modified_seconds == statusAtOpen.modified_seconds,
       now.modified_nanoseconds == statusAtOpen.modified_nanoseconds
     else { throw .rewritten }
-    return changed != StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
+    return changed != StatusTime(now)
   }
 
   /// The current status time, for ``settle(_:)``.
   func statusTime() throws(FileError) -> StatusTime {
-    let now = try SourceFile.status(descriptor)
-    return StatusTime(seconds: now.changed_seconds, nanoseconds: now.changed_nanoseconds)
+    StatusTime(try SourceFile.status(descriptor))
   }
 
   /// The content was found unchanged at this status time.
-  func settle(_ time: StatusTime) { changed = time }
+  func settle(_ time: StatusTime) {
+    changed = time
+    isSettled = time.isPast
+  }
+
+  /// The status time that proves later that the content is still the one that was sent; nil if none can.
+  var provenStatusTime: StatusTime? { isSettled ? changed : nil }
 
   /// Throws if the file itself fails at this offset.
   func verifyReadable(at offset: Int64) throws(FileError) {

@@ -25,13 +25,15 @@ final class EventLoop<Worker: Machine> {
   /// - Parameters:
   ///   - count: the number of concurrent machines.
   ///   - hasNext: whether there is another machine. Called only if there is an outlet.
+  ///   - skip: ends the next machine before it exists. Returns false if that is not possible.
   ///   - next: returns the next machine; nil if there are no more.
   ///   - ended: called with the outcome of each machine.
   func run(
-    _ count: Int, hasNext: () -> Bool = { true }, next: () -> Worker?, ended: (Worker, UploadError?) -> Void
+    _ count: Int, hasNext: () -> Bool = { true }, skip: () -> Bool = { false }, next: () -> Worker?,
+    ended: (Worker, UploadError?) -> Void
   ) {
     while true {
-      begin(count, hasNext, next)
+      begin(count, hasNext, skip, next)
       if machines.isEmpty, heldUntil == nil { return }
       let failure = poll()
       if machines.isEmpty, failure != nil { return }
@@ -41,9 +43,11 @@ final class EventLoop<Worker: Machine> {
   }
 
   /// Starts the machines that may start.
-  private func begin(_ count: Int, _ hasNext: () -> Bool, _ next: () -> Worker?) {
+  private func begin(_ count: Int, _ hasNext: () -> Bool, _ skip: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
-    while machines.count < count, !cancellation.isCancelled {
+    var skipped = 0
+    while machines.count < count {
+      if skipped % Limits.skippedFileCount == 0, cancellation.isCancelled { return }
       if let outlet, hasNext() {
         switch outlet.admission(nowMilliseconds: shim_monotonic_milliseconds()) {
         case .open: break
@@ -53,6 +57,11 @@ final class EventLoop<Worker: Machine> {
         case .closed: return
         }
       }
+      if skip() {
+        skipped += 1
+        continue
+      }
+      skipped = 0
       guard let machine = next() else { return }
       machines.append(machine)
       // What transfers wait for, so that nothing is allocated while content is sent: the cancellation, up to three descriptors

@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// The resources shared by all uploads of an ``Uploader``.
@@ -5,6 +6,18 @@ struct SharedResources {
   let configuration: Configuration
   let tls: TLSSource
   let state = StateSource()
+  let fileSystems = FileSystems()
+
+  /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
+  func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
+    var status = shim_file_status()
+    guard request.endsWithDelivery, let path = configuration.stateDirectory,
+      shim_path_status(request.file.cString ?? [0], &status) == 0,
+      fileSystems.hasStableInodes(device: status.device) ?? false,
+      let directory = try? state.open(path, warn: { configuration.warnings?($0) })
+    else { return nil }
+    return directory.untouchedDelivery(of: request, status)
+  }
 
   /// Settings that apply to uploads of all protocols.
   func policy() throws(UploadError) -> UploadPolicy {

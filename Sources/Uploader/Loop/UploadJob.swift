@@ -71,7 +71,9 @@ final class UploadJob: Machine {
       Delivery(
         receipt: receipt, file: sent, resumedFrom: resumedFrom,
         durationMilliseconds: driver.now - (driver.startedAt ?? driver.now), upload: record?.record.id))
-    do throws(UploadError) { try record?.noteDelivery(receipt, sent, isAgain: request.sendsAgain) } catch {
+    do throws(UploadError) {
+      try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
+    } catch {
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
     return nil
@@ -156,10 +158,15 @@ final class UploadJob: Machine {
         throw .state(error)
       }
       slot.buffers.clear()
+      let identity = try file.identity(
+        using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
+      if request.endsWithDelivery, let previous = directory.delivery(of: self.request, identity) {
+        throw .delivered(previous)
+      }
       let opened = try LockedRecord.open(
-        for: file, try file.identity(using: slot.buffers.ring.writableRun), endpoint: request.base.text,
-        event: self.request.event, note: request.note, upload: request.upload, uploadedAs: request.uploadedAs,
-        isAgain: request.sendsAgain, in: directory)
+        for: file, identity, endpoint: request.base.text, event: self.request.event,
+        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, isAgain: request.sendsAgain,
+        in: directory)
       return opened.map { .open($0) } ?? .busy(path)
     } catch {
       try continueWithoutRecord(error, request, for: file)

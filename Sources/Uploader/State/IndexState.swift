@@ -6,6 +6,8 @@ struct IndexState {
   /// index was verified or found marked.
   var stamp: DirectoryStamp?
   var boot: [UInt8]?
+  /// The index, opened without its lock to recognize deliveries.
+  var unlocked: RecordIndex<UnlockedIndex>?
   /// Whether the index cannot be used, so that all records are read instead.
   var isBroken = false
 }

@@ -66,11 +66,15 @@ package final class LockedRecord {
   }
 
   /// The recording was delivered.
+  /// - Parameter statusTime: proves later that the file still has this content; nil if nothing does.
   /// - Parameter isAgain: whether it may have been delivered before.
-  func noteDelivery(_ receipt: Receipt, _ sent: SentFile, isAgain: Bool) throws(UploadError) {
+  func noteDelivery(
+    _ receipt: Receipt, _ sent: SentFile, _ statusTime: StatusTime?, isAgain: Bool
+  ) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
     try update {
       $0.phase = .delivered
+      $0.statusTime = statusTime
       $0.deliveredAt = shim_unix_seconds()
       $0.offset = sent.size
       $0.message = nil
@@ -78,7 +82,8 @@ package final class LockedRecord {
       $0.sha256 = sent.sha256
       $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
     }
-    try inherited?.remove()
+    // Deliveries to other events are remembered.
+    if let inherited, inherited.record.event == record.event { try inherited.remove() }
     if isAgain { removeEarlierDeliveries() }
     directory.tidy(delivered: record.id)
   }
@@ -279,7 +284,7 @@ package final class LockedRecord {
     of own: UploadRecord, _ index: OpenIndex?, isAgain: Bool, in directory: StateDirectory
   ) throws(StateError) -> UploadRecord? {
     let match = BestMatch(own, isAgain: isAgain)
-    for key in own.indexKeys {
+    for key in own.searchKeys {
       guard let ids = index?.ids([key]) else {
         try directory.visit(.all) { record, _ in match.consider(record) }
         return match.record

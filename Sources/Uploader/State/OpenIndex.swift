@@ -58,7 +58,7 @@ final class OpenIndex {
     let (number, keys, old) = (RecordName.number(ofID: record.id), record.indexKeys, previous?.indexKeys ?? [])
     change { (table) throws(IndexError) in
       for key in old where !keys.contains(key) { try table.remove(key, number) }
-      for key in keys { try table.insert(key, number) }
+      for key in keys { try table.insert(key, number, IndexedDelivery(record)) }
       if let previous { table.remove(RecordName(of: previous)) }
       table.add(RecordName(of: record))
     }

@@ -80,7 +80,7 @@ extension StateDirectory {
         let name = RecordName(number: number, isDelivered: isDelivered)
         do throws(StateError) {
           guard let record = try read(name.text) else { continue }
-          for key in record.indexKeys { try? table.insert(key, number) }
+          for key in record.indexKeys { try? table.insert(key, number, IndexedDelivery(record)) }
           try? table.remove(.unreadable, number)
           hasChanged = true
         } catch { warnOfUnreadable(name, error) }
@@ -95,9 +95,13 @@ extension StateDirectory {
 
     init(_ table: RecordIndex<IndexFile>) { self.table = table }
 
-    func add(_ keys: [IndexKey], _ name: RecordName) {
+    func add(_ record: UploadRecord, _ name: RecordName) {
+      add(record.indexKeys, name, IndexedDelivery(record))
+    }
+
+    func add(_ keys: [IndexKey], _ name: RecordName, _ delivery: IndexedDelivery) {
       do throws(IndexError) {
-        for key in keys { try table.insert(key, name.number) }
+        for key in keys { try table.insert(key, name.number, delivery) }
         table.add(name)
       } catch { failure = error }
     }
@@ -109,11 +113,11 @@ extension StateDirectory {
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
     let found = try names()
-    let entries = found.count * UploadRecord.indexKeyCount
+    let entries = found.count * UploadRecord.usualIndexKeyCount
     let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
     do throws(StateError) {
-      let add = { (record: UploadRecord, name: RecordName) in building.add(record.indexKeys, name) }
-      try visit(.all, unreadable: { building.add([.unreadable], $0) }, add)
+      let add = { (record: UploadRecord, name: RecordName) in building.add(record, name) }
+      try visit(.all, unreadable: { building.add([.unreadable], $0, .none) }, add)
     } catch { throw .damaged }
     if let failure = building.failure { throw failure }
     try building.table.flush()

@@ -13,7 +13,6 @@ final class Report {
   /// One file that is being uploaded.
   struct Entry {
     let index: Int
-    /// Absolute, unless there is no working directory.
     let file: LocalPath
     /// On the monotonic clock.
     let beganAtMilliseconds: Int64
@@ -87,7 +86,7 @@ final class Report {
     if let position = entries.firstIndex(where: { $0.index == index }) { return position }
     let file = files[index - firstIndex]
     entries.append(
-      Entry(index: index, file: file.absolute ?? file, beganAtMilliseconds: shim_monotonic_milliseconds()))
+      Entry(index: index, file: file, beganAtMilliseconds: shim_monotonic_milliseconds()))
     shim_note_begin()
     return entries.count - 1
   }
@@ -217,7 +216,7 @@ final class Report {
   /// The start of an event about a file.
   func event(_ kind: String, _ index: Int) -> JSONWriter {
     let entry = entry(index)
-    return event(kind, upload: entry.upload, file: entry.file)
+    return event(kind, upload: entry.upload, file: entry.file.absolute ?? entry.file)
   }
 
   /// The start of any event: all have a time and an ID, which is null without a record.

@@ -1,6 +1,7 @@
 // The system calls for files and their names.
 #include "calls.hpp"
 #include <cstring>
+#include <linux/magic.h>
 
 using namespace world;
 
@@ -212,6 +213,7 @@ int simulated_fstatfs(int descriptor, struct statfs *status) {
     if (!handle) return -1;
     if (kernel().isDead) return failed(EIO);
     *status = {};
+    status->f_type = the->hasStableInodes() ? EXT4_SUPER_MAGIC : MSDOS_SUPER_MAGIC;
     return 0;
 }
 

@@ -62,6 +62,8 @@ public:
 
     const Faults &faults() const;
     const LineTraits &line() const;
+    /// Whether files keep their inode numbers.
+    bool hasStableInodes() const { return seed % 8 != 0; }
     bool isHealthy() const { return start && start->isHealthy; }
 
     // MARK: Starts

@@ -33,4 +33,46 @@ struct FileIdentityTests {
     #expect(identity(size: 1, seconds: 0, edges: "cd").change(since: identity()) == .size(from: 300, to: 1))
     #expect(identity(seconds: 0, edges: "cd").change(since: identity()) == .content)
   }
+
+  // MARK: Without stable inodes
+
+  @Test func timesOfFATAreTheSameWithinTwoSecondsAndQuartersOfAnHour() {
+    let seconds: Int64 = 1_795_000_000
+    let recorded = identity(inode: 0, seconds: seconds, nanoseconds: 0)
+    for shift: Int64 in [0, 900, -900, 3600, -7200, 26 * 3600, -26 * 3600] {
+      for inexact: Int64 in shift.magnitude < 26 * 3600 ? [-2, -1, 0, 1, 2] : [0] {
+        #expect(identity(inode: 0, seconds: seconds + shift + inexact).change(since: recorded) == nil)
+      }
+    }
+    for difference: Int64 in [3, -3, 897, 903, 450, 27 * 3600, -1_795_000_000, .min, .max - 1_795_000_000] {
+      let other = identity(inode: 0, seconds: seconds &+ difference)
+      #expect(other.change(since: recorded) == .modificationTime)
+    }
+  }
+
+  @Test func elsewhereTimesAreExact() {
+    #expect(identity(seconds: 1_795_000_900).change(since: identity()) == .modificationTime)
+    // A record of an earlier version has the number.
+    #expect(identity(inode: 0, seconds: 1_795_000_900).change(since: identity()) == nil)
+  }
+
+  @Test func theSizeAndTheEdgesStillCount() {
+    #expect(identity(inode: 0, size: 301).change(since: identity(inode: 0)) == .size(from: 300, to: 301))
+    #expect(identity(inode: 0, edges: "cd").change(since: identity(inode: 0)) == .content)
+  }
+
+  @Test func withoutNumbersNoFileIsRecognizedByThem() {
+    #expect(!identity(inode: 0).isSameFile(as: identity(inode: 0)))
+  }
+
+  @Test func fileSystemsOfSticksAndNetworksHaveNoStableInodes() {
+    // ext4, btrfs, xfs, f2fs, tmpfs, overlayfs
+    for type: UInt64 in [0xef53, 0x9123_683e, 0x5846_5342, 0xf2f5_2010, 0x0102_1994, 0x794c_7630] {
+      #expect(FileSystem.hasStableInodes(type: type))
+    }
+    // vfat, exfat, NFS, CIFS, SMB 2, FUSE, and one that is not known
+    for type: UInt64 in [0x4d44, 0x2011_bab0, 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0] {
+      #expect(!FileSystem.hasStableInodes(type: type))
+    }
+  }
 }

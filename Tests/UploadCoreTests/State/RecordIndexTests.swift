@@ -29,7 +29,7 @@ struct RecordIndexTests {
   /// An index on the disk with so many entries, and some that are removed.
   private func filled(_ count: Int = 100) throws {
     var index = try empty()
-    for number in 0..<count { try index.insert(key(number), UInt32(number)) }
+    for number in 0..<count { try index.insert(key(number), UInt32(number), .none) }
     for number in stride(from: 0, to: count, by: 3) { try index.remove(key(number), UInt32(number)) }
     index.add(RecordName(number: 1, isDelivered: false))
     try index.flush()
@@ -48,24 +48,67 @@ struct RecordIndexTests {
 
   @Test func severalRecordsCanHaveOneKeyEachOnce() throws {
     var index = try empty()
-    for number: UInt32 in [5, 3, 5, 9, 3] { try index.insert(key(1), number) }
+    for number: UInt32 in [5, 3, 5, 9, 3] { try index.insert(key(1), number, .none) }
     #expect(try index.numbers(key(1), limit: 9) == [5, 3, 9])
     #expect(try index.numbers(key(1), limit: 2) == [5, 3])
     try index.remove(key(1), 3)
     try index.remove(key(1), 3)
     #expect(try index.numbers(key(1), limit: 9) == [5, 9])
     // The slot of a removed entry is reused.
-    try index.insert(key(1), 4)
+    try index.insert(key(1), 4, .none)
     #expect(try index.numbers(key(1), limit: 9) == [5, 4, 9])
     try index.flush()
     _ = try reopened()
+  }
+
+  @Test func aDeliveryIsKnownWithoutItsRecord() throws {
+    var delivered = record(5)
+    (delivered.assetID, delivered.deliveredAt) = (7, 1_795_000_000)
+    var index = try empty()
+    try index.insert(key(1), 5, .none)
+    try index.insert(key(1), 6, .none)
+    #expect(try index.entries(key(1), limit: 9).map { $0.delivery } == [.none, .none])
+    // Replaces what was known.
+    try index.insert(key(1), 5, IndexedDelivery(delivered))
+    try index.flush()
+    let entries = try reopened().entries(key(1), limit: 9)
+    #expect(entries.map { $0.number } == [5, 6])
+    #expect(entries.map { $0.delivery } == [IndexedDelivery(delivered), .none])
+    #expect(entries[0].delivery.assetID == 7 && entries[0].delivery.deliveredAt == 1_795_000_000)
+    try index.remove(key(1), 5)
+    try index.flush()
+    #expect(try reopened().numbers(key(1), limit: 9) == [6])
+  }
+
+  @Test func theKeyOfAnUntouchedDeliveryDependsOnWhatIsOnTheDisk() {
+    let (one, time) = (record(1), StatusTime(seconds: 6, nanoseconds: 7))
+    #expect(IndexKey.status(one, time) == IndexKey.status(record(2, path: "/other.wav"), time))
+    #expect(IndexKey.status(one, time) != IndexKey.status(one, StatusTime(seconds: 6, nanoseconds: 8)))
+    #expect(IndexKey.status(one, time) != IndexKey.status(record(1, endpoint: "https://other/"), time))
+  }
+
+  @Test(arguments: [0, 1, 899, 900, -1, -900, 1_795_000_000] as [Int64])
+  func theKeysOfADeliveryOnFATAreFoundByShiftedTimes(seconds: Int64) {
+    func place(_ seconds: Int64, path: String = "/set.wav") -> UploadRecord {
+      let identity = FileIdentity(
+        device: 1, inode: 0, size: 300, modifiedSeconds: seconds, modifiedNanoseconds: 0, edges: "abcd")
+      return UploadRecord(id: "5e1f0a77", path: bytes(path), identity: identity, endpoint: "https://hive/")
+    }
+    var delivered = place(seconds)
+    delivered.phase = .delivered
+    for difference: Int64 in [0, 2, -2, 900, -3600, 901] {
+      #expect(delivered.indexKeys.contains(.place(place(seconds + difference))))
+    }
+    #expect(!delivered.indexKeys.contains(.place(place(seconds + 3))))
+    #expect(!delivered.indexKeys.contains(.place(place(seconds, path: "/other.wav"))))
+    #expect(place(seconds).searchKeys.contains(.place(delivered)))
   }
 
   /// 700 entries with one key wrap around the end of the table.
   @Test func aRunOfEntriesWrapsAround() throws {
     var index = try empty()
     let last = try #require((0..<100_000).first { key($0).hash >> 54 == 1023 })
-    for number: UInt32 in 0..<700 { try index.insert(key(last), number) }
+    for number: UInt32 in 0..<700 { try index.insert(key(last), number, .none) }
     #expect(try index.numbers(key(last), limit: .max) == Array(0..<700))
     try index.flush()
     #expect(try reopened().numbers(key(last), limit: .max).count == 700)
@@ -80,7 +123,7 @@ struct RecordIndexTests {
     for _ in 0..<2000 {
       let (which, number) = (Int(random.next() % 40), UInt32(random.next() % 10))
       if random.next() % 2 == 0 {
-        try index.insert(key(which), number)
+        try index.insert(key(which), number, .none)
         expected[which, default: []].insert(number)
       } else {
         try index.remove(key(which), number)
@@ -98,13 +141,13 @@ struct RecordIndexTests {
   @Test func anIndexForMoreRecordsIsLarger() throws {
     for (entries, slots) in [(0, 1024), (170, 1024), (171, 2048), (60_000, 524_288)] {
       _ = try RecordIndex(building: storage, entries: entries, instance: 1)
-      #expect(storage.bytes.count == 64 + 16 * slots)
+      #expect(storage.bytes.count == 64 + 32 * slots)
     }
   }
 
   @Test func itIsFullWhenHalfOfItIsTaken() throws {
     var index = try empty()
-    for number in 0..<509 { try index.insert(key(number), 1) }
+    for number in 0..<509 { try index.insert(key(number), 1, .none) }
     #expect(!index.isFull(for: 3) && index.isFull(for: 4))
     // Removed entries count, because every search visits them.
     try index.remove(key(1), 1)
@@ -143,11 +186,11 @@ struct RecordIndexTests {
 
   @Test func anEntryInAnotherPlaceIsDamage() throws {
     try filled()
-    let taken = try #require((0..<1024).first { storage.slot($0) != Array(repeating: 0, count: 16) })
-    let free = try #require((0..<1024).first { storage.slot($0) == Array(repeating: 0, count: 16) })
+    let taken = try #require((0..<1024).first { storage.slot($0) != Array(repeating: 0, count: 32) })
+    let free = try #require((0..<1024).first { storage.slot($0) == Array(repeating: 0, count: 32) })
     let (one, other) = (storage.slot(taken), storage.slot(free))
-    storage.bytes.replaceSubrange(64 + 16 * free..<80 + 16 * free, with: one)
-    storage.bytes.replaceSubrange(64 + 16 * taken..<80 + 16 * taken, with: other)
+    storage.bytes.replaceSubrange(64 + 32 * free..<96 + 32 * free, with: one)
+    storage.bytes.replaceSubrange(64 + 32 * taken..<96 + 32 * taken, with: other)
     #expect(throws: IndexError.damaged) { try reopened() }
   }
 
@@ -155,7 +198,7 @@ struct RecordIndexTests {
   @Test func aChangeWithoutItsHeaderIsDamage() throws {
     try filled()
     var index = try reopened()
-    try index.insert(key(1000), 1)
+    try index.insert(key(1000), 1, .none)
     #expect(throws: IndexError.damaged) { try reopened() }
     try index.flush()
     #expect(try reopened().numbers(key(1000), limit: 9) == [1])
@@ -164,7 +207,7 @@ struct RecordIndexTests {
   @Test func anUnfinishedIndexIsInvalid() throws {
     try filled()
     var index = try empty()
-    try index.insert(key(1), 1)
+    try index.insert(key(1), 1, .none)
     #expect(throws: IndexError.damaged) { try reopened() }
   }
 
@@ -172,7 +215,7 @@ struct RecordIndexTests {
     var index = try empty()
     try index.flush()
     storage.failure = SystemError(code: 5)
-    #expect(throws: IndexError.system(SystemError(code: 5))) { try index.insert(key(1), 1) }
+    #expect(throws: IndexError.system(SystemError(code: 5))) { try index.insert(key(1), 1, .none) }
     #expect(throws: IndexError.system(SystemError(code: 5))) { try index.flush() }
     #expect(throws: IndexError.system(SystemError(code: 5))) { try reopened() }
     #expect(throws: IndexError.system(SystemError(code: 5))) { try empty() }
@@ -205,7 +248,7 @@ final class MemoryStorage: IndexStorage {
   var bytes: [UInt8] = []
   var failure: SystemError?
 
-  func slot(_ position: Int) -> [UInt8] { Array(bytes[64 + 16 * position..<80 + 16 * position]) }
+  func slot(_ position: Int) -> [UInt8] { Array(bytes[64 + 32 * position..<96 + 32 * position]) }
 
   func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
     if let failure { throw failure }

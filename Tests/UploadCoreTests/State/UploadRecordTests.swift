@@ -32,6 +32,7 @@ struct UploadRecordTests {
     record.sha256 = String(repeating: "0f", count: 32)
     record.deleteToken = "5ec2e7"
     record.deliveredAt = 1_795_000_003
+    record.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
     record.note = #"{"label":"Set 1"}"#
     return record
   }

@@ -308,7 +308,7 @@ struct LockedRecordTests {
     var receipt = Receipt()
     receipt.assetID = 7
     receipt.deleteToken = "5ec2e7"
-    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), isAgain: false)
+    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
     let record = try #require(try bench.open().records(.all).first)
     #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
     #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
@@ -326,7 +326,7 @@ struct LockedRecordTests {
     #expect(kept.record.id != previous.id)
     var receipt = Receipt()
     receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), isAgain: true)
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     let records = try bench.open().records(.all)
     #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
   }
@@ -371,7 +371,7 @@ struct LockedRecordTests {
   @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
     let previous = try leave { $0.phase = .delivered }
     let kept = try open(isAgain: true)
-    try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), isAgain: true)
+    try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)
   }
 }

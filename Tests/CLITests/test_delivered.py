@@ -1,0 +1,129 @@
+"""Delivered is final: `send` of a recording that was delivered to the same destination sends nothing."""
+
+import os
+import time
+
+import pytest
+from broken_disk import BrokenDisk
+from records import only_record, records
+from uploads import PASSWORD, TUS
+
+
+def age(*files) -> None:
+    """A status time of the last seconds proves nothing, because a write may follow within the same tick of the clock."""
+    newest = max(os.stat(file).st_ctime for file in files)
+    time.sleep(max(0, newest + 2.5 - time.time()))
+
+
+def skipped(result, count=1):
+    result.check()
+    assert [event["event"] for event in result.events] == ["start", "skipped"] * count, result
+    return result.events[1]
+
+
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_a_delivered_recording_is_not_sent_again(hive, program, recording, way):
+    stub, file = hive(), recording()
+    program.send(stub, file, "--protocol", way).check()
+    before = len(stub.requests)
+    event = skipped(program.send(stub, file, "--protocol", way, "--json"))
+    assert (event["id"], event["asset_id"], event["exit_code"]) == (only_record(program).id, 1, 0)
+    assert event["file"] == str(file) and event["delivered"].startswith("20")
+    said = program.send(stub, file).check()
+    assert "gig.mp4: skipped; delivered on 20" in said.out and "as asset 1 (upload " in said.out
+    assert "--again sends it again." in said.out and "0 of 1 delivered, 1 skipped" not in said.err
+    assert len(stub.requests) == before
+
+
+def test_again_sends_it_again_and_leaves_one_record(hive, program, recording):
+    stub, file = hive(), recording()
+    program.post(stub, file).check()
+    assert program.post(stub, file, "--again", "--json").check().outcome["event"] == "delivered"
+    assert len([request for request in stub.requests if request.complete]) == 2
+    assert only_record(program).phase == "delivered"
+
+
+def test_other_endpoints_and_events_are_other_destinations(hive, program, recording):
+    stub, file = hive(), recording()
+    send = lambda *options: program.send(stub, file, "--json", *options).check().outcome["event"]
+    assert send() == "delivered"
+    assert send("--event-date", "2026-01-02") == "delivered"
+    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "delivered"
+    assert send("--event-date", "2026-01-02", "--org-name", "The Other Band") == "skipped"
+    assert send("--event-date", "2026-01-02") == "skipped"
+    # The default date of another day makes no other delivery.
+    assert send() == "skipped"
+    assert program.post(stub, file, "--json").check().outcome["event"] == "delivered"
+    assert program.run("send", file, "--tus-url", stub.url + "/tus/", "--json").check().outcome["event"] == "delivered"
+
+
+def test_a_file_that_has_changed_since_is_another_recording(hive, program, recording):
+    stub, file = hive(), recording()
+    program.post(stub, file).check()
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert program.post(stub, file, "--json").check().outcome["event"] == "delivered"
+
+
+def test_a_renamed_or_copied_file_is_the_same_recording(hive, program, recording, tmp_path):
+    stub, file = hive(), recording()
+    program.post(stub, file).check()
+    age(file)
+    skipped(program.post(stub, file, "--json"))
+    other = file.rename(tmp_path / "other.mp4")
+    skipped(program.post(stub, other, "--json"))
+
+
+def test_an_untouched_recording_is_recognized_without_its_record(hive, program, recording, tmp_path):
+    """The index is enough, and the name of the record. The first file tells what file system it is."""
+    stub = hive()
+    files = [recording(name="a.mp4", content=b"a" * 1000), recording(name="b.mp4", content=b"b" * 1000)]
+    age(*files)
+    program.post(stub, *files).check()
+    b, = [record for record in records(program) if record.source.endswith(b"b.mp4")]
+    b.file.write_bytes(b"")
+    assert skipped(program.post(stub, *files, "--json"), 2)
+    assert program.post(stub, *files, "--json").check().events[3]["id"] == b.id
+    b.file.unlink()
+    result = program.post(stub, *files, "--json").check()
+    assert [event["event"] for event in result.events if event["event"] not in ("start", "progress")] == [
+        "skipped", "delivered"]
+
+
+@pytest.mark.parametrize("content", [b"c" * 1000, b"a" * 1000])
+def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
+    """Its time may have been put back."""
+    stub, first, file = hive(), recording(name="a.mp4", content=b"1"), recording(name="b.mp4", content=b"a" * 1000)
+    age(first, file)
+    program.post(stub, first, file).check()
+    status = os.stat(file)
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    outcome = "delivered" if content[:1] == b"c" else "skipped"
+    assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
+
+
+def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    file = tmp_path / "gig.mp4"
+    file.write_bytes(b"another night")
+    result = program.send(stub, file, *TUS)
+    result.check()
+    assert result.err.count("It is sent from its start.") == 1
+    assert only_record(program).id == record.id and only_record(program).phase == "delivered"
+    assert stub.recordings[0].size == len(b"another night")
+
+
+MISSING = BrokenDisk.missing()
+
+
+@pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
+def test_where_inodes_are_not_stable_path_and_content_count(hive, program, tmp_path):
+    stub = hive()
+    with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
+        program.post(stub, disk.file).check()
+        assert only_record(program).document["inode"] == "0"
+        skipped(program.post(stub, disk.file, "--json"))
+    with BrokenDisk(tmp_path / "disk", size=300_001) as disk:
+        assert program.post(stub, disk.file, "--json").check().outcome["event"] == "delivered"
