@@ -56,16 +56,27 @@ public final class Uploader {
   public func upload(
     count: Int, request: (Int) -> UploadRequest, cancellation: Cancellation = Cancellation(), observer: UploadObserver
   ) {
-    var waiting = (0..<count).makeIterator()
-    var begun = 0
-    EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
-      begun < count
-    } next: {
-      guard let (index, request) = nextValid(&waiting, request, observer), let slot = slots.popLast() else {
-        begun = count
-        return nil
-      }
-      begun = index + 1
+    var next = 0
+    upload(
+      hasNext: { next < count },
+      next: {
+        guard next < count else { return nil }
+        defer { next += 1 }
+        return request(next)
+      }, cancellation: cancellation, observer: observer)
+  }
+
+  /// The same for recordings whose number is not known. Their indices are in the order in which they are requested.
+  /// - Parameters:
+  ///   - hasNext: whether there is another request.
+  ///   - next: creates the next request; nil if there are no more.
+  package func upload(
+    hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
+    observer: UploadObserver
+  ) {
+    var count = 0
+    EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count, hasNext: hasNext) {
+      guard let (index, request) = nextValid(&count, next, observer), let slot = slots.popLast() else { return nil }
       observer.onBegin(index)
       let hooks = DriverHooks(
         onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) },
@@ -81,17 +92,22 @@ public final class Uploader {
       job.note(error)
       observer.onEnd(job.index, .failure(error))
     }
-    while let index = waiting.next() { observer.onEnd(index, .failure(.cancelled(hasSentAll: false))) }
+    while next() != nil {
+      observer.onEnd(count, .failure(.cancelled(hasSentAll: false)))
+      count += 1
+    }
   }
 }
 
 extension Uploader {
   /// The next request without invalid numbers. Invalid ones before it end with their error.
+  /// - Parameter count: the number of requests so far.
   private func nextValid(
-    _ waiting: inout Range<Int>.Iterator, _ request: (Int) -> UploadRequest, _ observer: UploadObserver
+    _ count: inout Int, _ next: () -> UploadRequest?, _ observer: UploadObserver
   ) -> (Int, UploadRequest)? {
-    while let index = waiting.next() {
-      let request = request(index)
+    while let request = next() {
+      let index = count
+      count += 1
       guard let problem = problem ?? request.problem else { return (index, request) }
       observer.onBegin(index)
       observer.onEnd(index, .failure(problem))

@@ -43,6 +43,10 @@ final class EventLoop<Worker: Machine> {
   /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
+    guard machines.count < count else { return }
+    // Looking for the next machine can take long, for example on a slow disk.
+    let began = shim_monotonic_milliseconds()
+    defer { extendDeadlines(ofOthersThan: nil, since: began) }
     while machines.count < count, !cancellation.isCancelled {
       if let outlet, hasNext() {
         switch outlet.admission(nowMilliseconds: shim_monotonic_milliseconds()) {
@@ -115,8 +119,8 @@ final class EventLoop<Worker: Machine> {
     ended(machine, error)
   }
 
-  private func extendDeadlines(ofOthersThan machine: Worker, since began: Int64) {
-    guard machines.count > 1 else { return }
+  private func extendDeadlines(ofOthersThan machine: Worker?, since began: Int64) {
+    guard machines.contains(where: { $0 !== machine }) else { return }
     let milliseconds = shim_monotonic_milliseconds() - began
     guard milliseconds >= Limits.longStepMilliseconds else { return }
     for other in machines where other !== machine { other.extendDeadlines(by: milliseconds) }
