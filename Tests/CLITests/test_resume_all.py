@@ -261,16 +261,18 @@ def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tm
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_records(hive, program, stopped, jobs):
-    """Whatever fails first in time."""
+    """Whatever fails first in time: the server refuses the first, and the second fails without a server."""
     stub = hive()
     files = stopped(stub, *"abcd")
     in_order(program, *"abcd")
-    stub.set_faults("head/delay-answer=0.5@1", "head/status=503@1")
+    stub.uploads[0].lock.linger(3600, None)
     files[1].write_bytes(b"another one")
     result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
-    assert result.code == 9, result
+    assert result.code == 11, result
     outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
-    assert outcomes == dict(zip(map(str, files), [9, 3, 0, 0]))
+    assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
+    failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]
+    assert failed == ([11, 3] if jobs == 1 else [3, 11])
 
 
 def test_a_signal_ends_all_and_each_is_reported(hive, program, stopped):

@@ -110,7 +110,8 @@ package final class RecordWalk {
   private let directory: StateDirectory
   private let selection: StateDirectory.Selection
   private var order = OldestFirst(capacity: Limits.orderedRecordCount)
-  private var round: ArraySlice<OldestFirst.Entry> = []
+  /// Newest first.
+  private var round: [OldestFirst.Entry] = []
   private var hasMore = true
 
   fileprivate init(_ directory: StateDirectory, _ selection: StateDirectory.Selection) {
@@ -121,7 +122,7 @@ package final class RecordWalk {
   /// - Returns: nil after the last one.
   package func next() throws(StateError) -> UploadRecord? {
     while true {
-      while let entry = round.popFirst() {
+      while let entry = round.popLast() {
         // Unreadable records have just been reported.
         if let record = try? directory.record(entry.number, selection) { return record }
       }
@@ -130,7 +131,7 @@ package final class RecordWalk {
         order.offer(OldestFirst.Entry(createdAt: $0.createdAt, number: $1.number))
       }
       let (entries, hasMore) = order.take()
-      round = entries[...]
+      round = entries.reversed()
       self.hasMore = hasMore
     }
   }

@@ -57,7 +57,7 @@ enum Resume {
       let arguments: SendArguments
       let configuration: Configuration
       do throws(UsageError) {
-        arguments = try first.arguments.get()
+        arguments = try first.arguments()
         configuration = try arguments.common.configuration(for: arguments.target, report)
       } catch {
         // An upload that lacks something, such as its password, does not stop the others.
@@ -69,15 +69,15 @@ enum Resume {
         continue
       }
       func isNext() -> Bool {
-        guard case .success(let next)? = queue.peek()?.arguments else { return false }
-        return next.sharesConfiguration(with: arguments)
+        guard let next = queue.peek() else { return false }
+        return next.sharesConfiguration(with: first)
       }
       let observer = outcomes.observer(
         configuration, first: report.fileCount, isNamed: true, passedOver: queue.passedOver)
       Uploader(configuration, jobs: jobs).upload(
         hasNext: isNext,
         next: {
-          guard isNext(), let next = queue.next(), let arguments = try? next.arguments.get() else { return nil }
+          guard isNext(), let next = queue.next(), let arguments = try? next.arguments() else { return nil }
           report.recorded(report.add(next.file), upload: next.id)
           return arguments.request(for: next.file)
         }, cancellation: cancellation, observer: observer)

@@ -2,10 +2,30 @@ import Uploader
 
 /// The uploads to resume, in order. Only the next one is held.
 final class ResumeQueue {
-  struct Upload {
+  final class Upload {
     let id: String
     let file: LocalPath
-    let arguments: Result<SendArguments, UsageError>
+    private let made: Result<SendArguments, UsageError>
+
+    fileprivate init(_ record: UploadRecord, with options: [GivenOption]) {
+      id = record.id
+      file = LocalPath(bytes: record.path)
+      do throws(UsageError) {
+        made = .success(
+          try SendArguments(
+            options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), upload: record.id,
+            note: StoredOptions.text(of: record.note, with: options)))
+      } catch { made = .failure(error) }
+    }
+
+    /// The arguments that `send` would have.
+    func arguments() throws(UsageError) -> SendArguments { try made.get() }
+
+    /// Whether both can be sent by one ``Uploader``.
+    func sharesConfiguration(with other: Upload) -> Bool {
+      guard case .success(let one) = made, case .success(let another) = other.made else { return false }
+      return one.sharesConfiguration(with: another)
+    }
   }
 
   /// nil if the uploads were named.
@@ -13,7 +33,8 @@ final class ResumeQueue {
   /// Why there are no more; nil if all of them were read.
   private(set) var failure: StateError?
   private enum Source {
-    case named(ArraySlice<UploadRecord>)
+    /// In reverse order.
+    case named([UploadRecord])
     case walk(RecordWalk)
     case exhausted
   }
@@ -24,7 +45,7 @@ final class ResumeQueue {
 
   /// - Parameter options: those given now.
   init(_ records: [UploadRecord], with options: [GivenOption]) {
-    source = .named(records[...])
+    source = .named(records.reversed())
     filter = nil
     passedOver = nil
     self.options = options
@@ -39,7 +60,7 @@ final class ResumeQueue {
 
   /// The next upload, which stays the next one.
   func peek() -> Upload? {
-    if ahead == nil { ahead = read().map { upload($0) } }
+    if ahead == nil { ahead = read().map { Upload($0, with: options) } }
     return ahead
   }
 
@@ -51,9 +72,10 @@ final class ResumeQueue {
   private func read() -> UploadRecord? {
     switch source {
     case .exhausted: break
-    case .named(let records):
-      source = .named(records.dropFirst())
-      if let record = records.first { return record }
+    case .named(var records):
+      let record = records.popLast()
+      source = .named(records)
+      if let record { return record }
     case .walk(let walk):
       do throws(StateError) {
         while let record = try walk.next() { if isChosen(record) { return record } }
@@ -68,17 +90,5 @@ final class ResumeQueue {
     if record.mayBeStored { return false }
     if let filter, !filter.includes(record) { return false }
     return !(passedOver?.take(record) ?? false)
-  }
-
-  private func upload(_ record: UploadRecord) -> Upload {
-    let file = LocalPath(bytes: record.path)
-    let arguments: Result<SendArguments, UsageError>
-    do throws(UsageError) {
-      arguments = .success(
-        try SendArguments(
-          options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), upload: record.id,
-          note: StoredOptions.text(of: record.note, with: options)))
-    } catch { arguments = .failure(error) }
-    return Upload(id: record.id, file: file, arguments: arguments)
   }
 }
