@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hivestub.fault_arguments import Lock
 from program import private, wait_until
 from records import only_record, records
 from test_jobs import under_way
@@ -265,7 +266,7 @@ def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_records(
     stub = hive()
     files = stopped(stub, *"abcd")
     in_order(program, *"abcd")
-    stub.uploads[0].lock.linger(3600, None)
+    stub.uploads[0].lock.linger(3600, Lock(3600))
     files[1].write_bytes(b"another one")
     result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
     assert result.code == 11, result
