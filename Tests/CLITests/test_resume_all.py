@@ -115,16 +115,6 @@ def test_what_another_process_begins_in_the_meantime_is_passed_over_as_well(hive
     assert other.process.poll() is None and not [item for item in stub.recordings if item.sha256 == sha256(second)]
 
 
-def test_the_question_leaves_no_trace(hive, program, stopped):
-    stopped(hive(), "a", "b")
-    for record in records(program):
-        (program.state / f"{record.id}.lock").unlink(missing_ok=True)
-    for name in "ab":
-        Path(program.directory / f"{name}.mp4").unlink()
-    program.run("resume", "--all", env=PASSWORD).check()
-    assert not [path for path in program.state.iterdir() if re.fullmatch("[0-9a-f]{8}.lock", path.name)]
-
-
 def cron(program):
     """Runs the line as cron does: with the home directory, and hardly any other variable."""
     command = CRONTAB.split(maxsplit=5)[5]
