@@ -14,7 +14,7 @@ from hivestub.fault_arguments import Lock
 from program import private, wait_until
 from records import only_record, records
 from test_jobs import under_way
-from uploads import PASSWORD, TUS, begin, is_delivered, kinds, of_kind, sent, sha256, stop
+from uploads import PASSWORD, begin, is_delivered, kinds, of_kind, sent, sha256, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 ROOT = Path(__file__).resolve().parents[2]
