@@ -56,23 +56,41 @@ public final class Uploader {
   public func upload(
     count: Int, request: (Int) -> UploadRequest, cancellation: Cancellation = Cancellation(), observer: UploadObserver
   ) {
-    var waiting = (0..<count).makeIterator()
-    var upcoming: (index: Int, request: UploadRequest)?
-    var begun = 0
+    var next = 0
+    upload(
+      hasNext: { next < count },
+      next: {
+        guard next < count else { return nil }
+        defer { next += 1 }
+        return request(next)
+      }, cancellation: cancellation, observer: observer)
+  }
+
+  /// The same for recordings whose number is not known. Their indices are in the order in which they are requested.
+  /// - Parameters:
+  ///   - hasNext: whether there is another request.
+  ///   - next: creates the next request; nil if there are no more.
+  package func upload(
+    hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
+    observer: UploadObserver
+  ) {
+    var upcoming: UploadRequest?
+    var count = 0
     EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
-      begun < count
+      upcoming != nil || hasNext()
     } skip: {
-      if upcoming == nil, let index = waiting.next() { upcoming = (index, request(index)) }
-      guard let (index, request) = upcoming, let error = endAtOnce(request) else { return false }
+      upcoming = upcoming ?? next()
+      guard let request = upcoming, let error = endAtOnce(request) else { return false }
       upcoming = nil
-      begun = index + 1
-      observer.onBegin(index)
-      observer.onEnd(index, .failure(error))
+      observer.onBegin(count)
+      observer.onEnd(count, .failure(error))
+      count += 1
       return true
     } next: {
-      guard let (index, request) = upcoming, let slot = slots.popLast() else { return nil }
+      guard let request = upcoming, let slot = slots.popLast() else { return nil }
       upcoming = nil
-      begun = index + 1
+      let index = count
+      count += 1
       observer.onBegin(index)
       let hooks = DriverHooks(
         onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) },
@@ -88,8 +106,11 @@ public final class Uploader {
       job.note(error)
       observer.onEnd(job.index, .failure(error))
     }
-    if let upcoming { observer.onEnd(upcoming.index, .failure(.cancelled(hasSentAll: false))) }
-    while let index = waiting.next() { observer.onEnd(index, .failure(.cancelled(hasSentAll: false))) }
+    while (upcoming ?? next()) != nil {
+      upcoming = nil
+      observer.onEnd(count, .failure(.cancelled(hasSentAll: false)))
+      count += 1
+    }
   }
 }
 

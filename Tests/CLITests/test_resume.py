@@ -203,6 +203,84 @@ def test_options_that_are_given_now_count(hive, program, recording):
     assert (stub.recordings[0].label, stub.recordings[0].event_date) == ("right", "2026-02-28")
 
 
+TRANSIENT = [
+    ["--limit-rate", "50M"], ["--stall-timeout", "20s"], ["--max-time", "1h"], ["--retry-max-delay", "1s"], ["--label", "now"],
+    ["--header", "X-Now: yes"], ["--insecure"], ["--congestion", "reno"], ["--chunk-size", "1M"], ["-v"], ["--shared-secrets"],
+    ["--proxy", ""], ["--max-memory", "64G"],
+]
+
+
+@pytest.mark.parametrize("options", TRANSIENT, ids=" ".join)
+def test_options_that_are_given_now_count_for_this_time_only(program, interrupted, options):
+    stub, record = interrupted("--retry-max-delay", "3s", "--header", "X-Then: yes")
+    stub.set_faults("head/status=503")
+    assert program.run("resume", record.id, *options, env=PASSWORD).code == 9
+    assert only_record(program).document["note"] == record.document["note"]
+
+
+def test_an_upload_that_starts_over_keeps_the_options_of_its_record(program, interrupted):
+    stub, record = interrupted("--label", "then")
+    stub.set_faults("head/gone=404@1", "patch/status=503")
+    assert program.run("resume", "--all", "--label", "now", "--limit-rate", "90M", env=PASSWORD).code == 9
+    changed = only_record(program)
+    assert changed.upload_path != record.upload_path and changed.document["note"] == record.document["note"]
+    stub.set_faults()
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert stub.recordings[0].label == "then"
+
+
+def test_options_of_a_later_version_stay_in_the_record(program, interrupted):
+    stub, record = interrupted()
+    note = record.document["note"] + " from-the-future=yes"
+    record.write(note=note)
+    stub.set_faults("head/status=503")
+    private(program.directory / "password", "secret")
+    assert program.run("resume", "--all", env=PASSWORD).code == 9
+    assert only_record(program).document["note"] == note
+    assert program.run("resume", "--all", "--user", "uploader", "--password-file", "password").code == 9
+    assert "from-the-future=yes" in only_record(program).document["note"]
+
+
+@pytest.mark.parametrize("options", [["--user", "uploader", "--password-file", "new"], ["--netrc-file", "netrc"]], ids=" ".join)
+def test_other_credentials_are_those_of_the_next_time_too(program, interrupted, tmp_path, options):
+    private(tmp_path / "old", "wrong")
+    stub, record = interrupted("--header-file", private(tmp_path / "headers", "X-Key: k"))
+    before = record.document["note"].replace("user=uploader", f"user=somebody password-file={tmp_path}/old")
+    record.write(note=before)
+    assert program.run("resume", "--all").code == 6
+    private(tmp_path / "new", "secret")
+    private(tmp_path / "netrc", "machine 127.0.0.1 login uploader password secret")
+    stub.set_faults("head/status=503")
+    assert program.run("resume", record.id, *options, "--max-time", "1h").code == 9
+    note = only_record(program).document["note"]
+    assert "somebody" not in note and "/old" not in note and "max-time" not in note and "header-file=" in note
+    assert f"{tmp_path}/{options[-1]}" in note
+    stub.set_faults()
+    program.run("resume", "--all", cwd="/").check()
+    assert is_delivered(stub, tmp_path / "gig.mp4")
+
+
+def test_a_permission_is_kept_with_the_credentials_that_need_it(program, interrupted, tmp_path):
+    stub, record = interrupted()
+    (tmp_path / "open").write_text("secret")
+    (tmp_path / "open").chmod(0o644)
+    stub.set_faults("head/status=503")
+    options = ["--user", "uploader", "--password-file", "open"]
+    assert program.run("resume", record.id, *options).code == 2
+    assert program.run("resume", record.id, *options, "--shared-secrets").code == 9
+    stub.set_faults()
+    program.run("resume", "--all").check()
+
+
+@pytest.mark.parametrize("off", ["0", "off"])
+def test_the_rate_of_the_record_can_be_lifted(program, interrupted, tmp_path, off):
+    """At the record's rate, it would take hours."""
+    stub, record = interrupted()
+    record.write(note=record.document["note"] + " limit-rate=100")
+    program.run("resume", "--all", "--limit-rate", off, env=PASSWORD).check()
+    assert is_delivered(stub, tmp_path / "gig.mp4")
+
+
 def test_the_way_of_requests_is_kept(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, "--method-override", "--chunk-size", "2M", at=2_500_000)

@@ -19,7 +19,7 @@ def test_two_processes_never_work_on_one_upload(hive, program, recording, way):
     if way == "cancel":
         result = program.run("cancel", upload, env=PASSWORD)
     else:
-        result = go_on(program, stub, file, way)
+        result = go_on(program, stub, file, way, *(["--strict"] if way == "resume --all" else []))
     assert result.code == 11, result
     assert upload in result.err
     assert running.process.poll() is None
@@ -53,7 +53,7 @@ def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hi
     stub.set_faults("PATCH/slow-read=1.5e6@1")
     slow = program.start("resume", "--all", env=PASSWORD)
     wait_until(lambda: of_kind(stub, "patch"))
-    assert program.run("resume", "--all", env=PASSWORD).code == 11
+    program.run("resume", "--all", env=PASSWORD).check()
     assert slow.wait().code == 0
     assert sent(stub) == 2 * (SIZE - AT)
     assert {recording.sha256 for recording in stub.recordings} == {sha256(first), sha256(second)}
@@ -155,8 +155,8 @@ def test_a_command_without_what_it_is_about_is_a_usage_error(run, arguments):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["resume", "--all", "--server", "http://x"], ["resume", "--all", "--tus-url", "http://x"],
-     ["resume", "--all", "--multipart-url", "http://x"], ["resume", "--all", "--forget"], ["resume", "--all", "-j", "2"],
+    [["resume", "--all", "--protocol", "tus"], ["resume", "--all", "--threshold", "1"], ["resume", "--all", "--forget"],
+     ["cancel", "x", "-j", "2"], ["cancel", "x", "--server", "http://x"], ["send", "x", "--strict"],
      ["cancel", "x", "--label", "L"], ["cancel", "x", "--all"], ["delete", "x", "--all"], ["list", "--all"],
      ["list", "--user", "x"], ["send", "x", "--all"], ["send", "x", "--forget"],
      ["resume", "--all", "--prune", "1d"]],

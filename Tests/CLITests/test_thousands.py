@@ -122,3 +122,17 @@ def test_a_record_of_version_0_1_continues(hive, program, recording):
     assert result.code == 0 and "warning" not in result.err, result
     assert is_delivered(stub, file) and of_kind(stub, "create") == []
     assert read_record(program.state / f"{record.id}.delivered").document["delivered_at"] > 0
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_uploads_that_wait_to_be_resumed_take_no_memory(program, files, tmp_path, jobs):
+    few_state = tmp_path / "few"
+    names = files(COUNT)
+    assert refused(program, names[:50], "--state-dir", few_state, cwd=tmp_path).code == 4
+    assert refused(program, names, cwd=tmp_path).code == 4
+    resume = ["resume", "--all", "--quiet", "-j", jobs]
+    few = program.run(*resume, "--state-dir", few_state, env=PASSWORD, measure=True)
+    many = program.run(*resume, env=PASSWORD, measure=True)
+    assert few.code == many.code == 4
+    assert (few.err.count("recording-"), many.err.count("recording-")) >= (49, COUNT - 1)
+    assert_flat(program, few, many, MORE_KIB)

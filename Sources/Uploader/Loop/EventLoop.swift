@@ -45,6 +45,10 @@ final class EventLoop<Worker: Machine> {
   /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ skip: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
+    guard machines.count < count else { return }
+    // Looking for the next machine can take long, for example on a slow disk.
+    let began = shim_monotonic_milliseconds()
+    defer { extendDeadlines(ofOthersThan: nil, since: began) }
     var skipped = 0
     while machines.count < count {
       if skipped % Limits.skippedFileCount == 0, cancellation.isCancelled { return }
@@ -124,8 +128,8 @@ final class EventLoop<Worker: Machine> {
     ended(machine, error)
   }
 
-  private func extendDeadlines(ofOthersThan machine: Worker, since began: Int64) {
-    guard machines.count > 1 else { return }
+  private func extendDeadlines(ofOthersThan machine: Worker?, since began: Int64) {
+    guard machines.contains(where: { $0 !== machine }) else { return }
     let milliseconds = shim_monotonic_milliseconds() - began
     guard milliseconds >= Limits.longStepMilliseconds else { return }
     for other in machines where other !== machine { other.extendDeadlines(by: milliseconds) }

@@ -9,23 +9,24 @@ extension StateDirectory {
   /// Visits all valid records, oldest first. Damaged ones are renamed to `….damaged`, and those of other versions are left
   /// alone.
   package func walk(_ selection: Selection, _ body: (UploadRecord) -> Void) throws(StateError) {
-    let order = Order()
-    var hasMore = true
-    while hasMore {
-      try visit(selection) { order.records.offer(OldestFirst.Entry(createdAt: $0.createdAt, number: $1.number)) }
-      let round = order.records.take()
-      for entry in round.entries {
-        // Unreadable records have just been reported.
-        if let record = try? self.record(entry.number, selection) { body(record) }
-      }
-      hasMore = round.hasMore
-    }
+    let walk = walk(selection)
+    while let record = try walk.next() { body(record) }
   }
 
-  private final class Order { var records = OldestFirst(capacity: Limits.orderedRecordCount) }
+  /// The same, one record at a time.
+  package func walk(_ selection: Selection) -> RecordWalk { RecordWalk(self, selection) }
+
+  /// The number of records that are not delivered.
+  package func openCount() throws(StateError) -> Int {
+    let counter = Counter()
+    try visitNames { if !$0.isDelivered { counter.count += 1 } }
+    return counter.count
+  }
+
+  private final class Counter { var count = 0 }
 
   /// Both files exist if a power cut interrupted a delivery.
-  private func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
+  fileprivate func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
     let id = RecordName.id(number)
     return selection == .all ? try current(id) : try read(RecordName(number: number, isDelivered: false).text)
   }
@@ -101,5 +102,37 @@ extension StateDirectory {
     guard !found.isAmbiguous else { throw .ambiguousID(id) }
     guard let record = try current(whole) else { throw .noSuchRecord(id) }
     return record
+  }
+}
+
+/// A walk through records, oldest first.
+package final class RecordWalk {
+  private let directory: StateDirectory
+  private let selection: StateDirectory.Selection
+  private var order = OldestFirst(capacity: Limits.orderedRecordCount)
+  /// Newest first.
+  private var round: [OldestFirst.Entry] = []
+  private var hasMore = true
+
+  fileprivate init(_ directory: StateDirectory, _ selection: StateDirectory.Selection) {
+    self.directory = directory
+    self.selection = selection
+  }
+
+  /// - Returns: nil after the last one.
+  package func next() throws(StateError) -> UploadRecord? {
+    while true {
+      while let entry = round.popLast() {
+        // Unreadable records have just been reported.
+        if let record = try? directory.record(entry.number, selection) { return record }
+      }
+      guard hasMore else { return nil }
+      try directory.visit(selection) { [self] in
+        order.offer(OldestFirst.Entry(createdAt: $0.createdAt, number: $1.number))
+      }
+      let (entries, hasMore) = order.take()
+      round = entries.reversed()
+      self.hasMore = hasMore
+    }
   }
 }

@@ -185,6 +185,14 @@ package final class StateDirectory {
   /// - Returns: nil if another process has locked it.
   package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), isName: true) }
 
+  /// Whether another process is working on the upload. It may begin to at any time.
+  package func isLocked(_ id: String) -> Bool {
+    // Held, so that a process that is about to resume the upload waits for a moment and does not find it locked.
+    guard let creation = try? lockForCreation() else { return false }
+    defer { withExtendedLifetime(creation) {} }
+    do throws(StateError) { return try lock(file: file(id + ".lock"), mustExist: true) == nil } catch { return false }
+  }
+
   /// Locks the directory, in order to look for a record and create one.
   /// - Returns: nil if another process has locked it for the moment.
   func lockForCreation() throws(StateError) -> StateLock? {

@@ -7,15 +7,15 @@ enum Command: String, CaseIterable {
     switch option {
     case .help, .json, .stateDir, .config, .to: true
     case .again: self == .send
-    case .all: self == .resume
+    case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list: false
-    case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: self == .send
+    case .server, .multipartURL, .tusURL, .jobs: self == .send || self == .resume
+    case .protocolChoice, .threshold: self == .send
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
       .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress,
       .jsonProgress, .metadata:
       self == .send || self == .resume
-    case .jobs: self == .send
     default: true
     }
   }

@@ -11,6 +11,6 @@ enum Option: Int32 {
   case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
-  case again, all, forget, prune
+  case again, all, strict, forget, prune
   case progress, json, jsonProgress, quiet, verbose, help
 }

@@ -111,6 +111,7 @@ enum OptionTable {
       [
         .init(.again, "again", nil, "send recordings again that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
+        .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
         .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
         .init(.prune, "prune", "AGE", "drop delivered and failed records older than this whose files are gone"),
       ]

@@ -3,6 +3,8 @@ import Uploader
 /// The command line of `send`, parsed and checked. `resume` builds one from the options in a record.
 struct SendArguments {
   private(set) var common = CommonArguments()
+  /// The options that `common` comes from.
+  private var commonOptions: [GivenOption] = []
   private(set) var files = Operands()
   private(set) var progress = Report.ProgressStyle.automatic
   private(set) var jobs = 1
@@ -17,8 +19,10 @@ struct SendArguments {
   /// The request for any of the files, without the file itself.
   private var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
-  /// - Parameter upload: the ID of the upload to resume; nil for a new one.
-  init(options: [GivenOption], files: Operands, upload: String? = nil) throws(UsageError) {
+  /// - Parameters:
+  ///   - upload: the ID of the upload to resume; nil for a new one.
+  ///   - note: the options to keep in its record; nil for those given.
+  init(options: [GivenOption], files: Operands, upload: String? = nil, note: String? = nil) throws(UsageError) {
     self.files = files
     template.upload = upload
     for given in options { try apply(given) }
@@ -48,14 +52,11 @@ struct SendArguments {
       template.destination = tusURL.map { .tus($0) } ?? .multipart(target)
     }
     template.extraFields = (server == nil ? form.fields : []) + extraFields
-    template.note = StoredOptions.text(of: options, eventDate: server == nil ? nil : form.eventDate)
+    template.note = note ?? StoredOptions.text(of: options, eventDate: server == nil ? nil : form.eventDate)
   }
 
   /// Where all files go.
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
-
-  /// The ID of the upload to resume; nil for new ones.
-  var upload: String? { template.upload }
 
   /// Whether a record is required, because a tus upload cannot be resumed without one.
   var needsState: Bool { template.requiresTus }
@@ -67,10 +68,19 @@ struct SendArguments {
     return request
   }
 
+  /// Whether both have the same configuration, so that one ``Uploader`` can serve both.
+  func sharesConfiguration(with other: SendArguments) -> Bool {
+    target.origin == other.target.origin
+      && commonOptions.elementsEqual(other.commonOptions) { $0.option == $1.option && $0.argument == $1.argument }
+  }
+
   // MARK: Options
 
   private mutating func apply(_ given: GivenOption) throws(UsageError) {
-    if try common.apply(given) { return }
+    if try common.apply(given) {
+      commonOptions.append(given)
+      return
+    }
     switch given.option {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()

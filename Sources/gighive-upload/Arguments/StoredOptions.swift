@@ -30,6 +30,26 @@ enum StoredOptions {
     return given.filter { $0.place != nil } + stored + given.filter { $0.place == nil }
   }
 
+  /// The options to keep in the record of an upload that is resumed. Options given now are not kept, except for credentials: if
+  /// those of the record no longer work, the next `resume` must not need to be told again.
+  static func text(of note: String, with given: [GivenOption]) -> String {
+    let sources = given.filter { $0.place == nil && ($0.option.isCredential || $0.option == .headerFile) }
+    guard !sources.isEmpty else { return note }
+    let replacesCredentials = sources.contains { $0.option.isCredential }
+    let permission = given.filter { $0.place == nil && $0.option == .sharedSecrets }
+    let kept = note.split(separator: " ").filter { word in
+      // Words unknown to this version are kept.
+      guard let option = description(ofWord: word)?.option else { return true }
+      return !(replacesCredentials && option.isCredential) && !(sources + permission).contains { $0.option == option }
+    }
+    return (kept.map { String($0) } + [text(of: sources + permission, eventDate: nil)]).joined(separator: " ")
+  }
+
+  /// Whether the options in a record name their destination in this way.
+  static func name(_ destination: Option, in note: String) -> Bool {
+    note.split(separator: " ").contains { description(ofWord: $0)?.option == destination }
+  }
+
   /// Options that can be repeated, and that replace those of a record.
   private static func isList(_ option: Option) -> Bool {
     switch option {
@@ -42,9 +62,8 @@ enum StoredOptions {
   private static func options(in text: String) -> [GivenOption] {
     var options: [GivenOption] = []
     for word in text.split(separator: " ") {
-      let name = String(word.prefix { $0 != "=" })
-      let argument = Percent.decode(word.dropFirst(name.count + 1)) ?? []
-      guard let description = OptionTable.all.first(where: { $0.name == name }) else { continue }
+      let argument = Percent.decode(word.drop { $0 != "=" }.dropFirst()) ?? []
+      guard let description = description(ofWord: word) else { continue }
       options.append(GivenOption(option: description.option, argument: LocalPath(bytes: argument)))
     }
     return options
@@ -52,8 +71,8 @@ enum StoredOptions {
 
   private static func isKept(_ option: Option) -> Bool {
     switch option {
-    case .jobs, .stateDir, .progress, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .forget, .prune,
-      .maxMemory, .config, .to:
+    case .jobs, .stateDir, .progress, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict, .forget,
+      .prune, .maxMemory, .config, .to:
       false
     default: true
     }
@@ -61,6 +80,12 @@ enum StoredOptions {
 
   private static func takesArgument(_ option: Option) -> Bool {
     description(of: option)?.argument != nil
+  }
+
+  /// - Parameter word: `name` or `name=argument`.
+  private static func description(ofWord word: Substring) -> OptionDescription? {
+    let name = String(word.prefix { $0 != "=" })
+    return OptionTable.all.first { $0.name == name }
   }
 
   private static func description(of option: Option) -> OptionDescription? {

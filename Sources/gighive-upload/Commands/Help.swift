@@ -60,7 +60,10 @@ enum Help {
              gighive-upload resume --all [options]
 
       Resumes uploads that were interrupted or failed, with the options they were started with. Options given
-      here override those. If the password came from $GIGHIVE_PASSWORD, set it again.
+      here override those in this run; credentials replace those of the upload for good. If the password came
+      from $GIGHIVE_PASSWORD, set it again. --all passes over uploads that another process is working on, and
+      those whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to
+      that destination.
 
       """
     case .list:

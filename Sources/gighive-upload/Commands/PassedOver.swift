@@ -1,26 +1,51 @@
 import Uploader
 
-/// The uploads that `resume --all` passes over, because their files are missing. They are neither started nor failed.
-struct PassedOver {
+/// The uploads that `resume --all` passes over, because their files are missing or another process is working on them. They are
+/// neither started nor failed.
+final class PassedOver {
+  private let directory: StateDirectory
+  private let report: Report
+  /// Whether uploads that another process is working on are errors instead.
+  let isStrict: Bool
+  private let isVerbose: Bool
   private var goneCount = 0
   private var waitingCount = 0
+  private var busyCount = 0
 
-  /// Counts the upload if its file is missing.
+  init(_ directory: StateDirectory, _ report: Report, isStrict: Bool, isVerbose: Bool) {
+    self.directory = directory
+    self.report = report
+    self.isStrict = isStrict
+    self.isVerbose = isVerbose
+  }
+
+  /// Counts the upload if it cannot be resumed now.
   /// - Returns: whether it is passed over.
-  mutating func take(_ record: UploadRecord) -> Bool {
+  func take(_ record: UploadRecord) -> Bool {
     switch record.locateFile() {
     case .gone: goneCount += 1
     case .waitingForMedium: waitingCount += 1
     // What is wrong with a file that cannot be examined comes out when it is opened.
-    case .present, .unknown: return false
+    case .present, .unknown:
+      guard !isStrict, directory.isLocked(record.id) else { return false }
+      noteBusy(record.id)
     }
     return true
   }
 
+  /// Counts an upload that another process is working on.
+  func noteBusy(_ id: String) {
+    busyCount += 1
+    if isVerbose { report.diagnose("* " + id + ": another process is working on it; passed over.") }
+  }
+
   /// One line; nil if there were none.
   var text: String? {
-    let parts = [(goneCount, "gone"), (waitingCount, "waiting for its medium")].filter { $0.0 > 0 }
+    let parts = [
+      (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its medium"),
+      (busyCount, "in progress elsewhere"),
+    ].filter { $0.0 > 0 }
     if parts.isEmpty { return nil }
-    return "passed over: " + parts.map { String($0.0) + " whose file is " + $0.1 }.joined(separator: ", ") + "."
+    return "passed over: " + parts.map { String($0.0) + " " + $0.1 }.joined(separator: ", ") + "."
   }
 }

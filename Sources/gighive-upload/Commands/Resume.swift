@@ -7,52 +7,80 @@ enum Resume {
     let common = try CommonArguments(options)
     let isAll = options.contains { $0.option == .all }
     guard isAll != !operands.isEmpty else { throw UsageError("give upload IDs or --all.") }
-    let own = options.filter { $0.option != .all }
+    let filter = try DestinationFilter(options, isAll: isAll)
+    let isStrict = options.contains { $0.option == .strict }
+    guard isAll || !isStrict else { throw UsageError("--strict needs --all.") }
+    let own = options.filter { !isOwn($0.option) }
     let ceiling = try own.last { $0.option == .maxMemory }?.size()
     if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
 
+    let jobs = Int(try options.last { $0.option == .jobs }?.count(Settings.jobs) ?? 1)
     let progress = try own.last { $0.option == .progress }?.progressStyle() ?? .automatic
     let report = Report(common, progress: progress)
-    guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    let cancellation = SignalCancellation.begin()
-    var exitCode = ExitCode.delivered
+    let queue: ResumeQueue
     var count = 0
-    var passedOver = PassedOver()
-    func resume(_ record: UploadRecord) {
-      count += 1
-      let code = Resume.resume(record, own, report, cancellation)
-      if exitCode == ExitCode.delivered { exitCode = code }
-    }
     do throws(StateError) {
       if isAll {
-        try records.directory.walk(.open) { record in
-          // A recording that may be stored is sent again only when its ID is given.
-          if !record.mayBeStored, !passedOver.take(record) { resume(record) }
-        }
+        count = try records.directory.openCount()
+        let passedOver = PassedOver(records.directory, report, isStrict: isStrict, isVerbose: common.isVerbose)
+        queue = ResumeQueue(all: records.directory.walk(.open), filter, passedOver, with: own)
       } else {
-        for record in try records.named(operands) { resume(record) }
+        let named = try records.named(operands)
+        count = named.count
+        queue = ResumeQueue(named, with: own)
       }
     } catch { return Records.fail(error, report) }
-    if let text = passedOver.text { report.say(text) } else if count == 0 { report.say("nothing to resume.") }
+
+    let outcomes = Outcomes(report)
+    resume(queue, jobs: max(1, min(jobs, count)), outcomes, report)
+    if let failure = queue.failure { return Records.fail(failure, report) }
+    if let text = queue.passedOver?.text {
+      report.say(text)
+    } else if report.fileCount == 0 {
+      report.say("nothing to resume.")
+    }
     report.summarize()
-    return exitCode
+    return outcomes.exitCode
   }
 
-  private static func resume(
-    _ record: UploadRecord, _ own: [GivenOption], _ report: Report, _ cancellation: Cancellation
-  ) -> Int32 {
-    do throws(UsageError) {
-      let options = StoredOptions.options(in: record.note, with: own)
-      let arguments = try SendArguments(
-        options: options, files: Operands([LocalPath(bytes: record.path)]), upload: record.id)
-      return try Send.deliver(arguments, report, cancellation)
-    } catch {
-      // An upload that lacks something, such as its password, does not stop the others.
-      let index = report.add(Operands([LocalPath(bytes: record.path)]))
-      report.recorded(index, upload: record.id)
-      report.failed(index, record.id + ": " + error.message, exitCode: ExitCode.usage)
-      return ExitCode.usage
+  /// Whether the option is about the command, and not about one upload.
+  private static func isOwn(_ option: Option) -> Bool {
+    option.isDestination || option == .all || option == .strict || option == .jobs
+  }
+
+  /// Resumes uploads in their order. Those in a row that share a configuration share an ``Uploader``.
+  private static func resume(_ queue: ResumeQueue, jobs: Int, _ outcomes: Outcomes, _ report: Report) {
+    let cancellation = SignalCancellation.begin()
+    while let first = queue.peek() {
+      let arguments: SendArguments
+      let configuration: Configuration
+      do throws(UsageError) {
+        arguments = try first.arguments()
+        configuration = try arguments.common.configuration(for: arguments.target, report)
+      } catch {
+        // An upload that lacks something, such as its password, does not stop the others.
+        let index = report.add(first.file)
+        report.recorded(index, upload: first.id)
+        report.failed(index, first.id + ": " + error.message, exitCode: ExitCode.usage)
+        outcomes.note(ExitCode.usage, of: index)
+        _ = queue.next()
+        continue
+      }
+      func isNext() -> Bool {
+        guard let next = queue.peek() else { return false }
+        return next.sharesConfiguration(with: first)
+      }
+      let observer = outcomes.observer(
+        configuration, first: report.fileCount, isNamed: true, passedOver: queue.passedOver)
+      Uploader(configuration, jobs: jobs).upload(
+        hasNext: isNext,
+        next: {
+          guard isNext(), let next = queue.next(), let arguments = try? next.arguments() else { return nil }
+          report.recorded(report.add(next.file), upload: next.id)
+          return arguments.request(for: next.file)
+        }, cancellation: cancellation, observer: observer)
     }
   }
 }

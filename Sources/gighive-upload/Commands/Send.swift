@@ -22,7 +22,7 @@ enum Send {
   }
 
   /// Uploads the files of one command line.
-  static func deliver(
+  private static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
     let configuration = try arguments.common.configuration(for: arguments.target, report)
@@ -35,49 +35,11 @@ enum Send {
       report.warn(error.explanation)
     }
     let files = arguments.files
-    let first = report.add(files)
-    let outcome = Outcome()
-    var observer = UploadObserver()
-    observer.onBegin = { report.begin(first + $0) }
-    observer.onRecord = { report.recorded(first + $0, upload: $1) }
-    observer.onProgress = { report.progress(first + $0, $1) }
-    observer.onAnswer = { report.answered(first + $0, $1) }
-    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
-    observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
-    observer.onEnd = { index, result in
-      switch result {
-      case .success(let delivery): report.delivered(first + index, delivery)
-      case .failure(.delivered(let previous)): report.skipped(first + index, previous, isNamed: arguments.upload != nil)
-      case .failure(.cancelled) where shim_signal_received() == 0:
-        // Without a signal, only the loop cancels: it started no further file because the output was not read.
-        report.failed(first + index, unread(arguments.files[index]), exitCode: ExitCode.outputFailed)
-        outcome.note(ExitCode.outputFailed, of: index)
-      case .failure(let error):
-        let code = ExitCode.of(error, signal: shim_signal_received())
-        report.failed(first + index, error, exitCode: code)
-        outcome.note(code, of: index)
-      }
-    }
+    let outcomes = Outcomes(report)
+    let observer = outcomes.observer(configuration, first: report.add(files), isNamed: false)
     Uploader(configuration, jobs: min(arguments.jobs, files.count)).upload(
       count: files.count, request: { arguments.request(for: files[$0]) }, cancellation: cancellation,
       observer: observer)
-    return outcome.exitCode
-  }
-
-  private static func unread(_ file: LocalPath) -> String {
-    PrintableText.line(file.lastComponent)
-      + ": not started, because the output was not read within --max-time; nothing was sent."
-  }
-
-  /// The exit code of several files: that of the first file on the command line that failed.
-  private final class Outcome {
-    private var first = Int.max
-    private(set) var exitCode = ExitCode.delivered
-
-    func note(_ code: Int32, of index: Int) {
-      guard index < first else { return }
-      first = index
-      exitCode = code
-    }
+    return outcomes.exitCode
   }
 }

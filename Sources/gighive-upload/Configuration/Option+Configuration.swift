@@ -13,7 +13,7 @@ extension Option {
   /// Whether a configuration file can contain it. The others choose what one command does.
   var isAllowedInConfiguration: Bool {
     switch self {
-    case .help, .config, .to, .again, .all, .forget, .prune, .fileName: false
+    case .help, .config, .to, .again, .all, .strict, .forget, .prune, .fileName: false
     default: true
     }
   }

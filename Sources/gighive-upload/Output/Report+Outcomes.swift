@@ -59,6 +59,17 @@ extension Report {
     }
   }
 
+  /// An upload of `resume --all` that another process has begun to work on in the meantime.
+  func passedOver(_ index: Int, upload: String) {
+    defer { end(index, isDelivered: true) }
+    recorded(index, upload: upload)
+    passedOverCount += 1
+    guard isJSON else { return }
+    var line = event("skipped", index)
+    line.add("exit_code", Int64(ExitCode.delivered))
+    Console.out(line.finished())
+  }
+
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     failed(index, message(of: error, index), exitCode: exitCode)
   }

@@ -40,6 +40,7 @@ final class Report {
   var fileCount = 0
   var deliveredCount = 0
   var skippedCount = 0
+  var passedOverCount = 0
   private var isLineOpen = false
 
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
@@ -71,6 +72,14 @@ final class Report {
     return firstIndex
   }
 
+  /// Announces one more file, while others may still be in progress.
+  /// - Returns: its index.
+  func add(_ file: LocalPath) -> Int {
+    fileCount += 1
+    begin(file, fileCount - 1)
+    return fileCount - 1
+  }
+
   func begin(_ index: Int) {
     _ = position(index)
     if isJSON { Console.out(event("start", index).finished(), .message) }
@@ -84,11 +93,14 @@ final class Report {
   /// The position of the file's entry, which is created if needed.
   private func position(_ index: Int) -> Int {
     if let position = entries.firstIndex(where: { $0.index == index }) { return position }
-    let file = files[index - firstIndex]
+    begin(files[index - firstIndex], index)
+    return entries.count - 1
+  }
+
+  private func begin(_ file: LocalPath, _ index: Int) {
     entries.append(
       Entry(index: index, file: file, beganAtMilliseconds: shim_monotonic_milliseconds()))
     shim_note_begin()
-    return entries.count - 1
   }
 
   func entry(_ index: Int) -> Entry { entries[position(index)] }
@@ -201,9 +213,10 @@ final class Report {
 
   /// The last line when there are several files.
   func summarize() {
-    guard fileCount > 1 else { return }
+    let count = fileCount - passedOverCount
+    guard count > 1 else { return }
     let skipped = skippedCount > 0 ? ", " + String(skippedCount) + " skipped" : ""
-    say(String(deliveredCount) + " of " + String(fileCount) + " delivered" + skipped + ".")
+    say(String(deliveredCount) + " of " + String(count) + " delivered" + skipped + ".")
   }
 
   func closeLine() {

@@ -60,6 +60,23 @@ struct EventLoopTests {
     #expect(quick.extended >= 150 && slow.extended == 0)
   }
 
+  @Test func aLongSearchForTheNextMachineExtendsTheDeadlinesOfThoseAtWork() {
+    let first = ScriptedMachine { machine, _, now in
+      machine.extended > 0 ? nil : Wait(untilMilliseconds: now + 1)
+    }
+    var isFirst = true
+    EventLoop<ScriptedMachine>(Cancellation()).run(2) {
+      if isFirst {
+        isFirst = false
+        return first
+      }
+      usleep(150_000)
+      return nil
+    } ended: { _, _ in
+    }
+    #expect(first.extended >= 150)
+  }
+
   /// Runs the machines.
   /// - Returns: how they ended, in order.
   private func run(

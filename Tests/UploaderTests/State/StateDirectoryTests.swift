@@ -86,6 +86,23 @@ struct StateDirectoryTests {
     #expect(try directory.records(.all).map { $0.id } == ["aaaaaaaa", "dddddddd", "bbbbbbbb", "cccccccc"])
   }
 
+  @Test func aWalkGoesOnAfterTheRecordThatItStandsAtWasDelivered() throws {
+    let directory = try bench.open()
+    for (index, id) in ["aaaaaaaa", "bbbbbbbb", "cccccccc"].enumerated() {
+      try directory.write(record(id, createdAt: Int64(index)))
+    }
+    #expect(try directory.openCount() == 3)
+    let walk = directory.walk(.open)
+    for id in ["aaaaaaaa", "bbbbbbbb", "cccccccc"] {
+      var current = try #require(try walk.next())
+      #expect(current.id == id)
+      current.phase = .delivered
+      try directory.write(current)
+    }
+    #expect(try walk.next() == nil && walk.next() == nil)
+    #expect(try directory.openCount() == 0)
+  }
+
   @Test func filesThatAreNoRecordsAreLeftAlone() throws {
     let directory = try bench.open()
     for name in ["notes.txt", "5e1f0a77.lock", "directory.lock", "5e1f0a77.record.damaged", "record"] {
@@ -252,6 +269,19 @@ struct StateDirectoryTests {
     #expect(try bench.open().lock("aaaaaaaa") != nil)
     lock = nil
     #expect(try bench.open().lock("5e1f0a77") != nil)
+  }
+
+  @Test func whoAsksWhetherItIsLockedLeavesNoLock() throws {
+    let directory = try bench.open()
+    #expect(!directory.isLocked("5e1f0a77") && !bench.names.contains("5e1f0a77.lock"))
+    var lock = try bench.open().lock("5e1f0a77")
+    #expect(lock != nil && directory.isLocked("5e1f0a77") && !directory.isLocked("aaaaaaaa"))
+    lock = nil
+    #expect(!directory.isLocked("5e1f0a77"))
+    // A process that looks for the upload of a file is about to lock one: it is not disturbed.
+    let creation = try bench.open().lockForCreation()
+    #expect(creation != nil && !directory.isLocked("5e1f0a77"))
+    withExtendedLifetime(creation) {}
   }
 
   /// A process that opened the file before the holder removed it locks a file that no other process can find.

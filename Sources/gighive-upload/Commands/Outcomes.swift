@@ -1,0 +1,61 @@
+import CShims
+import Uploader
+
+/// The outcomes of the uploads of one command, as they are reported, and the exit code: that of the first upload, in their
+/// order, that failed.
+final class Outcomes {
+  private let report: Report
+  private var firstFailed = Int.max
+  private(set) var exitCode = ExitCode.delivered
+
+  init(_ report: Report) { self.report = report }
+
+  func note(_ code: Int32, of index: Int) {
+    guard index < firstFailed else { return }
+    firstFailed = index
+    exitCode = code
+  }
+
+  /// An observer that reports on uploads.
+  /// - Parameters:
+  ///   - first: the report's index of the first of them.
+  ///   - isNamed: whether they are uploads with an ID, as for `resume`.
+  ///   - passedOver: counts uploads that another process has begun to work on; nil if they are errors.
+  func observer(
+    _ configuration: Configuration, first: Int, isNamed: Bool, passedOver: PassedOver? = nil
+  ) -> UploadObserver {
+    let report = report
+    var observer = UploadObserver()
+    observer.onBegin = { report.begin(first + $0) }
+    observer.onRecord = { report.recorded(first + $0, upload: $1) }
+    observer.onProgress = { report.progress(first + $0, $1) }
+    observer.onAnswer = { report.answered(first + $0, $1) }
+    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
+    observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
+    observer.onEnd = { [self] index, result in
+      let index = first + index
+      switch result {
+      case .success(let delivery): report.delivered(index, delivery)
+      case .failure(.delivered(let previous)): report.skipped(index, previous, isNamed: isNamed)
+      case .failure(.conflict(let id)) where passedOver.map { !$0.isStrict } ?? false:
+        // It was not locked a moment ago.
+        report.passedOver(index, upload: id)
+        passedOver?.noteBusy(id)
+      case .failure(.cancelled) where shim_signal_received() == 0:
+        // Without a signal, only the loop cancels: it started no further file because the output was not read.
+        report.failed(index, unread(index), exitCode: ExitCode.outputFailed)
+        note(ExitCode.outputFailed, of: index)
+      case .failure(let error):
+        let code = ExitCode.of(error, signal: shim_signal_received())
+        report.failed(index, error, exitCode: code)
+        note(code, of: index)
+      }
+    }
+    return observer
+  }
+
+  private func unread(_ index: Int) -> String {
+    report.entry(index).name
+      + ": not started, because the output was not read within --max-time; nothing was sent."
+  }
+}

@@ -1,0 +1,278 @@
+"""`resume --all` as from cron: it passes over what it cannot do now, chooses by destination, and does several at once."""
+
+import base64
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hivestub.fault_arguments import Lock
+from program import private, wait_until
+from records import only_record, records
+from test_jobs import under_way
+from uploads import PASSWORD, begin, is_delivered, kinds, of_kind, sent, sha256, stop
+
+SIZE, AT = 6_000_000, 3_000_000
+ROOT = Path(__file__).resolve().parents[2]
+CRONTAB = "*/10 * * * * gighive-upload resume --all --quiet"
+
+
+@pytest.fixture
+def stopped(program, recording):
+    """Interrupted uploads, oldest first."""
+
+    def stopped(stub, *names, options=()):
+        files = [recording(SIZE, f"{name}.mp4") for name in names]
+        for file in files:
+            stop(program, stub, file, *options, at=AT)
+        return files
+
+    return stopped
+
+
+@pytest.fixture
+def password(tmp_path):
+    return ["--password-file", private(tmp_path / "password", "secret")]
+
+
+def in_order(program, *names):
+    """Gives the records this order, which is that of their seconds."""
+    for record in records(program):
+        record.write(created_at=1_700_000_000 + names.index(os.path.basename(record.source).decode().removesuffix(".mp4")))
+
+
+# What another process is working on.
+
+
+def test_what_another_process_is_working_on_is_passed_over(hive, program, recording, stopped):
+    stub = hive()
+    (other,) = stopped(stub, "other")
+    running = begin(program, stub, recording(SIZE), at=AT)
+    result = program.run("resume", "--all", env=PASSWORD).check()
+    assert result.out.endswith("passed over: 1 in progress elsewhere.\n") and "other.mp4: delivered" in result.out
+    assert "gig.mp4" not in result.out + result.err
+    assert is_delivered(stub, other) and running.process.poll() is None
+    running.end()
+
+
+def test_how_much_is_said_about_it(program, hive, recording):
+    stub = hive()
+    running = begin(program, stub, recording(SIZE), at=AT)
+    upload, before = only_record(program).id, only_record(program).file.read_bytes()
+    count = len(stub.requests)
+    for options, out, err in [
+        ([], "passed over: 1 in progress elsewhere.\n", ""),
+        (["--quiet"], "", ""),
+        (["--json"], "", ""),
+        (["-v"], "passed over: 1 in progress elsewhere.\n", f"* {upload}: another process is working on it; passed over.\n"),
+    ]:
+        result = program.run("resume", "--all", *options, env=PASSWORD).check()
+        assert (result.out, result.err) == (out, err), options
+    # Not even the password is asked for.
+    assert program.run("resume", "--all").check().err == ""
+    assert only_record(program).file.read_bytes() == before and len(stub.requests) == count
+    running.end()
+
+
+@pytest.mark.parametrize("which", ["--all --strict", "ID"])
+def test_on_request_it_is_an_error_that_names_it(program, hive, recording, which):
+    running = begin(program, hive(), recording(SIZE), at=AT)
+    upload = only_record(program).id
+    result = program.run("resume", *which.replace("ID", upload).split(), env=PASSWORD)
+    assert result.code == 11 and upload in result.err, result
+    running.end()
+
+
+def test_strict_is_for_all(run):
+    result = run("resume", "12345678", "--strict")
+    assert result.code == 2 and "--strict needs --all" in result.err, result
+
+
+@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
+def test_what_another_process_begins_in_the_meantime_is_passed_over_as_well(hive, program, stopped, strict):
+    """It is looked for while the first is sent, because there is a job to spare, but cannot begin beside it."""
+    stub = hive()
+    stopped(stub, "a")
+    (second,) = stopped(stub, "b", options=["--retry-max-delay", "2s"])
+    in_order(program, "a", "b")
+    stub.set_faults("PATCH/slow-read=1.5e6")
+    running = program.start("resume", "--all", "-j2", "--json", *strict, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "patch"))
+    stub.set_faults("PATCH/stall-after=1000")
+    upload = records(program)[1].id
+    other = program.start("resume", upload, env=PASSWORD)
+    wait_until(lambda: len(of_kind(stub, "patch")) == 2 and of_kind(stub, "patch")[1].body_bytes == 1000)
+    assert running.process.poll() is None
+    result = running.wait()
+    assert result.code == (11 if strict else 0), result
+    outcomes = {event["id"]: event["event"] for event in result.events if "exit_code" in event}
+    assert outcomes[upload] == ("failed" if strict else "skipped") and len(outcomes) == 2
+    assert (upload in result.err) == bool(strict)
+    assert other.process.poll() is None and not [item for item in stub.recordings if item.sha256 == sha256(second)]
+
+
+def cron(program):
+    """Runs the line as cron does: with the home directory, and hardly any other variable."""
+    command = CRONTAB.split(maxsplit=5)[5]
+    path = f"{program.path.parent}:/usr/bin:/bin"
+    variables = {"HOME": str(program.directory), "PATH": path, "XDG_STATE_HOME": str(program.state_home)}
+    return subprocess.run(
+        ["/bin/sh", "-c", command], env=variables, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+
+
+def test_the_documentation_has_the_line():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    lines = [line.strip() for page in pages for line in page.read_text().splitlines()
+             if re.match(r"\s*[*0-9][*/0-9,-]*( +[*0-9][*/0-9,-]*){4} +\S", line)]
+    assert lines and set(lines) == {CRONTAB}
+
+
+def test_cron_sends_no_mail_when_there_is_nothing_to_say(hive, program, recording, stopped, password):
+    if program.emulator:
+        pytest.skip("cron starts the program itself")
+    silent = (0, b"", b"")
+    result = cron(program)
+    assert (result.returncode, result.stdout, result.stderr) == silent, "no upload at all"
+    stub = hive()
+    gone, kept = stopped(stub, "gone", "kept", options=password)
+    gone.unlink()
+    stick = program.directory / "stick"
+    stick.mkdir()
+    stop(program, stub, recording(SIZE, "away.mp4", directory=stick), *password, at=AT)
+    stick.rename(program.directory / "pulled out")
+    running = begin(program, stub, recording(SIZE), at=AT)
+    for when in ("delivering", "passing over"):
+        result = cron(program)
+        assert (result.returncode, result.stdout, result.stderr) == silent, when
+        assert is_delivered(stub, kept)
+    running.end()
+    stub.stop()
+    result = cron(program)
+    assert result.returncode == 2 and result.stdout == b"" and b"GIGHIVE_PASSWORD" in result.stderr
+
+
+# One destination.
+
+
+def test_a_destination_chooses_uploads(hive, program, stopped, password):
+    one, two = hive(), hive()
+    (first,), (second,) = stopped(one, "a", options=password), stopped(two, "b", options=password)
+    result = program.run("resume", "--all", "--server", one.url.replace("http", "HTTP") + "/").check()
+    assert "a.mp4: delivered" in result.out and "b.mp4" not in result.out + result.err
+    assert is_delivered(one, first) and two.requests == []
+    program.run("resume", "--all", "--server", one.url).check()
+    assert two.requests == []
+    program.run("resume", "--all").check()
+    assert is_delivered(two, second)
+
+
+@pytest.mark.parametrize(("option", "count"), [("--tus-url", 1), ("--server", 0), ("--multipart-url", 0)])
+def test_the_kind_of_the_destination_counts(hive, program, recording, option, count):
+    """A GigHive and a tus server can have the same URL."""
+    stub, file = hive("PATCH/stall-after=1000000"), recording(SIZE)
+    running = program.start("send", "--tus-url", stub.url + "/tus/", file)
+    wait_until(lambda: of_kind(stub, "patch") and of_kind(stub, "patch")[0].body_bytes == 1_000_000)
+    running.end()
+    stub.set_faults()
+    result = program.run("resume", "--all", option, stub.url + "/tus/").check()
+    assert result.out.count("delivered") == count and (count or result.out == "nothing to resume.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["12345678", "--server", "http://x"], "--server filters --all"), (["12345678", "--tus-url=http://x"], "--tus-url filters --all"),
+     (["--all", "--server", "http://x", "--tus-url", "http://x"], "one destination"), (["--all", "--server", "x"], "--server"),
+     (["--all", "-j", "0"], "1 to 16"), (["--all", "-j", "17"], "1 to 16"), (["--all", "--jobs", "x"], "1 to 16")],
+)
+def test_wrong_choices_are_usage_errors(run, arguments, words):
+    result = run("resume", *arguments)
+    assert result.code == 2 and words in result.err and len(result.err.splitlines()) == 1, result
+
+
+# Several at once.
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 16])
+@pytest.mark.parametrize("which", ["--all", "IDs"])
+def test_all_are_delivered_with_any_number_of_jobs(any_hive, program, stopped, which, jobs):
+    hive = any_hive()
+    files = stopped(hive, *"abcd")
+    chosen = ["--all"] if which == "--all" else [record.id for record in records(program)]
+    result = program.run("resume", *chosen, "-j", jobs, "--json", env=PASSWORD).check()
+    assert [event["event"] for event in result.events].count("delivered") == 4
+    assert {item.sha256 for item in hive.recordings} == set(map(sha256, files)) and sent(hive) == 4 * (SIZE - AT)
+    assert kinds(hive).count("create") == 0
+
+
+def test_as_many_as_wanted_are_under_way_at_once(hive, program, recording):
+    """Whatever their forms are."""
+    stub = hive()
+    for number in range(5):
+        stop(program, stub, recording(SIZE, f"{number}.mp4"), "--label", f"Song {number}", at=AT)
+    stub.set_faults("PATCH/stall-after=1000")
+    running = program.start("resume", "--all", "--jobs", "3", env=PASSWORD)
+    wait_until(lambda: sum(request.body_bytes == 1000 for request in of_kind(stub, "patch")) == 3)
+    time.sleep(0.2)
+    assert under_way(stub) == 3 and len(of_kind(stub, "patch")) == 3
+    running.signal(signal.SIGTERM)
+    assert running.wait(10).code == 143
+    stub.set_faults()
+    program.run("resume", "--all", "-j3", env=PASSWORD).check()
+    assert {item.label for item in stub.recordings} == {f"Song {number}" for number in range(5)}
+
+
+def test_credentials_are_read_once_for_uploads_that_share_them(hive, program, stopped, tmp_path):
+    stub = hive()
+    files = stopped(stub, *"abc")
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("secret\n"), daemon=True)
+    writer.start()
+    program.run("resume", "--all", "-j2", "--user", "uploader", "--password-file", tmp_path / "pipe").check()
+    writer.join()
+    assert len(stub.recordings) == len(files)
+
+
+def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tmp_path):
+    stubs = [hive(user="uploader", password="secret"), hive(user="uploader", password="another")]
+    words = ["secret", "another"]
+    for number in (0, 1, 0, 1):
+        name = f"{number}-{len(records(program))}"
+        private(tmp_path / words[number], words[number])
+        stopped(stubs[number], name, options=["--password-file", words[number]])
+    program.run("resume", "--all", "-j4").check()
+    assert [len(stub.recordings) for stub in stubs] == [2, 2]
+    for stub, word in zip(stubs, words):
+        expected = "Basic " + base64.b64encode(f"uploader:{word}".encode()).decode()
+        assert {request.header("Authorization") for request in of_kind(stub, "patch")} == {expected}
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_records(hive, program, stopped, jobs):
+    """Whatever fails first in time: the server refuses the first, and the second fails without a server."""
+    stub = hive()
+    files = stopped(stub, *"abcd")
+    in_order(program, *"abcd")
+    stub.uploads[0].lock.linger(3600, Lock(3600))
+    files[1].write_bytes(b"another one")
+    result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
+    assert result.code == 11, result
+    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
+    assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
+    failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]
+    assert failed == ([11, 3] if jobs == 1 else [3, 11])
+
+
+def test_a_signal_ends_all_and_each_is_reported(hive, program, stopped):
+    stub = hive()
+    stopped(stub, *"abcd")
+    stub.set_faults("PATCH/stall-after=1000")
+    running = program.start("resume", "--all", "-j2", "--json", env=PASSWORD)
+    wait_until(lambda: sum(request.body_bytes == 1000 for request in of_kind(stub, "patch")) == 2)
+    running.signal(signal.SIGTERM)
+    result = running.wait(10)
+    assert result.code == 143
+    assert [event["exit_code"] for event in result.events if "exit_code" in event] == [143] * 4
