@@ -18,7 +18,7 @@ from program import HANGS_AFTER_SECONDS, private
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))]
-RUN = ["README.md", "docs/guide.md", "docs/faq.md"]
+RUN = ["README.md", "docs/guide.md"]
 
 
 def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
