@@ -3,7 +3,7 @@
 A page's shell code is in fenced blocks. What a block is, its language says:
   sh, cron   commands to copy: each `gighive-upload …` must be one that the program can parse
   console    the same; on the pages in RUN, they are also run against HiveStub, and must print what is shown below them
-  ini        on the pages in RUN, the configuration file of the commands that follow
+  ini        a configuration file, on the pages in RUN that of the commands that follow; or a unit of systemd
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
     """The fenced blocks in these languages, in order: language and text."""
     found = re.findall(r"^ *```(\w+)\n(.*?)^ *```$", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
     return [(language, text) for language, text in found if language in languages]
+
+
+def configurations(page: str) -> list[str]:
+    """Those of the program: units of systemd begin with a section."""
+    return [text for _, text in blocks(page, "ini") if not text.startswith("[")]
 
 
 def lines(text: str) -> list[str]:
@@ -58,7 +63,7 @@ def arguments(line: str) -> list[list[str]]:
         elif word == "gighive-upload" or word.endswith("bin/gighive-upload"):
             current = []
             found.append(current)
-    return found
+    return [command for command in found if command]  # a file's name alone, as of `chmod`, is no command
 
 
 @pytest.mark.parametrize(
@@ -91,6 +96,18 @@ def test_every_command_can_be_parsed(page, run):
 def test_a_misspelt_option_is_noticed(run):
     command = arguments("gighive-upload send gig.mp4 --server https://gighive --labell x")[0]
     assert run(*command, "--help", retries=None).code == 2
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if configurations(page)])
+def test_every_configuration_file_is_accepted(page, run, tmp_path):
+    for text in configurations(page):
+        file = private(tmp_path / "gighive-upload.conf", text)
+        outcome = run("list", "--config", file)
+        assert outcome.code == 0, f"{page}: {outcome.err}"
+
+
+def test_a_misspelt_option_in_a_configuration_file_is_noticed(run, tmp_path):
+    assert run("list", "--config", private(tmp_path / "gighive-upload.conf", "servre = https://gighive\n")).code == 2
 
 
 @pytest.mark.parametrize("page", RUN)
