@@ -102,7 +102,7 @@ def test_a_misspelt_option_is_noticed(run):
 def test_every_configuration_file_is_accepted(page, run, tmp_path):
     for text in configurations(page):
         file = private(tmp_path / "gighive-upload.conf", text)
-        outcome = run("list", "--config", file)
+        outcome = run("list", "--config", file, "--state-dir", tmp_path / "state")
         assert outcome.code == 0, f"{page}: {outcome.err}"
 
 
