@@ -1,4 +1,4 @@
-"""The README and the guide agree with the program, the library and the measurements."""
+"""README and docs agree with the program, the library, the measurements and each other."""
 
 import re
 from pathlib import Path
@@ -40,3 +40,18 @@ def test_the_two_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make ([a-z]+)", README, re.MULTILINE) + re.findall(r"`make ([a-z]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_link_leads_to_a_page_and_a_heading():
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    for page in pages:
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
+            path = page.parent / target if target else page
+            assert path.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(path), f"{page.name}: {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
