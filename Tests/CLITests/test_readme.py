@@ -1,4 +1,4 @@
-"""The README agrees with the program and the library."""
+"""README and docs agree with the program, the library, the measurements and each other."""
 
 import re
 from pathlib import Path
@@ -13,19 +13,22 @@ def test_the_example_is_the_one_that_is_compiled():
     assert example == (ROOT / "Tests" / "LibraryExample" / "main.swift").read_text()
 
 
-def test_every_option_of_the_readme_exists(run):
-    known = set(re.findall(r"--[a-z-]+", run("help", "send").out))
-    commands = re.findall(r"gighive-upload send.*?(?=```|\n\n)", README, re.DOTALL)
-    used = {option for command in commands for option in re.findall(r"(?<![\w-])--[a-z-]+", command)}
-    assert len(used) > 10
-    assert used <= known
+def test_every_exit_code_is_in_the_guide(run):
+    """As in the help, 130 and 143 share a row."""
+    table = (ROOT / "docs" / "guide.md").read_text().partition("| exit code |")[2].partition("\n\n")[0]
+    codes = re.findall(r"^\| ([0-9, ]+) \|", table, re.MULTILINE)
+    assert codes == re.findall(r"^  ([0-9]+(?:, [0-9]+)?)  ", run("help", "send").out.partition("Exit codes:")[2], re.MULTILINE)
+    assert len(codes) == 16
 
 
-def test_every_exit_code_is_in_the_readme(run):
-    """Several codes share a row: `| 1 · 2 |`."""
-    table = README.partition("| exit code |")[2].partition("\n\n")[0]
-    codes = {code for row in re.findall(r"^\| ([0-9 ·]+) \|", table, re.MULTILINE) for code in row.split(" · ")}
-    assert codes == {*map(str, range(15)), "130", "143"}
+def test_every_figure_of_the_readme_is_in_a_generated_page():
+    """After a new measurement, the README has to quote it."""
+    generated = "".join((ROOT / "docs" / page).read_text() for page in ("performance.md", "memory.md"))
+    known = set(re.findall(r"[0-9]+\.[0-9]+", generated))
+    section = README.partition("## Speed and memory")[2].partition("\n## ")[0]
+    quoted = set(re.findall(r"[0-9]+\.[0-9]+", section))
+    assert len(quoted) > 10
+    assert quoted <= known
 
 
 def test_every_command_is_in_the_readme(run):
@@ -37,3 +40,18 @@ def test_the_two_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make ([a-z]+)", README, re.MULTILINE) + re.findall(r"`make ([a-z]+)", README):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_every_link_leads_to_a_page_and_a_heading():
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    for page in pages:
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
+            path = page.parent / target if target else page
+            assert path.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(path), f"{page.name}: {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

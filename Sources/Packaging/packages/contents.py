@@ -53,9 +53,9 @@ class Build:
             files.append(File(f"share/man/man1/{page.name}.gz", gzip.compress(page.read_bytes(), 9, mtime=0)))
         for name, path in COMPLETIONS.items():
             files.append(File(path, (self.reference / "completions" / name).read_bytes()))
-        documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-        for document in documents:
-            files.append(File(f"share/doc/gighive-upload/{document.name}", document.read_bytes()))
+        pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg")]
+        for document in [ROOT / "README.md", *pages]:
+            files.append(File(f"share/doc/gighive-upload/{document.relative_to(ROOT)}", document.read_bytes()))
         return files
 
 
