@@ -121,7 +121,7 @@ def package(build: Build, output: Path) -> Path:
 def _documents(build: Build) -> list[File]:
     changelog = (
         f"gighive-upload ({build.version}) unstable; urgency=medium\n\n"
-        f"  * Release {build.version}. What changed is in CHANGELOG.md.\n\n -- {MAINTAINER}  {build.date}\n"
+        f"  * Release {build.version}. What changed is in docs/CHANGELOG.md.\n\n -- {MAINTAINER}  {build.date}\n"
     )
     directory = "share/doc/gighive-upload"
     return [
