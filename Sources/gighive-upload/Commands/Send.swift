@@ -42,7 +42,7 @@ enum Send {
     observer.onRecord = { report.recorded(first + $0, upload: $1) }
     observer.onProgress = { report.progress(first + $0, $1) }
     observer.onAnswer = { report.answered(first + $0, $1) }
-    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
+    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retryLimit) }
     observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
     observer.onEnd = { index, result in
       switch result {

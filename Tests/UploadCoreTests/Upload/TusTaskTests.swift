@@ -16,7 +16,7 @@ struct TusTaskTests {
   }
 
   private func patient(_ policy: inout UploadPolicy) {
-    policy.retries = RetryPolicy(retries: 30, maximumDelayMilliseconds: 1)
+    policy.retries = RetryPolicy(.failures(30), maximumDelayMilliseconds: 1)
   }
 
   // MARK: Sending
