@@ -92,7 +92,8 @@ def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
     options = ["--protocol", way, *SOON, "--retry-for", "forever", "--json"]
     result = send(stub, file, *options, retries=None).check()
     assert is_delivered(stub, file)
-    assert len(retries(result)) >= 4
+    # A 501 to OPTIONS alone does not count.
+    assert len(retries(result)) >= 3
 
 
 @pytest.mark.parametrize("fault", ["status=400", "status=401", "status=403", "status=413", "status=415", "wrong-checksum"])

@@ -230,11 +230,11 @@ package struct UploadMachine: Sendable {
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.inFlight, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
-      (.rereading, .interrupted(let interruption)):
+    case (.inFlight(let first, _), .interrupted(let interruption)),
+      (.holding(let first, _), .interrupted(let interruption)),
+      (.rereading(let first, _), .interrupted(let interruption)):
       answer = nil
-      let isFullSend = interruption.arrived > Limits.fullSendLength && interruption.sent == .whole
-      fullSend = isFullSend ? .unanswered : nil
+      fullSend = interruption.isFullSend(of: first) ? .unanswered : nil
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch contentCheck.answer(to: statusChange) {

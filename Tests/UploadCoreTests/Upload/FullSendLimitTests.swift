@@ -56,8 +56,12 @@ struct FullSendLimitTests {
     #expect(third.run(try form(.failures(5), fullSends: earlier)) == postponed(tooLarge, from: now - 2))
   }
 
+  private static let unreachable = UploadError.connectionLost(.awaitingResponse, peer: "hive", SystemError(code: 113))
+  /// All of it was written, and nothing shows that it arrived.
+  private static let noRoute = ScriptedServer.Reply.interruption(Interruption(unreachable, sent: .whole))
+
   @Test(arguments: [
-    .status(500, sent: .partial), .status(500, sent: .none), .lost(.partial, arrived: 2 << 20), .lost(.whole),
+    .status(500, sent: .partial), .status(500, sent: .none), .lost(.partial, arrived: 2 << 20), noRoute,
   ] as [ScriptedServer.Reply])
   func whatWasNotSentCompletelyDoesNotCount(reply: ScriptedServer.Reply) throws {
     var server = ScriptedServer(Array(repeating: reply, count: 6))
@@ -71,10 +75,16 @@ struct FullSendLimitTests {
     #expect(server.record.fullSends == nil)
   }
 
-  @Test func aServerThatNeverAnswersGetsItThreeTimes() throws {
-    let lost = ScriptedServer.Reply.lost(.whole, arrived: 3 << 20)
+  private static let closed = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
+
+  @Test(arguments: [
+    Interruption(closed, sent: .whole), Interruption(unreachable, sent: .whole, arrived: 3 << 20),
+    Interruption(.timedOut(.awaitingResponse, peer: "hive", limitMilliseconds: 1), sent: .whole, arrived: 3 << 20),
+  ])
+  func aServerThatNeverAnswersGetsItThreeTimes(interruption: Interruption) throws {
+    let lost = ScriptedServer.Reply.interruption(interruption)
+    let error = interruption.error
     var server = ScriptedServer([lost, lost, lost])
-    let error = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
     #expect(server.run(try form(.forever)) == postponed(error, from: server.bootedAtSeconds))
   }
 
