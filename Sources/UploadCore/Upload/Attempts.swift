@@ -69,7 +69,8 @@ struct Attempts: Sendable {
       return .retry(Retry(error: error, failures: failures, delayMilliseconds: delay, remainingMilliseconds: left))
     }
     guard left != nil, let wish = retryAfterMilliseconds else { return .end(error) }
-    return .end(.postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
+    return .end(
+      .postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
   }
 
   /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.

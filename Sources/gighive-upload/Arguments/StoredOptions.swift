@@ -28,7 +28,8 @@ enum StoredOptions {
       !(replacesCredentials && $0.option.isCredential) && !replaced.contains($0.option)
         && !isReplaced($0.option, by: given)
     }
-    return given.filter { $0.place != nil && !isReplaced($0.option, by: stored) } + stored + given.filter { $0.place == nil }
+    return given.filter { $0.place != nil && !isReplaced($0.option, by: stored) } + stored
+      + given.filter { $0.place == nil }
   }
 
   /// Whether the alternative of the option is given on the command line.

@@ -71,7 +71,8 @@ enum List {
     if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
     if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {
-      line += "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " does not"
+      line +=
+        "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " does not"
     }
     if !isDelivered, let expires = record.expires {
       line += "\n          the server keeps it until " + PrintableText.line(expires)

@@ -17,7 +17,8 @@ extension UploadError {
       .notConnected,
       .timedOut, .connectionLost, .tls, .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused,
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
-      .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources,
+      .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
+      .outOfResources,
       .proxyUnusable, .congestionControlRefused, .noLocalName:
       false
     }

@@ -60,9 +60,10 @@ struct FullSendLimitTests {
   /// All of it was written, and nothing shows that it arrived.
   private static let noRoute = ScriptedServer.Reply.interruption(Interruption(unreachable, sent: .whole))
 
-  @Test(arguments: [
-    .status(500, sent: .partial), .status(500, sent: .none), .lost(.partial, arrived: 2 << 20), noRoute,
-  ] as [ScriptedServer.Reply])
+  @Test(
+    arguments: [
+      .status(500, sent: .partial), .status(500, sent: .none), .lost(.partial, arrived: 2 << 20), noRoute,
+    ] as [ScriptedServer.Reply])
   func whatWasNotSentCompletelyDoesNotCount(reply: ScriptedServer.Reply) throws {
     var server = ScriptedServer(Array(repeating: reply, count: 6))
     guard case .failed(let error) = server.run(try form(.failures(5))) else { throw Unexpected() }
@@ -103,7 +104,8 @@ struct FullSendLimitTests {
     var offset = start
     return ScriptedServer { request in
       switch request.method {
-      case "OPTIONS": return .status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"])
+      case "OPTIONS":
+        return .status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"])
       case "HEAD": return .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "\(offset)"])
       default:
         offset = min(offset + kept, request.fileOffset + (request.body?.fileLength ?? 0))

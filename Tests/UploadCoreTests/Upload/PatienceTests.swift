@@ -46,7 +46,8 @@ struct PatienceTests {
     var (offset, asked) = (Int64(0), 0)
     var server = ScriptedServer { request in
       switch request.method {
-      case "OPTIONS": return .status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"])
+      case "OPTIONS":
+        return .status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"])
       case "POST": return .status(201, ["Tus-Resumable": "1.0.0", "Location": "/files/1"])
       case "HEAD":
         asked += 1
@@ -81,12 +82,13 @@ struct PatienceTests {
   private static let login = ScriptedServer.Reply.status(200, content: GigHive.page, sent: .partial)
   private static let portal = ScriptedServer.Reply.status(302, ["Location": "http://portal.example/"], sent: .none)
 
-  @Test(arguments: [
-    .interruption(Interruption(.noSuchName(host: "hive"))), .status(511, sent: .none), portal, login,
-    .status(200, content: GigHive.page), .status(404, content: GigHive.page, sent: .none), .status(501, sent: .none),
-    .status(505, sent: .none), .interruption(Interruption(.proxyRefused(status: 501, proxy: "p:1"))),
-    .interruption(Interruption(.tls(.certificate(code: 9, reason: ""), host: "hive"))),
-  ] as [ScriptedServer.Reply])
+  @Test(
+    arguments: [
+      .interruption(Interruption(.noSuchName(host: "hive"))), .status(511, sent: .none), portal, login,
+      .status(200, content: GigHive.page), .status(404, content: GigHive.page, sent: .none), .status(501, sent: .none),
+      .status(505, sent: .none), .interruption(Interruption(.proxyRefused(status: 501, proxy: "p:1"))),
+      .interruption(Interruption(.tls(.certificate(code: 9, reason: ""), host: "hive"))),
+    ] as [ScriptedServer.Reply])
   func whatOftenPassesIsWaitedOutOnlyWithTime(reply: ScriptedServer.Reply) throws {
     if case .answer(let answer) = reply, answer.status == 404 { return }
     for limit in [RetryLimit.forever, .time(milliseconds: 1000)] {
@@ -102,14 +104,15 @@ struct PatienceTests {
     }
   }
 
-  @Test(arguments: [
-    .status(400, sent: .none), .status(401, sent: .none), .status(403, sent: .none), .status(413, sent: .none),
-    .status(415, sent: .none), .status(302, ["Location": "https://hive/elsewhere"], sent: .none),
-    .status(301, ["Location": "/elsewhere"], sent: .none),
-    .interruption(Interruption(.tls(.pinMismatch(actual: ""), host: "hive"))),
-    .interruption(Interruption(.tls(.certificate(code: 18, reason: ""), host: "hive"))),
-    .interruption(Interruption(.tls(.certificate(code: 10, reason: ""), host: "hive"))),
-  ] as [ScriptedServer.Reply])
+  @Test(
+    arguments: [
+      .status(400, sent: .none), .status(401, sent: .none), .status(403, sent: .none), .status(413, sent: .none),
+      .status(415, sent: .none), .status(302, ["Location": "https://hive/elsewhere"], sent: .none),
+      .status(301, ["Location": "/elsewhere"], sent: .none),
+      .interruption(Interruption(.tls(.pinMismatch(actual: ""), host: "hive"))),
+      .interruption(Interruption(.tls(.certificate(code: 18, reason: ""), host: "hive"))),
+      .interruption(Interruption(.tls(.certificate(code: 10, reason: ""), host: "hive"))),
+    ] as [ScriptedServer.Reply])
   func whatStaysIsNotWaitedFor(reply: ScriptedServer.Reply) throws {
     var server = ScriptedServer([reply])
     guard case .failed = server.run(try machine(.forever)) else {
