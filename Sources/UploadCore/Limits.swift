@@ -147,6 +147,15 @@ package enum Limits {
   package static let retryCount: Int64 = 1_000_000
   /// The longest Retry-After that is respected, in milliseconds (an hour).
   package static let retryAfterMilliseconds: Int64 = 3_600_000
+  /// The shortest time for retries that can be set, in milliseconds.
+  package static let retryTimeMilliseconds: Int64 = 1000
+  /// Requests with more content than this are full sends, in bytes.
+  package static let fullSendLength: Int64 = 1 << 20
+  /// Full sends without a result within this time, in seconds (a day), and the most of them.
+  package static let fullSendSeconds: Int64 = 86_400
+  package static let fullSendCount = 3
+  /// The latest time in a record that is believed, in seconds since 1970 (the end of the year 9999).
+  package static let unixSeconds: Int64 = 253_402_300_799
 
   // MARK: Time
 

@@ -22,6 +22,8 @@ package struct Settings {
   package static let rate: ClosedRange<Int64> = 1...Limits.rate
   /// Numbers of retries.
   package static let retries: ClosedRange<Int64> = 0...Limits.retryCount
+  /// Times for retries, in milliseconds.
+  package static let retryTime: ClosedRange<Int64> = Limits.retryTimeMilliseconds...Limits.timeoutMilliseconds
   /// The length of requests, in bytes.
   package static let chunkLength: ClosedRange<Int64> = 1...Limits.fileSize
   /// File sizes and size thresholds, in bytes.

@@ -31,6 +31,7 @@ enum ExitCode {
     case .tus(let error): of(error)
     case .mayBeStored(let cause): ofUncertain(cause)
     case .uncertain: noConnection
+    case .postponed(let cause, _, _): of(cause, signal: signal)
     case .notFromServer(let status): of(status: status)
     case .guestTokenRefused, .termsNotAccepted: credentialsRefused
     case .uploadLost, .stillProcessing: serverFailure

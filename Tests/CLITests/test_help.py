@@ -36,7 +36,7 @@ NEEDS = {
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }
-WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to"}
+WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
 
 EXIT_CODES = {*map(str, range(15)), "130, 143"}
 

@@ -71,11 +71,11 @@ def test_a_list_in_json_has_an_object_a_line(hive, program, recording):
         assert event.pop("modified") in modified
         assert event.pop("destination") == stub.url + "/"
     assert events[str(one)] == {"state": "delivered", "bytes": SIZE, "total": SIZE, "file_state": "present",
-                                "checksum_sha256": sha256(one), "asset_id": 1, "can_delete": True}
+                                "checksum_sha256": sha256(one), "asset_id": 1, "can_delete": True, "next_retry": None}
     second = events[str(two)]
     second.pop("message", "")
     assert CREATION <= second.pop("bytes") <= AT
-    assert second == {"state": "pending", "total": SIZE, "file_state": "present", "can_delete": False}
+    assert second == {"state": "pending", "total": SIZE, "file_state": "present", "can_delete": False, "next_retry": None}
 
 
 def test_how_far_an_upload_was_is_not_forgotten_when_the_server_is_away(program, interrupted):

@@ -30,7 +30,7 @@ struct UploaderTests {
   /// Closes its connection when it is done.
   private func upload(_ requests: UploadRequest...) throws -> [Delivery] {
     var configuration = Configuration()
-    configuration.retries = 0
+    configuration.retryLimit = .failures(0)
     let uploader = Uploader(configuration)
     defer { withExtendedLifetime(uploader) {} }
     var deliveries: [Delivery] = []

@@ -21,6 +21,10 @@ public enum TLSError: Error, Equatable, Sendable {
 }
 
 extension TLSError {
+  /// X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL.
+  static let notYetValid = 9
+  static let expired = 10
+
   /// Whether a retry can help.
   var isTransient: Bool {
     switch self {

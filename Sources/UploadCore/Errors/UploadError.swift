@@ -80,6 +80,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case tus(TusError)
   /// The server forgot an unfinished upload.
   case uploadLost
+  /// The upload ended with this error, and is not to be tried again before that time, in seconds since 1970.
+  indirect case postponed(UploadError, untilSeconds: Int64, PostponementReason)
 
   // This side
   /// The caller cancelled the upload.
@@ -129,14 +131,19 @@ extension UploadError {
       false
     case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
     case .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources: false
-    case .proxyUnusable, .congestionControlRefused: false
+    case .proxyUnusable, .congestionControlRefused, .postponed: false
     }
+  }
+
+  /// The error without its postponement.
+  package var cause: UploadError {
+    if case .postponed(let cause, _, _) = self { cause } else { self }
   }
 
   /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool {
     switch self {
-    case .cancelled, .timedOut, .proxyUnusable, .congestionControlRefused: true
+    case .cancelled, .timedOut, .proxyUnusable, .congestionControlRefused, .postponed: true
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered:
       isTransient
     case .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
@@ -152,6 +159,8 @@ extension UploadError {
     switch self {
     case .refused(let status, let message): .refused(status: status, message: secrets.line(message))
     case .mayBeStored(let cause): .mayBeStored(cause.redacted(secrets))
+    case .postponed(let cause, let until, let reason):
+      .postponed(cause.redacted(secrets), untilSeconds: until, reason)
     case .redirected(let status, let location): .redirected(status: status, location: secrets.redacted(location))
     case .redirectionRefused(let location, let problem):
       .redirectionRefused(location: secrets.redacted(location), problem)
@@ -179,6 +188,7 @@ extension UploadError {
     switch self {
     case .checksumDiffers, .sizeDiffers: true
     case .tus(let error): error.isIntegrityFailure
+    case .postponed(let cause, _, _): cause.isIntegrityFailure
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
     case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost, .tls, .invalidResponse: false
     case .refused, .redirected, .redirectionRefused, .proxyRefused, .unconfirmed, .stillProcessing: false
@@ -201,7 +211,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
     case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
     case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
-    case .congestionControlRefused, .noLocalName: false
+    case .congestionControlRefused, .noLocalName, .postponed: false
     }
   }
 }

@@ -1,29 +1,55 @@
 /// When a failed upload is retried: exponential back-off with full jitter, so that the clients of a recovering server do not
 /// all return at once.
 package struct RetryPolicy: Equatable, Sendable {
-  /// The number of retries. The count restarts whenever the upload makes progress.
-  package let retries: Int64
+  package let limit: RetryLimit
   /// The longest delay unless the server asks for more, in milliseconds.
   package let maximumDelayMilliseconds: Int64
 
-  package init(retries: Int64, maximumDelayMilliseconds: Int64) {
-    self.retries = retries
+  package init(_ limit: RetryLimit, maximumDelayMilliseconds: Int64) {
+    self.limit = limit
     self.maximumDelayMilliseconds = maximumDelayMilliseconds
+  }
+
+  /// How much longer failed attempts are repeated.
+  package enum Remainder: Equatable, Sendable {
+    case nothing
+    case milliseconds(Int64)
+    case unlimited
+  }
+
+  /// - Parameters:
+  ///   - failures: failed attempts since the last progress, greater than zero.
+  ///   - elapsed: the time since the first of them, in milliseconds.
+  package func remainder(afterFailures failures: Int64, failingForMilliseconds elapsed: Int64) -> Remainder {
+    switch limit {
+    case .failures(let count): failures <= count ? .unlimited : .nothing
+    case .time(let milliseconds): elapsed < milliseconds ? .milliseconds(milliseconds - elapsed) : .nothing
+    case .forever: .unlimited
+    }
   }
 
   /// The delay before the next attempt, in milliseconds; nil if there is none.
   /// - Parameters:
   ///   - failures: failed attempts since the last progress, greater than zero.
+  ///   - remainder: how much longer they are repeated. The last attempt is at its end.
   ///   - retryAfterMilliseconds: what the server asked for. The delay is then that plus a little jitter.
   ///   - random: random bits.
-  package func delay(afterFailures failures: Int64, retryAfterMilliseconds: Int64?, random: UInt64) -> Int64? {
-    guard failures <= retries else { return nil }
-    if let wish = retryAfterMilliseconds {
-      return min(wish, Limits.retryAfterMilliseconds) + Int64(random % UInt64(Limits.retryBaseMilliseconds))
+  package func delay(
+    afterFailures failures: Int64, within remainder: Remainder, retryAfterMilliseconds: Int64?, random: UInt64
+  ) -> Int64? {
+    let longest: Int64
+    switch remainder {
+    case .nothing: return nil
+    case .milliseconds(let milliseconds): longest = milliseconds
+    case .unlimited: longest = .max
+    }
+    if let wish = retryAfterMilliseconds.map({ min($0, Limits.retryAfterMilliseconds) }) {
+      guard wish <= longest else { return nil }
+      return min(wish + Int64(random % UInt64(Limits.retryBaseMilliseconds)), longest)
     }
     let doublings = min(failures - 1, 40)
     let ceiling = min(maximumDelayMilliseconds, Limits.retryBaseMilliseconds << doublings)
-    return Int64(random % UInt64(max(1, ceiling) + 1))
+    return min(Int64(random % UInt64(max(1, ceiling) + 1)), longest)
   }
 
   /// Whether a request that was refused with this status is worth a retry (RFC 9110, 15; RFC 6585, 4).

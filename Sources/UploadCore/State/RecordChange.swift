@@ -8,12 +8,14 @@ package enum RecordChange: Equatable, Sendable {
   case uploaded
   /// The upload on the server is no longer usable.
   case forgotten
+  /// So much was sent without a result. The offset is the last known one on the server, in bytes.
+  case sentInVain(FullSends, offset: Int64)
 
   /// The change with secrets that the server repeated redacted. URLs are not changed, because resuming needs them.
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .ending, .uploaded, .forgotten: self
+    case .ending, .uploaded, .forgotten, .sentInVain: self
     }
   }
 }
@@ -33,6 +35,9 @@ extension UploadRecord {
       phase = .uploaded
       offset = identity.size
     case .forgotten: forgetUpload()
+    case .sentInVain(let fullSends, let offset):
+      self.fullSends = fullSends
+      self.offset = offset
     }
   }
 
@@ -47,6 +52,8 @@ extension UploadRecord {
     record.uploadedAs = own.uploadedAs
     record.message = nil
     record.mayBeStored = false
+    record.nextRetry = nil
+    if own.identity.change(since: identity) != nil { record.fullSends = nil }
     if uploadURL == nil {
       record.offset = 0
       record.isEnding = false
@@ -72,12 +79,14 @@ extension UploadRecord {
   ///   - message: the text of the error; nil if it needs none.
   ///   - offset: the last known offset on the server, in bytes.
   package mutating func note(_ error: UploadError, message: String?, offset: Int64) {
+    if offset > self.offset { fullSends = nil }
     self.offset = offset
     self.message = message
+    nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.
     if case .file(_, let error) = error, error.isChange { forgetUpload() }
     // So is an upload that became a recording of something else.
-    switch error {
+    switch error.cause {
     case .checksumDiffers, .sizeDiffers: forgetUpload()
     default: break
     }

@@ -58,6 +58,11 @@ extension UploadRecord {
       json.add("changed_seconds", statusTime.seconds)
       json.add("changed_nanoseconds", statusTime.nanoseconds)
     }
+    if let nextRetry { json.add("next_retry", nextRetry) }
+    if let fullSends {
+      json.add("full_sends", .array(fullSends.times.map { .number(String($0)) }))
+      json.add("full_sends_failed", fullSends.failure.rawValue)
+    }
     json.add("note", note)
     for member in others { json.add(member.name, member.value) }
     return json.finished()
@@ -127,6 +132,10 @@ extension UploadRecord {
     if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {
       statusTime = StatusTime(seconds: seconds, nanoseconds: nanoseconds)
     }
+    nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
+    if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
+      fullSends = FullSends(failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [])
+    }
     note = json["note"]?.string ?? ""
     others = json.members.filter { !UploadRecord.isMember($0.name) }
   }
@@ -136,7 +145,8 @@ extension UploadRecord {
     case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "note":
+      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
+      "full_sends", "full_sends_failed", "note":
       true
     default: false
     }

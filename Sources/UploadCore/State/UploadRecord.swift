@@ -52,6 +52,10 @@ package struct UploadRecord: Equatable, Sendable {
   package var isEnding = false
   /// Whether the last attempt ended with ``UploadError/mayBeStored(_:)``. Then it is sent again only on request.
   package var mayBeStored = false
+  /// What was sent without a result.
+  package var fullSends: FullSends?
+  /// When `resume --all` may try again, in seconds since 1970; nil for at once.
+  package var nextRetry: Int64?
   /// Data of the caller, such as command-line options.
   package var note = ""
   /// Members written by later versions, which are kept.
@@ -63,6 +67,16 @@ package struct UploadRecord: Equatable, Sendable {
     self.identity = identity
     self.endpoint = endpoint
     self.event = event
+  }
+
+  /// When it is tried again, in seconds since 1970; nil if nothing has to be waited for. A time that is more than a day ahead is
+  /// from before the clock was set back.
+  /// - Parameter now: in seconds since 1970.
+  package func postponedUntil(now: Int64) -> Int64? {
+    guard phase != .delivered, let nextRetry, nextRetry > now, nextRetry - max(now, 0) <= Limits.fullSendSeconds else {
+      return nil
+    }
+    return nextRetry
   }
 
   /// Whether the text is the ID of a record.

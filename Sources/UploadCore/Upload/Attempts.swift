@@ -1,15 +1,31 @@
 /// The attempts of one upload, and the delays between them.
 struct Attempts: Sendable {
+  enum Consequence: Equatable, Sendable {
+    case retry(Retry)
+    case end(UploadError)
+  }
+
   private let policy: RetryPolicy
   private var random: SplitMix64
   private var failures: Int64 = 0
+  /// When the first attempt since the last progress failed.
+  private var failingSinceMilliseconds: Int64 = 0
   /// The progress when the last attempt failed.
   private var progressAtFailure: Int64 = 0
   /// The delay that the server's last response asked for.
   private var retryAfterMilliseconds: Int64?
+  private var fullSends: FullSends?
+  /// The progress at the last full send.
+  private var progressAtFullSend: Int64
+  private var unsaved: FullSends?
 
-  init(_ policy: RetryPolicy, seed: UInt64) {
+  /// - Parameters:
+  ///   - fullSends: those of earlier processes.
+  ///   - progress: that of earlier processes.
+  init(_ policy: RetryPolicy, seed: UInt64, fullSends: FullSends? = nil, progress: Int64 = 0) {
     self.policy = policy
+    self.fullSends = fullSends
+    progressAtFullSend = progress
     random = SplitMix64(state: seed)
   }
 
@@ -18,18 +34,55 @@ struct Attempts: Sendable {
     retryAfterMilliseconds = RetryAfter.milliseconds(answer.fields, nowSeconds: answer.receivedAtSeconds)
   }
 
+  /// Full sends that are not in the record yet.
+  mutating func takeUnsaved() -> FullSends? {
+    defer { unsaved = nil }
+    return unsaved
+  }
+
   /// An attempt has failed.
-  /// - Parameter progress: grows with everything that need not be repeated. Growth resets the count of failures.
-  /// - Returns: nil if there is no retry.
-  mutating func failed(_ error: UploadError, progress: Int64) -> Retry? {
+  /// - Parameters:
+  ///   - mayPass: whether a retry can help.
+  ///   - fullSend: how it failed if it was a full send; nil for others.
+  ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
+  mutating func failed(
+    _ error: UploadError, mayPass: Bool, fullSend: FullSends.Failure?, progress: Int64, nowMilliseconds now: Int64,
+    unixSeconds: Int64
+  ) -> Consequence {
+    defer { retryAfterMilliseconds = nil }
     if progress > progressAtFailure {
       progressAtFailure = progress
       failures = 0
     }
+    if failures == 0 { failingSinceMilliseconds = now }
     failures += 1
-    defer { retryAfterMilliseconds = nil }
+    if let fullSend, let allowedAt = note(fullSend, progress: progress, unixSeconds: unixSeconds) {
+      return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
+    }
+    guard mayPass else { return .end(error) }
+    let remainder = policy.remainder(afterFailures: failures, failingForMilliseconds: now - failingSinceMilliseconds)
     let delay = policy.delay(
-      afterFailures: failures, retryAfterMilliseconds: retryAfterMilliseconds, random: random.next())
-    return delay.map { Retry(error: error, failures: failures, delayMilliseconds: $0) }
+      afterFailures: failures, within: remainder, retryAfterMilliseconds: retryAfterMilliseconds, random: random.next())
+    var left: Int64?
+    if case .milliseconds(let milliseconds) = remainder { left = milliseconds }
+    if let delay {
+      return .retry(Retry(error: error, failures: failures, delayMilliseconds: delay, remainingMilliseconds: left))
+    }
+    guard left != nil, let wish = retryAfterMilliseconds else { return .end(error) }
+    return .end(
+      .postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
+  }
+
+  /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.
+  private mutating func note(_ fullSend: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
+    if progress > progressAtFullSend { fullSends = nil }
+    progressAtFullSend = progress
+    if fullSends == nil {
+      fullSends = FullSends(fullSend, atSeconds: unixSeconds)
+    } else {
+      fullSends?.note(fullSend, atSeconds: unixSeconds)
+    }
+    unsaved = fullSends
+    return fullSends?.allowedAtSeconds
   }
 }

@@ -17,6 +17,13 @@ package struct Interruption: Equatable, Sendable {
     case announced
   }
 
+  /// Whether the server had everything of a long request, and did not answer. It closed the connection then, or acknowledged it.
+  func isFullSend(of request: HTTPRequest) -> Bool {
+    guard sent == .whole, request.contentLength > Limits.fullSendLength else { return false }
+    if case .connectionLost(_, _, nil) = error { return true }
+    return arrived > Limits.fullSendLength
+  }
+
   package init(
     _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, connection: Staleness = .fresh
   ) {

@@ -40,6 +40,9 @@ struct Redirects: Sendable {
     return destination
   }
 
+  /// Forgets all redirects, because a captive portal may have made them.
+  mutating func forget() { self = Redirects() }
+
   /// A request has been answered. The next one counts its redirects from zero.
   /// - Parameter progress: grows as the upload progresses.
   mutating func settle(progress: Int64) {

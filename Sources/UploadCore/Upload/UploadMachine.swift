@@ -2,7 +2,7 @@
 ///
 ///     var machine = try UploadMachine(.upload(plan), policy)
 ///     while true {
-///       switch machine.next(nowMilliseconds: clock()) {
+///       switch machine.next(nowMilliseconds: clock(), unixSeconds: time()) {
 ///       case .send(let request, let choice): …     // and later: machine.handle(.answered(answer), …)
 ///       case .hash(let range): …                   // and later: machine.handle(.hashed(digest), …)
 ///       case .save(let change): …
@@ -20,7 +20,7 @@
 ///     deciding ── the task's next step ──▶ inFlight (one request, or two) ──▶ deciding
 ///        │  │                                  │ 401              │ a failure
 ///        │  └──▶ hashing ──▶ deciding          ▼                  ▼
-///        ▼                            renewingCredentials     retrying ──▶ waiting ──▶ deciding
+///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
   /// The purpose of the machine.
@@ -44,6 +44,8 @@ package struct UploadMachine: Sendable {
     case rereading(first: HTTPRequest, second: HTTPRequest?)
     /// The server refused credentials that it accepted before.
     case renewingCredentials(Answer, of: HTTPRequest)
+    /// An attempt failed. Time decides whether there is another one.
+    case failing(UploadError)
     /// A failed attempt is to be reported.
     case retrying(Retry)
     case waiting(untilMilliseconds: Int64)
@@ -61,6 +63,8 @@ package struct UploadMachine: Sendable {
   private var traits = ServerTraits()
   private var contentCheck: ContentCheck
   private var startedAtMilliseconds: Int64?
+  /// Whether the last request to be answered or interrupted was a full send, and how it would have failed.
+  private var fullSend: FullSends.Failure?
 
   /// - Throws: if the request itself is invalid.
   package init(_ purpose: Purpose, _ policy: UploadPolicy) throws(UploadError) {
@@ -70,6 +74,8 @@ package struct UploadMachine: Sendable {
     contentCheck = ContentCheck(hasDigest: false, isConfirmed: false)
     switch purpose {
     case .upload(let plan):
+      attempts = Attempts(
+        policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
       contentCheck = ContentCheck(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
       task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(UploadMachine.form(plan))
     case .cancel(let location, let overridesMethod):
@@ -114,37 +120,52 @@ package struct UploadMachine: Sendable {
   // MARK: Actions
 
   /// What to do now. A returned request counts as in flight from now on.
-  package mutating func next(nowMilliseconds now: Int64) -> UploadAction {
+  /// - Parameters:
+  ///   - now: on a monotonic clock.
+  ///   - unixSeconds: the time on this machine, in seconds since 1970.
+  package mutating func next(nowMilliseconds now: Int64, unixSeconds: Int64) -> UploadAction {
     if startedAtMilliseconds == nil { startedAtMilliseconds = now }
     checkDeadline(now)
+    if case .failing(let error) = state {
+      settle(error, now, unixSeconds)
+      checkDeadline(now)
+    }
+    if case .waiting(let until) = state, now >= until { state = .deciding }
     switch state {
-    case .deciding: return decide(now)
-    case .inFlight(let first, nil) where task.mayPipeline: return decide(now, after: first)
+    case .deciding:
+      if let action = decide() { return action }
+    case .inFlight(let first, nil) where task.mayPipeline:
+      if let action = decide(after: first) { return action }
     case .inFlight, .hashing, .rereading: return .await
     case .holding(let first, let second):
       state = .rereading(first: first, second: second)
       return .hash(.wholeFileAgain)
     case .renewingCredentials: return .renewCredentials
     case .retrying(let retry):
-      if let change = task.takeUnsaved() { return .save(change) }
+      if let change = takeUnsaved() { return .save(change) }
       state = .waiting(untilMilliseconds: now + retry.delayMilliseconds)
       return .reportRetry(retry)
-    case .waiting(let until):
-      guard now >= until else { return .wait(untilMilliseconds: until) }
-      state = .deciding
-      return decide(now)
+    case .waiting(let until): return .wait(untilMilliseconds: until)
+    case .failing: break
     case .finished(let outcome): return .finished(outcome)
     case .failed(let error):
-      if let change = task.takeUnsaved() { return .save(change) }
+      if let change = takeUnsaved() { return .save(change) }
       return .failed(error)
     }
+    return next(nowMilliseconds: now, unixSeconds: unixSeconds)
+  }
+
+  private mutating func takeUnsaved() -> RecordChange? {
+    if let change = task.takeUnsaved() { return change }
+    let offset = task.lastOffset
+    return attempts.takeUnsaved().map { .sentInVain($0, offset: offset) }
   }
 
   private mutating func checkDeadline(_ now: Int64) {
     guard let deadline = deadlineMilliseconds, now >= deadline else { return }
     let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
     switch state {
-    case .finished, .failed: return
+    case .finished, .failed, .failing: return
     // The sent content may have been stored.
     case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
@@ -152,16 +173,20 @@ package struct UploadMachine: Sendable {
     answer = nil
   }
 
-  private var origin: String {
+  private var base: TargetURI {
     switch purpose {
-    case .upload(let plan): plan.request.base.origin
-    case .cancel(let location, _): location.origin
-    case .delete(_, _, let base, _): base.origin
+    case .upload(let plan): plan.request.base
+    case .cancel(let location, _): location
+    case .delete(_, _, let base, _): base
     }
   }
 
+  private var origin: String { base.origin }
+  private var host: String { base.host }
+
   /// - Parameter first: the request in flight, to which another one may be pipelined.
-  private mutating func decide(_ now: Int64, after first: HTTPRequest? = nil) -> UploadAction {
+  /// - Returns: nil if the state has changed.
+  private mutating func decide(after first: HTTPRequest? = nil) -> UploadAction? {
     do throws(UploadError) {
       switch try task.next() {
       case .ask(let request): return send(request, after: first)
@@ -178,7 +203,7 @@ package struct UploadMachine: Sendable {
         return .reportMultipartFallback
       }
     } catch { recover(from: Interruption(error)) }
-    return next(nowMilliseconds: now)
+    return nil
   }
 
   private mutating func send(_ request: HTTPRequest, after first: HTTPRequest?) -> UploadAction {
@@ -201,12 +226,15 @@ package struct UploadMachine: Sendable {
       answer = nil
     case (.inFlight(let first, let second), .answered(let answer)):
       self.answer = answer
+      fullSend = first.contentLength > Limits.fullSendLength && answer.sent == .whole ? .refused : nil
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
-    case (.inFlight, .interrupted(let interruption)), (.holding, .interrupted(let interruption)),
-      (.rereading, .interrupted(let interruption)):
+    case (.inFlight(let first, _), .interrupted(let interruption)),
+      (.holding(let first, _), .interrupted(let interruption)),
+      (.rereading(let first, _), .interrupted(let interruption)):
       answer = nil
+      fullSend = interruption.isFullSend(of: first) ? .unanswered : nil
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch contentCheck.answer(to: statusChange) {
@@ -231,7 +259,7 @@ package struct UploadMachine: Sendable {
         state = .deciding
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
     case (.deciding, _), (.hashing, _), (.inFlight, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
-      (.retrying, _), (.waiting, _):
+      (.failing, _), (.retrying, _), (.waiting, _):
       return
     }
   }
@@ -304,12 +332,41 @@ package struct UploadMachine: Sendable {
     switch task.interrupted(interruption) {
     case .forbidden: state = .failed(error)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
-    case .allowed where !error.isTransient: state = .failed(error)
     case .allowed where traits.tolerates(interruption):
       task.forbidPipelining()
       state = .deciding
-    case .allowed:
-      state = attempts.failed(error, progress: task.progress).map { .retrying($0) } ?? .failed(error)
+    case .allowed: state = .failing(error)
     }
+  }
+
+  /// Decides whether a failed attempt is repeated.
+  private mutating func settle(_ error: UploadError, _ now: Int64, _ unixSeconds: Int64) {
+    var mayPass = error.isTransient
+    if policy.retries.limit.isPatient {
+      mayPass = mayPass || error.oftenPasses(host: host, unixSeconds: unixSeconds)
+      if error.isStrangers(host: host) { forgetStranger() }
+    }
+    let consequence = attempts.failed(
+      error, mayPass: mayPass, fullSend: isWithoutResult(error) ? fullSend : nil, progress: task.progress,
+      nowMilliseconds: now, unixSeconds: unixSeconds)
+    fullSend = nil
+    switch consequence {
+    case .retry(let retry): state = .retrying(retry)
+    case .end(let error): state = .failed(error)
+    }
+  }
+
+  /// Whether everything sent would have to be sent again.
+  private func isWithoutResult(_ error: UploadError) -> Bool {
+    switch error {
+    case .stillProcessing, .timedOut(.delivering, _, _): false
+    default: true
+    }
+  }
+
+  /// What a captive portal said does not count once it is gone: its redirects, and that there is no tus.
+  private mutating func forgetStranger() {
+    traits.redirects.forget()
+    if sendsForm, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }
   }
 }

@@ -10,6 +10,8 @@ package struct UploadPlan: Sendable {
     package var isUploaded = false
     /// Whether the last byte may have been sent.
     package var isEnding = false
+    /// Full sends of earlier processes.
+    package var fullSends: FullSends?
 
     package init() {}
 
@@ -18,6 +20,7 @@ package struct UploadPlan: Sendable {
       offset = record.offset
       isUploaded = record.phase == .uploaded
       isEnding = record.isEnding
+      fullSends = record.fullSends
     }
   }
 

@@ -23,8 +23,8 @@ public struct Configuration {
   public var proxies = ProxySettings()
   /// How fast all uploads together may be sent, by the time of the week: 1 to 10^12 bytes per second.
   public var rateLimit = RateSchedule.unlimited
-  /// The number of retries, 0 to 1,000,000. The count restarts whenever an upload makes progress.
-  public var retries: Int64 = 5
+  /// How long a failed upload is retried. Any progress starts it anew.
+  public var retryLimit = RetryLimit.failures(5)
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
   /// starts at one second and doubles. A Retry-After from the server takes precedence.
   public var retryMaximumDelayMilliseconds: Int64 = 60_000
@@ -51,7 +51,11 @@ public struct Configuration {
     settings.check("timeouts.responseMilliseconds", timeouts.responseMilliseconds, in: Settings.timeoutMilliseconds)
     settings.check("timeouts.totalMilliseconds", timeouts.totalMilliseconds, in: Settings.timeoutMilliseconds)
     for rate in rateLimit.rates { settings.check("rateLimit", rate, in: Settings.rate) }
-    settings.check("retries", retries, in: Settings.retries)
+    switch retryLimit {
+    case .failures(let count): settings.check("retryLimit", count, in: Settings.retries)
+    case .time(let milliseconds): settings.check("retryLimit", milliseconds, in: Settings.retryTime)
+    case .forever: break
+    }
     settings.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: Settings.delayMilliseconds)
     settings.check("jobs", Int64(jobs), in: Settings.jobs)
     if let problem = settings.problem { return problem }
@@ -59,6 +63,6 @@ public struct Configuration {
   }
 
   var retryPolicy: RetryPolicy {
-    RetryPolicy(retries: retries, maximumDelayMilliseconds: retryMaximumDelayMilliseconds)
+    RetryPolicy(retryLimit, maximumDelayMilliseconds: retryMaximumDelayMilliseconds)
   }
 }

@@ -113,7 +113,7 @@ final class UploadDriver: Machine {
   /// - Returns: nil if the activity has changed.
   private func advance(_ ready: Readiness) throws(UploadError) -> Wait? {
     switch activity {
-    case .deciding: try act(machine.next(nowMilliseconds: now))
+    case .deciding: try act(next())
     case .paused(let request, let choice):
       if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
       try send(request, choice)
@@ -151,6 +151,8 @@ final class UploadDriver: Machine {
     activity = .deciding
   }
 
+  private func next() -> UploadAction { machine.next(nowMilliseconds: now, unixSeconds: shim_unix_seconds()) }
+
   private func act(_ action: UploadAction) throws(UploadError) {
     switch action {
     case .send(let request, let choice): try send(request, choice)
@@ -159,8 +161,10 @@ final class UploadDriver: Machine {
     case .renewCredentials: renewCredentials()
     case .reportRetry(let retry):
       reportAnswer()
-      let error = retry.error.redacted(composer.secrets)
-      hooks.onRetry(Retry(error: error, failures: retry.failures, delayMilliseconds: retry.delayMilliseconds))
+      hooks.onRetry(
+        Retry(
+          error: retry.error.redacted(composer.secrets), failures: retry.failures,
+          delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
     case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
     case .await: preconditionFailure("nothing is in flight to wait for")
@@ -274,7 +278,7 @@ final class UploadDriver: Machine {
       resume(transferring)
       if case .holding = machine.state {
         activity = .transferring(transferring)
-        try act(machine.next(nowMilliseconds: now))
+        try act(next())
       }
     }
     return nil
@@ -282,7 +286,7 @@ final class UploadDriver: Machine {
 
   /// A request was sent. Another one may be pipelined.
   private func sendNext(after transfer: Transfer) throws(UploadError) {
-    switch machine.next(nowMilliseconds: now) {
+    switch next() {
     case .send(let request, _):
       do throws(UploadError) { transfer.append(try compose(request)) } catch { end(.failed(error)) }
     case .save(let change):

@@ -201,7 +201,7 @@ final class UploadJob: Machine {
     record.releaseSpace()
     do throws(UploadError) {
       try record.update {
-        $0.note(error, message: isCancelled ? nil : error.message, offset: offset)
+        $0.note(error, message: isCancelled ? nil : error.cause.message, offset: offset)
         if mayHaveChanged { $0.forgetUpload() }
       }
     } catch { shared.configuration.warnings?(error.message) }

@@ -7,6 +7,23 @@ package enum DurationText {
     return String(milliseconds / 1000) + "." + (hundredths < 10 ? "0" : "") + String(hundredths) + " s"
   }
 
+  /// "40 s", "58 min", "3 h 20 min", "2 d 4 h"
+  package static func rough(_ milliseconds: Int64) -> String {
+    let (seconds, minutes, hours) = (milliseconds / 1000, milliseconds / 60_000, milliseconds / 3_600_000)
+    if minutes == 0 { return String(seconds) + " s" }
+    if hours == 0 { return String(minutes) + " min" }
+    if hours < 24 { return String(hours) + " h" + (minutes % 60 > 0 ? " " + String(minutes % 60) + " min" : "") }
+    return String(hours / 24) + " d" + (hours % 24 > 0 ? " " + String(hours % 24) + " h" : "")
+  }
+
+  /// "2026-11-24 08:00 UTC"
+  /// - Parameter unixSeconds: since 1970.
+  package static func moment(_ unixSeconds: Int64) -> String {
+    // To the next minute, so that it is not too early.
+    let text = Timestamp.text(seconds: (unixSeconds + 59) / 60 * 60)
+    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+  }
+
   /// "7:05", "1:07:05"
   package static func clock(_ milliseconds: Int64) -> String {
     let seconds = milliseconds / 1000

@@ -18,7 +18,7 @@ extension UploadError {
       .notConnected,
       .timedOut, .connectionLost, .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers,
       .unconfirmed, .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored,
-      .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources:
+      .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources:
       nil
     }
   }

@@ -72,6 +72,7 @@ extension UploadError {
     case .tus(let error): error.problem
     case .stillProcessing: "the server has the recording and is still processing it."
     case .uploadLost: "the server no longer knows the upload."
+    case .postponed(let cause, _, _): cause.message + " " + (postponement ?? "")
     case .mayBeStored(let cause):
       cause.problem.hasSuffix(UploadError.mayBeStored) ? cause.problem : cause.problem + " " + UploadError.mayBeStored
     case .uncertain(let id):
@@ -104,6 +105,17 @@ extension UploadError {
     // 5xx is the server's failure, not its decision.
     let verb = status >= 500 ? "failed" : "refused"
     return "the server " + verb + " (" + String(status) + ")" + words + advice(status)
+  }
+
+  /// Why it is not tried again at once, and when it is; nil for other errors.
+  package var postponement: String? {
+    guard case .postponed(_, let until, let reason) = self else { return nil }
+    let time = DurationText.moment(until)
+    return switch reason {
+    case .sentRepeatedly(let count):
+      "It was sent " + String(count) + " times within a day; it is sent again after " + time + "."
+    case .serverAsked: "The server asks to be left alone until " + time + "."
+    }
   }
 
   private static func congestionProblem(

@@ -78,6 +78,8 @@ package final class LockedRecord {
       $0.deliveredAt = shim_unix_seconds()
       $0.offset = sent.size
       $0.message = nil
+      $0.fullSends = nil
+      $0.nextRetry = nil
       $0.assetID = receipt.assetID ?? $0.assetID
       $0.sha256 = sent.sha256
       $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken

@@ -23,7 +23,9 @@ enum CommandLineArguments {
       guard command.takes(option) else {
         throw UsageError(command.rawValue + " has no option --" + OptionTable.name(of: option) + ".")
       }
-      options.append(GivenOption(option: option, argument: argument()))
+      let given = GivenOption(option: option, argument: argument())
+      if options.contains(where: { $0.option.alternative == option }) { throw given.excluded }
+      options.append(given)
     }
     let first = Int(shim_option_rest())
     return (options, Operands(firstArgument: first, count: count - first))

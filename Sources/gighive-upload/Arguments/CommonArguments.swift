@@ -104,7 +104,8 @@ struct CommonArguments {
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = given.argument
-    case .retries: configuration.retries = try given.count(Settings.retries)
+    case .retries: configuration.retryLimit = .failures(try given.count(Settings.retries))
+    case .retryFor: configuration.retryLimit = try given.retryLimit()
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
     case .congestion:
       guard CongestionControl.isName(given.text) else {

@@ -88,6 +88,15 @@ extension GivenOption {
     return duration
   }
 
+  /// A time or `forever`.
+  func retryLimit() throws(UsageError) -> RetryLimit {
+    if text == "forever" { return .forever }
+    guard let time = Quantity.duration(text), Settings.retryTime.contains(time) else {
+      throw invalid("forever, or a time from 1s to 365d, such as 30m, 12h or 7d")
+    }
+    return .time(milliseconds: time)
+  }
+
   /// A duration of any length, in milliseconds.
   func age() throws(UsageError) -> Int64 {
     guard let age = Quantity.duration(text, upTo: .max) else { throw invalid("an age, such as 12h, 30d or 8w") }

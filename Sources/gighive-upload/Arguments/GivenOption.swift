@@ -13,6 +13,14 @@ struct GivenOption {
   /// Its name for messages.
   var label: String { place.map { $0 + OptionTable.name(of: option) } ?? "--" + OptionTable.name(of: option) }
 
+  /// The error if it is given beside its alternative.
+  var excluded: UsageError {
+    let names = [option, option.alternative ?? option].sorted { $0.rawValue < $1.rawValue }.map {
+      "--" + OptionTable.name(of: $0)
+    }
+    return UsageError((place ?? "") + names.joined(separator: " and ") + " exclude each other.")
+  }
+
   /// The argument as text; bytes that are not UTF-8 become "�".
   var text: String { String(decoding: argument.bytes, as: UTF8.self) }
 }

@@ -7,7 +7,8 @@ enum Option: Int32 {
   case field, fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
   case cacert, capath, cert, key, pin, insecure
-  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime, retries, retryMaxDelay
+  case resolveTimeout, connectTimeout, handshakeTimeout, stallTimeout, responseTimeout, maxTime
+  case retries, retryFor, retryMaxDelay
   case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to

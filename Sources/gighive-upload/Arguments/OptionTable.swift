@@ -80,6 +80,7 @@ enum OptionTable {
         .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
         .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
         .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
+        .init(.retryFor, "retry-for", "TIME|forever", "retry until so long without progress; waits out more errors"),
         .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
         .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),

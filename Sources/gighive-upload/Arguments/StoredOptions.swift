@@ -26,8 +26,15 @@ enum StoredOptions {
     let replaced = given.map { $0.option }.filter { isList($0) }
     let stored = options(in: text).filter {
       !(replacesCredentials && $0.option.isCredential) && !replaced.contains($0.option)
+        && !isReplaced($0.option, by: given)
     }
-    return given.filter { $0.place != nil } + stored + given.filter { $0.place == nil }
+    return given.filter { $0.place != nil && !isReplaced($0.option, by: stored) } + stored
+      + given.filter { $0.place == nil }
+  }
+
+  /// Whether the alternative of the option is given on the command line.
+  private static func isReplaced(_ option: Option, by others: [GivenOption]) -> Bool {
+    others.contains { $0.place == nil && $0.option.alternative == option }
   }
 
   /// The options to keep in the record of an upload that is resumed. Options given now are not kept, except for credentials: if

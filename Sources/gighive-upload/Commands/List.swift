@@ -70,6 +70,10 @@ enum List {
     if isDelivered, let assetID = record.assetID { line += "  (asset " + String(assetID) + ")" }
     if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
     if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
+    if let time = record.postponedUntil(now: shim_unix_seconds()) {
+      line +=
+        "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " does not"
+    }
     if !isDelivered, let expires = record.expires {
       line += "\n          the server keeps it until " + PrintableText.line(expires)
     }
@@ -112,6 +116,11 @@ enum List {
     if let deliveredAt = record.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
     // Not negative, even if the clock was set back.
     line.add("age_seconds", now - min(max(record.createdAt, 0), now))
+    if let time = record.postponedUntil(now: now) {
+      line.add("next_retry", unixSeconds: time)
+    } else {
+      line.addNull("next_retry")
+    }
     line.add("bytes", record.offset)
     if let message = record.message { line.add("message", message) }
     if let sha256 = record.sha256 { line.add("checksum_sha256", sha256) }

@@ -30,7 +30,7 @@ final class Outcomes {
     observer.onRecord = { report.recorded(first + $0, upload: $1) }
     observer.onProgress = { report.progress(first + $0, $1) }
     observer.onAnswer = { report.answered(first + $0, $1) }
-    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retries) }
+    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retryLimit) }
     observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
     observer.onEnd = { [self] index, result in
       let index = first + index

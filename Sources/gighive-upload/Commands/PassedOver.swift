@@ -1,7 +1,8 @@
+import CShims
 import Uploader
 
-/// The uploads that `resume --all` passes over, because their files are missing or another process is working on them. They are
-/// neither started nor failed.
+/// The uploads that `resume --all` passes over, because their files are missing, it is too early, or another process is working on them.
+/// They are neither started nor failed.
 final class PassedOver {
   private let directory: StateDirectory
   private let report: Report
@@ -10,6 +11,7 @@ final class PassedOver {
   private let isVerbose: Bool
   private var goneCount = 0
   private var waitingCount = 0
+  private var postponedCount = 0
   private var busyCount = 0
 
   init(_ directory: StateDirectory, _ report: Report, isStrict: Bool, isVerbose: Bool) {
@@ -27,8 +29,13 @@ final class PassedOver {
     case .waitingForMedium: waitingCount += 1
     // What is wrong with a file that cannot be examined comes out when it is opened.
     case .present, .unknown:
-      guard !isStrict, directory.isLocked(record.id) else { return false }
-      noteBusy(record.id)
+      if record.postponedUntil(now: shim_unix_seconds()) != nil {
+        postponedCount += 1
+      } else if !isStrict, directory.isLocked(record.id) {
+        noteBusy(record.id)
+      } else {
+        return false
+      }
     }
     return true
   }
@@ -43,6 +50,7 @@ final class PassedOver {
   var text: String? {
     let parts = [
       (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its medium"),
+      (postponedCount, "to be tried later"),
       (busyCount, "in progress elsewhere"),
     ].filter { $0.0 > 0 }
     if parts.isEmpty { return nil }

@@ -34,7 +34,7 @@ enum ConfiguredOptions {
     return options.filter { earlier in
       if hasDestination, earlier.option.isBoundToDestination { return false }
       if hasCredentials, earlier.option.isCredential { return false }
-      return !layer.contains { $0.option == earlier.option }
+      return !layer.contains { $0.option == earlier.option || $0.option.alternative == earlier.option }
     } + layer
   }
 
@@ -74,6 +74,9 @@ private struct Layers {
       let isRepeated = seen.contains { $0.section == entry.section && $0.option == given.option }
       guard given.option.isRepeatable || !isRepeated else {
         throw UsageError(place + OptionTable.name(of: given.option) + " is given twice.")
+      }
+      if seen.contains(where: { $0.section == entry.section && $0.option.alternative == given.option }) {
+        throw given.excluded
       }
       seen.append((entry.section, given.option))
       if let index = entry.section {

@@ -18,6 +18,15 @@ extension Option {
     }
   }
 
+  /// The option that this one replaces, and that is not given beside it.
+  var alternative: Option? {
+    switch self {
+    case .retries: .retryFor
+    case .retryFor: .retries
+    default: nil
+    }
+  }
+
   var isDestination: Bool { self == .server || self == .tusURL || self == .multipartURL }
 
   /// Whether it is about one destination: which one, how to talk to it, whom to trust, and its credentials.

@@ -4,7 +4,10 @@ import Uploader
 /// Advice that only the command line can give: the options and commands that help.
 extension UploadError {
   /// What failed and what to do about it at the command line.
-  var explanation: String { (commandAdvice ?? advice).map { problem + " " + $0 } ?? problem }
+  var explanation: String {
+    if let postponement { return cause.explanation + " " + postponement }
+    return (commandAdvice ?? advice).map { problem + " " + $0 } ?? problem
+  }
 
   /// Whether the explanation starts with the file's name.
   var namesFile: Bool {
@@ -14,7 +17,8 @@ extension UploadError {
       .notConnected,
       .timedOut, .connectionLost, .tls, .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused,
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
-      .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources,
+      .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
+      .outOfResources,
       .proxyUnusable, .congestionControlRefused, .noLocalName:
       false
     }
@@ -43,7 +47,8 @@ extension UploadError {
       .notConnected, .timedOut,
       .connectionLost,
       .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed,
-      .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled, .outOfResources:
+      .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored, .guestTokenRefused, .cancelled, .outOfResources,
+      .postponed:
       nil
     }
   }

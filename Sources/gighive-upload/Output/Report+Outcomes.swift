@@ -111,12 +111,17 @@ extension Report {
     guard case .cancelled(let hasSentAll) = error else {
       // With several files, the message must name the file.
       let namesFile = fileCount == 1 || error.namesFile
-      return (namesFile ? "" : entry.name + ": ") + error.explanation + (error.leavesPending ? resumeHint(entry) : "")
+      return (namesFile ? "" : entry.name + ": ") + error.explanation + hint(error, entry)
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
     let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
     return entry.name + ": interrupted; " + outcome + " nothing was delivered." + resumeHint(entry)
+  }
+
+  private func hint(_ error: UploadError, _ entry: Entry) -> String {
+    guard case .postponed = error else { return error.leavesPending ? resumeHint(entry) : "" }
+    return entry.upload.map { " To send it at once: gighive-upload resume " + $0 + stateHint } ?? ""
   }
 
   private func resumeHint(_ entry: Entry) -> String {

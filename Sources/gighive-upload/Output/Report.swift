@@ -159,7 +159,7 @@ final class Report {
     isLineOpen = true
   }
 
-  func retrying(_ index: Int, _ retry: Retry, of retries: Int64) {
+  func retrying(_ index: Int, _ retry: Retry, of limit: RetryLimit) {
     closeLine()
     if isJSON {
       var line = event("retry", index)
@@ -171,10 +171,7 @@ final class Report {
       addAnswer(index, to: &line)
       Console.out(line.finished(), .remark)
     } else if !isQuiet {
-      let pause = DurationText.seconds(retry.delayMilliseconds / 100 * 100)
-      Console.error(
-        entry(index).name + ": " + retry.error.explanation + " Retrying in " + pause + " ("
-          + String(retry.failures) + " of " + String(retries) + ").\n", .remark)
+      Console.error(entry(index).name + ": " + retry.error.explanation + " " + retry.text(of: limit) + "\n", .remark)
     }
     entries[position(index)].answer = nil
   }

@@ -120,7 +120,8 @@ enum Scenario {
 
   private static func configuration(_ plan: world_plan) -> Configuration {
     var configuration = Configuration()
-    configuration.retries = plan.retries
+    configuration.retryLimit =
+      plan.retry_milliseconds > 0 ? .time(milliseconds: plan.retry_milliseconds) : .failures(plan.retries)
     configuration.retryMaximumDelayMilliseconds = plan.retry_maximum_delay_milliseconds
     configuration.timeouts.resolveMilliseconds = plan.connect_milliseconds
     configuration.timeouts.connectMilliseconds = plan.connect_milliseconds
@@ -181,6 +182,7 @@ extension UploadError {
   fileprivate var outcome: Int32 {
     let outcome =
       switch self {
+      case .postponed(let cause, _, _): Int(cause.outcome)
       case .cancelled: WORLD_CANCELLED
       case .changed: WORLD_CHANGED
       case .delivered: WORLD_DELIVERED_BEFORE

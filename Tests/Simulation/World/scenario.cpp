@@ -13,6 +13,7 @@ Scenario::Scenario(uint64_t seed) {
     drawHabits(Random(seed * 0x2545f4914f6cdd1d + 2));
     drawRewrites(Random(seed * 0x2545f4914f6cdd1d + 3));
     drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
+    drawPatience(Random(seed * 0x2545f4914f6cdd1d + 5));
 }
 
 /// From a separate random stream, too.
@@ -24,6 +25,11 @@ void Scenario::drawRewrites(Random random) {
 void Scenario::drawDirectories(Random random) {
     directoryTimes = random.of({DirectoryTimes::none, DirectoryTimes::coarse, DirectoryTimes::fine, DirectoryTimes::fine, DirectoryTimes::fine});
     if (random.chance(0.2)) faults.strangers = random.of({0.1, 0.5});
+}
+
+/// From a separate random stream, too. Retries without a delay are not made for hours.
+void Scenario::drawPatience(Random random) {
+    if (random.chance(0.15)) retryMilliseconds = random.magnitude(1000, retryMaximumDelay < 5000 ? 5000 : 6 * 3'600'000);
 }
 
 /// From a separate random stream, and always all of it, so that additions here do not change other draws.

@@ -132,6 +132,8 @@ struct Scenario {
     int jobs = 1;
     bool isOneByOne = false;
     int64_t retries = 5, retryMaximumDelay = 60'000;
+    /// How long an upload is retried without progress; 0 for a number of retries.
+    int64_t retryMilliseconds = 0;
     int64_t connectLimit = 30'000, stallLimit = 30'000, responseLimit = 120'000;
     Faults faults;
     ServerTraits server;
@@ -164,6 +166,7 @@ private:
     void drawHabits(Random random);
     void drawRewrites(Random random);
     void drawDirectories(Random random);
+    void drawPatience(Random random);
 };
 
 }

@@ -62,6 +62,7 @@ void World::makePlan() {
     plan.jobs = scenario.jobs;
     plan.one_by_one = scenario.isOneByOne;
     plan.retries = scenario.retries;
+    plan.retry_milliseconds = scenario.retryMilliseconds;
     plan.retry_maximum_delay_milliseconds = scenario.retryMaximumDelay;
     plan.connect_milliseconds = scenario.connectLimit;
     plan.stall_milliseconds = scenario.stallLimit;

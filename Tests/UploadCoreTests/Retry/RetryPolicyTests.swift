@@ -2,7 +2,7 @@ import Testing
 import UploadCore
 
 struct RetryPolicyTests {
-  private let policy = RetryPolicy(retries: 5, maximumDelayMilliseconds: 60_000)
+  private let policy = RetryPolicy(.failures(5), maximumDelayMilliseconds: 60_000)
 
   /// Delays for many random numbers, and for the smallest and largest one.
   private func delays(
@@ -11,8 +11,18 @@ struct RetryPolicyTests {
     var random = SeededGenerator(seed: UInt64(failures))
     let numbers = [0, .max] + (0..<20_000).map { _ in random.next() }
     return numbers.compactMap {
-      policy.delay(afterFailures: failures, retryAfterMilliseconds: retryAfterMilliseconds, random: $0)
+      delay(policy, afterFailures: failures, retryAfterMilliseconds: retryAfterMilliseconds, random: $0)
     }
+  }
+
+  private func delay(
+    _ policy: RetryPolicy, afterFailures failures: Int64, for elapsed: Int64 = 0, retryAfterMilliseconds: Int64? = nil,
+    random: UInt64 = 0
+  ) -> Int64? {
+    policy.delay(
+      afterFailures: failures,
+      within: policy.remainder(afterFailures: failures, failingForMilliseconds: elapsed),
+      retryAfterMilliseconds: retryAfterMilliseconds, random: random)
   }
 
   /// Full jitter: between nothing and a ceiling that doubles.
@@ -31,23 +41,36 @@ struct RetryPolicyTests {
 
   @Test(arguments: [6, 7, 20, 41, 64, 1000, 1_000_000, .max] as [Int64])
   func noDelayIsLongerThanTheChosenOne(failures: Int64) {
-    let patient = RetryPolicy(retries: .max, maximumDelayMilliseconds: 30_000)
+    let patient = RetryPolicy(.forever, maximumDelayMilliseconds: 30_000)
     let delays = delays(patient, afterFailures: failures)
     #expect(delays.count == 20_002)
     #expect(delays.allSatisfy { $0 >= 0 && $0 <= 30_000 } && delays.contains { $0 > 29_000 })
   }
 
   @Test func aShortMaximumHoldsFromTheFirstTry() {
-    let hasty = RetryPolicy(retries: 3, maximumDelayMilliseconds: 10)
+    let hasty = RetryPolicy(.failures(3), maximumDelayMilliseconds: 10)
     #expect(delays(hasty, afterFailures: 1).allSatisfy { $0 >= 0 && $0 <= 10 })
   }
 
   @Test func triesAreCounted() {
-    #expect(policy.delay(afterFailures: 5, retryAfterMilliseconds: nil, random: 0) == 0)
-    #expect(policy.delay(afterFailures: 6, retryAfterMilliseconds: nil, random: 0) == nil)
-    #expect(policy.delay(afterFailures: 6, retryAfterMilliseconds: 1000, random: 0) == nil)
-    let none = RetryPolicy(retries: 0, maximumDelayMilliseconds: 60_000)
-    #expect(none.delay(afterFailures: 1, retryAfterMilliseconds: nil, random: 0) == nil)
+    #expect(delay(policy, afterFailures: 5) == 0)
+    #expect(delay(policy, afterFailures: 6) == nil)
+    #expect(delay(policy, afterFailures: 6, retryAfterMilliseconds: 1000) == nil)
+    let none = RetryPolicy(.failures(0), maximumDelayMilliseconds: 60_000)
+    #expect(delay(none, afterFailures: 1) == nil)
+  }
+
+  @Test func aTimeEndsWithAnAttemptAndNotWithAWait() {
+    let hour = RetryPolicy(.time(milliseconds: 3_600_000), maximumDelayMilliseconds: 60_000)
+    #expect(delay(hour, afterFailures: 1000, for: 3_599_999, random: 60_000) == 1)
+    #expect(delay(hour, afterFailures: 1000, for: 3_600_000) == nil)
+    #expect(delay(hour, afterFailures: 1_000_000, for: 0) == 0)
+  }
+
+  @Test func theServersWishIsObeyedWithinTheTime() {
+    let minute = RetryPolicy(.time(milliseconds: 60_000), maximumDelayMilliseconds: 60_000)
+    #expect(delay(minute, afterFailures: 1, for: 20_000, retryAfterMilliseconds: 40_000, random: 999) == 40_000)
+    #expect(delay(minute, afterFailures: 1, for: 20_001, retryAfterMilliseconds: 40_000) == nil)
   }
 
   /// The delay that the server asks for, plus up to a second, so that not all clients return at once.

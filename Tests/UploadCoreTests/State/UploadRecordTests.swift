@@ -33,6 +33,8 @@ struct UploadRecordTests {
     record.deleteToken = "5ec2e7"
     record.deliveredAt = 1_795_000_003
     record.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
+    record.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005])
+    record.nextRetry = 1_795_086_404
     record.note = #"{"label":"Set 1"}"#
     return record
   }
@@ -111,6 +113,48 @@ struct UploadRecordTests {
       let record = try decode(file(#"{"is_ending":\#(value),"may_be_stored":\#(value),"# + smallest.dropFirst()))
       #expect(!record.isEnding && !record.mayBeStored)
     }
+  }
+
+  @Test(arguments: ["-1", "9223372036854775807", "\"soon\"", "null"])
+  func impossibleTimesOfRetriesAreIgnored(value: String) throws {
+    let members = #"{"next_retry":\#(value),"full_sends":[\#(value)],"full_sends_failed":"refused","#
+    let record = try decode(file(members + smallest.dropFirst()))
+    #expect(record.nextRetry == nil && record.fullSends == nil)
+    #expect(record.postponedUntil(now: 0) == nil)
+  }
+
+  // MARK: Postponing
+
+  @Test func anUploadIsPostponedUntilItsTime() {
+    let until: Int64 = 1_800_000_000
+    var record = plain
+    record.note(
+      .postponed(.refused(status: 502, message: ""), untilSeconds: until, .sentRepeatedly(count: 3)), message: "no",
+      offset: 0)
+    #expect(record.phase == .pending && record.nextRetry == until)
+    #expect(record.postponedUntil(now: until - 1) == until && record.postponedUntil(now: until) == nil)
+    // The clock was set back, or starts in 1970.
+    #expect(record.postponedUntil(now: until - 86_401) == nil && record.postponedUntil(now: .min) == nil)
+    record.note(.noResolver(host: "hive"), message: "no", offset: 0)
+    #expect(record.nextRetry == nil)
+  }
+
+  @Test func fullSendsAreForgottenWithProgressAndWithAnotherContent() throws {
+    var record = plain
+    let sends = try #require(FullSends(.refused, times: [1]))
+    record.apply(.sentInVain(sends, offset: 100))
+    #expect(record.fullSends == sends && record.offset == 100)
+    #expect(record.renewed(by: plain).fullSends == sends)
+    record.note(.noResolver(host: "hive"), message: nil, offset: 100)
+    #expect(record.fullSends == sends)
+    let other = UploadRecord(
+      id: "5e1f0a78", path: plain.path,
+      identity: FileIdentity(
+        device: 2049, inode: 131_072, size: 4_710_000_001, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
+        edges: identity.edges), endpoint: "https://hive/")
+    #expect(record.renewed(by: other).fullSends == nil)
+    record.note(.noResolver(host: "hive"), message: nil, offset: 101)
+    #expect(record.fullSends == nil)
   }
 
   // MARK: Changes

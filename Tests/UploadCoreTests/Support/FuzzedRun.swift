@@ -53,7 +53,8 @@ struct FuzzedRun {
     let policy = { (policy: inout UploadPolicy) in
       policy.totalMilliseconds = total
       policy.canRenewCredentials = renews
-      policy.retries = RetryPolicy(retries: retries, maximumDelayMilliseconds: 4000)
+      let limits: [RetryLimit] = [.failures(retries), .failures(retries), .time(milliseconds: 1000 + retries * 5000)]
+      policy.retries = RetryPolicy(limits[Int(seed % 3)], maximumDelayMilliseconds: 4000)
       policy.seed = seed
     }
     let isGuest = kind == .guest
@@ -186,7 +187,7 @@ struct FuzzedRun {
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
-    case .ending: break
+    case .ending, .sentInVain: break
     }
   }
 

@@ -60,6 +60,8 @@ struct ScriptedServer {
   private(set) var choices: [ConnectionChoice] = []
   private(set) var retries: [Retry] = []
   private(set) var milliseconds: Int64 = 0
+  /// When the clock showed 0 milliseconds, in seconds since 1970.
+  var bootedAtSeconds: Int64 = 1_800_000_000
 
   /// A server that answers request by request. All responses must be used.
   init(_ replies: [Reply]) {
@@ -78,8 +80,8 @@ struct ScriptedServer {
   mutating func run(_ machine: UploadMachine, sourceLocation: SourceLocation = #_sourceLocation) -> End? {
     var machine = machine
     var inFlight: [HTTPRequest] = []
-    for _ in 0..<10_000 {
-      switch machine.next(nowMilliseconds: milliseconds) {
+    for _ in 0..<100_000 {
+      switch machine.next(nowMilliseconds: milliseconds, unixSeconds: bootedAtSeconds + milliseconds / 1000) {
       case .send(let request, let choice):
         note(request, choice, isBehind: !inFlight.isEmpty)
         inFlight.append(request)
@@ -177,6 +179,9 @@ func deliveredPlainly(size: Int64 = 100, resumedFrom: Int64 = 0) -> ScriptedServ
 }
 
 extension UploadMachine {
+  /// For tests in which the time of day does not matter.
+  mutating func next(nowMilliseconds: Int64) -> UploadAction { next(nowMilliseconds: nowMilliseconds, unixSeconds: 0) }
+
   /// A machine for the file `set.wav`, with two retries.
   static func upload(
     to destination: Destination, size: Int64 = 100, previous: UploadPlan.PreviousState = UploadPlan.PreviousState(),
@@ -201,7 +206,7 @@ extension UploadMachine {
   }
 
   static func policy(_ configure: (inout UploadPolicy) -> Void = { _ in }) -> UploadPolicy {
-    var policy = UploadPolicy(retries: RetryPolicy(retries: 2, maximumDelayMilliseconds: 8000), seed: 7)
+    var policy = UploadPolicy(retries: RetryPolicy(.failures(2), maximumDelayMilliseconds: 8000), seed: 7)
     configure(&policy)
     return policy
   }

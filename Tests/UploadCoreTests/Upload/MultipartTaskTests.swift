@@ -64,7 +64,7 @@ struct MultipartTaskTests {
     (receipt.assetID, receipt.isChecksumVerified) = (9, true)
     let sent = SentFile(size: 100, sha256: GigHive.sha256)
     let machine = try UploadMachine.upload(
-      to: .gigHive, policy: { $0.retries = RetryPolicy(retries: 5, maximumDelayMilliseconds: 8000) })
+      to: .gigHive, policy: { $0.retries = RetryPolicy(.failures(5), maximumDelayMilliseconds: 8000) })
     #expect(server.run(machine) == .finished(.delivered(receipt, sent, resumedFrom: 0)))
     let question = "GET /api/uploads/9"
     #expect(server.log == [post, "hash", "wait", question, "wait", question, "wait", question])

@@ -162,7 +162,7 @@ struct ServerTraitsTests {
       to: .gigHive,
       policy: {
         $0.totalMilliseconds = 10_000
-        $0.retries = RetryPolicy(retries: 1000, maximumDelayMilliseconds: 1000)
+        $0.retries = RetryPolicy(.failures(1000), maximumDelayMilliseconds: 1000)
       })
     #expect(
       server.run(machine)

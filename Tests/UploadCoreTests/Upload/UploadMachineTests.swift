@@ -16,8 +16,8 @@ struct UploadMachineTests {
     ("failed", .failed(.outOfResources("threads"))),
   ]
 
-  private func machine(_ events: [UploadEvent]) throws -> UploadMachine {
-    var machine = try UploadMachine.upload(to: .gigHive, policy: { $0.canRenewCredentials = true })
+  private func machine(_ events: [UploadEvent], size: Int64 = 100) throws -> UploadMachine {
+    var machine = try UploadMachine.upload(to: .gigHive, size: size, policy: { $0.canRenewCredentials = true })
     for event in events {
       _ = machine.next(nowMilliseconds: 0)
       machine.handle(event)
@@ -38,25 +38,31 @@ struct UploadMachineTests {
     _ = rereading.next(nowMilliseconds: 0)
     var hashing = try machine([pending])
     _ = hashing.next(nowMilliseconds: 0)
-    let retrying = try machine([pending, hashed])
-    var waiting = retrying
+    let failing = try machine([pending, hashed])
+    // A full send is saved first.
+    var retrying = try machine([.answered(Answer(status: 503)), hashed], size: 2 << 20)
+    _ = retrying.next(nowMilliseconds: 0)
+    var waiting = failing
     _ = waiting.next(nowMilliseconds: 0)
     var renewing = waiting
     _ = renewing.next(nowMilliseconds: 100_000)
     renewing.handle(.answered(Answer(status: 401)))
     var finished = try machine([created, hashed])
     _ = finished.next(nowMilliseconds: 0)
+    var failed = try machine([refused, hashed])
+    _ = failed.next(nowMilliseconds: 0)
     return [
       ("deciding", try machine([]), ["failed"]),
       ("inFlight", inFlight, ["answered", "interrupted", "touched", "failed"]),
       ("holding", holding, ["interrupted", "failed"]),
       ("rereading", rereading, ["interrupted", "read again", "failed"]),
       ("hashing", hashing, ["hashed", "failed"]),
+      ("failing", failing, ["failed"]),
       ("retrying", retrying, ["failed"]),
       ("waiting", waiting, ["failed"]),
       ("renewingCredentials", renewing, ["credentials", "failed"]),
       ("finished", finished, []),
-      ("failed", try machine([refused, hashed]), []),
+      ("failed", failed, []),
     ]
   }
 

@@ -16,7 +16,7 @@ struct HostProcessTests {
 
   @Test func openSSLKeepsItsMemoryFunctions() throws {
     var configuration = Configuration()
-    configuration.retries = 0
+    configuration.retryLimit = .failures(0)
     // Nothing listens there. The digest and the TLS settings are set up by then.
     let target = try TargetURI("https://127.0.0.1:1/files/")
     var request = UploadRequest(file: directory.file("set.wav", bytes("abc")), destination: .tus(target))

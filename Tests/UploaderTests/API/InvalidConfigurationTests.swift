@@ -16,7 +16,7 @@ struct InvalidConfigurationTests {
   private func outcome(jobs: Int = 1, _ change: (inout Setup) -> Void) throws -> UploadError {
     let target = try TargetURI("http://127.0.0.1:1/files/")
     var setup = Setup(request: UploadRequest(file: directory.file("set.wav", bytes("abc")), destination: .tus(target)))
-    setup.configuration.retries = 0
+    setup.configuration.retryLimit = .failures(0)
     change(&setup)
     let uploader = Uploader(setup.configuration, jobs: jobs)
     return try #require(throws: UploadError.self) { try uploader.upload(setup.request) }
@@ -51,7 +51,7 @@ struct InvalidConfigurationTests {
     try expectRefused("retryMaximumDelayMilliseconds", value) {
       $0.configuration.retryMaximumDelayMilliseconds = value
     }
-    try expectRefused("retries", value) { $0.configuration.retries = value }
+    try expectRefused("retryLimit", value) { $0.configuration.retryLimit = .failures(value) }
     try expectRefused("rateLimit", value) { $0.configuration.rateLimit = RateSchedule(.bytesPerSecond(value)) }
     try expectRefused("maximumSize", value) { $0.request.maximumSize = value }
     try expectRefused("tusThreshold", value) { $0.request.tusThreshold = value }

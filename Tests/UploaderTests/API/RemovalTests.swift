@@ -7,7 +7,7 @@ import Testing
 struct RemovalTests {
   private func uploader(_ credentials: Credentials = .none) -> Uploader {
     var configuration = Configuration()
-    configuration.retries = 2
+    configuration.retryLimit = .failures(2)
     configuration.retryMaximumDelayMilliseconds = 1
     configuration.credentials = credentials
     return Uploader(configuration)

@@ -94,7 +94,7 @@ struct UploadDriverTests {
   /// connection.
   @Test func aStaleConnectionIsReplacedSilentlyAndLaterOnesAreNew() throws {
     let bench = DriverBench(length: 300)
-    bench.configuration.retries = 0
+    bench.configuration.retryLimit = .failures(0)
     let stub = TusStub(length: 300, resets: [1])
     let server = LoopbackServer { stub.answer($0) }
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
@@ -246,7 +246,7 @@ struct UploadDriverTests {
   @Test func theTimeForAllOfItEndsAPauseBetweenTries() throws {
     let bench = DriverBench(length: 300)
     bench.configuration.timeouts.totalMilliseconds = 10_000
-    bench.configuration.retries = 100
+    bench.configuration.retryLimit = .failures(100)
     bench.configuration.retryMaximumDelayMilliseconds = 3_600_000
     let server = LoopbackServer([[.answer(TusScript.refusal(503, "Retry-After: 3000\r\n"))]])
     let driver = try bench.driver(to: tus(server))

@@ -49,4 +49,22 @@ struct TextsTests {
   func aClockShowsHoursOnlyWhereThereAreAny(milliseconds: Int64, text: String) {
     #expect(DurationText.clock(milliseconds) == text)
   }
+
+  @Test(
+    arguments: [
+      (0, "0 s"), (59_999, "59 s"), (60_000, "1 min"), (3_599_999, "59 min"), (3_600_000, "1 h"),
+      (12_000_000, "3 h 20 min"),
+      (86_400_000, "1 d"), (187_200_000, "2 d 4 h"),
+    ] as [(Int64, String)])
+  func longTimesAreRough(milliseconds: Int64, text: String) {
+    #expect(DurationText.rough(milliseconds) == text)
+  }
+
+  @Test(
+    arguments: [
+      (1_800_000_000, "2027-01-15 08:00 UTC"), (1_800_000_001, "2027-01-15 08:01 UTC"), (0, "1970-01-01 00:00 UTC"),
+    ] as [(Int64, String)])
+  func aMomentIsNeverTooEarly(seconds: Int64, text: String) {
+    #expect(DurationText.moment(seconds) == text)
+  }
 }

@@ -60,7 +60,7 @@ enum EveryError {
 
   static var samples: [UploadError] {
     var errors: [UploadError] = [
-      .invalidConfiguration(field: "retries", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
+      .invalidConfiguration(field: "retryLimit", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
       .form(.invalidEventDate("x")), .form(.unknownEventType("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
@@ -74,6 +74,8 @@ enum EveryError {
       .mayBeStored(.timedOut(.awaitingResponse, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
       .mayBeStored(.refused(status: 502, message: "No way!")), .mayBeStored(.uploadLost), .uncertain(upload: "a"),
       .guestTokenRefused, .termsNotAccepted,
+      .postponed(.refused(status: 502, message: ""), untilSeconds: 1_800_000_000, .sentRepeatedly(count: 3)),
+      .postponed(.refused(status: 503, message: "No way!"), untilSeconds: 1_800_000_000, .serverAsked),
       .uploadLost, .cancelled(hasSentAll: false), .cancelled(hasSentAll: true), .outOfResources("memory"),
     ]
     errors += file.map { .file("a.mp4", $0) }
@@ -136,11 +138,12 @@ enum EveryError {
     case .prematureSuccess: "prematureSuccess"
     case .tus: "tus"
     case .uploadLost: "uploadLost"
+    case .postponed: "postponed"
     case .cancelled: "cancelled"
     case .outOfResources: "outOfResources"
     }
   }
 
   /// How many names there are.
-  static let caseCount = 37
+  static let caseCount = 38
 }

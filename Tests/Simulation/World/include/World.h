@@ -29,6 +29,8 @@ typedef struct {
     // One call of the uploader after the other, rather than one for all.
     int32_t one_by_one;
     int64_t retries;
+    /// How long an upload is retried without progress; 0 for a number of retries.
+    int64_t retry_milliseconds;
     int64_t retry_maximum_delay_milliseconds;
     int64_t connect_milliseconds;
     int64_t stall_milliseconds;

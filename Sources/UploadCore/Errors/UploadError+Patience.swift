@@ -1,0 +1,33 @@
+/// Errors that look permanent but often pass without a person doing anything. docs/networks.md has the list.
+extension UploadError {
+  /// - Parameters:
+  ///   - host: the server's.
+  ///   - unixSeconds: the time on this machine.
+  package func oftenPasses(host: String, unixSeconds: Int64) -> Bool {
+    switch self {
+    case .noSuchName: true
+    case .refused(let status, _), .tus(.notSupported(let status)), .tus(.refused(_, let status)):
+      status >= 500 || isStrangers(host: host)
+    case .proxyRefused(let status, _): status >= 500
+    case .redirected, .redirectionRefused, .unconfirmed, .prematureSuccess: isStrangers(host: host)
+    case .tls(.certificate(let code, _), _):
+      code == TLSError.notYetValid || (code == TLSError.expired && unixSeconds < Limits.builtOn)
+    default: false
+    }
+  }
+
+  /// Whether the response does not prove to be the server's, as that of a captive portal: a redirect to another host, or a
+  /// success that means nothing.
+  /// - Parameter host: the server's.
+  package func isStrangers(host: String) -> Bool {
+    switch self {
+    case .notFromServer, .unconfirmed, .prematureSuccess: true
+    case .refused(let status, _), .tus(.notSupported(let status)), .tus(.refused(_, let status)):
+      (200..<300).contains(status)
+    case .redirected(_, let location), .redirectionRefused(let location, .circle),
+      .redirectionRefused(let location, .tooMany):
+      (try? TargetURI(location)).map { $0.host != host } ?? false
+    default: false
+    }
+  }
+}

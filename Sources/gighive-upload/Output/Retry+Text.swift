@@ -1,0 +1,14 @@
+import Uploader
+
+extension Retry {
+  /// "Retrying in 5 s (3 of 5)."
+  func text(of limit: RetryLimit) -> String {
+    let start = "Retrying in " + DurationText.seconds(delayMilliseconds / 100 * 100)
+    let number = String(failures)
+    return switch limit {
+    case .failures(let count): start + " (" + number + " of " + String(count) + ")."
+    case .time: start + " (retry " + number + ", for " + DurationText.rough(remainingMilliseconds ?? 0) + " at most)."
+    case .forever: start + " (retry " + number + ")."
+    }
+  }
+}

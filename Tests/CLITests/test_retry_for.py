@@ -1,0 +1,187 @@
+"""--retry-for: retries by time instead of by number, and what is waited out then; full sends are limited in any case."""
+
+import json
+import time
+
+import pytest
+from records import only_record
+from test_retries import retries
+from uploads import PASSWORD, is_delivered, stop
+
+SOON = ["--retry-max-delay", "100ms"]
+SIZE = 3_000_000
+
+
+def record(program):
+    return only_record(program).document
+
+
+def listed(program) -> dict:
+    (line,) = program.run("list", "--json").check().out.splitlines()
+    return json.loads(line)
+
+
+# The option.
+
+
+@pytest.mark.parametrize("command", ["send", "resume", "cancel", "delete"])
+@pytest.mark.parametrize("options", [["--retries", "1", "--retry-for", "1h"], ["--retry-for=forever", "--retries=0"]])
+def test_a_number_and_a_time_exclude_each_other(run, command, options):
+    result = run(command, "5e1f0a77", *options, retries=None)
+    assert result.code == 2 and "--retries and --retry-for exclude each other" in result.err, result
+
+
+@pytest.mark.parametrize("value", ["0", "999ms", "366d", "never", "", "-1s", "5 m", "Forever"])
+def test_what_is_no_time_is_refused(run, recording, value):
+    result = run("send", recording(), "--server", "http://127.0.0.1:1", "--label", "L", "--retry-for", value, retries=None)
+    assert result.code == 2 and "--retry-for" in result.err and "forever" in result.err, result
+
+
+@pytest.fixture
+def configure(tmp_path):
+    def configure(text):
+        path = tmp_path / "own.conf"
+        path.write_text(text)
+        path.chmod(0o600)
+        return path
+
+    return configure
+
+
+def test_the_command_line_wins_over_the_file(hive, send, recording, configure):
+    path = configure("retry-for = forever\n")
+    result = send(hive("status=503"), recording(), *SOON, "--config", path, "--json", retries=2)
+    assert result.code == 9 and len(retries(result)) == 2, result
+    path = configure("retries = 0\n")
+    result = send(hive("status=503@3"), recording(), *SOON, "--config", path, "--retry-for", "1h", "--json", retries=None).check()
+    assert len(retries(result)) == 3
+
+
+def test_a_file_has_one_of_them_in_a_section(run, recording, configure):
+    path = configure("retries = 1\nretry-for = 1h\n")
+    result = run("send", recording(), "--config", path, retries=None)
+    assert result.code == 2 and f"{path}:2: " in result.err and "exclude" in result.err, result
+
+
+def test_one_replaces_the_other_in_a_record(hive, program, recording):
+    stub, file = hive(), recording(6_000_000)
+    stop(program, stub, file, retries=7)
+    assert "retries=7" in record(program)["note"]
+    stub.set_faults("status=503")
+    program.run("resume", "--all", *SOON, "--retry-for", "1s", env=PASSWORD, retries=None)
+    note = record(program)["note"]
+    assert "retry-for=1s" in note and "retries" not in note
+    program.run("resume", "--all", env=PASSWORD, retries=0)
+    note = record(program)["note"]
+    assert "retries=0" in note and "retry-for" not in note
+
+
+# How long.
+
+
+def test_a_name_that_does_not_exist_is_waited_for(run, recording):
+    url = "http://no-such-host.invalid"
+    result = run("send", recording(), "--server", url, "--label", "L", *SOON, "--retry-for", "3s", "--json", retries=None, seconds=60)
+    assert result.code == 4 and len(retries(result)) > 1, result
+
+
+@pytest.mark.parametrize("fault", ["status=501@4", "status=511@4", "status=505@4", "http-redirect=302:http://portal.example/@4"])
+@pytest.mark.parametrize("way", ["tus", "multipart"])
+def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
+    stub, file = hive(fault), recording()
+    options = ["--protocol", way, *SOON, "--retry-for", "forever", "--json"]
+    result = send(stub, file, *options, retries=None).check()
+    assert is_delivered(stub, file)
+    # A 501 to OPTIONS alone does not count.
+    assert len(retries(result)) >= 3
+
+
+@pytest.mark.parametrize("fault", ["status=400", "status=401", "status=403", "status=413", "status=415", "wrong-checksum"])
+def test_what_stays_is_not_waited_for(hive, send, recording, fault):
+    stub = hive(fault)
+    result = send(stub, recording(), "--protocol", "multipart", *SOON, "--retry-for", "forever", "--json", retries=None)
+    assert result.code in (6, 7, 8, 10) and retries(result) == [], result
+
+
+def test_another_endpoint_still_gets_a_recording_once(hive, post, recording):
+    stub = hive("status=503")
+    result = post(stub, recording(), *SOON, "--retry-for", "forever", retries=None)
+    assert result.code == 9 and len(stub.requests) == 1, result
+
+
+@pytest.mark.parametrize(("limit", "text"), [("1h", "(retry 2, for 59 min at most)"), ("forever", "(retry 2)")])
+def test_text_tells_how_long(hive, send, recording, limit, text):
+    result = send(hive("status=503@2"), recording(), *SOON, "--retry-for", limit, retries=None).check()
+    assert text in result.err and " of " not in result.err.split("Retrying")[1].split("\n")[0], result
+
+
+def test_a_server_that_asks_for_more_time_than_is_left_gets_it(hive, program, recording):
+    stub = hive("status=503:120")
+    result = program.send(stub, recording(), "--retry-for", "10s", retries=None)
+    assert result.code == 9 and "asks to be left alone until" in result.err, result
+    assert len(stub.requests) == 1
+    assert time.time() + 100 < record(program)["next_retry"] < time.time() + 130
+
+
+# Full sends.
+
+
+def sent_in_vain(program, hive, recording, *options, fault="status=500", number=5):
+    stub = hive(fault)
+    return stub, program.send(stub, recording(SIZE), "--protocol", "multipart", *SOON, *options, retries=number)
+
+
+@pytest.mark.parametrize(("fault", "code"), [("status=500", 9), ("status=502", 9), ("delay-answer=30", 4)])
+def test_a_server_gets_a_recording_three_times_a_day(hive, program, recording, fault, code):
+    stub, result = sent_in_vain(program, hive, recording, "--response-timeout", "500ms", fault=fault)
+    assert result.code == code, result
+    assert len(stub.requests) == 3
+    identifier = record(program)["id"]
+    assert "sent 3 times within a day" in result.err and f"gighive-upload resume {identifier}" in result.err
+    until = record(program)["next_retry"]
+    assert time.time() + 86_000 < until < time.time() + 86_500
+    assert listed(program)["next_retry"].startswith(time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(until)))
+    assert f"resume {identifier} does not" in program.run("list").out
+
+
+def test_resume_all_waits_and_resume_does_not(hive, program, recording):
+    stub, _ = sent_in_vain(program, hive, recording)
+    stub._requests.clear()
+    result = program.run("resume", "--all", env=PASSWORD).check()
+    assert stub.requests == [] and "1 to be tried later" in result.out
+    result = program.run("resume", "--all", "--quiet", env=PASSWORD).check()
+    assert result.out == result.err == ""
+    identifier = record(program)["id"]
+    assert program.run("resume", identifier, *SOON, env=PASSWORD, retries=5).code == 9
+    assert len(stub.requests) == 1
+    stub.set_faults()
+    program.run("resume", identifier, env=PASSWORD).check()
+    assert listed(program)["next_retry"] is None and "full_sends" not in record(program)
+
+
+def test_the_count_is_kept_over_processes(hive, program, recording):
+    stub, result = sent_in_vain(program, hive, recording, number=0)
+    assert result.code == 9 and listed(program)["next_retry"] is None
+    codes = [program.run("resume", "--all", env=PASSWORD).code for _ in range(4)]
+    assert codes == [9, 9, 0, 0]
+    assert len(stub.requests) == 3
+
+
+def test_a_day_later_it_is_sent_again(hive, program, recording):
+    stub, _ = sent_in_vain(program, hive, recording)
+    only = only_record(program)
+    ago = time.time() - 86_401
+    only.write(next_retry=int(ago) + 86_400, full_sends=[int(ago)] * 3)
+    stub.set_faults()
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert only_record(program).phase == "delivered"
+
+
+def test_a_recording_that_is_too_large_for_the_server_is_sent_three_times_a_day(hive, program, recording):
+    stub, result = sent_in_vain(program, hive, recording, fault="status=413")
+    assert result.code == 8 and len(stub.requests) == 1, result
+    assert program.run("resume", "--all", env=PASSWORD).code == 8
+    result = program.run("resume", "--all", env=PASSWORD)
+    assert result.code == 8 and "sent 3 times" in result.err, result
+    program.run("resume", "--all", env=PASSWORD).check()
+    assert len(stub.requests) == 3
