@@ -63,17 +63,17 @@ def test_a_file_has_one_of_them_in_a_section(run, recording, configure):
     assert result.code == 2 and f"{path}:2: " in result.err and "exclude" in result.err, result
 
 
-def test_one_replaces_the_other_in_a_record(hive, program, recording):
+@pytest.mark.parametrize("stored, given", [({"retries": 7}, "--retry-for=1h"), ({"retry_for": "1h"}, "--retries=7")])
+def test_one_replaces_the_other_of_a_record_for_a_resume(hive, program, recording, stored, given):
     stub, file = hive(), recording(6_000_000)
-    stop(program, stub, file, retries=7)
-    assert "retries=7" in record(program)["note"]
-    stub.set_faults("status=503")
-    program.run("resume", "--all", *SOON, "--retry-for", "1s", env=PASSWORD, retries=None)
+    options = ["--retry-for", stored["retry_for"]] if "retry_for" in stored else []
+    stop(program, stub, file, *options, retries=stored.get("retries"))
     note = record(program)["note"]
-    assert "retry-for=1s" in note and "retries" not in note
-    program.run("resume", "--all", env=PASSWORD, retries=0)
-    note = record(program)["note"]
-    assert "retries=0" in note and "retry-for" not in note
+    assert ("retry-for=1h" in note, "retries=7" in note) == ("retry_for" in stored, "retries" in stored)
+    stub.set_faults("status=503@2")
+    result = program.run("resume", "--all", *SOON, given, env=PASSWORD, retries=None).check()
+    assert ("min at most)" in result.err, "of 7)" in result.err) == ("retries" in stored, "retry_for" in stored), result
+    assert record(program)["note"] == note
 
 
 # How long.
