@@ -130,6 +130,8 @@ package enum Limits {
   package static let edgeLength = 64 << 10
   /// Concurrent uploads. Each has its part of the ring, which must hold a TLS record.
   package static let jobCount: Int64 = 16
+  /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
+  package static let waitingUploadCount = 16
 
   // MARK: Retries
 

@@ -15,7 +15,7 @@ public final class Uploader {
   let shared: SharedResources
   /// The error in the configuration or the number of jobs; nil if there is none.
   let problem: UploadError?
-  private(set) var slots: [UploadSlot]
+  let slots: UploadSlots
 
   /// - Parameter jobs: the number of concurrent uploads that share the memory, 1 to 16. With other numbers, uploads end with
   ///   ``UploadError/invalidConfiguration(field:value:allowed:)``.
@@ -24,7 +24,7 @@ public final class Uploader {
     let jobs = problem == nil ? jobs : 1
     shared = SharedResources(configuration: configuration, tls: TLSSource(configuration.tls, jobs: jobs))
     let pace = problem == nil && !configuration.rateLimit.isUnlimited ? Pace(configuration.rateLimit) : nil
-    slots = (0..<jobs).map { _ in UploadSlot(jobs: jobs, pace: pace) }
+    slots = UploadSlots(count: jobs, pace: pace)
   }
 
   /// Uploads one recording, or resumes its upload if the state directory has a record of it.
@@ -87,19 +87,20 @@ public final class Uploader {
       count += 1
       return true
     } next: {
-      guard let request = upcoming, let slot = slots.popLast() else { return nil }
+      guard let request = upcoming, let slot = slots.take() else { return nil }
       upcoming = nil
       let index = count
       count += 1
+      slots.hasNext = hasNext()
       observer.onBegin(index)
       let hooks = DriverHooks(
         onProgress: { observer.onProgress(index, $0) }, onRetry: { observer.onRetry(index, $0) },
         onAnswer: { observer.onAnswer(index, $0) })
       return UploadJob(
-        request, index: index, slot: slot, shared: shared, hooks: hooks,
+        request, index: index, slot: slot, of: slots, shared: shared, hooks: hooks,
         onRecord: { observer.onRecord(index, $0) })
     } ended: { job, error in
-      slots.append(job.slot)
+      slots.give(back: job.slot, of: job.upload)
       if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
       var error = error ?? .cancelled(hasSentAll: false)
       if case .cancelled = error { error = .cancelled(hasSentAll: job.hasSentAll) }

@@ -66,7 +66,7 @@ int32_t shim_unacknowledged(int32_t descriptor);
 // inet_pton(3): whether this is an IPv4 or IPv6 address, not a name.
 int32_t shim_is_ip_address(const char *host);
 
-enum { SHIM_POLL_READABLE = 1, SHIM_POLL_WRITABLE = 2, SHIM_POLL_MOST = 512 };
+enum { SHIM_POLL_READABLE = 1, SHIM_POLL_WRITABLE = 2, SHIM_POLL_MOST = 1024 };
 // A descriptor (or -1 for none), the events to wait for, and the events that occurred. Errors and hang-ups count as both, so
 // that the next read or write reports them.
 typedef struct {

@@ -75,6 +75,10 @@ struct TusTask: Sendable {
     if case .uploading = state, case .sending = upload.state { true } else { false }
   }
 
+  var awaitsRecording: Bool {
+    if case .finalizing = state { true } else { false }
+  }
+
   var awaitsAnswer: Bool {
     if case .uploading = state { upload.awaitsStored } else { false }
   }

@@ -53,6 +53,9 @@ package struct UploadMachine: Sendable {
     case failed(UploadError)
   }
 
+  /// Whether only the server has work to do: everything is sent.
+  package var awaitsRecording: Bool { task.awaitsRecording }
+
   package private(set) var state = State.deciding
   /// The response that led to this state; nil if the last request got none.
   package private(set) var answer: Answer?

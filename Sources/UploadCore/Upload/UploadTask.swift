@@ -19,6 +19,11 @@ enum UploadTask: Sendable {
     if case .tus(let task) = self { task.mayPipeline } else { false }
   }
 
+  /// Whether only the server has work to do: everything is sent.
+  var awaitsRecording: Bool {
+    if case .tus(let task) = self { task.awaitsRecording } else { false }
+  }
+
   /// Whether a request is in flight whose response counts, after one that was answered.
   var awaitsAnswer: Bool {
     if case .tus(let task) = self { task.awaitsAnswer } else { false }

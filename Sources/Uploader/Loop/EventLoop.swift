@@ -14,7 +14,8 @@ final class EventLoop<Worker: Machine> {
 
   /// - Parameter outlet: decides when another machine may start, and is written to as soon as possible.
   init(_ cancellation: Cancellation, outlet: (any Outlet)? = nil) {
-    precondition(Int(Limits.jobCount) * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
+    let most = Int(Limits.jobCount) + Limits.waitingUploadCount
+    precondition(most * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
     self.cancellation = cancellation
     self.outlet = outlet
   }
@@ -42,15 +43,18 @@ final class EventLoop<Worker: Machine> {
     }
   }
 
+  /// How many machines there are besides those that only wait.
+  private var activeCount: Int { machines.reduce(0) { $1.isWaitingOnly ? $0 : $0 + 1 } }
+
   /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ skip: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
-    guard machines.count < count else { return }
+    guard activeCount < count else { return }
     // Looking for the next machine can take long, for example on a slow disk.
     let began = shim_monotonic_milliseconds()
     defer { extendDeadlines(ofOthersThan: nil, since: began) }
     var skipped = 0
-    while machines.count < count {
+    while activeCount < count {
       if skipped % Limits.skippedFileCount == 0, cancellation.isCancelled { return }
       if let outlet, hasNext() {
         switch outlet.admission(nowMilliseconds: shim_monotonic_milliseconds()) {

@@ -26,7 +26,8 @@ final class UploadDriver: Machine {
   private(set) var machine: UploadMachine
   private var activity = Activity.deciding
   private let shared: SharedResources
-  private let slot: UploadSlot
+  private(set) var slot: UploadSlot
+  private let slots: UploadSlots?
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
@@ -36,14 +37,16 @@ final class UploadDriver: Machine {
 
   /// - Parameters:
   ///   - source: the file; nil if nothing is uploaded.
+  ///   - slots: where the slot is exchanged for one that suits an upload that only waits for the server; nil keeps it.
   ///   - composer: adds credentials to requests.
   init(
-    _ machine: UploadMachine, of source: TransferSource? = nil, slot: UploadSlot, shared: SharedResources,
-    composer: RequestComposer, hooks: DriverHooks = DriverHooks()
+    _ machine: UploadMachine, of source: TransferSource? = nil, slot: UploadSlot, slots: UploadSlots? = nil,
+    shared: SharedResources, composer: RequestComposer, hooks: DriverHooks = DriverHooks()
   ) {
     self.machine = machine
     self.source = source
     self.slot = slot
+    self.slots = slots
     self.shared = shared
     self.composer = composer
     self.hooks = hooks
@@ -225,6 +228,7 @@ final class UploadDriver: Machine {
       activity = .paused(request, choice)
       return
     }
+    if machine.awaitsRecording, let other = slots?.exchange(slot) { slot = other }
     do throws(UploadError) {
       if let connection = slot.takeConnection(to: request.target, choice) {
         return try transfer(request, over: connection)

@@ -14,23 +14,28 @@ final class UploadJob: Machine {
   private let request: UploadRequest
   /// The index of the request, for the caller.
   let index: Int
-  let slot: UploadSlot
+  private(set) var slot: UploadSlot
+  private let slots: UploadSlots
   private let shared: SharedResources
   private let hooks: DriverHooks
   private let onRecord: (String) -> Void
   private var record: LockedRecord?
 
   init(
-    _ request: UploadRequest, index: Int, slot: UploadSlot, shared: SharedResources, hooks: DriverHooks,
-    onRecord: @escaping (String) -> Void
+    _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
+    hooks: DriverHooks, onRecord: @escaping (String) -> Void
   ) {
     self.request = request
     self.index = index
     self.slot = slot
+    self.slots = slots
     self.shared = shared
     self.hooks = hooks
     self.onRecord = onRecord
   }
+
+  /// The ID of its record; nil if it has none.
+  var upload: String? { record?.record.id }
 
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
@@ -43,6 +48,8 @@ final class UploadJob: Machine {
   }
 
   // MARK: The step
+
+  var isWaitingOnly: Bool { slot.isForWaiting }
 
   func extendDeadlines(by milliseconds: Int64) {
     if case .running(let driver, _) = state { driver.extendDeadlines(by: milliseconds) }
@@ -64,6 +71,7 @@ final class UploadJob: Machine {
   private func run(
     _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
   ) throws(UploadError) -> Wait? {
+    defer { slot = driver.slot }
     if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
@@ -96,6 +104,7 @@ final class UploadJob: Machine {
     }
     switch try openRecord(request, for: file) {
     case .none: break
+    case .inProgress: return nil
     case .busy(let path):
       let until = until ?? now + Limits.stateLockMilliseconds
       if now < until {
@@ -105,6 +114,7 @@ final class UploadJob: Machine {
       try continueWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
     case .open(let opened):
       record = opened
+      slots.note(upload: opened.record.id)
       onRecord(opened.record.id)
     }
     return (try driver(request, file), file)
@@ -138,7 +148,8 @@ final class UploadJob: Machine {
     return UploadDriver(
       try UploadMachine(.upload(plan), try shared.policy()),
       of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), slot: slot,
-      shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin), hooks: hooks)
+      slots: slots, shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin),
+      hooks: hooks)
   }
 
   private enum RecordAccess {
@@ -147,6 +158,8 @@ final class UploadJob: Machine {
     /// Another process has locked the directory.
     case busy(LocalPath)
     case open(LockedRecord)
+    /// The same recording is already being uploaded by this process.
+    case inProgress
   }
 
   private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> RecordAccess {
@@ -169,6 +182,7 @@ final class UploadJob: Machine {
         in: directory)
       return opened.map { .open($0) } ?? .busy(path)
     } catch {
+      if case .conflict(let upload) = error, slots.uploads.contains(upload) { return .inProgress }
       try continueWithoutRecord(error, request, for: file)
       return .none
     }

@@ -11,6 +11,8 @@ final class UploadSlot {
   }
 
   let buffers: TransferBuffers
+  /// Whether its upload only waits for the server (``UploadSlots/exchange(_:)``).
+  let isForWaiting: Bool
   /// Its share of the rate; nil if there is no limit.
   let pace: PaceShare?
   private var idle: IdleConnection?
@@ -18,7 +20,8 @@ final class UploadSlot {
   private var avoided: [String] = []
 
   /// - Parameter jobs: the number of slots that share the memory.
-  init(jobs: Int, pace: Pace? = nil) {
+  init(jobs: Int, pace: Pace? = nil, isForWaiting: Bool = false) {
+    self.isForWaiting = isForWaiting
     buffers = TransferBuffers(jobs: jobs)
     self.pace = pace.map { PaceShare(of: $0) }
   }

@@ -23,7 +23,7 @@ struct UploadJobTests {
       file: directory.file("set.wav", recording(300)), destination: .gigHive(try TargetURI("http://127.0.0.1:9"), form))
     request.uploadProtocol = uploadProtocol
     return UploadJob(
-      request, index: 0, slot: UploadSlot(jobs: 1),
+      request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, pace: nil),
       shared: SharedResources(configuration: configuration, tls: TLSSource(configuration.tls, jobs: 1)),
       hooks: DriverHooks(), onRecord: { told.records.append($0) })
   }

@@ -1,0 +1,51 @@
+import CShims
+import UploadCore
+
+/// The slots of an ``Uploader``. An upload that only waits until the server has turned it into a recording gives its slot to the next
+/// upload, and moves to one with little memory.
+final class UploadSlots {
+  let count: Int
+  /// Whether another upload follows those that have begun.
+  var hasNext = false
+  /// The IDs of the uploads in progress.
+  private(set) var uploads: [String] = []
+  private var free: [UploadSlot]
+  private var freeToWait: [UploadSlot] = []
+  private var waitingCount = 0
+  private let pace: Pace?
+
+  init(count: Int, pace: Pace?) {
+    self.count = count
+    self.pace = pace
+    free = (0..<count).map { _ in UploadSlot(jobs: count, pace: pace) }
+  }
+
+  func note(upload: String) { uploads.append(upload) }
+
+  /// A slot that stays free, for a request without a file.
+  var first: UploadSlot { free[0] }
+
+  func take() -> UploadSlot? { free.popLast() }
+
+  /// - Parameter upload: the ID of the upload that has ended; nil if it has no record.
+  func give(back slot: UploadSlot, of upload: String?) {
+    uploads.removeAll { $0 == upload }
+    if slot.isForWaiting {
+      waitingCount -= 1
+      freeToWait.append(slot)
+    } else {
+      free.append(slot)
+    }
+  }
+
+  /// Exchanges the slot of an upload that waits for the server.
+  /// - Returns: nil if it must keep its own: nobody needs that, or too many are waiting.
+  func exchange(_ slot: UploadSlot) -> UploadSlot? {
+    let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
+    guard hasNext, !slot.isForWaiting, waitingCount < Limits.waitingUploadCount, shim_can_open(Int32(descriptors)) == 0
+    else { return nil }
+    waitingCount += 1
+    free.append(slot)
+    return freeToWait.popLast() ?? UploadSlot(jobs: Int(Limits.jobCount), pace: pace, isForWaiting: true)
+  }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Uploader
+
+struct UploadSlotsTests {
+  private let slots = UploadSlots(count: 2, pace: nil)
+
+  @Test func thereAreAsManyAsJobs() {
+    #expect(slots.take() != nil && slots.take() != nil && slots.take() == nil)
+  }
+
+  @Test func anUploadThatWaitsGivesItsSlotToTheNext() throws {
+    let (one, _) = (try #require(slots.take()), slots.take())
+    slots.hasNext = true
+    let other = try #require(slots.exchange(one))
+    #expect(other.isForWaiting && !one.isForWaiting)
+    #expect(slots.take() === one && slots.take() == nil)
+    // What has been exchanged stays as it is.
+    #expect(slots.exchange(other) == nil)
+  }
+
+  @Test func theLastUploadKeepsItsSlot() throws {
+    let one = try #require(slots.take())
+    #expect(slots.exchange(one) == nil)
+  }
+
+  @Test func onlySoManyWaitAtATime() throws {
+    slots.hasNext = true
+    var waiting: [UploadSlot] = []
+    for _ in 0..<Limits.waitingUploadCount {
+      let one = try #require(slots.take())
+      waiting.append(try #require(slots.exchange(one)))
+    }
+    let one = try #require(slots.take())
+    #expect(slots.exchange(one) == nil)
+    // Slots for waiting are used again, with their connections.
+    let last = waiting.removeLast()
+    slots.give(back: last, of: nil)
+    #expect(slots.exchange(one) === last)
+  }
+}
