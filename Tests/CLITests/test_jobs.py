@@ -142,7 +142,7 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     result = program.send(stub, file, file, *TUS, "-j", jobs)
     assert len(stub.recordings) == 1
     if jobs == 1:
-        assert result.code == 0 and "1 of 2 delivered, 1 skipped." in result.out, result
+        assert result.code == 0 and "1 of 2 delivered, 1 already delivered." in result.out, result
     else:
         assert result.code in (0, 11), result
 
