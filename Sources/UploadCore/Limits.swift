@@ -242,6 +242,27 @@ package enum Limits {
   package static let descriptorCount = 5
   package static let jobDescriptorCount = 5
 
+  // MARK: Batches
+
+  /// A pattern for names, in bytes: as long as a name can be. And how many there may be.
+  package static let patternLength = 255
+  package static let patternCount = 64
+  /// The names of one directory that are sorted at a time, in bytes; of a directory in it half as many, and so on down to the least.
+  /// Directories with more are read several times. Twice as much is held.
+  package static let directoryNamesLength = 256 << 10
+  package static let directoryNamesMinimumLength = 8 << 10
+  /// What is held for a name beyond its bytes, in bytes.
+  package static let nameOverhead = 24
+  /// Directories within each other.
+  package static let directoryDepth = 64
+
+  /// A line of a list of files, in bytes: the longest path and form, escaped.
+  package static let listLineLength = 64 << 10
+  /// A file that describes the one beside it, in bytes.
+  package static let sidecarLength = 16 << 10
+  /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
+  package static let hostNameLength = 64
+
   // MARK: Output
 
   /// The buffer for unread output, per stream, in bytes. Half of it is for the results of uploads in progress: sixteen lines of

@@ -74,10 +74,31 @@ public final class Uploader {
     hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
     observer: UploadObserver
   ) {
+    run(isKnown: true, hasNext, next, cancellation, observer)
+  }
+
+  /// The same for recordings that are found on the way. Those that have not been asked for at an early end have no outcome.
+  /// - Parameter next: the next request, when its turn comes; nil if there is none now. It is asked again as long as other uploads are
+  ///   in progress.
+  public func upload(
+    next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(), observer: UploadObserver
+  ) {
+    run(isKnown: false, { false }, next, cancellation, observer)
+  }
+
+  /// - Parameter isKnown: whether `hasNext` can tell, rather than only `next`. Otherwise that is not asked any more at an early end.
+  private func run(
+    isKnown: Bool, _ hasNext: () -> Bool, _ next: () -> UploadRequest?, _ cancellation: Cancellation,
+    _ observer: UploadObserver
+  ) {
     var upcoming: UploadRequest?
     var count = 0
     EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
-      upcoming != nil || hasNext()
+      if upcoming == nil {
+        if isKnown { return hasNext() }
+        upcoming = next()
+      }
+      return upcoming != nil
     } skip: {
       upcoming = upcoming ?? next()
       guard let request = upcoming, let error = endAtOnce(request) else { return false }
@@ -107,7 +128,7 @@ public final class Uploader {
       job.note(error)
       observer.onEnd(job.index, .failure(error))
     }
-    while (upcoming ?? next()) != nil {
+    while (upcoming ?? (isKnown ? next() : nil)) != nil {
       upcoming = nil
       observer.onEnd(count, .failure(.cancelled(hasSentAll: false)))
       count += 1

@@ -25,6 +25,7 @@ VALUES = {
     **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
+    **{"recursive": None, "match": "*.mp4", "day-starts": "06:00", "dry-run": None},
     **{"again": None, "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
 }
 """A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
@@ -33,10 +34,12 @@ NEEDS = {
     "json-progress": ["--json"],
     "user": ["--password-file", "password"],
     "password-file": ["--user", "uploader"],
+    "match": ["--recursive"],
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }
-WITH_CARE = {"server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
+WITH_CARE = {
+    "from", "server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
 
 EXIT_CODES = {*map(str, range(15)), "130, 143"}
 

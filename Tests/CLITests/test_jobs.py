@@ -141,7 +141,7 @@ def test_one_file_twice_is_one_recording(hive, program, recording, jobs):
     stub, file = hive(), recording(SIZE)
     result = program.send(stub, file, file, *TUS, "-j", jobs)
     assert len(stub.recordings) == 1
-    assert result.code == 0 and "1 of 2 delivered, 1 skipped." in result.out, result
+    assert result.code == 0 and "1 of 2 delivered, 1 already delivered." in result.out, result
 
 
 def test_a_failure_of_one_is_retried_while_the_others_continue(hive, program, files):

@@ -20,14 +20,21 @@ const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_ENOENT = ENOENT;
 const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
 const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL;
 const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE, SHIM_EPERM = EPERM, SHIM_EACCES = EACCES;
+const int32_t SHIM_ELOOP = ELOOP, SHIM_ENAMETOOLONG = ENAMETOOLONG;
 
-int32_t shim_open_for_reading(const char *path, int32_t may_block) {
+static int32_t open_to_read(const char *path, int flags) {
     int descriptor;
     do {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_block ? 0 : O_NONBLOCK));
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
     } while (descriptor < 0 && errno == EINTR);
     return descriptor < 0 ? -errno : descriptor;
 }
+
+int32_t shim_open_for_reading(const char *path, int32_t may_block) {
+    return open_to_read(path, may_block ? 0 : O_NONBLOCK);
+}
+
+int32_t shim_open_found(const char *path) { return open_to_read(path, O_NONBLOCK | O_NOFOLLOW); }
 
 int32_t shim_close(int32_t descriptor) {
     // close(2): on Linux the descriptor is closed even after EINTR, and a retry could close another one.
@@ -117,13 +124,15 @@ int64_t shim_unix_milliseconds(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void shim_local_date(int32_t *year, int32_t *month, int32_t *day) {
-    time_t now = time(NULL);
-    struct tm local;
-    localtime_r(&now, &local);
-    *year = local.tm_year + 1900;
-    *month = local.tm_mon + 1;
-    *day = local.tm_mday;
+void shim_local_time_of(int64_t seconds, shim_local_time *result) {
+    time_t time = (time_t)seconds;
+    struct tm local = {0};
+    localtime_r(&time, &local);
+    result->year = local.tm_year + 1900;
+    result->month = local.tm_mon + 1;
+    result->day = local.tm_mday;
+    result->hour = local.tm_hour;
+    result->minute = local.tm_min;
 }
 
 int32_t shim_local_week_minute(int64_t seconds) {

@@ -63,7 +63,7 @@ static int is_whole_name(const char *typed, const char *name) {
 
 int32_t shim_option_next(void) {
     int index = -1;
-    int value = getopt_long(argument_count, arguments, ":hj:qv", options, &index);
+    int value = getopt_long(argument_count, arguments, ":hj:qrv", options, &index);
     char short_option[3] = {'-', (char)optopt, 0};
     switch (value) {
     case -1: return SHIM_OPTION_END;
@@ -112,6 +112,11 @@ int32_t shim_can_open(int32_t count) {
     if (made < count) result = -errno;
     while (made > 0) close(opened[--made]);
     return result;
+}
+
+int32_t shim_host_name(char *buffer, size_t capacity) {
+    buffer[capacity - 1] = 0;
+    return gethostname(buffer, capacity - 1) < 0 ? -errno : 0;
 }
 
 _Noreturn void shim_exit(int32_t code) { exit(code); }

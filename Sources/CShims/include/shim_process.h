@@ -1,5 +1,6 @@
 // What Embedded Swift cannot reach otherwise: argv, getopt_long, signals, and process settings.
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 int32_t shim_argument_count(void);
@@ -36,6 +37,8 @@ void shim_ignore_file_size_signal(void);
 // Whether `count` more descriptors can be opened (at most SHIM_OPEN_MOST): 0 or -errno.
 int32_t shim_can_open(int32_t count);
 enum { SHIM_OPEN_MOST = 256 };
+// gethostname(2) into a buffer, which ends with a NUL. 0 or -errno.
+int32_t shim_host_name(char *buffer, size_t capacity);
 // exit(3)
 _Noreturn void shim_exit(int32_t code);
 // prctl(PR_SET_DUMPABLE, 0): no core dumps, and the user's other processes cannot read the memory.

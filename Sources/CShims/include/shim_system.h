@@ -29,6 +29,8 @@ enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_
 
 // open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
+// The same for a file found in a directory: a link is not followed (ELOOP).
+int32_t shim_open_found(const char *path);
 int32_t shim_close(int32_t descriptor);
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
 // The ID of the file system of an open file or directory, such as the serial number of a stick; 0 if it has none. Where
@@ -46,8 +48,11 @@ int64_t shim_monotonic_milliseconds(void);
 // clock_gettime(2), CLOCK_REALTIME: seconds since 1970 by the machine's clock.
 int64_t shim_unix_seconds(void);
 int64_t shim_unix_milliseconds(void);
-// The local calendar date (localtime_r(3)).
-void shim_local_date(int32_t *year, int32_t *month, int32_t *day);
+// The local calendar date and time of a time in seconds since 1970 (localtime_r(3)). Months and days count from 1.
+typedef struct {
+    int32_t year, month, day, hour, minute;
+} shim_local_time;
+void shim_local_time_of(int64_t seconds, shim_local_time *time);
 // The minutes since Sunday, 00:00, of a time in seconds since 1970 (localtime_r(3)).
 int32_t shim_local_week_minute(int64_t seconds);
 // getrandom(2). Never returns fewer bytes than requested; negative if the kernel has no randomness.
@@ -67,6 +72,7 @@ const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
 extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
+extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG;
 
 // Calls for the state directory. Each returns 0 (or a descriptor), or -errno.
 
@@ -96,6 +102,11 @@ int32_t shim_unlink(const char *path);
 int32_t shim_lock(int32_t descriptor);
 // Calls `visit` with the name of each entry of the directory (readdir(3)), except "." and "..".
 int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context);
+// The same for a directory with files to send, and the kind of each entry; a link is a device here. `status` is that of the directory.
+// A link to a directory is followed only on request.
+int32_t shim_list_directory(
+    const char *path, int32_t follows_link, shim_file_status *status,
+    void (*visit)(const char *name, int32_t kind, void *context), void *context);
 // getcwd(3) into a buffer. 0 or -errno.
 int32_t shim_working_directory(char *buffer, size_t capacity);
 // Whether geteuid(2) is root.

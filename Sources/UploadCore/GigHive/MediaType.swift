@@ -11,6 +11,11 @@ package enum MediaType {
     return byExtension.first { $0.0 == fileExtension }?.1 ?? unknown
   }
 
+  /// Whether GigHive takes the file, by the extension of its name.
+  package static func isRecording(fileName: [UInt8]) -> Bool {
+    of(fileName: String(decoding: fileName, as: UTF8.self)) != unknown
+  }
+
   /// Registered by IANA, or else in common use.
   private static let byExtension: [(String, String)] = [
     ("mp3", "audio/mpeg"), ("wav", "audio/wav"), ("flac", "audio/flac"), ("aac", "audio/aac"),

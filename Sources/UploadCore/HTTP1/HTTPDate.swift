@@ -43,7 +43,7 @@ package enum HTTPDate {
   }
 
   /// Days since 1970-01-01 in the Gregorian calendar. Years start in March here, so that a leap day is the last of its year.
-  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     // Shifted by 400 years, because division rounds towards zero.
     let y = (month <= 2 ? year - 1 : year) + 400
     let monthFromMarch = (month + 9) % 12

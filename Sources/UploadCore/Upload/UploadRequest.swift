@@ -3,6 +3,8 @@
 public struct UploadRequest: Sendable {
   /// The recording.
   public var file: LocalPath
+  /// Whether the file was found in a directory. If it has been replaced by a link since then, it is not sent.
+  package var isFound = false
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

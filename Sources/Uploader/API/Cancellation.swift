@@ -14,5 +14,5 @@ public final class Cancellation: Sendable {
   /// be called from any thread and from a signal handler.
   public func cancel() { shim_event_raise(descriptor) }
 
-  var isCancelled: Bool { !Readiness.of(descriptor, .readable).isEmpty }
+  package var isCancelled: Bool { !Readiness.of(descriptor, .readable).isEmpty }
 }

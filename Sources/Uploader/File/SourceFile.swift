@@ -16,10 +16,12 @@ final class SourceFile {
 
   /// Opens the file and checks that it can be sent. (In Embedded Swift, a throwing initializer of a class does not free the
   /// object.)
-  /// - Parameter limit: the largest size to accept, in bytes.
-  static func open(_ path: LocalPath, limit: Int64) throws(FileError) -> SourceFile {
+  /// - Parameters:
+  ///   - limit: the largest size to accept, in bytes.
+  ///   - isFound: whether it was found in a directory, so that it must not be a link.
+  static func open(_ path: LocalPath, limit: Int64, isFound: Bool = false) throws(FileError) -> SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
-    let opened = shim_open_for_reading(name, 0)
+    let opened = isFound ? shim_open_found(name) : shim_open_for_reading(name, 0)
     guard opened >= 0 else {
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
     }

@@ -99,7 +99,9 @@ final class UploadJob: Machine {
       request.destination = .gigHive(base, form.completed(today: EventForm.today()))
     }
     let file: SourceFile
-    do throws(FileError) { file = try SourceFile.open(request.file, limit: request.sizeLimit) } catch {
+    do throws(FileError) {
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
+    } catch {
       throw absence(of: request.file) ?? .file(request.file, error)
     }
     switch try openRecord(request, for: file) {

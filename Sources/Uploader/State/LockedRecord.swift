@@ -234,6 +234,30 @@ package final class LockedRecord {
     return kept
   }
 
+  /// The record of an upload that ``open(for:_:endpoint:event:note:upload:uploadedAs:isAgain:in:)`` would go on with. Nothing is
+  /// changed but the index, if it has to be rebuilt.
+  /// - Throws: `.delivered` and `.uncertain` as that function does.
+  static func find(
+    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, isAgain: Bool,
+    in directory: StateDirectory
+  ) throws(UploadError) -> UploadRecord? {
+    let own = UploadRecord(
+      id: try newID(), path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: endpoint,
+      event: event)
+    let found: UploadRecord?
+    do throws(StateError) {
+      let creation = try directory.lockForCreation()
+      defer { withExtendedLifetime(creation) {} }
+      var index: OpenIndex?
+      if creation != nil, case .open(let open) = directory.openIndex(isForSearch: true) { index = open }
+      found = try previous(of: own, index, isAgain: isAgain, in: directory)
+    } catch { throw .state(error) }
+    guard let found else { return nil }
+    if found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
+    if found.mayBeStored { throw .uncertain(upload: found.id) }
+    return found
+  }
+
   private static func begin(
     _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord {

@@ -6,7 +6,8 @@ enum Command: String, CaseIterable {
   func takes(_ option: Option) -> Bool {
     switch option {
     case .help, .json, .stateDir, .config, .to: true
-    case .again: self == .send
+    case .dayStarts: self == .send
+    case .again, .recursive, .match, .from, .dryRun: self == .send
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list: false

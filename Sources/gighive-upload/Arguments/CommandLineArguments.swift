@@ -39,6 +39,7 @@ enum CommandLineArguments {
     case Int(UInt8(ascii: "h")): return .help
     case Int(UInt8(ascii: "j")): return .jobs
     case Int(UInt8(ascii: "q")): return .quiet
+    case Int(UInt8(ascii: "r")): return .recursive
     case Int(UInt8(ascii: "v")): return .verbose
     default:
       guard let option = Option(rawValue: value) else { preconditionFailure("an option missing from the table") }

@@ -52,6 +52,17 @@ extension GivenOption {
     }
   }
 
+  func pattern() throws(UsageError) -> Glob {
+    do throws(GlobError) { return try Glob(parsing: argument.bytes) } catch {
+      switch error {
+      case .empty: throw UsageError(label + ": the pattern is empty.")
+      case .tooLong(let limit): throw UsageError(label + ": the pattern is longer than " + String(limit) + " bytes.")
+      case .slash: throw UsageError(label + ": a pattern is for the name of a file, and has no \"/\".")
+      case .unclosedSet: throw invalid("a pattern: it has a \"[\" without a \"]\"")
+      }
+    }
+  }
+
   func size() throws(UsageError) -> Int64 {
     guard let size = Quantity.size(text) else { throw invalid("a size, such as 500M, 6Gi or 1000000") }
     return size

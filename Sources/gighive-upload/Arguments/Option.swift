@@ -3,7 +3,7 @@ enum Option: Int32 {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
   case multipartURL, tusURL, protocolChoice, threshold
-  case eventDate, orgName, eventType, label, participants, keywords, location, rating, notes
+  case eventDate, dayStarts, orgName, eventType, label, participants, keywords, location, rating, notes
   case field, fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets
   case cacert, capath, cert, key, pin, insecure
@@ -12,6 +12,6 @@ enum Option: Int32 {
   case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
-  case again, all, strict, forget, prune
+  case recursive, match, from, dryRun, again, all, strict, forget, prune
   case progress, json, jsonProgress, quiet, verbose, help
 }

@@ -30,8 +30,11 @@ enum OptionTable {
     (
       "Form",
       [
-        .init(.label, "label", "TEXT", "title of the recording (required by GigHive)"),
-        .init(.eventDate, "event-date", "DATE", "date of the event, YYYY-MM-DD (default: today)"),
+        .init(.label, "label", "TEXT", "title of the recording, such as '{stem}' (required by GigHive)"),
+        .init(
+          .eventDate, "event-date", "DATE", "YYYY-MM-DD, today, or mtime, which is the default for files of directories"
+        ),
+        .init(.dayStarts, "day-starts", "HOUR", "HH:MM at which a day starts, for today and mtime (default: 00:00)"),
         .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
         .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
         .init(.participants, "participants", "LIST", "names, separated by commas"),
@@ -110,6 +113,10 @@ enum OptionTable {
     (
       "Selection",
       [
+        .init(.recursive, "recursive", nil, "send what is in directories, and in directories in them (-r)"),
+        .init(.match, "match", "PATTERN", "with -r, send files with such names, as '*.wav'; can be repeated"),
+        .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
+        .init(.dryRun, "dry-run", nil, "send nothing; say what would be sent, and what has been delivered"),
         .init(.again, "again", nil, "send recordings again that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),

@@ -8,21 +8,41 @@ struct SendArguments {
   private(set) var files = Operands()
   private(set) var progress = Report.ProgressStyle.automatic
   private(set) var jobs = 1
+  /// Whether directories are sent.
+  private(set) var isRecursive = false
+  /// The list of files, or "-" for standard input.
+  private(set) var list: LocalPath?
+  /// Whether nothing is sent.
+  private(set) var isDryRun = false
+  /// As given, for messages.
+  private(set) var patterns: [GivenOption] = []
+  /// Which files of directories are sent.
+  private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
   private(set) var memoryCeiling: Int64?
 
-  private var server: TargetURI?
+  private(set) var server: TargetURI?
   private var multipartURL: TargetURI?
   private var tusURL: TargetURI?
-  private var form = EventForm()
-  private var extraFields: [FormField] = []
+  /// When a day starts, in minutes after midnight.
+  private(set) var dayStart = 0
+  /// The options to keep in the record; nil for those given.
+  let givenNote: String?
+  /// All options.
+  let options: [GivenOption]
+  /// When the command began, in seconds since 1970, so that a night's recordings belong to one event.
+  var now: Int64 = 0
+  /// Whether files need no request of their own, unless something is said about one of them.
+  var sharesTemplate = true
   /// The request for any of the files, without the file itself.
-  private var template = UploadRequest(file: "", destination: .multipart(anyTarget))
+  var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
   /// - Parameters:
   ///   - upload: the ID of the upload to resume; nil for a new one.
   ///   - note: the options to keep in its record; nil for those given.
   init(options: [GivenOption], files: Operands, upload: String? = nil, note: String? = nil) throws(UsageError) {
+    self.options = options
+    givenNote = note
     self.files = files
     template.upload = upload
     for given in options { try apply(given) }
@@ -33,39 +53,52 @@ struct SendArguments {
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
     else { throw UsageError("--protocol contradicts the destination.") }
-    guard template.extraMetadata.isEmpty || (multipartURL == nil && template.uploadProtocol != .multipart) else {
+    guard
+      !options.contains(where: { $0.option == .metadata })
+        || (multipartURL == nil && template.uploadProtocol != .multipart)
+    else {
       throw UsageError("--metadata is for tus; a form takes --field NAME=VALUE.")
     }
     try common.validate()
-    guard !files.isEmpty else { throw UsageError("give at least one file.") }
-    guard template.fileNameBytes == nil || files.count == 1 else {
-      throw UsageError("--file-name needs exactly one file.")
+    guard list == nil || (files.isEmpty && !isRecursive) else {
+      throw UsageError("--from names all files; give no others, and no --recursive.")
     }
-    if let server {
-      do throws(EventFormError) { try form.validate() } catch { throw UsageError(error.explanation) }
-      template.hasDefaultEventDate = form.eventDate.isEmpty
-      // Once for all files, so that a night's recordings belong to one event.
-      form = form.completed(today: EventForm.today())
-      template.destination = .gigHive(server, form)
-    } else {
-      // Other endpoints get only the fields that were given, without defaults.
-      template.destination = tusURL.map { .tus($0) } ?? .multipart(target)
+    guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
+    selection = try fileSelection()
+    if let given = options.last(where: { $0.option == .fileName }), try given.template()?.isConstant ?? false,
+      hasSeveral
+    {
+      throw UsageError("--file-name needs exactly one file, or a name with {name} or {stem}.")
     }
-    template.extraFields = (server == nil ? form.fields : []) + extraFields
-    template.note = note ?? StoredOptions.text(of: options, eventDate: server == nil ? nil : form.eventDate)
+    if server == nil { template.destination = tusURL.map { .tus($0) } ?? .multipart(target) }
+    try prepareTemplate()
   }
 
   /// Where all files go.
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
+  var isForGigHive: Bool { server != nil }
+
+  /// The ID of the upload to resume; nil for new ones.
+  var upload: String? { template.upload }
+
   /// Whether a record is required, because a tus upload cannot be resumed without one.
   var needsState: Bool { template.requiresTus }
 
-  /// The request for one of the files.
-  func request(for file: LocalPath) -> UploadRequest {
-    var request = template
-    request.file = file
-    return request
+  /// Whether it can be more than one file.
+  var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
+
+  /// The number of files at a time, which is no larger than that of the files.
+  var usefulJobs: Int { isRecursive || list != nil ? jobs : min(jobs, files.count) }
+
+  private func fileSelection() throws(UsageError) -> FileSelection {
+    guard patterns.isEmpty || isRecursive else { throw UsageError("--match needs --recursive.") }
+    guard patterns.count <= Limits.patternCount else {
+      throw UsageError("--match: there are more than " + String(Limits.patternCount) + " patterns.")
+    }
+    var globs: [Glob] = []
+    for given in patterns { globs.append(try given.pattern()) }
+    return FileSelection(patterns: globs, selectsRecordings: server != nil)
   }
 
   /// Whether both have the same configuration, so that one ``Uploader`` can serve both.
@@ -85,36 +118,28 @@ struct SendArguments {
     case .server: server = try given.uri()
     case .multipartURL: multipartURL = try given.uri()
     case .tusURL: tusURL = try given.uri()
-    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes:
-      applyToForm(given)
-    case .metadata: template.extraMetadata.append(try given.metadata())
-    case .field: extraFields.append(try given.field())
+    case .dayStarts:
+      guard let minutes = LocalTime.minutes(given.text) else { throw given.invalid("a time from 00:00 to 23:59") }
+      dayStart = minutes
+    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
+      .metadata,
+      .fileName:
+      // `RecordingOptions` reads them, for each file.
+      break
     case .fileField: template.fileFieldName = given.text
-    case .fileName: template.fileNameBytes = given.argument.bytes
     case .mime: template.mediaType = given.text
     case .protocolChoice, .threshold, .chunkSize, .methodOverride, .deferLength: try applyToProtocol(given)
     case .jobs: jobs = Int(try given.count(Settings.jobs))
     case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
+    case .recursive: isRecursive = true
+    case .dryRun: isDryRun = true
+    case .from: list = given.argument
+    case .match: patterns.append(given)
     case .again: template.sendsAgain = true
     case .progress: progress = try given.progressStyle()
     default: preconditionFailure("an option that send does not have")
-    }
-  }
-
-  private mutating func applyToForm(_ given: GivenOption) {
-    switch given.option {
-    case .eventDate: form.eventDate = given.text
-    case .orgName: form.orgName = given.text
-    case .eventType: form.eventType = given.text
-    case .label: form.label = given.text
-    case .participants: form.participants = given.text
-    case .keywords: form.keywords = given.text
-    case .location: form.location = given.text
-    case .rating: form.rating = given.text
-    case .notes: form.notes = given.text
-    default: preconditionFailure("not an option of the form")
     }
   }
 

@@ -46,6 +46,8 @@ enum Help {
       Usage: gighive-upload send FILE... --server URL --label TEXT [options]
              gighive-upload send FILE... --tus-url URL [options]
              gighive-upload send FILE... --multipart-url URL [options]
+             gighive-upload send --recursive DIR... --server URL --label TEXT [options]
+             gighive-upload send --from FILE --server URL [options]
 
       Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
       its SHA-256, which must match that of the file. Large files go over tus: if an upload is interrupted,

@@ -18,22 +18,22 @@ final class Outcomes {
 
   /// An observer that reports on uploads.
   /// - Parameters:
-  ///   - first: the report's index of the first of them.
+  ///   - index: the report's index of each of them.
   ///   - isNamed: whether they are uploads with an ID, as for `resume`.
   ///   - passedOver: counts uploads that another process has begun to work on; nil if they are errors.
   func observer(
-    _ configuration: Configuration, first: Int, isNamed: Bool, passedOver: PassedOver? = nil
+    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, passedOver: PassedOver? = nil
   ) -> UploadObserver {
     let report = report
     var observer = UploadObserver()
-    observer.onBegin = { report.begin(first + $0) }
-    observer.onRecord = { report.recorded(first + $0, upload: $1) }
-    observer.onProgress = { report.progress(first + $0, $1) }
-    observer.onAnswer = { report.answered(first + $0, $1) }
-    observer.onRetry = { report.retrying(first + $0, $1, of: configuration.retryLimit) }
+    observer.onBegin = { report.begin(index($0)) }
+    observer.onRecord = { report.recorded(index($0), upload: $1) }
+    observer.onProgress = { report.progress(index($0), $1) }
+    observer.onAnswer = { report.answered(index($0), $1) }
+    observer.onRetry = { report.retrying(index($0), $1, of: configuration.retryLimit) }
     observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
-    observer.onEnd = { [self] index, result in
-      let index = first + index
+    observer.onEnd = { [self] request, result in
+      let index = index(request)
       switch result {
       case .success(let delivery): report.delivered(index, delivery)
       case .failure(.delivered(let previous)): report.skipped(index, previous, isNamed: isNamed)
@@ -41,17 +41,23 @@ final class Outcomes {
         // It was not locked a moment ago.
         report.passedOver(index, upload: id)
         passedOver?.noteBusy(id)
-      case .failure(.cancelled) where shim_signal_received() == 0:
-        // Without a signal, only the loop cancels: it started no further file because the output was not read.
-        report.failed(index, unread(index), exitCode: ExitCode.outputFailed)
-        note(ExitCode.outputFailed, of: index)
-      case .failure(let error):
-        let code = ExitCode.of(error, signal: shim_signal_received())
-        report.failed(index, error, exitCode: code)
-        note(code, of: index)
+      case .failure(let error): fail(index, error)
       }
     }
     return observer
+  }
+
+  /// Reports a file that has failed.
+  func fail(_ index: Int, _ error: UploadError) {
+    let signal = shim_signal_received()
+    if case .cancelled = error, signal == 0 {
+      // Without a signal, only the loop cancels: it started no further file because the output was not read.
+      report.failed(index, unread(index), exitCode: ExitCode.outputFailed)
+      return note(ExitCode.outputFailed, of: index)
+    }
+    let code = ExitCode.of(error, signal: signal)
+    report.failed(index, error, exitCode: code)
+    note(code, of: index)
   }
 
   private func unread(_ index: Int) -> String {

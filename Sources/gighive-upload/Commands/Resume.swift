@@ -61,7 +61,7 @@ enum Resume {
         configuration = try arguments.common.configuration(for: arguments.target, report)
       } catch {
         // An upload that lacks something, such as its password, does not stop the others.
-        let index = report.add(first.file)
+        let index = report.add(BatchFile(path: first.file))
         report.recorded(index, upload: first.id)
         report.failed(index, first.id + ": " + error.message, exitCode: ExitCode.usage)
         outcomes.note(ExitCode.usage, of: index)
@@ -72,14 +72,17 @@ enum Resume {
         guard let next = queue.peek() else { return false }
         return next.sharesConfiguration(with: first)
       }
+      let firstIndex = report.fileCount
       let observer = outcomes.observer(
-        configuration, first: report.fileCount, isNamed: true, passedOver: queue.passedOver)
+        configuration, index: { firstIndex + $0 }, isNamed: true, passedOver: queue.passedOver)
       Uploader(configuration, jobs: jobs).upload(
         hasNext: isNext,
         next: {
-          guard isNext(), let next = queue.next(), let arguments = try? next.arguments() else { return nil }
-          report.recorded(report.add(next.file), upload: next.id)
-          return arguments.request(for: next.file)
+          guard isNext(), let next = queue.next(), let arguments = try? next.arguments(),
+            let request = try? arguments.request(for: BatchFile(path: next.file))
+          else { return nil }
+          report.recorded(report.add(BatchFile(path: next.file)), upload: next.id)
+          return request
         }, cancellation: cancellation, observer: observer)
     }
   }

@@ -11,10 +11,13 @@ final class ResumeQueue {
       id = record.id
       file = LocalPath(bytes: record.path)
       do throws(UsageError) {
-        made = .success(
-          try SendArguments(
-            options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), upload: record.id,
-            note: StoredOptions.text(of: record.note, with: options)))
+        let arguments = try SendArguments(
+          options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), upload: record.id,
+          note: StoredOptions.text(of: record.note, with: options))
+        do throws(Refusal) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
+          throw UsageError(error.message)
+        }
+        made = .success(arguments)
       } catch { made = .failure(error) }
     }
 

@@ -10,7 +10,7 @@ enum Send {
       guard MemoryCeiling.set(ceiling, isJSON: arguments.common.isJSON) else { return ExitCode.memoryCeiling }
     }
     let report = Report(arguments.common, progress: arguments.progress)
-    guard DescriptorLimit.allows(jobs: min(arguments.jobs, arguments.files.count), report) else {
+    guard DescriptorLimit.allows(jobs: arguments.usefulJobs, report) else {
       return ExitCode.memoryCeiling
     }
     let exitCode = try deliver(arguments, report, SignalCancellation.begin())
@@ -34,12 +34,21 @@ enum Send {
       }
       report.warn(error.explanation)
     }
-    let files = arguments.files
     let outcomes = Outcomes(report)
-    let observer = outcomes.observer(configuration, first: report.add(files), isNamed: false)
-    Uploader(configuration, jobs: min(arguments.jobs, files.count)).upload(
-      count: files.count, request: { arguments.request(for: files[$0]) }, cancellation: cancellation,
-      observer: observer)
+    let batch = try Batch(arguments, report, outcomes, cancellation)
+    if arguments.isDryRun {
+      DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)
+    } else {
+      var observer = outcomes.observer(configuration, index: { batch.index(of: $0) }, isNamed: false)
+      let onEnd = observer.onEnd
+      observer.onEnd = {
+        onEnd($0, $1)
+        batch.end($0)
+      }
+      Uploader(configuration, jobs: arguments.usefulJobs).upload(
+        next: { batch.next() }, cancellation: cancellation, observer: observer)
+    }
+    batch.endEarly()
     return outcomes.exitCode
   }
 }

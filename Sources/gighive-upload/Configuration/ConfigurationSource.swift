@@ -63,7 +63,7 @@ struct ConfigurationSource {
     return UsageError(name + ": " + error.text + ". --config \"\" leaves it out.")
   }
 
-  private static func text(of error: ConfigurationError) -> String {
+  static func text(of error: ConfigurationError) -> String {
     switch error.reason {
     case .fileTooLong(let limit): "the file is longer than " + String(limit) + " bytes."
     case .lineTooLong(let limit): "the line is longer than " + String(limit) + " bytes."

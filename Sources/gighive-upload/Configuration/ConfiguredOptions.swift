@@ -28,7 +28,7 @@ enum ConfiguredOptions {
   }
 
   /// Credentials for one host never reach another: a layer with a destination discards all that belongs to an earlier one.
-  private static func merged(_ options: [GivenOption], _ layer: [GivenOption]) -> [GivenOption] {
+  static func merged(_ options: [GivenOption], _ layer: [GivenOption]) -> [GivenOption] {
     let hasDestination = layer.contains { $0.option.isDestination }
     let hasCredentials = layer.contains { $0.isOn && $0.option.isCredential }
     return options.filter { earlier in

@@ -8,12 +8,12 @@ extension OptionDescription {
 
 extension Option {
   /// Whether it can be given several times, and each one counts.
-  var isRepeatable: Bool { [.field, .pin, .header, .metadata].contains(self) }
+  var isRepeatable: Bool { [.field, .pin, .header, .metadata, .match].contains(self) }
 
   /// Whether a configuration file can contain it. The others choose what one command does.
   var isAllowedInConfiguration: Bool {
     switch self {
-    case .help, .config, .to, .again, .all, .strict, .forget, .prune, .fileName: false
+    case .help, .config, .to, .recursive, .from, .dryRun, .again, .all, .strict, .forget, .prune, .fileName: false
     default: true
     }
   }
@@ -50,7 +50,8 @@ extension Option {
   /// Whether it describes the recording.
   var isForm: Bool {
     switch self {
-    case .label, .eventDate, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes, .field,
+    case .label, .eventDate, .dayStarts, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes,
+      .field,
       .metadata, .fileField, .fileName, .mime:
       true
     default: false

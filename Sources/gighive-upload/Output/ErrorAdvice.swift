@@ -73,7 +73,8 @@ extension FileError {
     case .gone(let id): "Put it back and resume, or end the upload with gighive-upload cancel " + id + "."
     case .waitingForMedium(let id):
       "Insert or mount the medium and resume, or end the upload with gighive-upload cancel " + id + "."
-    case .missing, .unreadable, .notRegular, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
+    case .notRegular(let kind): kind == "a directory" ? "Use -r to send the recordings in it." : nil
+    case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
     }
   }
 }

@@ -50,7 +50,7 @@ extension Report {
       if let deliveredAt = previous.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
-    } else {
+    } else if isNamed || isVerbose || promises || !entry(index).isFound {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
       let words = (isNamed ? ": already delivered" : ": skipped; delivered") + date + asset
@@ -105,12 +105,23 @@ extension Report {
     if !isJSON || !isQuiet { printError(message) }
   }
 
+  /// A directory that cannot be sent.
+  func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
+    if isJSON {
+      var line = event("failed", upload: nil, file: directory.absolute ?? directory)
+      line.add("exit_code", Int64(exitCode))
+      line.add("message", message)
+      Console.out(line.finished())
+    }
+    if !isJSON || !isQuiet { printError(message) }
+  }
+
   /// The message of an interruption says how much had been sent.
   private func message(of error: UploadError, _ index: Int) -> String {
     let entry = entry(index)
     guard case .cancelled(let hasSentAll) = error else {
       // With several files, the message must name the file.
-      let namesFile = fileCount == 1 || error.namesFile
+      let namesFile = !hasSeveral || error.namesFile
       return (namesFile ? "" : entry.name + ": ") + error.explanation + hint(error, entry)
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }

@@ -14,8 +14,10 @@ final class Report {
   struct Entry {
     let index: Int
     let file: LocalPath
-    /// On the monotonic clock.
-    let beganAtMilliseconds: Int64
+    /// Whether it was found in a directory, rather than named.
+    let isFound: Bool
+    /// On the monotonic clock; nil if it has not begun.
+    var beganAtMilliseconds: Int64?
     var meter = Meter()
     /// How many tenths have been reported.
     var tenth: Int64 = 0
@@ -32,12 +34,14 @@ final class Report {
   let isJSON: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
-  /// Only the files being uploaded: there can be very many others.
+  let isVerbose: Bool
+  /// Only the files being uploaded, and the next one: there can be very many others.
   private var entries: [Entry] = []
-  /// The files announced last, and the index of the first of them.
-  private var files = Operands()
-  private var firstIndex = 0
-  var fileCount = 0
+  private(set) var fileCount = 0
+  /// Whether nothing is sent, so that the summary says what would be.
+  var promises = false
+  /// Whether messages must name the file.
+  private(set) var hasSeveral = false
   var deliveredCount = 0
   var skippedCount = 0
   var passedOverCount = 0
@@ -46,6 +50,7 @@ final class Report {
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
     isJSON = arguments.isJSON
     isQuiet = arguments.isQuiet
+    isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
     style =
       switch progress {
@@ -63,25 +68,21 @@ final class Report {
     if isJSON { Console.writeOutcomesToOutput() }
   }
 
-  /// Announces files. All files announced earlier must have ended.
-  /// - Returns: the index of the first file, for the other calls.
-  func add(_ files: Operands) -> Int {
-    self.files = files
-    firstIndex = fileCount
-    fileCount += files.count
-    return firstIndex
-  }
+  /// There will be more than one file.
+  func expectSeveral() { hasSeveral = true }
 
-  /// Announces one more file, while others may still be in progress.
-  /// - Returns: its index.
-  func add(_ file: LocalPath) -> Int {
+  /// Announces a file.
+  /// - Returns: its index, for the other calls.
+  func add(_ file: BatchFile) -> Int {
+    entries.append(
+      Entry(index: fileCount, file: file.path, isFound: file.isFound, beganAtMilliseconds: nil))
     fileCount += 1
-    begin(file, fileCount - 1)
+    if fileCount > 1 { hasSeveral = true }
     return fileCount - 1
   }
 
   func begin(_ index: Int) {
-    _ = position(index)
+    note(begun: index)
     if isJSON { Console.out(event("start", index).finished(), .message) }
   }
 
@@ -90,24 +91,27 @@ final class Report {
 
   func recorded(_ index: Int, upload: String) { entries[position(index)].upload = upload }
 
-  /// The position of the file's entry, which is created if needed.
   private func position(_ index: Int) -> Int {
-    if let position = entries.firstIndex(where: { $0.index == index }) { return position }
-    begin(files[index - firstIndex], index)
-    return entries.count - 1
+    guard let position = entries.firstIndex(where: { $0.index == index }) else {
+      preconditionFailure("a file that has ended")
+    }
+    return position
   }
 
-  private func begin(_ file: LocalPath, _ index: Int) {
-    entries.append(
-      Entry(index: index, file: file, beganAtMilliseconds: shim_monotonic_milliseconds()))
+  private func note(begun index: Int) {
+    let position = position(index)
+    guard entries[position].beganAtMilliseconds == nil else { return }
+    entries[position].beganAtMilliseconds = shim_monotonic_milliseconds()
     shim_note_begin()
   }
 
   func entry(_ index: Int) -> Entry { entries[position(index)] }
 
+  func name(of index: Int) -> String { entry(index).name }
+
   /// Drops the entry of a file that has ended.
   func end(_ index: Int, isDelivered: Bool) {
-    _ = position(index)
+    note(begun: index)
     shim_note_end(isDelivered ? 1 : 0)
     entries.removeAll { $0.index == index }
   }
@@ -152,7 +156,7 @@ final class Report {
   /// One line for all files being uploaded.
   private func reportBar(_ index: Int) {
     let columns = Int(shim_terminal_columns(2))
-    let meters = entries.map { $0.meter }
+    let meters = entries.filter { $0.beganAtMilliseconds != nil }.map { $0.meter }
     let name = meters.count == 1 ? entry(index).name : String(meters.count) + " files"
     let line = ProgressLine.text(name: name, MeterReading(meters), columns: columns > 0 ? columns : 80)
     Console.error("\r" + line + "\u{1B}[K", .progress)
@@ -211,9 +215,10 @@ final class Report {
   /// The last line when there are several files.
   func summarize() {
     let count = fileCount - passedOverCount
-    guard count > 1 else { return }
-    let skipped = skippedCount > 0 ? ", " + String(skippedCount) + " skipped" : ""
-    say(String(deliveredCount) + " of " + String(count) + " delivered" + skipped + ".")
+    guard count > 1 || (hasSeveral && count > 0) else { return }
+    let skipped = skippedCount > 0 ? ", " + String(skippedCount) + " already delivered" : ""
+    let outcome = promises ? " would be sent" : " delivered"
+    say(String(deliveredCount) + " of " + String(count) + outcome + skipped + ".")
   }
 
   func closeLine() {
@@ -242,7 +247,8 @@ final class Report {
 
   /// The time since the upload's `start`.
   func addElapsed(_ index: Int, to line: inout JSONWriter) {
-    line.add("seconds", milliseconds: shim_monotonic_milliseconds() - entry(index).beganAtMilliseconds)
+    let now = shim_monotonic_milliseconds()
+    line.add("seconds", milliseconds: now - (entry(index).beganAtMilliseconds ?? now))
   }
 
   func addAnswer(_ index: Int, to line: inout JSONWriter) {

@@ -20,6 +20,7 @@ let allTargets = [
   Target(name: "retry-after", run: RetryAfterTarget.run, show: RetryAfterTarget.show),
   Target(name: "form-data", run: FormDataTarget.run),
   Target(name: "reply", run: ReplyTarget.run),
+  Target(name: "batch", run: BatchTarget.run),
   Target(name: "text", run: TextTarget.run, show: TextTarget.show),
   Target(name: "canary", run: CanaryTarget.run),
 ]

@@ -1,0 +1,48 @@
+/// Which files of a directory are sent.
+package struct FileSelection: Sendable {
+  /// A file must match one of these; empty for the default.
+  private let patterns: [Glob]
+  /// Without patterns: whether only recordings that GigHive takes are selected, by their extension.
+  private let selectsRecordings: Bool
+
+  package init(patterns: [Glob], selectsRecordings: Bool) {
+    self.patterns = patterns
+    self.selectsRecordings = selectsRecordings
+  }
+
+  /// Whether the file is selected.
+  package func takes(file name: [UInt8]) -> Bool {
+    guard !FileSelection.isHidden(name), !FileSelection.isTemporary(name), !FileSelection.isSidecar(name) else {
+      return false
+    }
+    if patterns.isEmpty { return !selectsRecordings || MediaType.isRecording(fileName: name) }
+    return patterns.contains { $0.matches(name) }
+  }
+
+  /// Whether the directory in a directory is entered.
+  package static func takes(directory name: [UInt8]) -> Bool {
+    !isHidden(name) && !isTemporary(name) && !systemDirectories.contains { name.elementsEqual($0.utf8) }
+  }
+
+  static func isHidden(_ name: [UInt8]) -> Bool { name.first == UInt8(ascii: ".") }
+
+  /// Whether programs give such names to files that are not finished, or to their own copies.
+  static func isTemporary(_ name: [UInt8]) -> Bool {
+    temporaryEndings.contains { ends(name, with: $0) } || temporaryBeginnings.contains { name.starts(with: $0.utf8) }
+  }
+
+  /// Whether it is the name of a file that describes the file beside it.
+  package static func isSidecar(_ name: [UInt8]) -> Bool { ends(name, with: sidecarEnding) }
+
+  /// What follows the name of a file in that of its sidecar.
+  package static let sidecarEnding = ".upload"
+
+  private static let temporaryEndings = [".part", ".tmp", ".temp", ".partial", ".crdownload", "~", ".swp"]
+  private static let temporaryBeginnings = ["~$", "#"]
+  /// Directories that file systems have of their own: those of ext4, and the waste baskets and notes of Windows.
+  private static let systemDirectories = ["lost+found", "$RECYCLE.BIN", "System Volume Information"]
+
+  private static func ends(_ name: [UInt8], with ending: String) -> Bool {
+    ASCII.equalsIgnoringCase(name.suffix(ending.utf8.count), ending.utf8)
+  }
+}

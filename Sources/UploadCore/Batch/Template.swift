@@ -1,0 +1,116 @@
+/// Why a text is not a template.
+package enum TemplateError: Error, Equatable {
+  case unknownName([UInt8])
+  /// A brace that belongs to no name. Twice the same brace stands for itself.
+  case strayBrace(UInt8)
+}
+
+/// What the names of a template stand for, for one file.
+package struct TemplateValues: Equatable, Sendable {
+  /// Not necessarily UTF-8.
+  package let name: [UInt8]
+  /// The name of the directory that the file is in.
+  package let directory: [UInt8]
+  /// When the file was modified last.
+  package let modified: LocalTime
+  /// The name of this machine.
+  package let host: [UInt8]
+
+  /// - Parameter path: absolute.
+  package init(path: LocalPath, modified: LocalTime, host: [UInt8]) {
+    name = Array(path.lastComponentBytes)
+    directory = Array(path.directory.lastComponentBytes)
+    self.modified = modified
+    self.host = host
+  }
+
+  /// The name without its extension. A dot that comes first begins no extension.
+  package var stem: [UInt8] {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return name }
+    return Array(name[..<dot])
+  }
+}
+
+/// A text in which `{name}`, `{stem}` and others stand for what is known of a file. `{{` and `}}` are braces.
+package struct Template: Equatable, Sendable {
+  private enum Part: Equatable {
+    case literal([UInt8])
+    case name(Name)
+  }
+
+  private enum Name: String, CaseIterable { case name, stem, dir, date, time, host }
+
+  /// All names, for messages.
+  package static let names = Name.allCases.map { $0.rawValue }
+
+  private var parts: [Part] = []
+
+  package init(parsing text: [UInt8]) throws(TemplateError) {
+    var literal: [UInt8] = []
+    var at = 0
+    while at < text.count {
+      let byte = text[at]
+      at += 1
+      guard byte == opening || byte == closing else {
+        literal.append(byte)
+        continue
+      }
+      if at < text.count, text[at] == byte {
+        literal.append(byte)
+        at += 1
+        continue
+      }
+      // What looks like no name is not reported as one.
+      let word = text[at...].prefix {
+        ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == ASCII.hyphen || $0 == UInt8(ascii: "_")
+      }
+      guard byte == opening, !word.isEmpty, word.endIndex < text.count, text[word.endIndex] == closing else {
+        throw .strayBrace(byte)
+      }
+      guard let name = Name(rawValue: String(decoding: word, as: UTF8.self)) else { throw .unknownName(Array(word)) }
+      if !literal.isEmpty { parts.append(.literal(literal)) }
+      literal = []
+      parts.append(.name(name))
+      at = word.endIndex + 1
+    }
+    if !literal.isEmpty { parts.append(.literal(literal)) }
+  }
+
+  /// Whether it is the same for all files.
+  package var isConstant: Bool {
+    parts.allSatisfy { if case .literal = $0 { true } else { false } }
+  }
+
+  /// - Parameter values: need not be given if it ``isConstant``.
+  package func expanded(_ values: TemplateValues?) -> [UInt8] {
+    var text: [UInt8] = []
+    for part in parts {
+      switch part {
+      case .literal(let literal): text += literal
+      case .name(let name):
+        guard let values else { preconditionFailure("a template without a file") }
+        text += Template.value(of: name, values)
+      }
+    }
+    return text
+  }
+
+  private static func value(of name: Name, _ values: TemplateValues) -> [UInt8] {
+    switch name {
+    case .name: values.name
+    case .stem: values.stem
+    case .dir: values.directory
+    case .date: Array(values.modified.date.utf8)
+    case .time: Array(values.modified.time.utf8)
+    case .host: values.host
+    }
+  }
+
+  /// The template that stands for these bytes.
+  package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.flatMap { $0 == opening || $0 == closing ? [$0, $0] : [$0] }
+  }
+}
+
+private let opening = UInt8(ascii: "{")
+private let closing = UInt8(ascii: "}")

@@ -1,0 +1,36 @@
+import CShims
+import UploadCore
+
+extension Uploader {
+  /// Examines a recording and its records, but sends nothing and connects to nothing.
+  /// - Throws: what would end its upload at once, such as ``UploadError/delivered(_:)``.
+  package func preview(_ request: UploadRequest) throws(UploadError) -> UploadPreview {
+    if let problem = problem ?? request.problem { throw problem }
+    let file: SourceFile
+    do throws(FileError) {
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
+    } catch { throw .file(request.file, error) }
+    let record = try record(of: request, for: file)
+    return UploadPreview(size: file.size, usesTus: request.prefersTus(size: file.size), upload: record?.id)
+  }
+
+  /// A state directory that does not exist is not created.
+  private func record(of request: UploadRequest, for file: SourceFile) throws(UploadError) -> UploadRecord? {
+    var status = shim_file_status()
+    guard let path = shared.configuration.stateDirectory, let name = path.cString,
+      shim_path_status(name, &status) == 0
+    else { return nil }
+    let warnings = shared.configuration.warnings
+    let directory: StateDirectory
+    do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
+      throw .state(error)
+    }
+    let buffers = slots[0].buffers
+    buffers.clear()
+    let identity = try file.identity(
+      using: buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
+    return try LockedRecord.find(
+      for: file, identity, endpoint: request.base.text, event: request.event,
+      isAgain: request.sendsAgain, in: directory)
+  }
+}

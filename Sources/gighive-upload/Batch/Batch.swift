@@ -1,0 +1,167 @@
+import CShims
+import Uploader
+
+/// The files of one command, one after the other: those that are named, and those in named directories.
+final class Batch {
+  private let arguments: SendArguments
+  private let report: Report
+  private let outcomes: Outcomes
+  private let cancellation: Cancellation
+  private let list: FileList?
+  private var position = 0
+  private var walk: DirectoryWalk?
+  /// Files that have not ended. Their requests have been numbered in order.
+  private var open: [(request: Int, report: Int)] = []
+  private var requestCount = 0
+
+  init(_ arguments: SendArguments, _ report: Report, _ outcomes: Outcomes, _ cancellation: Cancellation)
+    throws(UsageError)
+  {
+    self.arguments = arguments
+    self.report = report
+    self.outcomes = outcomes
+    self.cancellation = cancellation
+    if let path = arguments.list { list = try FileList(path) } else { list = nil }
+    if arguments.hasSeveral { report.expectSeveral() }
+  }
+
+  /// The request for the next file. What has no request is reported.
+  func next() -> UploadRequest? {
+    while let file = nextFile() {
+      let index = report.add(file)
+      do throws(Refusal) {
+        let request = try arguments.request(for: file)
+        open.append((requestCount, index))
+        requestCount += 1
+        return request
+      } catch {
+        report.failed(index, error.message, exitCode: error.exitCode)
+        outcomes.note(error.exitCode, of: index)
+      }
+    }
+    return nil
+  }
+
+  /// The index of a request's file in the report.
+  func index(of request: Int) -> Int { open[position(of: request)].report }
+
+  /// A request's file has ended.
+  func end(_ request: Int) { open.remove(at: position(of: request)) }
+
+  private func position(of request: Int) -> Int {
+    guard let position = open.firstIndex(where: { $0.request == request }) else {
+      preconditionFailure("a request that has ended")
+    }
+    return position
+  }
+
+  /// Reports what has not been started, because the work ended early. Files in directories have not been found yet.
+  func endEarly() {
+    if let list, cancellation.isCancelled, !list.hasEnded {
+      fail(
+        list.name + ": the interruption came before the lines after line " + String(list.lineNumber) + ".",
+        ExitCode.interruptedBase + shim_signal_received())
+    }
+    if let walk { interrupt(walk.root) }
+    walk = nil
+    while position < arguments.files.count {
+      let path = arguments.files[position]
+      position += 1
+      if arguments.isRecursive, Batch.isDirectory(path) {
+        interrupt(path)
+      } else {
+        outcomes.fail(report.add(BatchFile(path: path)), .cancelled(hasSentAll: false))
+      }
+    }
+  }
+
+  private func interrupt(_ directory: LocalPath) {
+    let signal = shim_signal_received()
+    let code = signal == 0 ? ExitCode.outputFailed : ExitCode.interruptedBase + signal
+    let reason = signal == 0 ? "because the output was not read within --max-time." : "because of the interruption."
+    fail(directory, "has files that were not started, " + reason, code)
+  }
+
+  // MARK: Files
+
+  private func nextFile() -> BatchFile? {
+    if let list { return nextListed(list) }
+    while true {
+      if let file = nextFound() { return file }
+      guard position < arguments.files.count else { return nil }
+      let path = arguments.files[position]
+      position += 1
+      guard arguments.isRecursive, Batch.isDirectory(path) else { return BatchFile(path: path) }
+      walk = DirectoryWalk(path, arguments.selection)
+    }
+  }
+
+  /// The next file of the directory that is being walked through; nil if there is none.
+  private func nextFound() -> BatchFile? {
+    guard let walk else { return nil }
+    while let item = walk.next() {
+      switch item {
+      case .file(let path): return BatchFile(path: path, isFound: true)
+      case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
+      }
+    }
+    self.walk = nil
+    if walk.itemCount == 0 { fail(walk.root, noMatch, ExitCode.inputFile) }
+    return nil
+  }
+
+  /// The next file of the list; nil at its end, or while another upload is in progress and there is no further line yet.
+  private func nextListed(_ list: FileList) -> BatchFile? {
+    while true {
+      switch list.next(mayWait: open.isEmpty, cancellation) {
+      case .notYet, .end: return nil
+      case .failed(let error): fail(list.name + ": " + error.text + ".", ExitCode.inputFile)
+      case .tooLong:
+        fail(place(list) + ListLineError.tooLong(limit: Limits.listLineLength).message, ExitCode.usage)
+      case .text(let line):
+        if line.allSatisfy({ $0 == ASCII.space || $0 == ASCII.tab || $0 == ASCII.carriageReturn }) { continue }
+        if let file = listed(line, place(list)) { return file }
+      }
+    }
+  }
+
+  private func listed(_ line: [UInt8], _ place: String) -> BatchFile? {
+    do throws(ListLineError) {
+      let line = try ListLine(parsing: line)
+      do throws(UsageError) {
+        return BatchFile(path: LocalPath(bytes: line.file), options: try line.given(place))
+      } catch { fail(error.message, ExitCode.usage) }
+    } catch { fail(place + error.message, ExitCode.usage) }
+    return nil
+  }
+
+  private func place(_ list: FileList) -> String { list.name + ":" + String(list.lineNumber) + ": " }
+
+  /// Reports what concerns no file.
+  private func fail(_ message: String, _ code: Int32) {
+    report.failed(message, exitCode: code)
+    outcomes.note(code, of: report.fileCount)
+  }
+
+  private static func isDirectory(_ path: LocalPath) -> Bool {
+    var status = shim_file_status()
+    guard let cString = path.cString else { return false }
+    return shim_path_status(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY
+  }
+
+  /// Reports a directory.
+  private func fail(_ directory: LocalPath, _ problem: String, _ code: Int32) {
+    report.failed(directory, PrintableText.line(directory.text) + ": " + problem, exitCode: code)
+    outcomes.note(code, of: report.fileCount)
+  }
+
+  private var noMatch: String {
+    if !arguments.patterns.isEmpty {
+      return "has no file that matches "
+        + arguments.patterns.map { PrintableText.line($0.text) }.joined(separator: " or ") + "."
+    }
+    return arguments.isForGigHive
+      ? "has no recording; --match names other files."
+      : "has no file to send; hidden and temporary ones are passed over."
+  }
+}

@@ -1,0 +1,119 @@
+import CShims
+import Uploader
+
+/// Walks through a directory and those in it, in the order of their names, and holds only a part of the names at a time.
+final class DirectoryWalk {
+  enum Item {
+    case file(LocalPath)
+    /// A directory that cannot be read, and why.
+    case failure(LocalPath, String)
+  }
+
+  /// A directory that is being walked through.
+  private struct Level {
+    let path: LocalPath
+    let device: UInt64
+    let inode: UInt64
+    var names: NextNames
+  }
+
+  let root: LocalPath
+  private let selection: FileSelection
+  private var levels: [Level] = []
+  private var hasBegun = false
+  /// Files and failures so far.
+  private(set) var itemCount = 0
+
+  init(_ root: LocalPath, _ selection: FileSelection) {
+    self.root = root
+    self.selection = selection
+  }
+
+  /// - Returns: nil at the end.
+  func next() -> Item? {
+    guard let item = advance() else { return nil }
+    itemCount += 1
+    return item
+  }
+
+  private func advance() -> Item? {
+    if !hasBegun {
+      hasBegun = true
+      if let failure = enter(root) { return failure }
+    }
+    while !levels.isEmpty {
+      let index = levels.count - 1
+      if let name = levels[index].names.next() {
+        let path = LocalPath(bytes: DirectoryWalk.prefix(levels[index].path) + name.bytes)
+        if !name.isDirectory { return .file(path) }
+        if let failure = enter(path) { return failure }
+      } else if levels[index].names.beginNextRound() {
+        if let error = offer(levels[index].path, &levels[index].names, isRoot: index == 0).error {
+          return .failure(levels.removeLast().path, error)
+        }
+      } else {
+        levels.removeLast()
+      }
+    }
+    return nil
+  }
+
+  /// The path that names are appended to.
+  private static func prefix(_ path: LocalPath) -> [UInt8] {
+    path.bytes.last == ASCII.slash ? path.bytes : path.bytes + [ASCII.slash]
+  }
+
+  /// Begins with a directory, unless it is one of those that it is in (a bind mount can be).
+  private func enter(_ path: LocalPath) -> Item? {
+    guard levels.count < Limits.directoryDepth else {
+      return .failure(path, "is more than " + String(Limits.directoryDepth) + " directories deep")
+    }
+    let capacity = max(Limits.directoryNamesLength >> levels.count, Limits.directoryNamesMinimumLength)
+    var names = NextNames(capacity: capacity)
+    let (status, error) = offer(path, &names, isRoot: levels.isEmpty)
+    if let error { return .failure(path, error) }
+    guard !levels.contains(where: { $0.device == status.device && $0.inode == status.inode }) else { return nil }
+    levels.append(Level(path: path, device: status.device, inode: status.inode, names: names))
+    return nil
+  }
+
+  private final class Round {
+    var names: NextNames
+    let selection: FileSelection
+
+    init(_ names: NextNames, _ selection: FileSelection) {
+      self.names = names
+      self.selection = selection
+    }
+
+    func offer(_ name: UnsafePointer<CChar>, _ kind: Int32) {
+      let bytes = LocalPath(cString: name).bytes
+      switch Int(kind) {
+      case SHIM_KIND_REGULAR: if selection.takes(file: bytes) { names.offer(bytes, isDirectory: false) }
+      case SHIM_KIND_DIRECTORY: if FileSelection.takes(directory: bytes) { names.offer(bytes, isDirectory: true) }
+      default: break
+      }
+    }
+  }
+
+  /// Reads a directory once.
+  private func offer(
+    _ path: LocalPath, _ names: inout NextNames, isRoot: Bool
+  ) -> (status: shim_file_status, error: String?) {
+    var status = shim_file_status()
+    guard let cString = path.cString else { return (status, "has a NUL in its name") }
+    let round = Round(names, selection)
+    // Only one of both may hold the names while they change.
+    names = NextNames(capacity: 0)
+    let result = shim_list_directory(
+      cString, isRoot ? 1 : 0, &status,
+      { name, kind, context in
+        guard let name, let context else { return }
+        Unmanaged<Round>.fromOpaque(context).takeUnretainedValue().offer(name, kind)
+      }, Unmanaged.passUnretained(round).toOpaque())
+    withExtendedLifetime(round) {}
+    round.names.endRound()
+    names = round.names
+    return (status, result == 0 ? nil : "cannot be read: " + SystemError(result: result).text)
+  }
+}

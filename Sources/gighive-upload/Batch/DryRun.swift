@@ -1,0 +1,59 @@
+import Uploader
+
+/// `--dry-run`: examines every file and says what would be sent. Nothing is sent.
+enum DryRun {
+  static func run(
+    _ batch: Batch, _ uploader: Uploader, _ outcomes: Outcomes, _ report: Report, _ cancellation: Cancellation
+  ) {
+    report.promises = true
+    var number = 0
+    while !cancellation.isCancelled, let request = batch.next() {
+      let index = batch.index(of: number)
+      do throws(UploadError) {
+        report.wouldSend(index, request, try uploader.preview(request))
+      } catch {
+        if case .delivered(let previous) = error {
+          report.skipped(index, previous, isNamed: false)
+        } else {
+          outcomes.fail(index, error)
+        }
+      }
+      batch.end(number)
+      number += 1
+    }
+  }
+}
+
+extension Report {
+  /// Reports a file that would be sent.
+  func wouldSend(_ index: Int, _ request: UploadRequest, _ preview: UploadPreview) {
+    defer { end(index, isDelivered: true) }
+    deliveredCount += 1
+    if let upload = preview.upload { recorded(index, upload: upload) }
+    let destination = PrintableText.withoutQuery(request.base.text)
+    let way = preview.usesTus ? "tus" : "multipart"
+    if isJSON {
+      var line = event("would_send", index)
+      line.add("total", preview.size)
+      line.add("destination", destination)
+      line.add("protocol", way)
+      line.add("file_name", String(decoding: request.filePart.fileName, as: UTF8.self))
+      if case .gigHive(_, let form) = request.destination {
+        line.add("event_date", form.eventDate)
+        line.add("event_type", form.eventType)
+        if !form.orgName.isEmpty { line.add("org_name", form.orgName) }
+        line.add("label", form.label)
+      }
+      line.add("exit_code", Int64(ExitCode.delivered))
+      return Console.out(line.finished())
+    }
+    var text = entry(index).name + ": would be sent to " + PrintableText.line(destination) + " (" + way + ", "
+    text += SizeText.short(preview.size) + ")"
+    if case .gigHive(_, let form) = request.destination {
+      let event = [form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
+      text += " as \"" + PrintableText.line(form.label) + "\" of " + PrintableText.line(event)
+    }
+    if let upload = preview.upload { text += ", going on with upload " + upload }
+    say(text + ".")
+  }
+}

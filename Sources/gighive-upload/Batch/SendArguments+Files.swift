@@ -1,0 +1,103 @@
+import CShims
+import Uploader
+
+/// The request for each file.
+extension SendArguments {
+  /// Checks what is said about all recordings, before anything is sent, and prepares the request that most of them share.
+  mutating func prepareTemplate() throws(UsageError) {
+    now = shim_unix_seconds()
+    for given in options {
+      if let template = try given.template(), !template.isConstant { sharesTemplate = false }
+    }
+    let day = EventDay(of: options)
+    // Files that are named get today's date, unless something else is said. Others have to wait for their own.
+    let mayLackDay = isRecursive || list != nil || day == .modified
+    var date: String?
+    do throws(UsageError) {
+      date = try (day ?? .today).date(now: now, modified: nil, dayStart: dayStart)
+    } catch {
+      if needsDate, !mayLackDay { throw error }
+      sharesTemplate = false
+    }
+    let sample = TemplateValues(path: "/name", modified: LocalTime(unixSeconds: now), host: [])
+    var expanded: [GivenOption] = []
+    for given in options { expanded.append(try given.expanded(sample)) }
+    // The label may come from the recording's own file. Without one, its request fails later.
+    if isForGigHive, !options.contains(where: { $0.option == .label }), mayHaveSidecars {
+      expanded.append(GivenOption(option: .label, argument: "-"))
+      sharesTemplate = false
+    }
+    try fill(&template, expanded, date: date ?? "2000-01-01", isDefault: !(day?.isGiven ?? false))
+  }
+
+  /// Whether GigHive is told a date, or another server because it was asked for.
+  private var needsDate: Bool { isForGigHive || EventDay(of: options) != nil }
+
+  private var mayHaveSidecars: Bool {
+    upload == nil && (isRecursive || list != nil || files.contains { Sidecar(of: $0).exists })
+  }
+
+  /// The request for one of the files.
+  func request(for file: BatchFile) throws(Refusal) -> UploadRequest {
+    var request = template
+    request.file = file.path
+    request.isFound = file.isFound
+    let sidecar = upload == nil ? try Sidecar(of: file.path).options() : []
+    do throws(UsageError) {
+      let own = ConfiguredOptions.merged(sidecar, file.options)
+      let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
+      let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
+      if own.isEmpty, sharesTemplate, day != .modified || !needsDate { return request }
+      guard let modified = SendArguments.modificationTime(of: file.path) else { return request }
+      let path = file.path.absolute ?? file.path
+      let values = TemplateValues(
+        path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
+      var expanded: [GivenOption] = []
+      for option in given { expanded.append(try option.expanded(values)) }
+      let hasDate = isForGigHive || EventDay(of: given) != nil
+      let date = hasDate ? try day.date(now: now, modified: modified, dayStart: dayStart) : nil
+      try fill(&request, expanded, date: date, isDefault: !day.isGiven)
+    } catch { throw Refusal(file.path, error) }
+    return request
+  }
+
+  /// Describes the recording in a request.
+  /// - Parameters:
+  ///   - expanded: all options, with templates that are constant.
+  ///   - date: of the event, for GigHive, or if it was asked for.
+  ///   - isDefault: whether that date was not given as such.
+  private func fill(
+    _ request: inout UploadRequest, _ expanded: [GivenOption], date: String?, isDefault: Bool
+  ) throws(UsageError) {
+    var recording = try RecordingOptions(expanded)
+    let asksForDate = !recording.form.eventDate.isEmpty
+    if isForGigHive || asksForDate { recording.form.eventDate = date ?? "" }
+    if let server {
+      do throws(EventFormError) { try recording.form.validate() } catch { throw UsageError(error.explanation) }
+      request.hasDefaultEventDate = isDefault
+      request.destination = .gigHive(server, recording.form.completed(today: date ?? ""))
+    }
+    // Other endpoints get only the fields that were given, without defaults.
+    request.extraFields = (isForGigHive ? [] : recording.form.fields) + recording.fields
+    request.extraMetadata = recording.metadata
+    request.fileNameBytes = recording.fileName
+    let hasDate = !recording.form.eventDate.isEmpty
+    request.note =
+      givenNote
+      ?? StoredOptions.text(
+        of: expanded.filter { $0.option != .eventDate }, eventDate: hasDate ? recording.form.eventDate : nil)
+  }
+
+  /// In seconds since 1970; nil if there is no such file, which the upload will say.
+  private static func modificationTime(of file: LocalPath) -> Int64? {
+    var status = shim_file_status()
+    guard let cString = file.cString, shim_path_status(cString, &status) == 0 else { return nil }
+    return status.modified_seconds
+  }
+
+  private static let hostName: [UInt8] = {
+    var name = [CChar](repeating: 0, count: Limits.hostNameLength + 1)
+    guard shim_host_name(&name, name.count) == 0 else { return [] }
+    return LocalPath(cString: name).bytes
+  }()
+}

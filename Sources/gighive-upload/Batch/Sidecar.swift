@@ -1,0 +1,101 @@
+import CShims
+import Uploader
+
+/// `FILE.upload` beside a file: lines of `option = value` that describe it.
+struct Sidecar {
+  private let file: LocalPath
+  private let path: LocalPath
+
+  init(of file: LocalPath) {
+    self.file = file
+    path = LocalPath(bytes: file.bytes + FileSelection.sidecarEnding.utf8)
+  }
+
+  private var name: String { PrintableText.line(path.lastComponent) }
+
+  /// Whether there is something of that name.
+  var exists: Bool {
+    guard let descriptor = open() else { return false }
+    if descriptor >= 0 { _ = shim_close(descriptor) }
+    return true
+  }
+
+  /// Its options; empty if there is no sidecar.
+  func options() throws(Refusal) -> [GivenOption] {
+    guard let bytes = try read() else { return [] }
+    do throws(UsageError) { return try options(in: bytes) } catch { throw Refusal(file, error) }
+  }
+
+  private func options(in bytes: [UInt8]) throws(UsageError) -> [GivenOption] {
+    let file: ConfigurationFile
+    do throws(ConfigurationError) { file = try ConfigurationFile(parsing: bytes) } catch {
+      throw UsageError(name + (error.line.map { ":" + String($0) } ?? "") + ": " + ConfigurationSource.text(of: error))
+    }
+    guard file.sections.isEmpty else { throw UsageError(name + ": a file beside a recording has no sections.") }
+    var options: [GivenOption] = []
+    for entry in file.entries {
+      let place = name + ":" + String(entry.line) + ": "
+      let option = try RecordingNames.option(entry.name, place)
+      guard option.isRepeatable || !options.contains(where: { $0.option == option }) else {
+        throw UsageError(place + OptionTable.name(of: option) + " is given twice.")
+      }
+      options.append(GivenOption(option: option, argument: LocalPath(bytes: entry.value), place: place))
+    }
+    return options
+  }
+
+  /// A descriptor, or -errno; nil if there is nothing.
+  private func open() -> Int32? {
+    guard let cString = path.cString else { return nil }
+    let descriptor = shim_open_found(cString)
+    // A name that is too long for the file system cannot be there.
+    return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
+  }
+
+  private func read() throws(Refusal) -> [UInt8]? {
+    guard let descriptor = open() else { return nil }
+    guard descriptor >= 0 else {
+      if -descriptor == SHIM_ELOOP { throw refusal(name + " is a link, which is not followed.") }
+      throw Refusal(file, name, SystemError(result: descriptor))
+    }
+    defer { _ = shim_close(descriptor) }
+    var status = shim_file_status()
+    guard shim_file_status_of(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
+      throw refusal(name + " is not a regular file.")
+    }
+    guard status.size <= Int64(Limits.sidecarLength) else { throw tooLong }
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try SmallFile.read(descriptor, limit: Limits.sidecarLength) } catch {
+      throw Refusal(file, name, error)
+    }
+    guard bytes.count <= Limits.sidecarLength else { throw tooLong }
+    return bytes
+  }
+
+  private func refusal(_ message: String) -> Refusal { Refusal(file, UsageError(message)) }
+
+  private var tooLong: Refusal {
+    refusal(name + ": the file is longer than " + String(Limits.sidecarLength) + " bytes.")
+  }
+}
+
+/// The options that a sidecar or a list may contain: what describes the recording, but never where it goes.
+enum RecordingNames {
+  private static let options: [Option] = [
+    .label, .eventDate, .orgName, .eventType, .participants, .keywords, .location, .rating, .notes, .field,
+  ]
+
+  /// - Parameter place: for messages, such as "FILE:12: ".
+  static func option(_ name: [UInt8], _ place: String) throws(UsageError) -> Option {
+    if let option = options.first(where: { OptionTable.name(of: $0).utf8.elementsEqual(name) }) { return option }
+    if OptionTable.all.contains(where: { $0.name.utf8.elementsEqual(name) }) {
+      throw UsageError(
+        place + PrintableText.line(String(decoding: name, as: UTF8.self))
+          + " cannot be here, where only the recording is described.")
+    }
+    let nearest = Suggestion.nearest(to: name, among: options.map { OptionTable.name(of: $0) })
+    throw UsageError(
+      place + "unknown option \"" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "\"."
+        + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
+  }
+}

@@ -1,0 +1,163 @@
+"""`--from FILE`, and `--dry-run`."""
+
+import json
+import os
+
+import pytest
+from program import wait_until
+
+from test_batches import rec, sent  # noqa: F401
+from test_templates import EVENING, UTC, at, forms
+from uploads import TUS, stop
+
+
+def lines(*objects) -> str:
+    return "".join((item if isinstance(item, str) else json.dumps(item)) + "\n" for item in objects)
+
+
+@pytest.fixture
+def listed(tmp_path):
+    """Writes a list."""
+
+    def listed(*objects):
+        path = tmp_path / "list.jsonl"
+        path.write_text(lines(*objects))
+        return path
+
+    return listed
+
+
+# MARK: Lists
+
+
+def test_each_line_names_a_file_and_describes_it(hive, send, rec, listed):
+    stub = hive()
+    root = rec("a.wav", "b.wav", b"caf\xe9.wav")
+    (root / "b.wav.upload").write_text("label = Beside\nlocation = Hall")
+    listed(
+        {"file": "rec/a.wav", "label": "{stem}", "org_name": "Löwen", "event_date": "2026-05-01", "rating": 5, "field": {"a": "b=c", "x": "{"}},
+        "", {"label": "From the list", "file": str(root / "b.wav")}, {"file": "?", "file_percent": "rec/caf%E9.wav"})
+    send(stub, "--from", "list.jsonl").check()
+    assert sent(stub) == [b"a.wav", b"b.wav", b"caf\xe9.wav"]
+    first, second, third = forms(stub)
+    assert (first["label"], first["org_name"], first["event_date"]) == ("{stem}", "Löwen", "2026-05-01")
+    assert (first["rating"], first["a"], first["x"]) == ("5", "b=c", "{")
+    assert (second["label"], second["location"]) == ("From the list", "Hall")
+    assert third["label"] == "First set"
+
+
+@pytest.mark.parametrize("line, part", [
+    ("{", "not JSON (at byte 2)"), ("[]", "not a JSON object"), ("{}", "no \"file\""), ('{"file": ""}', "\"file\" has a value"),
+    ('{"file": "a\\u0000"}', "\"file\" has a value"), ('{"file": "a", "file": "b"}', "\"file\" is there twice"),
+    ('{"file": "a", "server": "http://x"}', "server cannot be here"), ('{"file": "a", "lable": "x"}', "Did you mean label?"),
+    ('{"file": "a", "label": null}', "\"label\" has a value"), ('{"file": "a", "field": {"a=b": "x"}}', "\"field\" has a value"),
+    ('{"file": "a", "label": "' + "x" * 70_000 + '"}', "longer than 65536 bytes"),
+], ids=lambda text: text[:20])
+def test_a_broken_line_is_named_and_the_others_are_sent(hive, send, rec, listed, line, part):
+    stub = hive()
+    rec("a.wav", "b.wav")
+    listed({"file": "rec/a.wav"}, line, {"file": "rec/b.wav"})
+    result = send(stub, "--from", "list.jsonl")
+    assert result.code == 2 and "list.jsonl:2: " in result.err and part in result.err, result
+    assert sent(stub) == [b"a.wav", b"b.wav"]
+
+
+def test_a_list_names_all_files(hive, send, rec, listed):
+    stub = hive()
+    rec("a.wav")
+    listed({"file": "rec/a.wav"})
+    for arguments in (["rec/a.wav"], ["-r"], ["-r", "rec"]):
+        result = send(stub, "--from", "list.jsonl", *arguments)
+        assert result.code == 2 and "--from names all files" in result.err
+    result = send(stub, "--from", "missing")
+    assert result.code == 2 and "No such file" in result.err
+    assert stub.requests == []
+
+
+def test_a_last_line_needs_no_line_break_and_an_empty_list_is_none(hive, send, rec, tmp_path):
+    stub = hive()
+    rec("a.wav")
+    (tmp_path / "list").write_text('{"file": "rec/a.wav"}')
+    send(stub, "--from", "list").check()
+    assert sent(stub) == [b"a.wav"]
+    (tmp_path / "list").write_text("")
+    send(stub, "--from", "list").check()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_list_can_be_written_while_it_is_sent(hive, program, rec, jobs):
+    """What is in progress goes on while the next line is waited for."""
+    stub = hive()
+    rec("a.wav", "b.wav", "c.wav")
+    read, write = os.pipe()
+    running = program.start_sending(stub, "--from", "-", "--jobs", jobs, stdin=read)
+    os.close(read)
+    for count, name in enumerate("abc", 1):
+        line = lines({"file": f"rec/{name}.wav"}).encode()
+        os.write(write, line[:7])
+        os.write(write, line[7:])
+        wait_until(lambda: len(stub.recordings) == count, what="a recording")
+    os.close(write)
+    outcome = running.wait()
+    assert outcome.code == 0 and "3 of 3 delivered" in outcome.out, outcome
+
+
+def test_a_signal_ends_the_wait_for_a_line(hive, program, rec):
+    stub = hive()
+    rec("a.wav")
+    read, write = os.pipe()
+    running = program.start_sending(stub, "--from", "-", stdin=read)
+    os.write(write, lines({"file": "rec/a.wav"}).encode())
+    wait_until(lambda: stub.recordings, what="a recording")
+    running.signal(2)
+    outcome = running.wait(10)
+    os.close(read), os.close(write)
+    assert outcome.code == 130 and "standard input: the interruption came before the lines after line 1" in outcome.err, outcome
+
+
+# MARK: Dry run
+
+
+def test_a_dry_run_says_what_would_be_sent(hive, send, rec, recording, program):
+    stub = hive()
+    root = rec("a.wav", "b.wav", "empty.wav")
+    (root / "empty.wav").write_bytes(b"")
+    for name in "ab":
+        at(root / f"{name}.wav", EVENING)
+    result = send(stub, "-r", "rec", "--label", "{stem}", "--org-name", "Löwen", "--dry-run", **UTC)
+    assert result.code == 3 and stub.requests == [], result
+    line = f"a.wav: would be sent to {stub.url}/ (multipart, 1.0 kB) as \"a\" of 2027-01-15 Löwen."
+    assert result.out.splitlines() == [line, line.replace("a.wav", "b.wav").replace('"a"', '"b"'), "2 of 3 would be sent."]
+    assert "empty.wav: is empty" in result.err
+    assert not program.state.exists()
+
+
+def test_a_dry_run_knows_what_was_delivered_and_what_was_interrupted(hive, program, send, rec, recording):
+    stub = hive()
+    rec("a.wav", "b.wav")
+    send(stub, "rec/a.wav").check()
+    big = recording(6_000_000)
+    stop(program, stub, big, at=3_000_000)
+    before = {path.name: path.read_bytes() for path in program.state.iterdir() if path.suffix in (".record", ".delivered")}
+    result = send(stub, "-r", "rec", big, *TUS, "--dry-run").check()
+    out = result.out.splitlines()
+    assert out[0].startswith("a.wav: skipped; delivered") and out[1].startswith("b.wav: would be sent"), result
+    assert "(tus, 6.0 MB)" in out[2] and out[2].endswith("going on with upload " + only_pending(program) + ".")
+    assert out[3] == "2 of 3 would be sent, 1 already delivered."
+    assert stub.requests == []
+    assert before == {path.name: path.read_bytes() for path in program.state.iterdir() if path.suffix in (".record", ".delivered")}
+
+
+def only_pending(program) -> str:
+    (path,) = program.state.glob("*.record")
+    return path.stem
+
+
+def test_a_dry_run_has_events(hive, send, rec):
+    stub = hive()
+    at(rec("a.wav", "notes.txt") / "a.wav", EVENING)
+    events = send(stub, "-r", "rec", "--dry-run", "--json", **UTC).check().events
+    (event,) = events
+    assert event["event"] == "would_send" and event["destination"] == stub.url + "/" and event["id"] is None
+    assert (event["total"], event["protocol"], event["file_name"]) == (1000, "multipart", "a.wav")
+    assert (event["event_date"], event["event_type"], event["label"]) == ("2027-01-15", "band", "First set")

@@ -1,0 +1,186 @@
+"""What is said about each recording: templates, dates, and files beside recordings."""
+
+import calendar
+import json
+import os
+
+import pytest
+from records import only_record
+from test_batches import rec, sent  # noqa: F401
+from uploads import PASSWORD, of_kind, stop
+
+EVENING = calendar.timegm((2027, 1, 15, 22, 30, 0))
+NIGHT = calendar.timegm((2027, 1, 16, 3, 5, 0))
+UTC = {"env": {"TZ": "UTC0"}}
+
+
+def at(path, seconds):
+    os.utime(path, (seconds, seconds))
+    return path
+
+
+def fields(request) -> dict:
+    return {part.name: bytes(part.value).decode() for part in request.parts if part.name != "file"}
+
+
+def forms(stub) -> list[dict]:
+    return [fields(request) for request in stub.requests if request.file]
+
+
+def finalized(stub) -> dict:
+    (request,) = of_kind(stub, "finalize")
+    return json.loads(request.body)
+
+
+# MARK: Templates
+
+
+def test_a_template_says_what_is_known_of_each_file(hive, run, rec, program):
+    stub = hive(user=None)
+    root = rec("b.final.wav", "night/a.wav")
+    at(root / "b.final.wav", EVENING), at(root / "night" / "a.wav", NIGHT)
+    options = ["--label", "{stem} of {date}", "--notes", "{name} {{{dir}}} {time}", "--field", "host={host}"]
+    run("send", "-r", "rec", "--server", stub.url, *options, **UTC).check()
+    first, second = forms(stub)
+    assert first["label"] == "b.final of 2027-01-15" and first["notes"] == "b.final.wav {rec} 22-30"
+    assert second["label"] == "a of 2027-01-16" and second["notes"] == "a.wav {night} 03-05"
+    assert first["host"] == os.uname().nodename
+
+
+def test_the_name_on_the_server_can_be_a_template(hive, run, rec):
+    stub = hive(user=None)
+    rec("a.wav", b"caf\xe9.wav")
+    url = stub.url + "/upload"
+    run("send", "-r", "rec", "--multipart-url", url, "--file-name", "{dir}-{name}", "--field", "l={stem}").check()
+    assert sent(stub) == [b"rec-a.wav", b"rec-caf\xe9.wav"]
+    assert forms(stub)[1]["l"] == "caf\N{REPLACEMENT CHARACTER}"
+    assert run("send", "-r", "rec", "--multipart-url", url, "--file-name", "{{x}}").code == 2
+
+
+@pytest.mark.parametrize("label, parts", [
+    ("{stme}", ["there is no {stme}, only {name}, {stem}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
+def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
+    stub = hive()
+    result = send(stub, recording(), "--label", label)
+    assert result.code == 2 and all(part in result.err for part in ["--label: ", *parts]), result
+    assert stub.requests == []
+
+
+def test_resuming_sends_the_same_values(hive, program, recording):
+    stub = hive(keep_body=1 << 16)
+    file = at(recording(6_000_000), EVENING)
+    # A change of the name or the time afterwards makes no difference.
+    options = ["--label", "{stem} {{x}} {date}", "--field", "tag={name}", "--day-starts", "06:00"]
+    stop(program, stub, file, *options, at=3_000_000)
+    note = only_record(program).document["note"]
+    assert "day-starts" not in note and "%7B%7Bx%7D%7D" in note
+    program.run("resume", "--all", env=PASSWORD).check()
+    form = finalized(stub)
+    assert form["label"] == "gig {x} 2027-01-15" and form["tag"] == "gig.mp4"
+
+
+# MARK: Dates
+
+
+def test_files_of_directories_get_the_date_of_their_modification(hive, run, rec):
+    stub = hive(user=None)
+    root = rec("a.wav", "b.wav")
+    at(root / "a.wav", EVENING), at(root / "b.wav", NIGHT)
+    base = ["send", "-r", "rec", "--server", stub.url, "--label", "x", "--again"]
+    run(*base, **UTC).check()
+    run(*base, "--day-starts", "06:00", **UTC).check()
+    run(*base, "--event-date", "2026-01-02", **UTC).check()
+    assert [form["event_date"] for form in forms(stub)] == [
+        "2027-01-15", "2027-01-16", "2027-01-15", "2027-01-15", "2026-01-02", "2026-01-02"]
+
+
+def test_the_default_date_does_not_make_another_upload_of_it(hive, run, rec):
+    stub = hive(user=None)
+    at(rec("a.wav") / "a.wav", NIGHT)
+    base = ["send", "-r", "rec", "--server", stub.url, "--label", "x"]
+    run(*base, **UTC).check()
+    for more in (["--day-starts", "06:00"], ["--event-date", "mtime"], ["--event-date", "today"]):
+        run(*base, *more, **UTC).check()
+        assert len(forms(stub)) == 1
+    run(*base, "--event-date", "2026-01-02", **UTC).check()
+    assert len(forms(stub)) == 2
+
+
+def test_a_date_before_the_program_was_made_is_refused(hive, run, rec, recording):
+    stub = hive(user=None)
+    root = rec("old.wav", "new.wav")
+    at(root / "old.wav", 86400), at(root / "new.wav", EVENING)
+    base = ["send", "--server", stub.url, "--label", "x"]
+    result = run(*base, "-r", "rec", **UTC)
+    assert result.code == 2 and "old.wav: was modified on 1970-01-02, before this program was made" in result.err, result
+    assert "--event-date YYYY-MM-DD" in result.err
+    assert sent(stub) == [b"new.wav"]
+    run(*base, "-r", "rec", "--event-date", "1970-01-02", **UTC).check()
+    run("send", "--multipart-url", stub.url + "/upload", "-r", "rec").check()
+
+
+@pytest.mark.parametrize("option, value", [("day-starts", "6:00"), ("day-starts", "24:00"), ("event-date", "yesterday")])
+def test_a_date_or_time_that_is_none_is_a_usage_error(hive, send, recording, option, value):
+    assert send(hive(), recording(), f"--{option}", value).code == 2
+
+
+# MARK: Files beside recordings
+
+
+def test_a_file_beside_a_recording_describes_it(hive, send, rec):
+    stub = hive()
+    root = rec("a.wav", "b.wav")
+    sidecar = "# desk\nlabel = Encore: {stem}\r\nevent-date=2026-05-01\nfield = stage=main\nfield = desk=1\nevent-type = wedding\n"
+    (root / "a.wav.upload").write_text(sidecar)
+    send(stub, "-r", "rec", "--field", "stage=none", "--event-date", "2026-01-01").check()
+    first, second = forms(stub)
+    assert (first["label"], first["event_date"], first["event_type"]) == ("Encore: a", "2026-05-01", "wedding")
+    assert (first["stage"], first["desk"]) == ("main", "1")
+    assert (second["label"], second["event_date"], second["stage"]) == ("First set", "2026-01-01", "none")
+
+
+def test_the_label_can_be_beside_the_recording_alone(hive, run, rec):
+    stub = hive(user=None)
+    root = rec("a.wav", "b.wav")
+    (root / "a.wav.upload").write_text("label = Encore")
+    result = run("send", "rec/a.wav", "rec/b.wav", "--server", stub.url)
+    assert result.code == 2 and "b.wav: the recording needs a label" in result.err, result
+    assert [form["label"] for form in forms(stub)] == ["Encore"]
+    assert run("send", "rec/b.wav", "--server", stub.url).code == 2
+
+
+@pytest.mark.parametrize("content, part", [
+    ("server = http://x", "a.wav.upload:1: server cannot be here"), ("\nuser = x", "a.wav.upload:2: user cannot be here"),
+    ("lable = x", "a.wav.upload:1: unknown option \"lable\". Did you mean label?"), ("label", "a.wav.upload:1: \"label\" has no"),
+    ("label = a\nlabel = b", "a.wav.upload:2: label is given twice"), ("[x]\nlabel = b", "no sections"),
+    ("label = {x}", "a.wav.upload:1: label: there is no {x}"), ("event-date = 31.1.2026", "is not a date"), ("#" * 20_000, "longer than 16384"),
+])
+def test_a_mistake_beside_a_recording_stops_only_that_one(hive, send, rec, content, part):
+    stub = hive()
+    root = rec("a.wav", "b.wav")
+    (root / "a.wav.upload").write_text(content)
+    result = send(stub, "-r", "rec")
+    assert result.code == 2 and part in result.err, result
+    assert sent(stub) == [b"b.wav"]
+
+
+def test_only_a_regular_file_beside_a_recording_is_read(hive, send, rec, tmp_path):
+    stub = hive()
+    root = rec("a.wav", "b.wav", "c.wav")
+    (tmp_path / "secret").write_text("label = secret")
+    (root / "a.wav.upload").symlink_to(tmp_path / "secret")
+    os.mkfifo(root / "b.wav.upload")
+    result = send(stub, "-r", "rec")
+    assert result.code == 2 and "a.wav.upload is a link" in result.err and "b.wav.upload is not a regular file" in result.err
+    assert sent(stub) == [b"c.wav"]
+
+
+def test_what_was_beside_a_recording_is_kept_for_resume(hive, program, recording):
+    stub = hive(keep_body=1 << 16)
+    file = recording(6_000_000)
+    (file.parent / "gig.mp4.upload").write_text("label = Encore {{1}}\nfield = stage=main")
+    stop(program, stub, file, at=3_000_000)
+    (file.parent / "gig.mp4.upload").unlink()
+    program.run("resume", "--all", env=PASSWORD).check()
+    form = finalized(stub)
+    assert form["label"] == "Encore {1}" and form["stage"] == "main"

@@ -1,0 +1,37 @@
+import Testing
+import UploadCore
+
+struct FileSelectionTests {
+  private let everything = FileSelection(patterns: [], selectsRecordings: false)
+
+  @Test(arguments: [
+    ".a.wav", "a.part", "a.wav.PART", "a.tmp", "a.temp", "a.partial", "a.crdownload", "a.wav~", "a.swp", "~$a.doc",
+    "#a.wav#", "#a",
+    "a.wav.upload", "a.wav.UPLOAD", ".upload",
+  ]) func hiddenAndUnfinishedFilesAndSidecarsAreNotTaken(_ name: String) throws {
+    #expect(!everything.takes(file: bytes(name)))
+    let all = FileSelection(patterns: [try Glob(parsing: bytes("*"))], selectsRecordings: false)
+    #expect(!all.takes(file: bytes(name)))
+  }
+
+  @Test(arguments: ["a.wav", "part", "a.parts", "~a", "$a", "a#", "upload", "a", "tmp.wav"])
+  func othersAreTaken(_ name: String) {
+    #expect(everything.takes(file: bytes(name)))
+  }
+
+  @Test func withoutPatternsGigHiveGetsWhatItTakes() throws {
+    let recordings = FileSelection(patterns: [], selectsRecordings: true)
+    for name in ["a.wav", "a.MP4", "a.mxf"] { #expect(recordings.takes(file: bytes(name))) }
+    for name in ["a.txt", "wav", "a."] { #expect(!recordings.takes(file: bytes(name))) }
+    let texts = FileSelection(patterns: [try Glob(parsing: bytes("*.txt"))], selectsRecordings: true)
+    #expect(texts.takes(file: bytes("a.txt")))
+    #expect(!texts.takes(file: bytes("a.wav")))
+  }
+
+  @Test func hiddenAndSystemDirectoriesAreNotEntered() {
+    for name in [".git", "a.tmp", "lost+found", "$RECYCLE.BIN", "System Volume Information"] {
+      #expect(!FileSelection.takes(directory: bytes(name)))
+    }
+    for name in ["a", "2026-11-20", "a.upload"] { #expect(FileSelection.takes(directory: bytes(name))) }
+  }
+}
