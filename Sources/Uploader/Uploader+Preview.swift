@@ -25,7 +25,7 @@ extension Uploader {
     do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
       throw .state(error)
     }
-    let buffers = slots[0].buffers
+    let buffers = slots.first.buffers
     buffers.clear()
     let identity = try file.identity(
       using: buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))

@@ -63,7 +63,7 @@ enum CancelDelete {
     }
     try records.directory.remove(id)
     if isDelivered {
-      try removeDeliveries(of: record, records.directory)
+      removeDeliveries(of: record, records.directory)
       report.reportRemoval(record, "deleted", "deleted from the server.")
     } else {
       report.reportRemoval(record, "cancelled", "cancelled.")
@@ -72,18 +72,16 @@ enum CancelDelete {
   }
 
   /// Removes the records of deliveries of a deleted recording to other events.
-  private static func removeDeliveries(of deleted: UploadRecord, _ directory: StateDirectory) throws(StateError) {
+  private static func removeDeliveries(of deleted: UploadRecord, _ directory: StateDirectory) {
     guard let assetID = deleted.assetID else { return }
-    var failure: StateError?
-    try directory.walk(.all) { record in
-      guard record.phase == .delivered, record.assetID == assetID, record.endpoint == deleted.endpoint else { return }
-      do throws(StateError) {
-        let lock = try directory.lock(record.id)
-        if lock != nil { try directory.remove(record.id) }
-        withExtendedLifetime(lock) {}
-      } catch { failure = error }
+    // The recording is deleted. A record that cannot be removed does not change that.
+    try? directory.walk(.all) { record in
+      guard record.phase == .delivered, record.assetID == assetID, record.endpoint == deleted.endpoint,
+        let lock = try? directory.lock(record.id)
+      else { return }
+      try? directory.remove(record.id)
+      withExtendedLifetime(lock) {}
     }
-    if let failure { throw failure }
   }
 
   /// The outcome on the server.
