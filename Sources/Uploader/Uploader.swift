@@ -78,15 +78,19 @@ public final class Uploader {
   }
 
   /// The same for recordings that are found on the way. Those that have not been asked for at an early end have no outcome.
-  /// - Parameter next: the next request, when its turn comes; nil if there is none now. It is asked again as long as other uploads are
-  ///   in progress.
+  /// - Parameters:
+  ///   - next: the next request, when its turn comes; nil if there is none now. It is asked again as long as other uploads are in
+  ///     progress.
+  ///   - mayHaveNext: whether there may be another request. If so, an upload that waits for GigHive to process its recording leaves its
+  ///     place to the next one.
   public func upload(
-    next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(), observer: UploadObserver
+    next: () -> UploadRequest?, mayHaveNext: () -> Bool = { true }, cancellation: Cancellation = Cancellation(),
+    observer: UploadObserver
   ) {
-    run(isKnown: false, { false }, next, cancellation, observer)
+    run(isKnown: false, mayHaveNext, next, cancellation, observer)
   }
 
-  /// - Parameter isKnown: whether `hasNext` can tell, rather than only `next`. Otherwise that is not asked any more at an early end.
+  /// - Parameter isKnown: whether `hasNext` is exact. Otherwise only `next` can tell, and is not asked any more at an early end.
   private func run(
     isKnown: Bool, _ hasNext: () -> Bool, _ next: () -> UploadRequest?, _ cancellation: Cancellation,
     _ observer: UploadObserver

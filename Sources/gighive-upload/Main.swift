@@ -20,6 +20,7 @@ struct Main {
     shim_report_traps()
     shim_ignore_file_size_signal()
     shim_forbid_core_dumps()
+    shim_use_etc_tz()
     shim_openssl_take_over()
     shim_use_built_in_name_services()
   }

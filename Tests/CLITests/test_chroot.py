@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 
 import pytest
 
@@ -50,3 +51,15 @@ def test_a_name_that_cannot_be_looked_up_there_is_no_connection(run, recording, 
     recording(directory=root)
     result = run("send", "/gig.mp4", "--multipart-url", "http://gighive.invalid/", **options, seconds=40)
     assert result.code == 4, result
+
+
+@pytest.mark.parametrize("zone, sees", [("Nowhere-14", 14), ("Nowhere12\n", -12), ("", 0)])
+def test_the_time_zone_of_openwrt(run, recording, enter, zone, sees):
+    options, root = enter
+    recording(directory=root)
+    (root / "etc").mkdir()
+    (root / "etc/TZ").write_text(zone)
+    before = time.time()
+    result = run("send", "/gig.mp4", "--server", "http://hive", "--label", "L", "--dry-run", **options).check()
+    days = {time.strftime("%Y-%m-%d", time.gmtime(at + sees * 3600)) for at in (before, time.time())}
+    assert any(day in result.out for day in days), (days, result)

@@ -6,7 +6,7 @@ import time
 import pytest
 from broken_disk import BrokenDisk
 from records import only_record, records
-from uploads import PASSWORD, TUS
+from uploads import TUS, of_kind
 
 
 def age(*files) -> None:
@@ -104,15 +104,29 @@ def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
     assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
 
 
-def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, tmp_path):
+@pytest.mark.parametrize("change, ends", [(-1000, False), (0, True), (1000, True)])
+def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, tmp_path, change, ends):
+    """Its part on the server is deleted, unless the file is smaller now and so may have been damaged."""
     stub, record = interrupted()
     file = tmp_path / "gig.mp4"
-    file.write_bytes(b"another night")
-    result = program.send(stub, file, *TUS)
-    result.check()
+    content = b"x" * (file.stat().st_size + change)
+    file.write_bytes(content)
+    result = program.send(stub, file, *TUS).check()
     assert result.err.count("It is sent from its start.") == 1
     assert only_record(program).id == record.id and only_record(program).phase == "delivered"
-    assert stub.recordings[0].size == len(b"another night")
+    assert stub.recordings[0].size == len(content)
+    assert [request.path for request in of_kind(stub, "terminate")] == [record.upload_path] * ends
+    assert len(stub.uploads) == (0 if ends else 1)
+
+
+@pytest.mark.parametrize("fault", ["terminate/status=403", "terminate/status=500", "terminate/lose-answer"])
+def test_a_superseded_upload_that_cannot_be_ended_is_left(program, interrupted, tmp_path, fault):
+    stub, record = interrupted()
+    file = tmp_path / "gig.mp4"
+    file.write_bytes(b"x" * file.stat().st_size)
+    stub.set_faults(fault)
+    program.send(stub, file, *TUS, retries=1).check()
+    assert len(stub.recordings) == 1 and len(of_kind(stub, "terminate")) == 1
 
 
 MISSING = BrokenDisk.missing()

@@ -121,4 +121,17 @@ int32_t shim_host_name(char *buffer, size_t capacity) {
 
 _Noreturn void shim_exit(int32_t code) { exit(code); }
 
+void shim_use_etc_tz(void) {
+    if (getenv("TZ") || access("/etc/localtime", F_OK) == 0) return;
+    int descriptor = open("/etc/TZ", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return;
+    char zone[64];
+    ssize_t length = read(descriptor, zone, sizeof(zone) - 1);
+    close(descriptor);
+    if (length <= 0) return;
+    zone[length] = 0;
+    zone[strcspn(zone, "\r\n")] = 0;
+    if (*zone) setenv("TZ", zone, 1);
+}
+
 void shim_forbid_core_dumps(void) { prctl(PR_SET_DUMPABLE, 0); }

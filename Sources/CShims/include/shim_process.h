@@ -41,5 +41,7 @@ enum { SHIM_OPEN_MOST = 256 };
 int32_t shim_host_name(char *buffer, size_t capacity);
 // exit(3)
 _Noreturn void shim_exit(int32_t code);
+// Takes the time zone from /etc/TZ (OpenWrt, Buildroot) where neither $TZ nor /etc/localtime has it. The C library does not know it.
+void shim_use_etc_tz(void);
 // prctl(PR_SET_DUMPABLE, 0): no core dumps, and the user's other processes cannot read the memory.
 void shim_forbid_core_dumps(void);

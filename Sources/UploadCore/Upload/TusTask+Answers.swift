@@ -2,6 +2,7 @@
 extension TusTask {
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
+    case .endingSuperseded: noteSupersededEnded()
     case .checkingToken: try receiveToken(answer)
     case .uploading, .locating: try receiveUpload(answer, target)
     case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)

@@ -6,6 +6,8 @@
 ///                       └────────────────────── locating (GigHive does not find the upload)
 struct TusTask: Sendable {
   enum State: Sendable {
+    /// End the upload of the file's former content, whatever the response.
+    case endingSuperseded(TargetURI)
     /// Ask whether a guest's upload token is valid, before the first byte.
     case checkingToken
     case uploading
@@ -50,7 +52,7 @@ struct TusTask: Sendable {
     let isGuest = plan.isGuest && plan.request.isForGigHive
     guard !isGuest || plan.request.fields.contains(FormField("tos_accepted", "true")) else { throw .termsNotAccepted }
     self.plan = plan
-    state = isGuest ? .checkingToken : .uploading
+    state = plan.superseded.map { .endingSuperseded($0) } ?? TusTask.first(isGuest: isGuest)
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
@@ -61,12 +63,19 @@ struct TusTask: Sendable {
       wasUploaded: plan.previous.isUploaded)
   }
 
+  private static func first(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
+
+  /// The upload of the file's former content has ended, or is left to expire.
+  mutating func noteSupersededEnded() {
+    state = TusTask.first(isGuest: plan.isGuest && plan.request.isForGigHive)
+  }
+
   var request: UploadRequest { plan.request }
 
   /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
     switch state {
-    case .checkingToken, .uploading, .notSupported: history.highestOffset
+    case .endingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
@@ -93,7 +102,7 @@ struct TusTask: Sendable {
 
   var lastOffset: Int64 {
     switch state {
-    case .checkingToken, .uploading, .notSupported: history.offset
+    case .endingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
@@ -105,6 +114,8 @@ struct TusTask: Sendable {
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     switch state {
+    case .endingSuperseded(let location):
+      return .ask(TusUpload.termination(of: location, overridesMethod: request.overridesMethod))
     case .checkingToken: return .ask(finalize(uploadID: ""))
     case .uploading, .locating: return try nextOfUpload()
     case .notSupported: return .fallBackToMultipart
@@ -208,6 +219,7 @@ struct TusTask: Sendable {
     case .uploading, .locating:
       if upload.mayHaveSentEnd(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(arrived: interruption.arrived)
+    case .endingSuperseded: noteSupersededEnded()
     case .checkingToken, .notSupported, .hashing, .finalizing, .done: break
     }
   }

@@ -28,6 +28,8 @@ package struct UploadPlan: Sendable {
   /// The file's size in bytes.
   package let size: Int64
   package let previous: PreviousState
+  /// The upload of the file's former content, which is ended on the server; nil if there is none.
+  package let superseded: TargetURI?
   /// Whether the credentials are those of a GigHive guest.
   package let isGuest: Bool
   /// Separates the parts of a form.
@@ -37,13 +39,14 @@ package struct UploadPlan: Sendable {
   ///   - request: the request. An event form must have its date.
   ///   - size: in bytes, greater than zero.
   package init(
-    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), isGuest: Bool = false,
-    boundary: Boundary
+    _ request: UploadRequest, size: Int64, previous: PreviousState = PreviousState(), superseded: TargetURI? = nil,
+    isGuest: Bool = false, boundary: Boundary
   ) {
     precondition(size > 0)
     self.request = request
     self.size = size
     self.previous = previous
+    self.superseded = superseded
     self.isGuest = isGuest
     self.boundary = boundary
   }

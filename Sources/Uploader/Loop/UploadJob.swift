@@ -143,6 +143,7 @@ final class UploadJob: Machine {
     let plan = UploadPlan(
       request, size: file.size,
       previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
+      superseded: record?.superseded.flatMap { try? TargetURI($0) },
       isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record

@@ -6,6 +6,9 @@ package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
+  /// The URL of the upload of the file's former content, which the file supersedes; nil if there is none, or the file is smaller now,
+  /// so that it may have been damaged.
+  private(set) var superseded: String?
   /// Whether this process has synced the record in its current state.
   private var isSafe = false
   /// Whether space is reserved for its last write.
@@ -197,6 +200,7 @@ package final class LockedRecord {
     defer { withExtendedLifetime(creation) {} }
     own.fileSystemID = file.fileSystemID
     guard let candidate else { return try begin(own, &index, in: directory) }
+    var superseded: String?
     let lock = try LockedRecord.lock(candidate, in: directory)
     // It may have been delivered before the lock was acquired.
     let current: UploadRecord?
@@ -217,12 +221,16 @@ package final class LockedRecord {
     if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
     if previous.uploadURL != nil, let change = identity.change(since: previous.identity) {
       guard upload == nil else { throw .changed(file.path, change, upload: previous.id) }
+      if identity.size >= previous.identity.size { superseded = previous.uploadURL }
       directory.warn(
-        UploadError.changed(file.path, change, upload: previous.id).problem
-          + " It is sent from its start. The server keeps the part of the old one until that expires.")
+        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent from its start. "
+          + (superseded == nil
+            ? "The file is smaller now, so the server keeps the part of the old one until that expires."
+            : "The part of the old one is deleted on the server, if that allows it."))
       previous.forgetUpload()
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)
+    kept.superseded = superseded
     let renewed = previous.renewed(by: own)
     if renewed.indexKeys != previous.indexKeys {
       if let index { index.note(renewed, previous: previous) } else { directory.noteUnindexed() }

@@ -42,6 +42,9 @@ final class Batch {
     return nil
   }
 
+  /// Whether there may be another file.
+  var mayHaveNext: Bool { list.map { !$0.hasEnded } ?? (walk != nil || position < arguments.files.count) }
+
   /// The index of a request's file in the report.
   func index(of request: Int) -> Int { open[position(of: request)].report }
 

@@ -46,7 +46,7 @@ enum Send {
         batch.end($0)
       }
       Uploader(configuration, jobs: arguments.usefulJobs).upload(
-        next: { batch.next() }, cancellation: cancellation, observer: observer)
+        next: { batch.next() }, mayHaveNext: { batch.mayHaveNext }, cancellation: cancellation, observer: observer)
     }
     batch.endEarly()
     return outcomes.exitCode

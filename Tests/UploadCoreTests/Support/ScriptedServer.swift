@@ -185,13 +185,14 @@ extension UploadMachine {
   /// A machine for the file `set.wav`, with two retries.
   static func upload(
     to destination: Destination, size: Int64 = 100, previous: UploadPlan.PreviousState = UploadPlan.PreviousState(),
-    isGuest: Bool = false, policy configurePolicy: (inout UploadPolicy) -> Void = { _ in },
+    superseded: TargetURI? = nil, isGuest: Bool = false,
+    policy configurePolicy: (inout UploadPolicy) -> Void = { _ in },
     configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> UploadMachine {
     var request = UploadRequest(file: LocalPath("/set.wav"), destination: destination)
     configure(&request)
     let plan = UploadPlan(
-      request, size: size, previous: previous, isGuest: isGuest,
+      request, size: size, previous: previous, superseded: superseded, isGuest: isGuest,
       boundary: Boundary(random: [UInt8](repeating: 7, count: 16)))
     return try UploadMachine(.upload(plan), policy(configurePolicy))
   }

@@ -28,6 +28,19 @@ struct TusTaskTests {
     #expect(server.record.uploadURL == "https://hive/files/1" && server.record.isEnding)
   }
 
+  // Whatever the answer is, or if there is none.
+  @Test(arguments: [
+    ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"]), gone, .status(403, [:]), .status(500, [:]),
+    .lost(.whole, arrived: 0),
+  ])
+  func theUploadOfTheFormerContentIsEndedOnce(reply: ScriptedServer.Reply) throws {
+    let old = try TargetURI("https://hive/files/old")
+    var server = ScriptedServer([reply, offer, created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
+    let log = server.log.filter { !$0.hasPrefix("retry") && !$0.hasPrefix("wait") }
+    #expect(log == ["DELETE /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
+  }
+
   @Test func overADistanceASecondPatchFollowsBeforeTheFirstIsAnswered() throws {
     let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     let mebibytes = mebibyte
