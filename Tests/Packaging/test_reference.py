@@ -39,12 +39,31 @@ def test_a_manual_page_names_every_option(reference, command):
 
 
 def test_the_manual_pages_have_no_mistakes(reference):
-    pages = sorted((reference / "man1").iterdir())
-    assert {page.name for page in pages} == {"gighive-upload.1", *(f"gighive-upload-{name}.1" for name in COMMANDS)}
+    pages = sorted(reference.glob("man?/*"))
+    names = {"gighive-upload.1", "gighive-upload.conf.5", *(f"gighive-upload-{name}.1" for name in COMMANDS)}
+    assert {page.name for page in pages} == names
     result = subprocess.run(["mandoc", "-Tlint", *pages], capture_output=True, text=True, check=False)
     # They are not installed here.
     remarks = [line for line in result.stdout.splitlines() if "referenced manual not found: Xr gighive-upload" not in line]
     assert not remarks
+
+
+def test_the_manual_page_of_configuration_files_names_what_they_can_have(reference, tmp_path):
+    """The program accepts exactly these names."""
+    page = output("mandoc", "-Tascii", reference / "man5" / "gighive-upload.conf.5")
+    plain = re.sub(r".\x08", "", page)
+    named = set(re.findall(r"^     ([a-z0-9-]+) = ", plain.partition("OPTIONS")[2].partition("\nFORMAT")[0], re.MULTILINE))
+    file = tmp_path / "upload.conf"
+
+    def is_accepted(option: str) -> bool:
+        file.write_text(f"{option} =\n")
+        file.chmod(0o600)
+        result = subprocess.run(
+            [BINARY, "list", "--config", file, "--state-dir", tmp_path / "state"], capture_output=True, text=True, check=False)
+        return "command line" not in result.stderr and "unknown" not in result.stderr
+
+    everything = set().union(*(options(command) for command in COMMANDS))
+    assert named and named == {option for option in everything if is_accepted(option)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

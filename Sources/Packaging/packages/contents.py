@@ -49,8 +49,9 @@ class Build:
     def files(self) -> list[File]:
         """The program, its man pages, completions and documents."""
         files = [File("bin/gighive-upload", self.binary.read_bytes(), 0o755)]
-        for page in sorted((self.reference / "man1").iterdir()):
-            files.append(File(f"share/man/man1/{page.name}.gz", gzip.compress(page.read_bytes(), 9, mtime=0)))
+        for page in sorted(self.reference.glob("man?/*")):
+            path = f"share/man/{page.parent.name}/{page.name}.gz"
+            files.append(File(path, gzip.compress(page.read_bytes(), 9, mtime=0)))
         for name, path in COMPLETIONS.items():
             files.append(File(path, (self.reference / "completions" / name).read_bytes()))
         pages = [page for page in sorted((ROOT / "docs").rglob("*")) if page.suffix in (".md", ".svg")]

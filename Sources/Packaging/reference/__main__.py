@@ -1,7 +1,7 @@
 """Writes the man pages, the completions for bash, zsh and fish, and the reference in Markdown, all from the program's own help,
 which comes from its one option table.
 
-Usage: reference BINARY DIRECTORY   writes reference.md, man1/*.1 and completions/* to DIRECTORY
+Usage: reference BINARY DIRECTORY   writes reference.md, man1/*.1, man5/*.5 and completions/* to DIRECTORY
 """
 
 import os
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import completions
+import configuration
 import manual
 import markdown
 from program_help import Program, read_command, read_overview
@@ -45,6 +46,8 @@ def main() -> None:
     write(directory / "reference.md", markdown.reference(program))
     for name, text in manual.pages(program).items():
         write(directory / "man1" / name, text)
+    document = (Path(__file__).resolve().parents[3] / "docs" / "configuration.md").read_text()
+    write(directory / "man5" / "gighive-upload.conf.5", configuration.page(program, document))
     for name, text in completions.files(program).items():
         write(directory / "completions" / name, text)
 
