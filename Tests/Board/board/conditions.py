@@ -159,11 +159,13 @@ def full(machine: Machine, folder: Path) -> Condition:
         condition.findings += has(hive, "a", "b", "c")
     if ran.values("free") != [["0"]]:
         condition.findings.append(f"the disk was not full: {ran.values('free')} KiB")
-    if "No space left" not in said.texts.get("full", ""):
-        condition.findings.append(f"the message does not say why: {said.texts.get('full')}")
-    if said.texts.get("list", "").count('"state":"delivered"') != 1:
-        condition.findings.append(f"not exactly the record from before: {said.texts.get('list')}")
-    condition.outcome = "delivered, with a warning that there is no record; older records are intact"
+    listed = said.texts.get("list", "")
+    if '"file":"/recordings/a.mp4"' not in listed:
+        condition.findings.append(f"the record from before is missing: {listed}")
+    # If the index has no room for another entry, it is dropped, and there is room for a record.
+    if '"file":"/recordings/b.mp4"' not in listed and "No space left" not in said.texts.get("full", ""):
+        condition.findings.append(f"neither a record nor a message that says why: {said.texts.get('full')}")
+    condition.outcome = "delivered, with a record or a warning that there is none; older records are intact"
     return condition
 
 
