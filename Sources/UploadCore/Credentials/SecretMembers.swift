@@ -67,7 +67,9 @@ package enum SecretMembers {
   private static let forms = ["token", "secret", "password", "key"].map { SecretForm(Array($0.utf8)) }
 
   private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
-    name.indices.contains { start in
+    // Those of a recording are no keys.
+    if ["keyword", "keywords"].contains(where: { ASCII.equalsIgnoringCase(name, $0.utf8) }) { return false }
+    return name.indices.contains { start in
       forms.contains {
         if case .whole = $0.match(in: name, at: start, ignoringCase: true) { true } else { false }
       }

@@ -6,7 +6,8 @@ struct SecretMembersTests {
     arguments: [
       (#"{"delete_token":"abc","id":1}"#, #"{"delete_token":"(secret)","id":1}"#),
       (#"{ "Delete_Token" : "a\"b\\", "id" : 1 }"#, #"{ "Delete_Token" : "(secret)", "id" : 1 }"#),
-      (#"{"api_key":123,"keyword":null}"#, #"{"api_key":"(secret)","keyword":"(secret)"}"#),
+      (#"{"api_key":123,"keyring":null}"#, #"{"api_key":"(secret)","keyring":"(secret)"}"#),
+      (#"{"keywords":"rock, live","Keyword":"x"}"#, #"{"keywords":"rock, live","Keyword":"x"}"#),
       (#"{"password":true,"id":1}"#, #"{"password":"(secret)","id":1}"#),
       (#"{"secrets":{"a":"x}","b":["y"]},"id":1}"#, #"{"secrets":"(secret)","id":1}"#),
       (#"{"tokens":["a","]",{"b":"c"}],"id":1}"#, #"{"tokens":"(secret)","id":1}"#),
