@@ -173,7 +173,7 @@ def test_an_answer_in_the_middle_of_the_body_survives_the_reset_after_it(uploade
 def test_a_duplicate_is_already_there(servers, uploader, files, site):
     file = files.fresh(MIB)
     assert_delivered(servers, uploader.send(site, "https", file), file)
-    again = uploader.send(site, "https", file)
+    again = uploader.send(site, "https", file, options=["--again"])
     assert_delivered(servers, again, file)
     # The same file for another event: GigHive answers 201 with the id it already has.
     assert_delivered(servers, uploader.send(site, "https", file, event="Another band"), file)
