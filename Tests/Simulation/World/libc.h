@@ -65,6 +65,7 @@ struct tm *simulated_localtime_r(const time_t *time, struct tm *local);
 ssize_t simulated_getrandom(void *buffer, size_t length, unsigned int flags);
 
 int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds);
+int simulated_dup(int descriptor);
 int simulated_eventfd(unsigned int value, int flags);
 int simulated_ioctl(int descriptor, unsigned long request, ...);
 int simulated_isatty(int descriptor);
@@ -123,6 +124,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define localtime_r(...) simulated_localtime_r(__VA_ARGS__)
 #define getrandom(...) simulated_getrandom(__VA_ARGS__)
 #define poll(...) simulated_poll(__VA_ARGS__)
+#define dup(...) simulated_dup(__VA_ARGS__)
 #define eventfd(...) simulated_eventfd(__VA_ARGS__)
 #define ioctl(...) simulated_ioctl(__VA_ARGS__)
 #define isatty(...) simulated_isatty(__VA_ARGS__)
