@@ -184,11 +184,11 @@ def test_an_upload_that_waits_for_finalize_leaves_its_place_to_the_next(hive, pr
     assert len(stub.recordings) == 8 and len({record.document["asset_id"] for record in records(program)}) == 8
 
 
-def test_one_that_has_to_be_sent_again_is_sent_from_where_it_waits(hive, program, files):
-    """The server forgets an upload while the next one is sent."""
-    stub = hive("finalize/delay-answer=1@1", "finalize/status=404@1")
-    result = program.send(stub, *files(3, 50_000), *TUS, "--json", retries=3)
-    assert len(stub.recordings) == 3 or result.code != 0, result
+def test_an_upload_that_waits_retries_from_where_it_waits(hive, program, files):
+    """The server fails to finalize the first upload, while the next ones are sent."""
+    stub = hive("finalize/delay-answer=1@1", "finalize/status=503@1")
+    program.send(stub, *files(3, 50_000), *TUS, "--json", retries=3).check()
+    assert len(stub.recordings) == 3 and kinds(stub).count("finalize") == 4
 
 
 def test_without_descriptors_an_upload_keeps_its_place(hive, program, files):

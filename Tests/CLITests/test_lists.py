@@ -86,7 +86,7 @@ def test_a_last_line_needs_no_line_break_and_an_empty_list_is_none(hive, send, r
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_list_can_be_written_while_it_is_sent(hive, program, rec, jobs):
-    """What is in progress goes on while the next line is waited for."""
+    """Uploads in progress continue while the next line is awaited."""
     stub = hive()
     rec("a.wav", "b.wav", "c.wav")
     read, write = os.pipe()
@@ -142,7 +142,7 @@ def test_a_dry_run_knows_what_was_delivered_and_what_was_interrupted(hive, progr
     result = send(stub, "-r", "rec", big, *TUS, "--dry-run").check()
     out = result.out.splitlines()
     assert out[0].startswith("a.wav: skipped; delivered") and out[1].startswith("b.wav: would be sent"), result
-    assert "(tus, 6.0 MB)" in out[2] and out[2].endswith("going on with upload " + only_pending(program) + ".")
+    assert "(tus, 6.0 MB)" in out[2] and out[2].endswith("resuming upload " + only_pending(program) + ".")
     assert out[3] == "2 of 3 would be sent, 1 already delivered."
     assert stub.requests == []
     assert before == {path.name: path.read_bytes() for path in program.state.iterdir() if path.suffix in (".record", ".delivered")}

@@ -2,7 +2,7 @@
 /// has to be sent again. A server that fails each time would use up a mobile plan within hours; therefore they are limited
 /// to ``Limits/fullSendCount`` within ``Limits/fullSendSeconds``.
 package struct FullSends: Equatable, Sendable {
-  /// How they failed. Another kind of failure starts the count anew.
+  /// How they failed. Another kind of failure resets the count.
   package enum Failure: String, Equatable, Sendable {
     /// The server answered, but did not take it.
     case refused

@@ -1,4 +1,4 @@
-/// How long a failed upload is retried. Any progress starts it anew.
+/// How long a failed upload is retried without progress.
 ///
 /// With a time or ``forever``, the upload also waits out errors that look permanent but often pass: a name that is unknown, the
 /// login page of a captive portal, any 5xx, and a certificate that is not valid yet.

@@ -23,7 +23,7 @@ public struct Configuration {
   public var proxies = ProxySettings()
   /// How fast all uploads together may be sent, by the time of the week: 1 to 10^12 bytes per second.
   public var rateLimit = RateSchedule.unlimited
-  /// How long a failed upload is retried. Any progress starts it anew.
+  /// How long a failed upload is retried without progress.
   public var retryLimit = RetryLimit.failures(5)
   /// The longest delay before a retry, in milliseconds, 0 to 31,536,000,000 (a year). Delays are random. Their upper bound
   /// starts at one second and doubles. A Retry-After from the server takes precedence.

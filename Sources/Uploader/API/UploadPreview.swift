@@ -6,6 +6,6 @@ package struct UploadPreview {
   package let size: Int64
   /// Whether the recording would be sent over tus, if the server supports it.
   package let usesTus: Bool
-  /// The ID of the upload that it would go on with; nil if it would start one.
+  /// The ID of the upload that would be resumed; nil for a new one.
   package let upload: String?
 }

@@ -41,11 +41,18 @@ final class UploadSlots {
   /// Exchanges the slot of an upload that waits for the server.
   /// - Returns: nil if it must keep its own: nobody needs that, or too many are waiting.
   func exchange(_ slot: UploadSlot) -> UploadSlot? {
-    let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
-    guard hasNext, !slot.isForWaiting, waitingCount < Limits.waitingUploadCount, shim_can_open(Int32(descriptors)) == 0
+    guard hasNext, !slot.isForWaiting, waitingCount < Limits.waitingUploadCount,
+      let other = freeToWait.popLast() ?? slotForWaiting()
     else { return nil }
     waitingCount += 1
     free.append(slot)
-    return freeToWait.popLast() ?? UploadSlot(jobs: Int(Limits.jobCount), pace: pace, isForWaiting: true)
+    return other
+  }
+
+  /// - Returns: nil if the limit on open files leaves no room for one more upload at a time.
+  private func slotForWaiting() -> UploadSlot? {
+    let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
+    guard shim_can_open(Int32(descriptors)) == 0 else { return nil }
+    return UploadSlot(jobs: Int(Limits.jobCount), pace: pace, isForWaiting: true)
   }
 }

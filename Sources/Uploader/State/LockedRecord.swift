@@ -242,7 +242,7 @@ package final class LockedRecord {
     return kept
   }
 
-  /// The record of an upload that ``open(for:_:endpoint:event:note:upload:uploadedAs:isAgain:in:)`` would go on with. Nothing is
+  /// The record of an upload that ``open(for:_:endpoint:event:note:upload:uploadedAs:isAgain:in:)`` would resume. Nothing is
   /// changed but the index, if it has to be rebuilt.
   /// - Throws: `.delivered` and `.uncertain` as that function does.
   static func find(

@@ -53,7 +53,7 @@ extension Report {
       let event = [form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
       text += " as \"" + PrintableText.line(form.label) + "\" of " + PrintableText.line(event)
     }
-    if let upload = preview.upload { text += ", going on with upload " + upload }
+    if let upload = preview.upload { text += ", resuming upload " + upload }
     say(text + ".")
   }
 }

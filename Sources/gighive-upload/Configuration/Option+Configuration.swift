@@ -29,7 +29,7 @@ extension Option {
 
   var isDestination: Bool { self == .server || self == .tusURL || self == .multipartURL }
 
-  /// Whether it is about one destination: which one, how to talk to it, whom to trust, and its credentials.
+  /// Whether it belongs to one destination: its address, protocol, trust and credentials.
   var isBoundToDestination: Bool {
     switch self {
     case .server, .multipartURL, .tusURL, .protocolChoice, .threshold: true
