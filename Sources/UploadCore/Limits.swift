@@ -263,6 +263,11 @@ package enum Limits {
   /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
   package static let hostNameLength = 64
 
+  // MARK: Watching
+
+  /// Recordings set aside that `status` lists; the others are counted.
+  package static let setAsideShown = 16
+
   // MARK: Output
 
   /// The buffer for unread output, per stream, in bytes. Half of it is for the results of uploads in progress: sixteen lines of

@@ -1,0 +1,110 @@
+/// What a watcher is doing: for `status`, metrics and the service manager. Contains no secrets.
+package struct WatchSnapshot: Equatable, Sendable {
+  /// Directories with the same options, and so with the same destination and the same worker.
+  package struct Group: Equatable, Sendable {
+    package var directories: [Directory] = []
+    /// The destination's URL, without credentials and query.
+    package var destination: String
+    package var state = DestinationState.ready
+    /// In progress.
+    package var uploads: [Upload] = []
+    /// Recordings that are found and not delivered, without those set aside.
+    package var waitingCount = 0
+    /// In bytes.
+    package var waitingBytes: Int64 = 0
+    /// At most ``Limits/setAsideShown``; ``setAsideCount`` counts all.
+    package var setAside: [SetAside] = []
+    package var setAsideCount = 0
+    package var lastDelivery: LastDelivery?
+    /// Since the watcher started.
+    package var deliveredCount: Int64 = 0
+    /// In bytes, since the watcher started.
+    package var deliveredBytes: Int64 = 0
+    /// Failed attempts since the watcher started.
+    package var failedCount: Int64 = 0
+    /// Recordings removed or moved after their delivery, since the watcher started.
+    package var removedCount: Int64 = 0
+
+    package init(destination: String) { self.destination = destination }
+  }
+
+  package struct Directory: Equatable, Sendable {
+    package enum State: Equatable, Sendable {
+      case watched
+      /// Changes are only found by scans: the file system sends no events, or there are too few inotify watches.
+      case scanned
+      /// It is not there, such as a card that was pulled.
+      case missing
+      case unreadable(String)
+    }
+    /// Absolute, as bytes.
+    package var path: [UInt8]
+    package var state = State.missing
+    /// On its file system, in bytes; nil if it is not known.
+    package var freeBytes: Int64?
+    /// Whether less is free than `--keep-free` asks for, and nothing more can be removed.
+    package var isSpaceShort = false
+
+    package init(path: [UInt8]) { self.path = path }
+  }
+
+  package enum DestinationState: Equatable, Sendable {
+    case ready
+    /// The network or the server fails; the next attempt is at `nextAttempt`, in seconds since 1970, or once the network changes.
+    case unreachable(since: Int64, nextAttempt: Int64, message: String)
+    /// Every file would fail, as with wrong credentials. A person has to do something; it is probed at `nextAttempt`.
+    case paused(since: Int64, nextAttempt: Int64, message: String)
+    /// The clock shows a time before this program was built.
+    case waitingForClock
+    /// The network interface of `--interface` is not up.
+    case waitingForInterface(String)
+  }
+
+  package struct Upload: Equatable, Sendable {
+    /// The ID of its record; nil before it has one.
+    package var id: String?
+    package var path: [UInt8]
+    /// Arrived, in bytes.
+    package var bytes: Int64 = 0
+    package var totalBytes: Int64 = 0
+    /// Of the last few seconds; nil while it is not known.
+    package var bytesPerSecond: Int64?
+
+    package init(path: [UInt8]) { self.path = path }
+  }
+
+  /// A recording that is not tried again until it changes or `resume` is called.
+  package struct SetAside: Equatable, Sendable {
+    package var id: String?
+    package var path: [UInt8]
+    package var message: String
+    /// In seconds since 1970.
+    package var since: Int64
+    package init(id: String?, path: [UInt8], message: String, since: Int64) {
+      self.id = id
+      self.path = path
+      self.message = message
+      self.since = since
+    }
+  }
+
+  package struct LastDelivery: Equatable, Sendable {
+    package var id: String?
+    package var path: [UInt8]
+    package var assetID: Int64?
+    /// In seconds since 1970.
+    package var at: Int64
+    package init(id: String?, path: [UInt8], assetID: Int64?, at: Int64) {
+      self.id = id
+      self.path = path
+      self.assetID = assetID
+      self.at = at
+    }
+  }
+
+  package var groups: [Group] = []
+  /// When the watcher started, in seconds since 1970.
+  package var startedAt: Int64
+
+  package init(startedAt: Int64) { self.startedAt = startedAt }
+}
