@@ -66,6 +66,14 @@ class Terminal:
         return [line for line in lines if line]
 
 
+COLOURS = {"31": "#ff7b72", "32": "#7ee787", "33": "#ffa657"}
+
+
+def coloured(text: str) -> str:
+    """The program's colours (SGR) as those of an SVG."""
+    return re.sub(r"\x1b\[(3[123])m(.*?)\x1b\[0m", lambda match: f'<tspan fill="{COLOURS[match[1]]}">{match[2]}</tspan>', html.escape(text))
+
+
 def run() -> list[tuple[str, str]]:
     """The transcript: kinds (prompt, output, event) and lines."""
     uploader = pathlib.Path(sys.argv[1]).resolve()
@@ -113,10 +121,10 @@ def draw(lines: list[tuple[str, str]]) -> str:
         elif kind == "event":
             rows.append(f'<text x="20" y="{y}" fill="#ffa657">— {html.escape(text)} —</text>')
         else:
-            rows.append(f'<text x="20" y="{y}" fill="#c9d1d9" xml:space="preserve">{html.escape(text)}</text>')
+            rows.append(f'<text x="20" y="{y}" fill="#c9d1d9" xml:space="preserve">{coloured(text)}</text>')
     total = top + len(lines) * height + 4
     dots = "".join(f'<circle cx="{20 + 18 * n}" cy="18" r="5" fill="{fill}"/>' for n, fill in enumerate(["#ff5f57", "#febc2e", "#28c840"]))
-    description = html.escape(" / ".join(text for _, text in lines))
+    description = html.escape(re.sub(r"\x1b\[[0-9]+m", "", " / ".join(text for _, text in lines)))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" viewBox="0 0 {width} {total}" role="img">
 <title>An upload, a power cut, and the rest of the upload</title>
 <desc>{description}</desc>

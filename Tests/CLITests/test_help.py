@@ -26,7 +26,7 @@ VALUES = {
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
     **{"recursive": None, "match": "*.mp4", "day-starts": "06:00", "dry-run": None},
-    **{"again": None, "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
+    **{"again": None, "color": "always", "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
 }
 """A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
 

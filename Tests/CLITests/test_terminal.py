@@ -1,6 +1,7 @@
-"""The progress line fits into terminals of any width."""
+"""Output on terminals: progress lines that fit, colours, and results that fit, too."""
 
 import fcntl
+import hashlib
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import termios
 import threading
 import unicodedata
 
+import pyte
 import pytest
 
 END = "\x1b[K"
@@ -17,15 +19,16 @@ END = "\x1b[K"
 class Terminal:
     """A pseudo terminal that keeps what is written to it."""
 
-    def __init__(self, columns: int):
+    def __init__(self, columns: int, rows: int = 24):
         self._master, self.slave = pty.openpty()
+        self.rows = rows
         self.resize(columns)
         self._data = b""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def resize(self, columns: int) -> None:
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, columns, 0, 0))
 
     def _read(self) -> None:
         try:
@@ -139,3 +142,113 @@ def test_json_progress_draws_no_line(watch):
 def test_a_bar_can_be_had_without_a_terminal(hive, send, recording):
     result = send(hive(), recording(), "--progress=bar")
     assert result.code == 0 and END in result.err
+
+
+# Several files
+
+
+@pytest.fixture
+def watch_several(hive, program, recording):
+    """Sends files side by side on a terminal; returns what it showed: a screen after each redraw."""
+
+    def watch(columns, rows, count, *options, env=None):
+        terminal = Terminal(columns, rows)
+        stub = hive("slow-read=8e6")
+        files = [recording(2_000_000 + index, f"{'take' * (index + 1)}.mp4") for index in range(count)]
+        running = program.start_sending(stub, *files, "-j", count, *options, stderr=terminal.slave, env=env)
+        running.wait().check()
+        screen = pyte.Screen(columns, rows)
+        stream = pyte.Stream(screen)
+        screens = []
+        for part in re.split(r"(?<=[AKJ])(?=\r)", terminal.finish()):
+            stream.feed(part)
+            screens.append([line.rstrip() for line in screen.display if line.strip()])
+        return screens
+
+    return watch
+
+
+def test_several_files_have_a_line_each(watch_several):
+    screens = watch_several(80, 24, 3)
+    lines = next(screen for screen in screens if len(screen) == 3)
+    assert [line.split()[0] for line in lines] == ["take.mp4", "taketake.mp4", "taketaketake.mp4"]
+    assert len({line.index("[") for line in lines}) == 1, lines
+    assert all(re.search(r"[0-9]+ % .* of 2.0 MB", line) for line in lines)
+    assert screens[-1] == []
+
+
+def test_what_does_not_fit_is_summed_up(watch_several):
+    screens = watch_several(80, 4, 6)
+    assert max(map(len, screens)) == 3
+    assert any(re.match(r"4 other files +\[.* of 8.0 MB", screen[2]) for screen in screens if len(screen) == 3)
+
+
+def test_a_terminal_of_one_row_has_one_line(watch_several):
+    screens = watch_several(80, 1, 3)
+    assert max(map(len, screens)) == 1
+    assert any(screen[0].startswith("3 files") for screen in screens if screen)
+
+
+# Colours
+
+
+RED, GREEN = "\x1b[31m", "\x1b[32m"
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "is_coloured"),
+    [
+        ({"TERM": "xterm"}, [], True),
+        ({"TERM": "xterm", "NO_COLOR": ""}, [], True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, [], False),
+        ({"TERM": "dumb"}, [], False),
+        ({}, [], False),
+        ({"NO_COLOR": "1"}, ["--color=always"], True),
+        ({"TERM": "xterm"}, ["--color=never"], False),
+    ],
+)
+def test_colours_are_for_terminals_that_have_them(hive, program, recording, environment, options, is_coloured):
+    terminal = Terminal(80)
+    files = [recording(4_000_000), "missing.mp4"]
+    result = program.start_sending(hive("slow-read=8e6"), *files, *options, stderr=terminal.slave, env=environment).wait()
+    output = terminal.finish()
+    assert result.code == 3
+    assert ((RED + "gighive-upload:") in output, (GREEN + "#") in output) == (is_coloured, is_coloured)
+
+
+def test_results_are_coloured_on_request_only(hive, send, recording):
+    assert "\x1b" not in send(hive(), recording(), env={"TERM": "xterm"}).out
+    assert GREEN + "delivered" in send(hive(), recording(), "--color=always").out
+    assert "\x1b" not in send(hive(), recording(), "--color=always", "--json").out
+
+
+def test_an_unknown_choice_of_colours_is_an_error(hive, send, recording):
+    result = send(hive(), recording(), "--color=sometimes")
+    assert (result.code, result.out) == (2, "")
+    assert "auto, always or never" in result.err
+
+
+# Results
+
+
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_result_fits_into_60_columns(hive, program, recording, columns):
+    terminal = Terminal(columns)
+    file = recording(4_000_000)
+    running = program.start_sending(hive(), file, "--progress=none", stdout=terminal.slave)
+    assert running.wait().code == 0
+    lines = terminal.finish().replace("\r", "").splitlines()
+    assert max(map(columns_of, lines)) <= columns
+    assert any("(verified)" in line for line in lines)
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert any(digest in line for line in lines) == (columns == 100)
+    assert any(re.search(f"{digest[:24]}[0-9a-f]*…{digest[-8:]} ", line) for line in lines) == (columns == 60)
+
+
+def test_the_command_to_resume_has_a_line_of_its_own(hive, send, recording):
+    result = send(hive("early-status-after=1000000:500:lingering"), recording(4_000_000), "--protocol=tus")
+    assert result.code == 9
+    *_, advice, command = result.err.splitlines()
+    assert advice.endswith(" Resume with:") and re.fullmatch("  gighive-upload resume [0-9a-f]{8}", command)
+    event = send(hive("early-status-after=1000000:500:lingering"), recording(4_000_001), "--json").outcome
+    assert "\n" not in event["message"]

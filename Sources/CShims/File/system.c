@@ -173,9 +173,11 @@ int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length) {
 
 int32_t shim_is_terminal(int32_t descriptor) { return isatty(descriptor); }
 
-int32_t shim_terminal_columns(int32_t descriptor) {
+void shim_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows) {
     struct winsize size = {0};
-    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) size.ws_col = size.ws_row = 0;
+    *columns = size.ws_col;
+    *rows = size.ws_row;
 }
 
 const char *shim_environment(const char *name) { return getenv(name); }

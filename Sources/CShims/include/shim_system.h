@@ -61,8 +61,8 @@ int32_t shim_random(void *buffer, size_t length);
 // write(2) until everything is written or a signal arrives.
 int32_t shim_write_all(int32_t descriptor, const void *buffer, size_t length);
 int32_t shim_is_terminal(int32_t descriptor);
-// The number of columns of the terminal, or 0 if unknown.
-int32_t shim_terminal_columns(int32_t descriptor);
+// The columns and rows of the terminal, or 0 if unknown.
+void shim_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows);
 // getenv(3)
 const char *shim_environment(const char *name);
 // Whether the error number says that a file system is out of reach as a whole: a server or a device that is not there.

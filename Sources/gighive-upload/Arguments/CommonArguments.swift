@@ -8,6 +8,7 @@ struct CommonArguments {
   private(set) var proxy = ProxySources()
   private(set) var isJSON = false
   private var givenJSONProgress: JSONProgress?
+  private(set) var color = ColorChoice.automatic
   private(set) var isQuiet = false
   private(set) var isVerbose = false
   private(set) var wantsHelp = false
@@ -119,6 +120,7 @@ struct CommonArguments {
       stateDirectory = given.argument
     case .json: isJSON = true
     case .jsonProgress: givenJSONProgress = try given.jsonProgress()
+    case .color: color = try given.choice([("auto", .automatic), ("always", .always), ("never", .never)])
     case .quiet: isQuiet = true
     case .verbose: isVerbose = true
     case .help: wantsHelp = true

@@ -128,6 +128,7 @@ enum OptionTable {
       "Output",
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
+        .init(.color, "color", "WHEN", "auto, always or never (default: auto, which heeds $NO_COLOR)"),
         .init(.json, "json", nil, "write one JSON event per line to standard output"),
         .init(.jsonProgress, "json-progress", "TIME", "interval of progress with --json, or none (default: 1s)"),
         .init(.quiet, "quiet", nil, "print errors only (-q)"),

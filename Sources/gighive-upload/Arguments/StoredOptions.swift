@@ -78,7 +78,8 @@ enum StoredOptions {
 
   private static func isKept(_ option: Option) -> Bool {
     switch option {
-    case .jobs, .stateDir, .progress, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict, .forget,
+    case .jobs, .stateDir, .progress, .color, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict,
+      .forget,
       .prune, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts:
       false
     default: true

@@ -8,6 +8,14 @@ import Uploader
 enum Console {
   static let isErrorTerminal = shim_is_terminal(2) != 0
 
+  /// The size of a stream's terminal, or the usual one if it is not known.
+  static func terminalSize(of descriptor: Int32) -> (columns: Int, rows: Int) {
+    var columns: Int32 = 0
+    var rows: Int32 = 0
+    shim_terminal_size(descriptor, &columns, &rows)
+    return (columns > 0 ? Int(columns) : 80, rows > 0 ? Int(rows) : 24)
+  }
+
   // Used on the main thread only.
   nonisolated(unsafe) private static let output = OutputStream(1)
   nonisolated(unsafe) private static let errors = OutputStream(2)

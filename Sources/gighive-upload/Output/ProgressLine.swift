@@ -4,10 +4,22 @@ import Uploader
 ///
 ///     gig.mp4  [########............]  41 %  1.9 GB of 4.7 GB  11.4 MB/s  ETA 4:02
 enum ProgressLine {
+  /// Several lines, with their bars below each other.
+  static func texts(_ files: [(name: String, reading: MeterReading)], columns: Int, _ palette: Palette) -> [String] {
+    let names = files.map { shortened($0.name, to: files.count > 1 ? 20 : 30) }
+    let nameWidth = names.map { width(of: $0) }.max() ?? 0
+    return files.indices.map { index in
+      let name = names[index] + String(repeating: " ", count: nameWidth - width(of: names[index]))
+      return text(name: name, files[index].reading, columns: columns, isOneOfSeveral: files.count > 1, palette)
+    }
+  }
+
   /// - Parameter columns: the terminal's width. Parts that do not fit are left out in this order: bar, name, speed, bytes,
   ///   remaining time.
-  static func text(name: String, _ meter: MeterReading, columns: Int) -> String {
-    let percent = meter.deliveredBytes * 100 / max(1, meter.totalBytes)
+  private static func text(
+    name: String, _ meter: MeterReading, columns: Int, isOneOfSeveral: Bool, _ palette: Palette
+  ) -> String {
+    let percent = min(100, meter.deliveredBytes * 100 / max(1, meter.totalBytes))
     let isSent = meter.deliveredBytes == meter.totalBytes
     let bytes = SizeText.short(meter.deliveredBytes) + " of " + SizeText.short(meter.totalBytes)
     let rest =
@@ -17,7 +29,10 @@ enum ProgressLine {
 
     // One column stays free, because some terminals wrap after the last one.
     let room = columns - 1
-    var parts = [String(percent) + " %", rest]
+    let digits = String(percent)
+    let padding = isOneOfSeveral ? String(repeating: " ", count: 3 - digits.count) : ""
+    let share = padding + digits + " %"
+    var parts = [share, rest]
     var length = parts[0].count + 2 + rest.count
     func add(_ part: String, at index: Int) {
       guard length + width(of: part) + 2 <= room else { return }
@@ -26,10 +41,15 @@ enum ProgressLine {
     }
     add(bytes, at: 1)
     if let rate = meter.rateText { add(rate, at: parts.count - 1) }
-    add(shortened(name, to: 30), at: 0)
-    let barWidth = min(30, room - length - 4)
-    if barWidth >= 10 {
-      add(bar(percent: Int(percent), width: barWidth), at: parts.firstIndex(of: String(percent) + " %") ?? 0)
+    add(name, at: 0)
+    let barWidth = isOneOfSeveral ? 10 : min(30, room - length - 4)
+    if barWidth >= 10, length + barWidth + 4 <= room {
+      length += barWidth + 4
+      let filled = min(barWidth, Int(percent) * barWidth / 100)
+      let bar =
+        "[" + palette.text(String(repeating: "#", count: filled), .green)
+        + String(repeating: ".", count: barWidth - filled) + "]"
+      parts.insert(bar, at: parts.firstIndex(of: share) ?? 0)
     }
     let line = parts.joined(separator: "  ")
     return length <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
@@ -38,11 +58,6 @@ enum ProgressLine {
   /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.
   private static func width(of text: some StringProtocol) -> Int {
     text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
-  }
-
-  private static func bar(percent: Int, width: Int) -> String {
-    let filled = min(width, percent * width / 100)
-    return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
   }
 
   /// Shortens long names in the middle.

@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// Outcomes of files.
@@ -9,18 +10,27 @@ extension Report {
     if isJSON { return reportDeliveredJSON(index, delivery) }
     if isQuiet { return }
     let receipt = delivery.receipt
-    var lines = [entry(index).name + ": " + (receipt.wasAlreadyThere ? "already there" : "delivered")]
+    var lines = [entry(index).name + ": " + good(receipt.wasAlreadyThere ? "already there" : "delivered")]
     if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }
     if let sha256 = delivery.file.sha256 {
-      lines.append(
-        "  sha256    " + sha256 + (receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"))
+      let remark = receipt.isChecksumVerified ? " (verified)" : " (not confirmed by the server)"
+      lines.append("  sha256    " + Report.fitting(sha256, before: remark) + remark)
     }
     let sent = delivery.file.size - delivery.resumedFrom
-    let before = delivery.resumedFrom > 0 ? "; the server had " + SizeText.short(delivery.resumedFrom) : ""
     lines.append(
       "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
-        + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) + before)
+        + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds))
+    if delivery.resumedFrom > 0 {
+      lines.append("  resumed   at " + SizeText.short(delivery.resumedFrom) + ", which the server had")
+    }
     Console.out(lines.joined(separator: "\n"))
+  }
+
+  /// A digest, shortened in the middle if it would not fit into a line of the terminal.
+  private static func fitting(_ digest: String, before remark: String) -> String {
+    guard shim_is_terminal(1) != 0 else { return digest }
+    let room = Console.terminalSize(of: 1).columns - 12 - remark.utf8.count
+    return digest.utf8.count <= room ? digest : digest.prefix(max(8, room - 9)) + "…" + digest.suffix(8)
   }
 
   private func reportDeliveredJSON(_ index: Int, _ delivery: Delivery) {
@@ -132,10 +142,13 @@ extension Report {
 
   private func hint(_ error: UploadError, _ entry: Entry) -> String {
     guard case .postponed = error else { return error.leavesPending ? resumeHint(entry) : "" }
-    return entry.upload.map { " To send it at once: gighive-upload resume " + $0 + stateHint } ?? ""
+    return entry.upload.map { " To send it at once:" + commandGap + "gighive-upload resume " + $0 + stateHint } ?? ""
   }
 
+  /// A command for people has a line of its own, from which it can be copied.
+  private var commandGap: String { isJSON ? " " : "\n  " }
+
   private func resumeHint(_ entry: Entry) -> String {
-    entry.upload.map { " Resume with: gighive-upload resume " + $0 + stateHint } ?? ""
+    entry.upload.map { " Resume with:" + commandGap + "gighive-upload resume " + $0 + stateHint } ?? ""
   }
 }

@@ -45,13 +45,17 @@ final class Report {
   var deliveredCount = 0
   var skippedCount = 0
   var passedOverCount = 0
-  private var isLineOpen = false
+  private var block = ProgressBlock()
+  private let outPalette: Palette
+  private let errorPalette: Palette
 
   init(_ arguments: CommonArguments, progress: ProgressStyle) {
     isJSON = arguments.isJSON
     isQuiet = arguments.isQuiet
     isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
+    outPalette = arguments.color.palette(for: 1)
+    errorPalette = arguments.color.palette(for: 2)
     style =
       switch progress {
       case _ where arguments.isQuiet && !arguments.isJSON: .none
@@ -153,14 +157,22 @@ final class Report {
     Console.error(entry(index).name + ": " + line.joined(separator: ", ") + "\n", .progress)
   }
 
-  /// One line for all files being uploaded.
+  /// A line for each file being uploaded, as many as fit.
   private func reportBar(_ index: Int) {
-    let columns = Int(shim_terminal_columns(2))
-    let meters = entries.filter { $0.beganAtMilliseconds != nil }.map { $0.meter }
-    let name = meters.count == 1 ? entry(index).name : String(meters.count) + " files"
-    let line = ProgressLine.text(name: name, MeterReading(meters), columns: columns > 0 ? columns : 80)
-    Console.error("\r" + line + "\u{1B}[K", .progress)
-    isLineOpen = true
+    let meter = entry(index).meter
+    let isSent = meter.deliveredBytes == meter.totalBytes
+    guard block.isDue(nowMilliseconds: shim_monotonic_milliseconds()) || isSent else { return }
+    let (columns, rows) = Console.terminalSize(of: 2)
+    let active = entries.filter { $0.index == index || $0.meter.totalBytes > 0 }
+    // The last row stays free for the cursor of what comes next.
+    let most = max(1, rows - 1)
+    let own = active.count <= most ? active.count : most - 1
+    var readings = active.prefix(own).map { (name: $0.name, reading: MeterReading([$0.meter])) }
+    if own < active.count {
+      let name = String(active.count - own) + (own == 0 ? " files" : " other files")
+      readings.append((name, MeterReading(active.dropFirst(own).map { $0.meter })))
+    }
+    block.draw(ProgressLine.texts(readings, columns: columns, errorPalette))
   }
 
   func retrying(_ index: Int, _ retry: Retry, of limit: RetryLimit) {
@@ -189,11 +201,11 @@ final class Report {
   }
 
   /// A warning. The upload continues.
-  func warn(_ message: String) { printError("warning: " + message) }
+  func warn(_ message: String) { printError("warning: " + message, .yellow) }
 
-  func printError(_ message: String) {
+  func printError(_ message: String, _ color: Palette.Color = .red) {
     closeLine()
-    Console.error("gighive-upload: " + message + "\n")
+    Console.error(errorPalette.text("gighive-upload:", color) + " " + message + "\n")
   }
 
   /// A result in words.
@@ -221,10 +233,10 @@ final class Report {
     say(String(deliveredCount) + " of " + String(count) + outcome + skipped + ".")
   }
 
-  func closeLine() {
-    if isLineOpen { Console.error("\r\u{1B}[K") }
-    isLineOpen = false
-  }
+  func closeLine() { block.clear() }
+
+  /// A word of a result, coloured.
+  func good(_ text: String) -> String { outPalette.text(text, .green) }
 
   // MARK: Events
 

@@ -193,9 +193,11 @@ def fault_of_words(run: Run) -> str | None:
     if run.code == 0:
         complaints = [line for line in lines if line.startswith("gighive-upload: ") and "warning: " not in line]
         return f"a success that complains: {complaints[0]}" if complaints else None
+    if lines and lines[-1].startswith("  gighive-upload resume "):
+        lines.pop()
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
-    sentence = lines[-1].partition(" Resume with: gighive-upload resume ")[0]
+    sentence = lines[-1].removesuffix(" Resume with:")
     if not sentence.endswith((".", "?", "!")) or len(sentence) < 30:
         return f"no sentence: {lines[-1]}"
     return f"words that say nothing: {lines[-1]}" if EMPTY_WORDS.search(lines[-1]) else None
