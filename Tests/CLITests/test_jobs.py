@@ -166,11 +166,6 @@ def test_a_signal_ends_all_and_each_can_be_resumed(hive, program, files):
     assert kinds(stub).count("create") == 3
 
 
-def test_one_line_of_progress_serves_all(hive, program, files):
-    result = program.send(hive("slow-read=2e6"), *files(3), "-j", "3", "--progress=bar").check()
-    assert "3 files" in result.err
-
-
 # Finalize.
 
 
