@@ -19,8 +19,10 @@ void World::checkStored(const Upload &upload, size_t from) {
 /// `before`: an earlier start delivered the file, and its record says so.
 void World::judgeDelivery(int index, bool before) {
     const File &file = files[(size_t)index];
+    // An upload that is resumed by its ID was delivered as the file was then.
+    size_t first = before && plan.resumes != WORLD_SENDS ? 0 : file.versionAtStart;
     auto isFile = [&](const std::string &content) {
-        for (size_t version = file.versionAtStart; version < file.versions.size(); version++) {
+        for (size_t version = first; version < file.versions.size(); version++) {
             if (file.versions[version] == content) return true;
         }
         return false;
