@@ -1,6 +1,7 @@
 """README and docs agree with the program, the library, the measurements and each other."""
 
 import re
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,6 +12,23 @@ def test_the_example_is_the_one_that_is_compiled():
     """Tests/LibraryExample is built with the tests."""
     example = re.search(r"```swift\n(.*?)```", README, re.DOTALL).group(1)
     assert example == (ROOT / "Tests" / "LibraryExample" / "main.swift").read_text()
+
+
+def test_the_examples_of_the_library_are_those_that_are_compiled():
+    page = (ROOT / "docs" / "library.md").read_text()
+    compiled = (ROOT / "Tests" / "LibraryExample" / "Page.swift").read_text()
+    examples = re.findall(r"```swift\n(.*?)```", page, re.DOTALL)
+    assert len(examples) > 5
+    for example in examples:
+        assert textwrap.indent(example, "  ") in compiled, example
+
+
+def test_every_public_type_has_an_example_or_is_named_in_the_library_page():
+    page = (ROOT / "docs" / "library.md").read_text()
+    sources = [*ROOT.glob("Sources/Uploader/**/*.swift"), *ROOT.glob("Sources/UploadCore/**/*.swift")]
+    types = {name for path in sources for name in re.findall(r"^public (?:final )?(?:struct|enum|class) (\w+)", path.read_text(), re.MULTILINE)}
+    # The compiler needs it public; it is of no use outside.
+    assert {name for name in types - {"RingBuffer"} if name not in page} == set()
 
 
 def test_every_exit_code_is_in_the_guide(run):

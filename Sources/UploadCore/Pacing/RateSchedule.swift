@@ -41,7 +41,7 @@ public struct RateSchedule: Equatable, Sendable {
 // MARK: Timetables
 
 /// Why a timetable cannot be used.
-public enum RateScheduleError: Error, Equatable, Sendable {
+package enum RateScheduleError: Error, Equatable, Sendable {
   /// More entries than the limit.
   case tooLong(limit: Int)
   /// Not `HH:MM,RATE` or `Day-HH:MM,RATE`.

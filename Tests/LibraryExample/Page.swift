@@ -1,0 +1,94 @@
+// The examples of docs/library.md, which are compiled but not run. A test compares them.
+import Uploader
+
+func requests() throws -> [UploadRequest] {
+  var form = EventForm()
+  form.label = "First set"
+  form.eventDate = "2026-11-23"
+  form.orgName = "The Demo Band"
+  let gigHive = UploadRequest(
+    file: "/srv/rec/first-set.mp4", destination: .gigHive(try TargetURI("https://gighive"), form))
+
+  var talk = UploadRequest(
+    file: "/srv/rec/talk.mkv", destination: .multipart(try TargetURI("https://media.example/upload")))
+  talk.fileFieldName = "upload"
+  talk.extraFields = [FormField("album", "talks")]
+
+  var backup = UploadRequest(
+    file: "/srv/rec/talk.mkv", destination: .tus(try TargetURI("https://media.example/files/")))
+  backup.extraMetadata = [FormField("room", "Aula")]
+  backup.computesDigest = true
+  backup.chunkLength = 8 << 20
+
+  return [gigHive, talk, backup]
+}
+
+func target(_ text: String) -> TargetURI? {
+  do {
+    return try TargetURI(text)
+  } catch .containsUserInformation {
+    print("leave the password out of the URL")
+  } catch .tooLong(let limit) {
+    print("a URL has at most", limit, "bytes")
+  } catch {
+    print("not a URL:", text)
+  }
+  return nil
+}
+
+func configuration(password: String) -> Configuration {
+  var configuration = Configuration()
+  configuration.credentials = .basic(user: "uploader", password: password)
+  configuration.stateDirectory = "/var/lib/recorder"
+  configuration.retryLimit = .time(milliseconds: 12 * 3600 * 1000)
+  configuration.rateLimit = RateSchedule(.bytesPerSecond(2_000_000))
+  configuration.timeouts.stallMilliseconds = 60_000
+  configuration.addressFamily = .ipv4
+  configuration.congestionControl = .named("cubic")
+
+  return configuration
+}
+
+func addTrust(to configuration: inout Configuration) throws {
+  configuration.tls.trustedCertificatesFile = "/etc/gighive-ca.pem"
+  configuration.tls.pins = ["sha256//n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="]
+  configuration.proxies.https = Proxy(try TargetURI("http://proxy:3128"), user: "board", password: Array("secret".utf8))
+  configuration.proxies.exceptions = "localhost,.local"
+  configuration.headers = [try HeaderField("X-Recorder", "aula-1")]
+}
+
+func sendAll(_ requests: [UploadRequest], _ configuration: Configuration) {
+  var observer = UploadObserver()
+  observer.onBegin = { print(requests[$0].file.text, "starts") }
+  observer.onRecord = { print(requests[$0].file.text, "is upload", $1) }
+  observer.onProgress = { print(requests[$0].file.text, $1.deliveredBytes, "of", $1.totalBytes) }
+  observer.onAnswer = { print(requests[$0].file.text, "status", $1.status, $1.body) }
+  observer.onRetry = { print(requests[$0].file.text, $1.error.message, "again in", $1.delayMilliseconds, "ms") }
+  observer.onEnd = { index, result in
+    switch result {
+    case .success(let delivery): report(delivery)
+    case .failure(let error): print(requests[index].file.text, error.message)
+    }
+  }
+  let cancellation = Cancellation()
+  Uploader(configuration, jobs: 4).upload(requests, cancellation: cancellation, observer: observer)
+}
+
+func report(_ delivery: Delivery) {
+  print("sent", delivery.file.size, "bytes, from", delivery.resumedFrom)
+  print("SHA-256", delivery.file.sha256 ?? "not computed", "confirmed:", delivery.receipt.isChecksumVerified)
+  print("asset", delivery.receipt.assetID ?? 0, "was there before:", delivery.receipt.wasAlreadyThere)
+}
+
+func explain(_ error: UploadError) {
+  switch error {
+  case .delivered(let previous): print("delivered before, as upload", previous.upload, previous.assetID ?? 0)
+  case .mayBeStored: print("look at the server before you send it again")
+  case .refused(let status, let message): print("refused with", status, message)
+  case .file(let path, .tooLarge(let size, let limit)): print(path.text, "has", size, "bytes, more than", limit)
+  case .tls(let reason, let host): print(host, "is not trusted:", reason)
+  case .timedOut(let phase, _, let limit): print("no end of", phase, "within", limit, "ms")
+  case .cancelled(let hasSentAll): print(hasSentAll ? "may be stored" : "nothing was delivered")
+  default: print(error.message)
+  }
+}
