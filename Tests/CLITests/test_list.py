@@ -20,9 +20,12 @@ def timestamp(nanoseconds: int) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.") + f"{rest // 10**6:03d}Z"
 
 
-def test_a_list_of_nothing_says_so(run):
-    result = run("list")
-    assert (result.code, result.out, result.err) == (0, "no uploads.\n", "")
+def test_a_list_of_nothing_says_where_it_looked_and_creates_nothing(program):
+    result = program.run("list")
+    assert (result.code, result.out, result.err) == (0, f"no uploads in {program.state}.\n", "")
+    assert program.run("resume", "--all").out == f"nothing to resume in {program.state}.\n"
+    assert program.run("resume", "5e1f0a77").err == f'gighive-upload: there is no upload "5e1f0a77" in {program.state}.\n'
+    assert not program.state.exists()
 
 
 def test_a_list_of_nothing_is_nothing_in_json(run):

@@ -3,9 +3,11 @@
 One outcome everywhere: the phase "failed", exit code 4 (9 after a 5xx), and only `resume ID` sends it again.
 """
 
+import socket
+
 import pytest
 from records import only_record, records
-from uploads import CREATION, kinds, of_kind, sent, sha256
+from uploads import CREATION, PASSWORD, kinds, of_kind, sent, sha256
 
 SMALL, SIZE = 300_000, 3_000_000
 SOON = ["--retry-max-delay", "10ms"]
@@ -21,6 +23,32 @@ def is_told(result, codes=(4,)) -> bool:
     assert "may have stored" in result.err or "may be stored" in result.err, result
     assert "delivered" not in result.out
     return True
+
+
+# A form whose time is over before anything was sent.
+
+
+def test_nothing_is_stored_before_the_handshake(program, recording):
+    """The server accepts the connection and is silent."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/upload"
+        result = program.run("send", recording(SMALL), "--multipart-url", url, "--max-time", "1s")
+    assert result.code == 4 and "may" not in result.err, result
+    assert only_record(program).phase == "pending"
+
+
+def test_nothing_is_deleted_before_the_handshake(hive, program, recording, certificates):
+    """What the server says later to the first delete request it gets is not about an earlier one."""
+    stub = hive(tls=certificates)
+    program.send(stub, recording(SMALL)).check()
+    record = only_record(program)
+    stub.stop()
+    with socket.create_server(("127.0.0.1", stub.port)):
+        assert program.run("delete", record.id, "--max-time", "1s", env=PASSWORD).code == 4
+    # A server that does not know the token.
+    hive(tls=certificates, port=stub.port)
+    result = program.run("delete", record.id, env=PASSWORD)
+    assert result.code == 6 and only_record(program).document["delete_token"], result
 
 
 # A plain tus server: the creation.

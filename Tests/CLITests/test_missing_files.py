@@ -125,7 +125,7 @@ def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_pa
     assert program.run("list").out.rstrip().endswith("(asset 1)  (gone)")
     result = program.run("resume", record.id, env=PASSWORD).check()
     assert "already delivered" in result.out and "as asset 1" in result.out and stub.requests == []
-    assert program.run("resume", "--all", env=PASSWORD).check().out == "nothing to resume.\n"
+    assert program.run("resume", "--all", env=PASSWORD).check().out == f"nothing to resume in {program.state}.\n"
     assert program.run("delete", record.id, env=PASSWORD).code == 0
 
 

@@ -78,7 +78,7 @@ def test_all_interrupted_uploads_resume_with_one_command(program, three):
     result = program.run("resume", "--all", env=PASSWORD).check()
     assert "3 of 3 delivered." in result.out
     assert {recording.sha256 for recording in stub.recordings} == set(map(sha256, files))
-    assert program.run("resume", "--all", env=PASSWORD).out == "nothing to resume.\n"
+    assert program.run("resume", "--all", env=PASSWORD).out == f"nothing to resume in {program.state}.\n"
 
 
 def test_one_that_cannot_be_resumed_does_not_stop_the_others(program, three):

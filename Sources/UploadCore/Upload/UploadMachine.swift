@@ -120,6 +120,11 @@ package struct UploadMachine: Sendable {
     return start + total
   }
 
+  /// The error of an upload that has not ended by its deadline.
+  package var outOfTime: UploadError {
+    .timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
+  }
+
   // MARK: Actions
 
   /// What to do now. A returned request counts as in flight from now on.
@@ -166,7 +171,7 @@ package struct UploadMachine: Sendable {
 
   private mutating func checkDeadline(_ now: Int64) {
     guard let deadline = deadlineMilliseconds, now >= deadline else { return }
-    let error = UploadError.timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
+    let error = outOfTime
     switch state {
     case .finished, .failed, .failing: return
     // The sent content may have been stored.

@@ -34,7 +34,10 @@ extension Verdict {
 
   /// The verdict on a response to the delete call, which can be 200 although nothing was deleted.
   package static func ofDeletion(_ answer: Answer) -> Verdict {
-    guard let json = json(of: answer, with: ["success"]) else { return .somebodyElse(status: answer.status) }
+    // Other programs have a "success", too. What makes the client forget the token needs more.
+    let forgets = [403, 404, 410].contains(answer.status)
+    let names = forgets ? ["success", "error"] : ["success"]
+    guard let json = json(of: answer, with: names) else { return .somebodyElse(status: answer.status) }
     switch answer.status {
     case 404, 410: return .gigHive(.absent)
     case 403: return .gigHive(.deleteTokenUnknown)

@@ -13,14 +13,17 @@ package enum Verdict: Equatable, Sendable {
 
 extension Verdict {
   /// The verdict on a response to a tus request. 409, 413, 423 and 460 need no proof, because they only make the client wait or
-  /// send less.
+  /// send less. `Tus-Version` proves a 412, which ends the upload.
   package static func ofTus(status: Int, fields: [Field]) -> Verdict {
     let isSuccess = status >= 200 && status < 300
     if isSuccess, let offset = fields.tusNumber("Upload-Offset") { return .tus(.offset(offset)) }
     let isProved = fields.first("Tus-Resumable") != nil
     switch status {
     case 409: return .tus(.conflict)
-    case 412: return .tus(.unsupportedVersion(offered: fields.first("Tus-Version") ?? ""))
+    case 412:
+      let versions = fields.first("Tus-Version")
+      guard isProved || versions != nil else { return .somebodyElse(status: status) }
+      return .tus(.unsupportedVersion(offered: versions ?? ""))
     case 413: return .tus(.tooLarge)
     case 423: return .tus(.locked)
     case 460: return .tus(.checksumMismatch)

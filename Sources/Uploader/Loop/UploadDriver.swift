@@ -91,14 +91,10 @@ final class UploadDriver: Machine {
     guard let deadline = machine.deadlineMilliseconds, now >= deadline else { return }
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _):
-      let limit = shared.configuration.timeouts.totalMilliseconds ?? 0
-      let error = UploadError.timedOut(.delivering, peer: transferring.target.origin, limitMilliseconds: limit)
-      machine.handle(.interrupted(transferring.transfer.interruption(error)))
-    case .paused(let request, _):
-      let limit = shared.configuration.timeouts.totalMilliseconds ?? 0
-      let error = UploadError.timedOut(.delivering, peer: request.target.origin, limitMilliseconds: limit)
-      machine.handle(.interrupted(Interruption(error)))
-    case .deciding, .connecting, .hashing, .waiting, .finished: break
+      machine.handle(.interrupted(transferring.transfer.interruption(machine.outOfTime)))
+    // Nothing of the request was sent.
+    case .paused, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
+    case .deciding, .hashing, .waiting, .finished: break
     }
     activity = .deciding
   }

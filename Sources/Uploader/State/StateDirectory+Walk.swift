@@ -72,7 +72,8 @@ extension StateDirectory {
         Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(record)
       }, Unmanaged.passUnretained(visitor).toOpaque())
     withExtendedLifetime(visitor) {}
-    guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
+    // A directory that nobody has created yet has no records.
+    guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
   }
 
   private final class Visitor {

@@ -10,12 +10,13 @@ package final class StateDirectory {
   let warn: (String) -> Void
   var indexState = IndexState()
 
-  /// Creates the directory if it is missing.
-  /// - Parameter warn: called for invalid records.
-  package init(_ path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
+  /// - Parameters:
+  ///   - creates: whether to create the directory if it is missing. Otherwise it has no records until one is written.
+  ///   - warn: called for invalid records.
+  package init(_ path: LocalPath, creates: Bool = true, warn: @escaping (String) -> Void) throws(StateError) {
     self.path = path
     self.warn = warn
-    try makeDirectories()
+    if creates { try makeDirectories() }
   }
 
   func makeDirectories() throws(StateError) {

@@ -54,6 +54,9 @@ enum CommandLineArguments {
 
   private static func suggestion(for typed: String) -> String {
     let word = Array(typed.utf8.drop { $0 == UInt8(ascii: "-") })
+    if word.count == 1, "hjqrv".utf8.contains(word[0]) {
+      return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
+    }
     return Suggestion.nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" }
       ?? ""
   }

@@ -23,7 +23,7 @@ enum List {
         isEmpty = false
         Console.out(common.isJSON ? json(record, nowSeconds: shim_unix_seconds()) : row(record))
       }
-      if isEmpty { report.say("no uploads.") }
+      if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
     return ExitCode.delivered
   }

@@ -8,7 +8,7 @@ struct Records {
   init?(_ arguments: CommonArguments, _ report: Report) {
     do throws(StateError) {
       guard let path = arguments.statePath else { throw .noDirectory }
-      directory = try StateDirectory(path, warn: { report.warn($0) })
+      directory = try StateDirectory(path, creates: false, warn: { report.warn($0) })
     } catch {
       Records.fail(error, report)
       return nil
@@ -30,9 +30,13 @@ struct Records {
   /// - Returns: the exit code.
   @discardableResult
   static func fail(_ error: StateError, _ report: Report, about record: UploadRecord? = nil) -> Int32 {
-    let error = UploadError.state(error)
-    let code = ExitCode.of(error, signal: 0)
-    report.failed(error, exitCode: code, about: record)
+    var message = UploadError.state(error).explanation
+    // Another user's records are elsewhere.
+    if case .noSuchRecord(let id) = error {
+      message = "there is no upload \"" + PrintableText.line(id) + "\" in " + report.stateName + "."
+    }
+    let code = ExitCode.of(.state(error), signal: 0)
+    report.failed(message, exitCode: code, about: record)
     return code
   }
 }

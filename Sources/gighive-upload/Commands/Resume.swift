@@ -39,7 +39,7 @@ enum Resume {
     if let text = queue.passedOver?.text {
       report.say(text)
     } else if report.fileCount == 0 {
-      report.say("nothing to resume.")
+      report.say("nothing to resume in " + report.stateName + ".")
     }
     report.summarize()
     return outcomes.exitCode

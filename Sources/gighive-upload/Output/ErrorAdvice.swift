@@ -85,8 +85,7 @@ extension StateError {
     case .unusable: "Choose another one with --state-dir."
     case .notRegular: "Remove it, or choose another directory with --state-dir."
     case .noDirectory: "Choose a directory with --state-dir."
-    case .noSuchRecord: "gighive-upload list shows all uploads."
-    case .unsupportedVersion, .ambiguousID: nil
+    case .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
     }
   }
 }

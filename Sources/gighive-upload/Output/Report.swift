@@ -34,6 +34,8 @@ final class Report {
   let isJSON: Bool
   /// The option that a suggested command needs to find the record; can be empty.
   let stateHint: String
+  /// The state directory, for messages.
+  let stateName: String
   let isVerbose: Bool
   /// Only the files being uploaded, and the next one: there can be very many others.
   private var entries: [Entry] = []
@@ -54,6 +56,7 @@ final class Report {
     isQuiet = arguments.isQuiet
     isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
+    stateName = arguments.statePath.map { PrintableText.line($0.text) } ?? "a state directory"
     outPalette = arguments.color.palette(for: 1)
     errorPalette = arguments.color.palette(for: 2)
     style =

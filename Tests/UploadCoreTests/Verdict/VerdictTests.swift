@@ -60,14 +60,20 @@ struct VerdictTests {
       #expect(tus(423, fields) == .tus(.locked))
       #expect(tus(460, fields) == .tus(.checksumMismatch))
     }
+  }
+
+  /// It ends the upload.
+  @Test func anUnsupportedVersionNeedsProof() {
     #expect(tus(412, [Field("Tus-Version", "2\u{1B}")]) == .tus(.unsupportedVersion(offered: "2\u{1B}")))
+    #expect(tus(412, [VerdictTests.proof]) == .tus(.unsupportedVersion(offered: "")))
+    #expect(tus(412, [Field("Server", "nginx")]) == .somebodyElse(status: 412))
   }
 
   // MARK: Deletion
 
   @Test(arguments: [
     (200, #"{"success":true,"deleted_count":1,"error_count":0,"results":{"deleted":[{"asset_id":7}],"errors":[]}}"#),
-    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#), (410, #"{"success":false}"#),
+    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#), (410, #"{"success":false,"error":"Gone"}"#),
     (200, #"{"success":false,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Not found"}]}}"#),
   ])
   func aRecordingThatGigHiveSaysIsNotThereIsAbsent(status: Int, text: String) {
@@ -89,6 +95,11 @@ struct VerdictTests {
     ["", "<html>Welcome</html>", "{}", "[]", #"{"error":"Not Found"}"#, #"{"success":true"#])
   func whatIsNotGigHivesDeletesNothing(status: Int, text: String) {
     #expect(deletion(status, text) == .somebodyElse(status: status))
+  }
+
+  @Test(arguments: [403, 404, 410])
+  func aGatewaysJSONDeletesNothing(status: Int) {
+    #expect(deletion(status, #"{"success":false,"errors":[]}"#) == .somebodyElse(status: status))
   }
 
   @Test func aTokenThatGigHiveDoesNotKnowIsCalledThat() {

@@ -243,6 +243,24 @@ struct UploadDriverTests {
     #expect(try formOverTime(to: server, length: 300, isGigHive: true) == timedOut(server))
   }
 
+  /// A server that does not accept connections has received nothing.
+  @Test func aFormIsNotStoredWhenTheTimeIsOverBeforeAConnectionIsMade() throws {
+    let bench = DriverBench(length: 300)
+    bench.configuration.timeouts.totalMilliseconds = 10_000
+    let listener = Listener(isFull: true)
+    let driver = try bench.driver(to: .multipart(try TargetURI("http://127.0.0.1:\(listener.port)/")))
+    var connections = 0
+    for _ in 0..<60_000 where connections == 0 {
+      _ = try driver.step([.readable], nowMilliseconds: 1000)
+      connections = bench.connectionCount
+      usleep(1000)
+    }
+    let error = UploadError.timedOut(
+      .delivering, peer: "http://127.0.0.1:\(listener.port)", limitMilliseconds: 10_000)
+    #expect(throws: error) { try driver.step([], nowMilliseconds: 11_000) }
+    #expect(connections == 1 && !driver.hasSentAll)
+  }
+
   @Test func theTimeForAllOfItEndsAPauseBetweenTries() throws {
     let bench = DriverBench(length: 300)
     bench.configuration.timeouts.totalMilliseconds = 10_000
