@@ -73,7 +73,8 @@ struct VerdictTests {
 
   @Test(arguments: [
     (200, #"{"success":true,"deleted_count":1,"error_count":0,"results":{"deleted":[{"asset_id":7}],"errors":[]}}"#),
-    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#), (410, #"{"success":false,"error":"Gone"}"#),
+    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#),
+    (410, #"{"success":false,"error":"Gone"}"#),
     (200, #"{"success":false,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Not found"}]}}"#),
   ])
   func aRecordingThatGigHiveSaysIsNotThereIsAbsent(status: Int, text: String) {
