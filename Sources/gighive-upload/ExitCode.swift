@@ -92,7 +92,7 @@ enum ExitCode {
   static let table: [(code: String, meaning: String)] = [
     ("0", "delivered"), ("1", "internal error"), ("2", "usage error"),
     ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
-    ("4", "no connection after all retries (unknown name, refused, timeout, lost), or may be stored"),
+    ("4", "no connection after all retries (unknown name, refused, timeout, lost); or the server may have stored it"),
     ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after all retries"),
     ("10", "integrity: checksum or size differs, or no confirmation"),

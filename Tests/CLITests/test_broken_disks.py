@@ -173,13 +173,13 @@ def test_a_slow_disk_is_no_stall_of_the_connection(deliver, way):
 
 
 @pytest.mark.parametrize("way", ["form", "form --digest", "form https", "gighive tus"])
-def test_a_slow_answer_about_the_file_is_none_either(deliver, way):
+def test_a_slow_file_status_is_no_stall_of_the_connection(deliver, way):
     result, stub = deliver(way, *HASTY, slow_status=0.7, size=3_000_000)
     delivered(result, stub, sha256(3_000_000))
     was_not_tried_again(result, stub)
 
 
-def test_nor_is_it_one_of_another_files_connection(program, hive, disk, recording):
+def test_a_slow_disk_is_no_stall_of_another_files_connection(program, hive, disk, recording):
     stub, mounted = hive("slow-read=4e6"), disk(**SLOW)
     files = [mounted.file, recording(6_000_000, "quick.mp4")]
     destination = ["--multipart-url", stub.url + "/upload"]

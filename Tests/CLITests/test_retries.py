@@ -92,7 +92,7 @@ def test_what_another_try_cannot_fix_is_not_retried(hive, send, recording, fault
 
 @pytest.mark.parametrize("number", [0, 1, 3])
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_the_number_of_tries_is_a_wish(hive, send, recording, way, number):
+def test_retries_limits_the_number_of_tries(hive, send, recording, way, number):
     stub = hive("status=503")
     result = send(stub, recording(), "--protocol", way, *SOON, "--json", retries=number)
     assert result.code == 9, result
@@ -100,7 +100,7 @@ def test_the_number_of_tries_is_a_wish(hive, send, recording, way, number):
     assert [event["try"] for event in retries(result)] == list(range(1, number + 1))
 
 
-def test_without_a_wish_there_are_five(hive, send, recording):
+def test_there_are_five_retries_by_default(hive, send, recording):
     stub = hive("status=503")
     assert send(stub, recording(), *SOON, retries=None).code == 9
     assert len(stub.requests) == 6

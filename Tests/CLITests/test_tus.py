@@ -212,7 +212,7 @@ def test_behind_a_tls_proxy_an_address_with_http_is_not_followed_there(hive, pro
 def test_an_address_with_http_at_another_host_is_refused(hive, upload, recording, certificates):
     elsewhere = hive(user=None)
     location = elsewhere.url.replace("127.0.0.1", "localhost") + "/tus/{id}"
-    stub = hive("foreign-location=" + location, tls=certificates)
+    stub = hive("other-location=" + location, tls=certificates)
     result = upload(stub, recording(MIDDLE))
     assert result.code == 9 and "localhost" in result.err, result
     assert elsewhere.requests == []
@@ -226,7 +226,7 @@ def store(request) -> bytes:
 
 def test_an_address_at_another_host_gets_the_recording_and_no_credentials(hive, plain, recording):
     elsewhere = hive(answer=store)
-    stub = hive(f"foreign-location={elsewhere.url}/there/{{id}}")
+    stub = hive(f"other-location={elsewhere.url}/there/{{id}}")
     plain(stub, recording(MIDDLE), "--user", "uploader", env={"GIGHIVE_PASSWORD": "secret"}).check()
     assert all(request.header("Authorization") for request in stub.requests)
     assert elsewhere.requests and all(not request.header("Authorization") for request in elsewhere.requests)

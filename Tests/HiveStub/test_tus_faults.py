@@ -74,7 +74,7 @@ def test_a_server_that_lost_acknowledged_bytes(start):
 
 def test_locations(start, certificates):
     hive = start(tls=certificates, faults=[
-        "http-location@1-1", "relative-location@2-2", "foreign-location=https://elsewhere{path}@3-3"])
+        "http-location@1-1", "relative-location@2-2", "other-location=https://elsewhere{path}@3-3"])
     host = hive.url.removeprefix("https://")
     trust = {"arguments": ["--cacert", certificates.cacert]}
     found = [create(hive, 1, **trust) for _ in range(4)]

@@ -148,7 +148,7 @@ class Servers:
         that the client has gone, and the tus server has counted what came."""
         deadline = time.monotonic() + START_SECONDS
         while _is_connected(self.ports[site, scheme]) or any(self.tus_store.glob(".locks/*")):
-            assert time.monotonic() < deadline, "the servers still believe in the client"
+            assert time.monotonic() < deadline, "a connection or an upload's lock is left"
             time.sleep(0.02)
 
     @contextmanager

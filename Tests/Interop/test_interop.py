@@ -72,7 +72,7 @@ def test_apache_asks_for_a_client_certificate_for_one_location(servers, uploader
     assert recordings.sha256(without) not in servers.catalogue()
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(servers, uploader, files):
+def test_a_certificate_of_an_unknown_authority_is_refused(servers, uploader, files):
     file = files.fresh(1000)
     assert_failed(uploader.send("apache", "https", file, trust=False), TLS_FAILED)
     assert recordings.sha256(file) not in servers.catalogue()

@@ -97,12 +97,12 @@ class Running:
         self._stderr.close()
 
     def wait_until(self, condition, timeout: float = 60) -> None:
-        """Until something has come about, while the uploader runs."""
+        """Until the condition holds, while the uploader runs."""
         deadline = time.monotonic() + timeout
         while not condition():
             if self._process.poll() is not None:
                 pytest.fail(f"ended too early: {self.finish()}")
-            assert time.monotonic() < deadline, "it has not come about"
+            assert time.monotonic() < deadline, "the condition does not come true"
             time.sleep(0.02)
 
     def signal(self, number: int) -> None:

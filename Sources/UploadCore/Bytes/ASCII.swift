@@ -62,6 +62,15 @@ package enum ASCII {
     }
   }
 
+  /// A number with leading zeros.
+  /// - Parameters:
+  ///   - number: not negative.
+  ///   - width: the least number of digits.
+  static func digits(_ number: Int64, _ width: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+  }
+
   /// A number of decimal digits only; nil if there is a sign, a space or no digit, or if it exceeds `Int64.max`.
   package static func decimal(_ digits: some Sequence<UInt8>) -> Int64? {
     var value: Int64?

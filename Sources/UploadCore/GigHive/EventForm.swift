@@ -54,15 +54,11 @@ public struct EventForm: Equatable, Sendable {
       let year = ASCII.decimal(bytes[0..<4]), let month = ASCII.decimal(bytes[5..<7]),
       let day = ASCII.decimal(bytes[8..<10])
     else { return false }
-    return month >= 1 && month <= 12 && day >= 1 && day <= HTTPDate.dayCount(year: year, month: month)
+    return month >= 1 && month <= 12 && day >= 1 && day <= GregorianCalendar.dayCount(year: year, month: month)
   }
 
   /// A date as YYYY-MM-DD.
   package static func calendarDay(year: Int, month: Int, day: Int) -> String {
-    func padded(_ number: Int, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
-    return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+    ASCII.digits(Int64(year), 4) + "-" + ASCII.digits(Int64(month), 2) + "-" + ASCII.digits(Int64(day), 2)
   }
 }

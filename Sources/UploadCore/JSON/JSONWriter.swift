@@ -25,8 +25,7 @@ package struct JSONWriter {
   /// A number of seconds with three decimals.
   package mutating func add(_ name: String, milliseconds: Int64) {
     addName(name)
-    let fraction = String(milliseconds % 1000)
-    text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
+    text += String(milliseconds / 1000) + "." + ASCII.digits(milliseconds % 1000, 3)
   }
 
   package mutating func addNull(_ name: String) {

@@ -9,13 +9,13 @@ package enum RecordChange: Equatable, Sendable {
   /// The upload on the server is no longer usable.
   case forgotten
   /// So much was sent without a result. The offset is the last known one on the server, in bytes.
-  case sentInVain(FullSends, offset: Int64)
+  case failedFullSends(FullSends, offset: Int64)
 
   /// The change with secrets that the server repeated redacted. URLs are not changed, because resuming needs them.
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .ending, .uploaded, .forgotten, .sentInVain: self
+    case .ending, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }
@@ -35,7 +35,7 @@ extension UploadRecord {
       phase = .uploaded
       offset = identity.size
     case .forgotten: forgetUpload()
-    case .sentInVain(let fullSends, let offset):
+    case .failedFullSends(let fullSends, let offset):
       self.fullSends = fullSends
       self.offset = offset
     }

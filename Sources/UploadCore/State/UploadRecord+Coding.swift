@@ -22,9 +22,7 @@ extension UploadRecord {
   /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
   package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
     let content = Array((json + "\n").utf8)
-    let length = String(content.count)
-    var head = Array(
-      (UploadRecord.magic + "2 " + String(repeating: "0", count: 10 - length.utf8.count) + length + " ").utf8)
+    var head = Array((UploadRecord.magic + "2 " + ASCII.digits(Int64(content.count), 10) + " ").utf8)
     UploadRecord.appendHex(crc32(content), to: &head)
     head.append(ASCII.lineFeed)
     return head + content

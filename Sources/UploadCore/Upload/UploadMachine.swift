@@ -166,7 +166,7 @@ package struct UploadMachine: Sendable {
   private mutating func takeUnsaved() -> RecordChange? {
     if let change = task.takeUnsaved() { return change }
     let offset = task.lastOffset
-    return attempts.takeUnsaved().map { .sentInVain($0, offset: offset) }
+    return attempts.takeUnsaved().map { .failedFullSends($0, offset: offset) }
   }
 
   private mutating func checkDeadline(_ now: Int64) {

@@ -32,7 +32,8 @@ enum OptionTable {
       [
         .init(.label, "label", "TEXT", "title of the recording, such as '{stem}' (required by GigHive)"),
         .init(
-          .eventDate, "event-date", "DATE", "YYYY-MM-DD, today, or mtime, which is the default for files of directories"
+          .eventDate, "event-date", "DATE",
+          "YYYY-MM-DD, today, or mtime (default: today; with -r, mtime for files found)"
         ),
         .init(.dayStarts, "day-starts", "HOUR", "HH:MM at which a day starts, for today and mtime (default: 00:00)"),
         .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
@@ -83,7 +84,9 @@ enum OptionTable {
         .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
         .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
         .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
-        .init(.retryFor, "retry-for", "TIME|forever", "retry until so long without progress; waits out more errors"),
+        .init(
+          .retryFor, "retry-for", "TIME|forever",
+          "retry until this long has passed without progress; waits out more errors"),
         .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
         .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
@@ -113,11 +116,12 @@ enum OptionTable {
     (
       "Selection",
       [
-        .init(.recursive, "recursive", nil, "send what is in directories, and in directories in them (-r)"),
-        .init(.match, "match", "PATTERN", "with -r, send files with such names, as '*.wav'; can be repeated"),
+        .init(.recursive, "recursive", nil, "send directories and everything below them (-r)"),
+        .init(
+          .match, "match", "PATTERN", "with -r, send only files whose names match, such as '*.wav'; can be repeated"),
         .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
         .init(.dryRun, "dry-run", nil, "send nothing; say what would be sent, and what has been delivered"),
-        .init(.again, "again", nil, "send recordings again that were delivered to this destination before"),
+        .init(.again, "again", nil, "also send recordings that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
         .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
@@ -128,7 +132,7 @@ enum OptionTable {
       "Output",
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
-        .init(.color, "color", "WHEN", "auto, always or never (default: auto, which heeds $NO_COLOR)"),
+        .init(.color, "color", "WHEN", "auto, always or never (default: auto, which respects $NO_COLOR)"),
         .init(.json, "json", nil, "write one JSON event per line to standard output"),
         .init(.jsonProgress, "json-progress", "TIME", "interval of progress with --json, or none (default: 1s)"),
         .init(.quiet, "quiet", nil, "print errors only (-q)"),

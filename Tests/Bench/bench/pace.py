@@ -39,7 +39,7 @@ class Run:
     deviation: float
     """Of the bytes in the window, from the rate."""
     burst_seconds: float
-    """The most that went out beyond the rate in any stretch of the upload, in seconds' worth of the rate."""
+    """The most that went out beyond the rate in any part of the upload, in seconds' worth of the rate."""
     pause_seconds: float
     """The longest time in which nothing came."""
 

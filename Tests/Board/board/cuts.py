@@ -22,7 +22,7 @@ from .story import FILES, HiveStub, Story
 
 BLOCK = 4096
 AT_A_TIME = 64
-"""Cuts in one boot: each is a stretch of one disk."""
+"""Cuts in one boot: each is a part of one disk."""
 SECONDS_A_CUT = 30.0
 
 JOB = """

@@ -76,7 +76,7 @@ KINDS: dict[str, Kind] = {
         "the server has lost the last BYTES of the upload before this HEAD (it truncates)", scopes=("head",)),
     "http-location": Kind("", flag, "Location with http://, whatever the scheme of the request", scopes=("create",)),
     "relative-location": Kind("", flag, "Location is a path", scopes=("create",)),
-    "foreign-location": Kind("URL", location,
+    "other-location": Kind("URL", location,
         "Location is URL, with {id} and {path} of the upload", scopes=("create",)),
     "max-patch": Kind("BYTES", int,
         "413 without content but with cf-ray, as from Cloudflare, to a longer body, without reading it",

@@ -303,8 +303,8 @@ class TusEndpoint(Endpoint):
 
     def _location(self, upload: Upload, request: Request) -> str:
         plan = request.plan
-        if "foreign-location" in plan:
-            return plan["foreign-location"].replace("{id}", upload.id).replace("{path}", upload.path)
+        if "other-location" in plan:
+            return plan["other-location"].replace("{id}", upload.id).replace("{path}", upload.path)
         if "relative-location" in plan:
             return upload.path
         scheme = "http" if "http-location" in plan else self._scheme

@@ -252,12 +252,12 @@ int simulated_flock(int descriptor, int operation) {
     if (operation != (LOCK_EX | LOCK_NB)) the->fail("a lock that waits");
     int holder = handle->inode->lockHolder;
     if (holder && holder != descriptor) return failed(EWOULDBLOCK);
-    Time &foreign = kernel().foreignLocks[handle->path];
-    if (foreign <= the->clock.now && chances().chance(the->faults().foreignLock)) {
+    Time &other = kernel().otherLocks[handle->path];
+    if (other <= the->clock.now && chances().chance(the->faults().otherLock)) {
         the->figures.count("locks held by another process");
-        foreign = the->clock.now + chances().magnitude(millisecond, 20 * second);
+        other = the->clock.now + chances().magnitude(millisecond, 20 * second);
     }
-    if (foreign > the->clock.now && the->faults().foreignLock > 0) return failed(EWOULDBLOCK);
+    if (other > the->clock.now && the->faults().otherLock > 0) return failed(EWOULDBLOCK);
     if (canary != "locks-do-nothing") handle->inode->lockHolder = descriptor;
     return 0;
 }

@@ -97,8 +97,8 @@ void World::judgeOutcome(int index, int outcome) {
     case WORLD_CANCELLED: return allow(start->cancelAfter >= 0);
     case WORLD_CHANGED: return allow(hasChanged);
     case WORLD_FILE: return allow(hasChanged || faults.readError > 0 || faults.noDescriptor > 0);
-    case WORLD_STATE: return allow(faults.stateError > 0 || faults.diskFull > 0 || faults.foreignLock > 0);
-    case WORLD_CONFLICT: return allow(faults.foreignLock > 0);
+    case WORLD_STATE: return allow(faults.stateError > 0 || faults.diskFull > 0 || faults.otherLock > 0);
+    case WORLD_CONFLICT: return allow(faults.otherLock > 0);
     case WORLD_RESOURCES: return allow(faults.noThread > 0 || faults.noDescriptor > 0);
     case WORLD_INTEGRITY: return allow(hasChanged || faults.corrupts > 0);
     default: return allow(false);

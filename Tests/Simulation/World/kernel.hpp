@@ -60,7 +60,7 @@ public:
     bool isSecond = false;
     void runSecond();
     std::vector<std::function<void()>> threads;
-    std::map<std::string, Time> foreignLocks;
+    std::map<std::string, Time> otherLocks;
     int64_t unixOffset = 0;
     /// What files get as their time, in nanoseconds since 1970.
     int64_t fileTime() const;

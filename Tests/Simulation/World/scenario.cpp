@@ -154,7 +154,7 @@ void Scenario::drawFaults(Random &random) {
     draw(faults.stateError, {0.01, 0.1});
     draw(faults.diskFull, {0.01, 0.1});
     draw(faults.rot, {0.5});
-    draw(faults.foreignLock, {0.1, 0.5});
+    draw(faults.otherLock, {0.1, 0.5});
     draw(faults.unresolved, {0.05, 0.5});
     draw(faults.refused, {0.05, 0.5});
     draw(faults.unreachable, {0.05, 0.3});

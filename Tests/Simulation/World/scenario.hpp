@@ -14,7 +14,7 @@ struct Faults {
     double noThread = 0, noDescriptor = 0;
     // The disk, a call
     double readError = 0, stateError = 0, diskFull = 0;
-    double foreignLock = 0;
+    double otherLock = 0;
     /// A record is damaged, a power cut.
     double rot = 0;
     // The network, a connection or lookup

@@ -249,7 +249,7 @@ void World::uploadEnded(int index, int outcome, const char *message) {
     if (kernel.isSecond) {
         // Without a record, a form can be sent all the same.
         const Faults &faults = scenario.faults;
-        bool mayLackRecord = faults.stateError > 0 || faults.diskFull > 0 || faults.noDescriptor > 0 || faults.foreignLock > 0;
+        bool mayLackRecord = faults.stateError > 0 || faults.diskFull > 0 || faults.noDescriptor > 0 || faults.otherLock > 0;
         if (isActive[(size_t)index] && outcome == WORLD_DELIVERED && !mayLackRecord) fail("two processes work on the same upload");
         if (isActive[(size_t)index]) figures.count("second processes turned away");
     } else {

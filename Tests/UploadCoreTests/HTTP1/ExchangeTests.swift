@@ -16,7 +16,7 @@ struct ExchangeTests {
     #expect(exchange.sending == .finished)
   }
 
-  @Test func withAnExpectationTheBodyWaitsForLeave() throws {
+  @Test func withAnExpectationTheBodyWaitsFor100Continue() throws {
     var exchange = Exchange(method: "POST", expectsContinue: true)
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
     #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
@@ -25,7 +25,7 @@ struct ExchangeTests {
     #expect(exchange.finalResponse == nil)
   }
 
-  @Test func theWaitForLeaveEndsExactlyAtItsLimit() {
+  @Test func theWaitFor100ContinueEndsExactlyAtItsLimit() {
     var exchange = Exchange(method: "POST", expectsContinue: true)
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
     exchange.tick(nowMilliseconds: 499)
@@ -34,14 +34,14 @@ struct ExchangeTests {
     #expect(exchange.sending == .body)
   }
 
-  @Test func otherInterimResponsesAreNoLeave() throws {
+  @Test func otherInterimResponsesDoNotStartTheBody() throws {
     var exchange = Exchange(method: "POST", expectsContinue: true)
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
     try exchange.receive("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 104 Resumable\r\n\r\n")
     #expect(exchange.sending == .awaitingContinue(untilMilliseconds: 500))
   }
 
-  @Test func aLateLeaveChangesNothing() throws {
+  @Test func aLate100ContinueChangesNothing() throws {
     var exchange = Exchange(method: "POST", expectsContinue: true)
     exchange.headWasSent(continueDeadlineMilliseconds: 500)
     exchange.tick(nowMilliseconds: 500)

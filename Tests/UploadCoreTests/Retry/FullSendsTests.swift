@@ -27,7 +27,7 @@ struct FullSendsTests {
     #expect(sends.times == [2, 3, 4] && sends.allowedAtSeconds == 86_402)
   }
 
-  @Test func anotherFailureStartsAnew() {
+  @Test func anotherFailureStartsOver() {
     var sends = FullSends(.refused, atSeconds: 1)
     sends.note(.refused, atSeconds: 2)
     sends.note(.unanswered, atSeconds: 3)

@@ -142,7 +142,7 @@ struct UploadRecordTests {
   @Test func fullSendsAreForgottenWithProgressAndWithAnotherContent() throws {
     var record = plain
     let sends = try #require(FullSends(.refused, times: [1]))
-    record.apply(.sentInVain(sends, offset: 100))
+    record.apply(.failedFullSends(sends, offset: 100))
     #expect(record.fullSends == sends && record.offset == 100)
     #expect(record.renewed(by: plain).fullSends == sends)
     record.note(.noResolver(host: "hive"), message: nil, offset: 100)

@@ -187,7 +187,7 @@ struct FuzzedRun {
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
-    case .ending, .sentInVain: break
+    case .ending, .failedFullSends: break
     }
   }
 

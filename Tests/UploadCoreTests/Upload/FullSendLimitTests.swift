@@ -24,7 +24,7 @@ struct FullSendLimitTests {
   func aFormIsSentThreeTimes(limit: RetryLimit) throws {
     var server = ScriptedServer([.status(500), .status(502), .status(500)])
     #expect(server.run(try form(limit)) == postponed(from: server.bootedAtSeconds))
-    #expect(server.log.filter { $0.hasPrefix("save sentInVain") }.count == 3)
+    #expect(server.log.filter { $0.hasPrefix("save failedFullSends") }.count == 3)
     #expect(server.record.fullSends?.times.count == 3)
   }
 

@@ -41,7 +41,7 @@ struct PatienceTests {
     #expect(server.retries.count > 60 && server.retries.allSatisfy { ($0.remainingMilliseconds ?? 0) > 0 })
   }
 
-  @Test func progressStartsTheTimeAnew() throws {
+  @Test func progressRestartsTheTime() throws {
     // One byte each half hour: 100 bytes in two days.
     var (offset, asked) = (Int64(0), 0)
     var server = ScriptedServer { request in

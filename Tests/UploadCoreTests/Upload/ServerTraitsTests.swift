@@ -199,7 +199,7 @@ struct ServerTraitsTests {
   }
 
   /// Much was sent, so the network may have broken, or the server may close at any time.
-  @Test func aConnectionThatIsLostUnderMuchContentIsOnlyDoubted() throws {
+  @Test func aConnectionLostUnderMuchContentIsNotTakenForAClose() throws {
     var server = ScriptedServer([
       stale(hasSentLittle: false), stale(hasSentLittle: false), .status(201, content: GigHive.created),
     ])

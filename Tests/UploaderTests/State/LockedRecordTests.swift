@@ -196,7 +196,7 @@ struct LockedRecordTests {
   }
 
   /// A power cut between the two steps of a delivery.
-  @Test func whatAPowerCutLeftOfADeliveryIsNotGoneOnWith() throws {
+  @Test func whatAPowerCutLeftOfADeliveryIsNotResumed() throws {
     let previous = try leave()
     let pending = try #require(bench.content(of: previous.id + ".record"))
     var delivered = previous

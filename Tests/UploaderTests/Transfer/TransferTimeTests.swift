@@ -9,7 +9,7 @@ struct TransferTimeTests {
 
   // MARK: 100-continue
 
-  @Test func theBodyWaitsForLeave() throws {
+  @Test func theBodyWaitsFor100Continue() throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
     let wait = try #require(try bench.step(at: 1000))
     #expect(bench.stream.written == bytes(TransferBench.head))
@@ -35,7 +35,7 @@ struct TransferTimeTests {
     #expect(bench.stream.written == bench.wire)
   }
 
-  @Test func aRefusalInsteadOfLeaveIsTheAnswer() throws {
+  @Test func aRefusalInsteadOf100ContinueIsTheAnswer() throws {
     let bench = try TransferBench(fileLength: 300, expectsContinue: true, roundTripMilliseconds: 100)
     bench.stream.thenAnswer("HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n", afterWritten: headLength)
     try bench.run()

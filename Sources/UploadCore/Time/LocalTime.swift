@@ -20,14 +20,14 @@ package struct LocalTime: Equatable, Sendable {
   package var date: String { EventForm.calendarDay(year: year, month: month, day: day) }
 
   /// Its time, HH-MM: a colon is not allowed in file names everywhere.
-  package var time: String { LocalTime.padded(hour) + "-" + LocalTime.padded(minute) }
+  package var time: String { ASCII.digits(Int64(hour), 2) + "-" + ASCII.digits(Int64(minute), 2) }
 
   /// The date of the event that it belongs to, YYYY-MM-DD.
   /// - Parameter dayStart: when a day starts, in minutes after midnight. What is earlier belongs to the day before.
   package func eventDate(dayStart: Int) -> String {
     guard hour * 60 + minute < dayStart else { return date }
-    let before = HTTPDate.date(
-      ofDay: HTTPDate.days(year: Int64(year), month: Int64(month), day: Int64(day)) - 1)
+    let before = GregorianCalendar.date(
+      ofDay: GregorianCalendar.days(year: Int64(year), month: Int64(month), day: Int64(day)) - 1)
     return EventForm.calendarDay(year: Int(before.year), month: Int(before.month), day: Int(before.day))
   }
 
@@ -39,6 +39,4 @@ package struct LocalTime: Equatable, Sendable {
     else { return nil }
     return Int(hour * 60 + minute)
   }
-
-  private static func padded(_ number: Int) -> String { number < 10 ? "0" + String(number) : String(number) }
 }

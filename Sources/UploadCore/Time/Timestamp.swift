@@ -5,11 +5,12 @@ package enum Timestamp {
   package static func text(milliseconds: Int64) -> String {
     let shown = min(max(milliseconds, first), last)
     let inDay = ((shown % dayLength) + dayLength) % dayLength
-    let date = HTTPDate.date(ofDay: (shown - inDay) / dayLength)
+    let date = GregorianCalendar.date(ofDay: (shown - inDay) / dayLength)
     let seconds = inDay / 1000
-    return digits(date.year, 4) + "-" + digits(date.month, 2) + "-" + digits(date.day, 2) + "T"
-      + digits(seconds / 3600, 2) + ":" + digits(seconds / 60 % 60, 2) + ":" + digits(seconds % 60, 2) + "."
-      + digits(inDay % 1000, 3) + "Z"
+    return ASCII.digits(date.year, 4) + "-" + ASCII.digits(date.month, 2) + "-" + ASCII.digits(date.day, 2) + "T"
+      + ASCII.digits(seconds / 3600, 2) + ":" + ASCII.digits(seconds / 60 % 60, 2) + ":" + ASCII.digits(seconds % 60, 2)
+      + "."
+      + ASCII.digits(inDay % 1000, 3) + "Z"
   }
 
   /// - Parameters:
@@ -23,9 +24,4 @@ package enum Timestamp {
   /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
   private static let first: Int64 = -62_167_219_200_000
   private static let last: Int64 = 253_402_300_799_999
-
-  private static func digits(_ number: Int64, _ count: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
-  }
 }
