@@ -12,7 +12,12 @@ extension UploadError {
     case .redirected, .redirectionRefused, .unconfirmed, .prematureSuccess: isStrangers(host: host)
     case .tls(.certificate(let code, _), _):
       code == TLSError.notYetValid || (code == TLSError.expired && unixSeconds < Limits.builtOn)
-    default: false
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
+    case .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost, .tls: false
+    case .mayBeStored, .uncertain, .invalidResponse, .proxyUnusable, .checksumDiffers, .sizeDiffers, .notFromServer:
+      false
+    case .guestTokenRefused, .termsNotAccepted, .stillProcessing, .tus, .uploadLost, .postponed: false
+    case .cancelled, .outOfResources: false
     }
   }
 
@@ -27,7 +32,11 @@ extension UploadError {
     case .redirected(_, let location), .redirectionRefused(let location, .circle),
       .redirectionRefused(let location, .tooMany):
       (try? TargetURI(location)).map { $0.host != host } ?? false
-    default: false
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
+    case .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut: false
+    case .connectionLost, .tls, .mayBeStored, .uncertain, .invalidResponse, .redirectionRefused, .proxyUnusable: false
+    case .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing: false
+    case .tus, .uploadLost, .postponed, .cancelled, .outOfResources: false
     }
   }
 }

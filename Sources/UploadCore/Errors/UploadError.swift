@@ -135,6 +135,13 @@ extension UploadError {
     }
   }
 
+  /// Whether the server has something else than the file.
+  var provesOtherContent: Bool {
+    if case .checksumDiffers = self { return true }
+    if case .sizeDiffers = self { return true }
+    return false
+  }
+
   /// The error without its postponement.
   package var cause: UploadError {
     if case .postponed(let cause, _, _) = self { cause } else { self }

@@ -86,10 +86,7 @@ extension UploadRecord {
     // The sent part is useless, because the file has changed.
     if case .file(_, let error) = error, error.isChange { forgetUpload() }
     // So is an upload that became a recording of something else.
-    switch error.cause {
-    case .checksumDiffers, .sizeDiffers: forgetUpload()
-    default: break
-    }
+    if error.cause.provesOtherContent { forgetUpload() }
     if case .mayBeStored = error { mayBeStored = true }
     guard !error.leavesPending else { return }
     wasUploaded = phase == .uploaded

@@ -14,18 +14,14 @@ struct Attempts: Sendable {
   private var progressAtFailure: Int64 = 0
   /// The delay that the server's last response asked for.
   private var retryAfterMilliseconds: Int64?
-  private var fullSends: FullSends?
-  /// The progress at the last full send.
-  private var progressAtFullSend: Int64
-  private var unsaved: FullSends?
+  private var fullSends: FullSendCount
 
   /// - Parameters:
   ///   - fullSends: those of earlier processes.
   ///   - progress: that of earlier processes.
   init(_ policy: RetryPolicy, seed: UInt64, fullSends: FullSends? = nil, progress: Int64 = 0) {
     self.policy = policy
-    self.fullSends = fullSends
-    progressAtFullSend = progress
+    self.fullSends = FullSendCount(fullSends, progress: progress)
     random = SplitMix64(state: seed)
   }
 
@@ -36,8 +32,7 @@ struct Attempts: Sendable {
 
   /// Full sends that are not in the record yet.
   mutating func takeUnsaved() -> FullSends? {
-    defer { unsaved = nil }
-    return unsaved
+    fullSends.takeUnsaved()
   }
 
   /// An attempt has failed.
@@ -56,7 +51,7 @@ struct Attempts: Sendable {
     }
     if failures == 0 { failingSinceMilliseconds = now }
     failures += 1
-    if let fullSend, let allowedAt = note(fullSend, progress: progress, unixSeconds: unixSeconds) {
+    if let fullSend, let allowedAt = fullSends.note(fullSend, progress: progress, unixSeconds: unixSeconds) {
       return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
     }
     guard mayPass else { return .end(error) }
@@ -72,17 +67,37 @@ struct Attempts: Sendable {
     return .end(
       .postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
   }
+}
+
+/// The full sends of one upload since its last progress.
+private struct FullSendCount: Sendable {
+  private var sends: FullSends?
+  private var progressAtLast: Int64
+  private var unsaved: FullSends?
+
+  /// - Parameters:
+  ///   - sends: those of earlier processes.
+  ///   - progress: that of earlier processes.
+  init(_ sends: FullSends?, progress: Int64) {
+    self.sends = sends
+    progressAtLast = progress
+  }
+
+  mutating func takeUnsaved() -> FullSends? {
+    defer { unsaved = nil }
+    return unsaved
+  }
 
   /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.
-  private mutating func note(_ fullSend: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
-    if progress > progressAtFullSend { fullSends = nil }
-    progressAtFullSend = progress
-    if fullSends == nil {
-      fullSends = FullSends(fullSend, atSeconds: unixSeconds)
+  mutating func note(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
+    if progress > progressAtLast { sends = nil }
+    progressAtLast = progress
+    if sends == nil {
+      sends = FullSends(failure, atSeconds: unixSeconds)
     } else {
-      fullSends?.note(fullSend, atSeconds: unixSeconds)
+      sends?.note(failure, atSeconds: unixSeconds)
     }
-    unsaved = fullSends
-    return fullSends?.allowedAtSeconds
+    unsaved = sends
+    return sends?.allowedAtSeconds
   }
 }

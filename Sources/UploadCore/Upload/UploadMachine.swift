@@ -56,18 +56,23 @@ package struct UploadMachine: Sendable {
   /// Whether only the server has work to do: everything is sent.
   package var awaitsRecording: Bool { task.awaitsRecording }
 
+  /// What came of the last request. `isFullSend`: whether all of a large recording was sent for nothing if it counts as a failure.
+  private enum Latest: Sendable {
+    case nothing
+    case answered(Answer, isFullSend: Bool)
+    case interrupted(isFullSend: Bool)
+  }
+
   package private(set) var state = State.deciding
-  /// The response that led to this state; nil if the last request got none.
-  package private(set) var answer: Answer?
+  private var latest = Latest.nothing
   private var task: UploadTask
   private let purpose: Purpose
   private let policy: UploadPolicy
   private var attempts: Attempts
   private var traits = ServerTraits()
   private var contentCheck: ContentCheck
-  private var startedAtMilliseconds: Int64?
-  /// Whether the last request to be answered or interrupted was a full send, and how it would have failed.
-  private var fullSend: FullSends.Failure?
+  /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
+  package private(set) var startedAtMilliseconds: Int64?
 
   /// - Throws: if the request itself is invalid.
   package init(_ purpose: Purpose, _ policy: UploadPolicy) throws(UploadError) {
@@ -98,6 +103,20 @@ package struct UploadMachine: Sendable {
     switch state {
     case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
     default: 0
+    }
+  }
+
+  /// The response that led to this state; nil if the last request got none.
+  package var answer: Answer? {
+    if case .answered(let answer, _) = latest { answer } else { nil }
+  }
+
+  /// How the last request failed if it was a full send.
+  private var fullSend: FullSends.Failure? {
+    switch latest {
+    case .answered(_, isFullSend: true): .refused
+    case .interrupted(isFullSend: true): .unanswered
+    case .nothing, .answered, .interrupted: nil
     }
   }
 
@@ -178,7 +197,7 @@ package struct UploadMachine: Sendable {
     case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
     case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
     }
-    answer = nil
+    latest = .nothing
   }
 
   private var base: TargetURI {
@@ -231,18 +250,17 @@ package struct UploadMachine: Sendable {
     case (.finished, _), (.failed, _): return
     case (_, .failed(let error)):
       state = .failed(error)
-      answer = nil
+      latest = .nothing
     case (.inFlight(let first, let second), .answered(let answer)):
-      self.answer = answer
-      fullSend = first.contentLength > Limits.fullSendLength && answer.sent == .whole ? .refused : nil
+      latest = .answered(
+        answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
       do throws(UploadError) {
         try take(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
     case (.inFlight(let first, _), .interrupted(let interruption)),
       (.holding(let first, _), .interrupted(let interruption)),
       (.rereading(let first, _), .interrupted(let interruption)):
-      answer = nil
-      fullSend = interruption.isFullSend(of: first) ? .unanswered : nil
+      latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch contentCheck.answer(to: statusChange) {
@@ -275,7 +293,7 @@ package struct UploadMachine: Sendable {
   /// The file has changed.
   private mutating func fail(_ error: FileError) {
     if case .upload(let plan) = purpose { state = .failed(.file(plan.request.file, error)) }
-    answer = nil
+    latest = .nothing
   }
 
   private mutating func take(
@@ -357,7 +375,12 @@ package struct UploadMachine: Sendable {
     let consequence = attempts.failed(
       error, mayPass: mayPass, fullSend: isWithoutResult(error) ? fullSend : nil, progress: task.progress,
       nowMilliseconds: now, unixSeconds: unixSeconds)
-    fullSend = nil
+    // It counts once.
+    if case .answered(let answer, _) = latest {
+      latest = .answered(answer, isFullSend: false)
+    } else {
+      latest = .nothing
+    }
     switch consequence {
     case .retry(let retry): state = .retrying(retry)
     case .end(let error): state = .failed(error)

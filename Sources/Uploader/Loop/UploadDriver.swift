@@ -31,8 +31,7 @@ final class UploadDriver: Machine {
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
-  /// The times of the first and the last step, on the monotonic clock.
-  private(set) var startedAt: Int64?
+  /// The time of the last step, on the monotonic clock.
   private(set) var now: Int64 = 0
 
   /// - Parameters:
@@ -71,7 +70,6 @@ final class UploadDriver: Machine {
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
     now = nowMilliseconds
-    startedAt = startedAt ?? now
     interruptAtDeadline()
     var ready = ready
     while true {

@@ -78,7 +78,8 @@ final class UploadJob: Machine {
     state = .delivered(
       Delivery(
         receipt: receipt, file: sent, resumedFrom: resumedFrom,
-        durationMilliseconds: driver.now - (driver.startedAt ?? driver.now), upload: record?.record.id))
+        durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
+        upload: record?.record.id))
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
     } catch {
