@@ -106,6 +106,8 @@ package enum Limits {
 
   /// A state record, in bytes: the longest form, percent-encoded, and some URLs.
   package static let recordLength = 256 << 10
+  /// On FAT, the length of a record is a multiple of this, in bytes: with a URL and a message, most stay in the first block.
+  package static let recordBlockLength = 4096
   /// A server's text in a record, such as a delete token, in bytes. Longer ones are not kept.
   package static let serverTextLength = 1024
   /// The space reserved for a record's last write, beyond its size when the upload starts, in bytes: a delete token with every

@@ -22,6 +22,10 @@ package struct FileSystem: Equatable, Sendable {
     0x564c, 0x6573_5546,
   ]
 
+  /// Whether a power cut leaves either all of a rename or nothing of it. FAT and exFAT have no journal; FUSE may stand for them.
+  /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
+  package static func hasAtomicRename(type: UInt64) -> Bool { ![0x4d44, 0x2011_bab0, 0x6573_5546].contains(type) }
+
   /// Whether it is the same one, as far as both are known.
   package func isSame(as other: FileSystem) -> Bool {
     guard let id, let otherID = other.id else { return device == other.device }

@@ -15,13 +15,20 @@ package enum RecordError: Error, Equatable {
 /// it in the array `needs`. Versions that do not know the name leave the record alone.
 extension UploadRecord {
   private static let magic = "gighive-upload record "
+  /// The first line: the magic, the format, the length, the CRC-32 and the line's end.
+  private static let headLength = magic.utf8.count + 2 + 11 + 9
   /// The names in `needs` that this version knows.
   private static let known: [String] = []
 
   /// The content of the file.
-  /// - Parameter crc32: computes the CRC-32 (ISO 3309, as in zlib).
-  package func encoded(crc32: ([UInt8]) -> UInt32) -> [UInt8] {
-    let content = Array((json + "\n").utf8)
+  /// - Parameters:
+  ///   - block: spaces fill the file up to a multiple of this, in bytes.
+  ///   - crc32: computes the CRC-32 (ISO 3309, as in zlib).
+  package func encoded(paddedTo block: Int = 1, crc32: ([UInt8]) -> UInt32) -> [UInt8] {
+    var content = Array(json.utf8)
+    let unpadded = UploadRecord.headLength + content.count + 1
+    content.append(contentsOf: repeatElement(ASCII.space, count: (block - unpadded % block) % block))
+    content.append(ASCII.lineFeed)
     var head = Array((UploadRecord.magic + "2 " + ASCII.digits(Int64(content.count), 10) + " ").utf8)
     UploadRecord.appendHex(crc32(content), to: &head)
     head.append(ASCII.lineFeed)
@@ -82,7 +89,7 @@ extension UploadRecord {
     guard isFirstFormat || bytes.dropFirst(magic.count).starts(with: "2 ".utf8) else { throw .unsupportedVersion }
     let lengthStart = magic.count + 2
     let sumStart = lengthStart + 11
-    let contentStart = sumStart + 9
+    let contentStart = UploadRecord.headLength
     guard bytes.count > contentStart, bytes[sumStart - 1] == ASCII.space, bytes[contentStart - 1] == ASCII.lineFeed,
       let length = ASCII.decimal(bytes[lengthStart..<(sumStart - 1)]), length == Int64(bytes.count - contentStart)
     else { throw .damaged }

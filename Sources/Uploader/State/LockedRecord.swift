@@ -11,6 +11,8 @@ package final class LockedRecord {
   private(set) var superseded: String?
   /// Whether this process has synced the record in its current state.
   private var isSafe = false
+  /// Whether this process has written it.
+  private var hasWritten = false
   /// Whether space is reserved for its last write.
   private var hasReservedSpace = false
 
@@ -56,9 +58,10 @@ package final class LockedRecord {
 
   private func write() throws(UploadError) {
     let isLast = record.phase == .delivered
-    do throws(StateError) { try directory.write(record, intoReservedSpace: hasReservedSpace && isLast) } catch {
-      throw .state(error)
-    }
+    do throws(StateError) {
+      try directory.write(record, intoReservedSpace: hasReservedSpace && isLast, isNameSafe: hasWritten)
+    } catch { throw .state(error) }
+    hasWritten = true
     if isLast { hasReservedSpace = false }
     isSafe = true
   }

@@ -2,20 +2,27 @@ import CShims
 import UploadCore
 
 /// The directory with one record per upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written in full
-/// under another name, synced and renamed, so that a power cut leaves either the previous or the new one. `ID.lock` is locked by
+/// under another name, synced and renamed, so that a power cut leaves either the previous or the new one; on FAT, it is written
+/// twice instead (`StateDirectory+Copies.swift`). `ID.lock` is locked by
 /// the process that is working on the upload, and `ID.room` reserves space for the last write. `index` maps files to records,
 /// so that not all records must be read.
 package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
+  /// Whether each record has a copy, because its file system does not rename at once. Found out when first needed.
+  private(set) lazy var keepsCopies = !hasAtomicRename()
 
   /// - Parameters:
   ///   - creates: whether to create the directory if it is missing. Otherwise it has no records until one is written.
+  ///   - keepsCopies: whether each record has a copy; nil if the file system decides.
   ///   - warn: called for invalid records.
-  package init(_ path: LocalPath, creates: Bool = true, warn: @escaping (String) -> Void) throws(StateError) {
+  package init(
+    _ path: LocalPath, creates: Bool = true, keepsCopies: Bool? = nil, warn: @escaping (String) -> Void
+  ) throws(StateError) {
     self.path = path
     self.warn = warn
+    if let keepsCopies { self.keepsCopies = keepsCopies }
     if creates { try makeDirectories() }
   }
 
@@ -48,22 +55,48 @@ package final class StateDirectory {
 
   /// - Returns: nil if it is gone, or was damaged and has been renamed.
   func read(_ name: String) throws(StateError) -> UploadRecord? {
-    let path = file(name)
+    let found: RecordFile
+    do throws(StateError) { found = try recordFile(name, of: name) } catch {
+      if case .unusable = error, let copy = copy(of: name) { return copy }
+      throw error
+    }
+    switch found {
+    case .missing: return nil
+    case .whole(let record): return record
+    case .damaged:
+      if let copy = copy(of: name) { return copy }
+      setAside(file(name))
+      return nil
+    }
+  }
+
+  enum RecordFile {
+    case missing
+    case whole(UploadRecord)
+    case damaged
+  }
+
+  /// - Parameters:
+  ///   - fileName: the file to read.
+  ///   - name: the name of its record.
+  func recordFile(_ fileName: String, of name: String) throws(StateError) -> RecordFile {
+    let path = file(fileName)
     let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
     // Another process has just removed it.
-    if -descriptor == SHIM_ENOENT { return nil }
+    if -descriptor == SHIM_ENOENT { return .missing }
     guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
     defer { _ = shim_close(descriptor) }
     let bytes: [UInt8]
     do throws(SystemError) { bytes = try contents(of: descriptor) } catch { throw .unusable(path, error) }
     do throws(RecordError) {
       let record = try UploadRecord(decoding: bytes, crc32: { shim_crc32($0, $0.count) })
-      if name.hasPrefix(record.id + ".") { return record }
+      // On FAT, a new file can have the content of one that was removed.
+      let isPossible = record.phase == .delivered || !name.hasSuffix(".delivered")
+      if name.hasPrefix(record.id + "."), isPossible { return .whole(record) }
     } catch {
       if error == .unsupportedVersion { throw .unsupportedVersion(path) }
     }
-    setAside(path)
-    return nil
+    return .damaged
   }
 
   private func contents(of descriptor: Int32) throws(SystemError) -> [UInt8] {
@@ -88,8 +121,15 @@ package final class StateDirectory {
   // MARK: Writing
 
   /// Writes the record so that it survives a power cut.
-  /// - Parameter intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
-  package func write(_ record: UploadRecord, intoReservedSpace: Bool = false) throws(StateError) {
+  /// - Parameters:
+  ///   - intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
+  ///   - isNameSafe: whether this process has written the record before, and held its lock since.
+  package func write(
+    _ record: UploadRecord, intoReservedSpace: Bool = false, isNameSafe: Bool = false
+  ) throws(StateError) {
+    if keepsCopies {
+      return try writeTwice(record, hasReservedSpace: intoReservedSpace, isNameSafe: isNameSafe)
+    }
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
     let temporary = file(record.id + ".new")
     // A longer record could not be read again.
@@ -109,7 +149,7 @@ package final class StateDirectory {
       _ = unlink(temporary.cString ?? [0])
       throw failure(of: temporary, result)
     }
-    if record.phase == .delivered { _ = unlink(file(record.id + ".record").cString ?? [0]) }
+    if record.phase == .delivered { removeUndelivered(record.id) }
   }
 
   /// Writes and syncs the bytes as the whole content of the file, and renames it. The directory must be synced afterwards.
@@ -122,8 +162,6 @@ package final class StateDirectory {
     if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
     if result == 0 { result = shim_sync(descriptor) }
     if result == 0 { result = rename(file.cString ?? [0], target.cString ?? [0]) }
-    // On FAT a new name belongs to an empty file until the file itself is written: the directory's sync does not do that.
-    if result == 0 { result = shim_sync(descriptor) }
     // Synced: nothing is left that closing it could lose.
     _ = shim_close(descriptor)
     return result
@@ -134,7 +172,8 @@ package final class StateDirectory {
   func reserveSpace(for record: UploadRecord) throws(StateError) {
     let room = file(record.id + ".room")
     // Writes bytes, because FAT and NFS have no fallocate(2).
-    let length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
+    var length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
+    if keepsCopies { length = 2 * (length + Limits.recordBlockLength) }
     let bytes = [UInt8](repeating: 0, count: length)
     let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_EMPTIED))
     guard descriptor >= 0 else { throw failure(of: room, descriptor) }
@@ -149,16 +188,27 @@ package final class StateDirectory {
 
   func releaseSpace(_ id: String) { _ = unlink(file(id + ".room").cString ?? [0]) }
 
-  private func failure(of file: LocalPath, _ result: Int32) -> StateError {
+  func failure(of file: LocalPath, _ result: Int32) -> StateError {
     Int(result) == SHIM_NOT_REGULAR ? .notRegular(file) : .unusable(file, SystemError(result: result))
   }
 
   /// Removes what a delivered record does not need: its lock, and leftovers of a power cut. The lock must be held.
   func tidy(delivered id: String) {
-    guard (try? read(id + ".delivered")) != nil else { return }
-    _ = unlink(file(id + ".record").cString ?? [0])
+    guard let record = try? read(id + ".delivered") else { return }
+    if keepsCopies {
+      // It may not be on the disk yet, if its writer was killed. Without a journal, the removal could be there first.
+      guard isMissing(file(id + ".record")) || (try? writeTwice(record)) != nil else { return }
+    } else {
+      removeUndelivered(id)
+    }
     releaseSpace(id)
     removeLock(id)
+  }
+
+  /// Removes the record that led to a delivery.
+  func removeUndelivered(_ id: String) {
+    removeCopy(of: id + ".record")
+    _ = unlink(file(id + ".record").cString ?? [0])
   }
 
   /// Removes the record. Its lock must be held.
@@ -167,6 +217,7 @@ package final class StateDirectory {
     for isDelivered in [false, true] {
       let name = RecordName(number: RecordName.number(ofID: id), isDelivered: isDelivered)
       let path = file(name.text)
+      removeCopy(of: name.text)
       let result = unlink(path.cString ?? [0])
       guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
       if result == 0 { names.append(name) }
@@ -224,11 +275,11 @@ package final class StateDirectory {
 
   // MARK: Name changes
 
-  private func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }
+  func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }
 
   private func rename(_ name: [CChar], _ other: [CChar]) -> Int32 { changing { shim_rename(name, other) } }
 
-  private func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
+  func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
 
   func file(_ name: String) -> LocalPath {
     LocalPath(bytes: path.bytes + [ASCII.slash] + Array(name.utf8))

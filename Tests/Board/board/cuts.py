@@ -1,8 +1,7 @@
 """Power cuts: the program starts on the disk that each leaves behind, with the server as it was then, and resumes.
 
 FAT has no journal: after some cuts the kernel finds a broken chain and makes the file system read-only. No record may be missing
-then either. `fsck.vfat -a`, which boards run when they boot, can take the record that was being replaced; that is counted. Whatever is
-left must be resumed."""
+then either, nor after `fsck.vfat -a`, which boards run when they boot; then every upload must be resumed."""
 
 from __future__ import annotations
 
@@ -70,8 +69,6 @@ class Replay:
     resumed: int = 0
     read_only: int = 0
     """Cuts after which the kernel made the file system read-only, until it was repaired."""
-    taken: int = 0
-    """Cuts on FAT that took a record: between two flushes, while it was replaced, or when the file system was repaired."""
 
 
 class Disks:
@@ -150,22 +147,11 @@ def replay(machine: Machine, story: Story, cuts: list[writelog.Cut], system: sto
         result.resumed += sum(record["state"] != "delivered" for record in seen.before)
         if system.name == "vfat" and seen.is_read_only:
             to_repair.append(cut)
-        found = judge(story, cut, seen, system.name == "vfat")
-        # A rename is several writes on FAT. At a flush, nothing of it is missing.
-        if system.name == "vfat" and cut.kind == "between":
-            result.taken += any(is_taken(finding) for finding in found)
-            found = [finding for finding in found if not is_taken(finding)]
-        result.findings += [f"{place(system, cut)}: {finding}" for finding in found]
+        result.findings += [f"{place(system, cut)}: {finding}" for finding in judge(story, cut, seen, system.name == "vfat")]
     result.read_only = len(to_repair)
     for cut, seen in boot_all(machine, story, to_repair, disks, system, folder, is_repaired=True):
-        found = judge(story, cut, seen)
-        result.taken += any(is_taken(finding) for finding in found)
-        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in found if not is_taken(finding)]
+        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in judge(story, cut, seen)]
     return result
-
-
-def is_taken(finding: str) -> bool:
-    return finding.startswith(("torn:", "lost:", "  there were"))
 
 
 CANARY_CUTS = 8

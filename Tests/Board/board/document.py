@@ -13,8 +13,7 @@ BINARIES = (
 )
 TABLES = {
     "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
-    "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired",
-             "record taken"],
+    "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
     "links": ["loss", "congestion control", "file", "program", "time", "of the line's own"],
     "conditions": ["board", "condition", "what happens"],
 }

@@ -81,7 +81,7 @@ def run_cuts(setting: Setting) -> Section:
         replayed = cuts.replay(machine, told, chosen, system, folder)
         row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
                str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed),
-               str(replayed.read_only), str(replayed.taken)]  # fmt: skip
+               str(replayed.read_only)]  # fmt: skip
         section.add(row, told.problems + replayed.findings)
         if name == "ext4":
             caught = cuts.canary(machine, told, system, folder, setting.seed)

@@ -38,18 +38,24 @@ std::shared_ptr<Inode> Disk::place(const std::string &path, std::string data, in
 
 void Disk::rename(const std::string &from, const std::string &to) {
     auto inode = find(from);
-    if (auto replaced = find(to)) replaced->links--;
+    auto replaced = find(to);
+    if (replaced) replaced->links--;
     names.erase(from);
     names[to] = inode;
     touchParent(from);
     touchParent(to);
-    pending.push_back({Change::rename, from, to, inode});
+    if (!isFAT) return pending.push_back({Change::rename, from, to, inode});
+    if (replaced) pending.push_back({Change::free, to, "", replaced});
+    pending.push_back({Change::link, to, "", inode});
+    pending.push_back({Change::unlink, from, "", nullptr});
 }
 
 void Disk::unlink(const std::string &path) {
-    find(path)->links--;
+    auto inode = find(path);
+    inode->links--;
     names.erase(path);
     touchParent(path);
+    if (isFAT) pending.push_back({Change::free, path, "", inode});
     pending.push_back({Change::unlink, path, "", nullptr});
 }
 
@@ -93,6 +99,10 @@ void Disk::apply(const Change &change) {
     switch (change.kind) {
     case Change::link: durable[change.name] = change.inode; break;
     case Change::unlink: durable.erase(change.name); break;
+    case Change::free:
+        change.inode->data.clear();
+        change.inode->synced.clear();
+        break;
     case Change::rename:
         durable.erase(change.name);
         durable[change.to] = change.inode;

@@ -37,6 +37,8 @@ public:
     std::map<std::string, std::shared_ptr<Inode>> names;
     /// Whether a power cut keeps name changes in order (a journal), or any subset of them.
     bool hasJournal = true;
+    /// Whether it is FAT: a rename and a removal are several changes, and what a file had is freed before its name is gone.
+    bool isFAT = false;
     /// A canary: fsync does nothing for files and their names.
     bool forgetsSyncs = false;
     /// What is changed now gets this as its time.
@@ -61,7 +63,7 @@ public:
 
 private:
     struct Change {
-        enum { link, unlink, rename } kind;
+        enum { link, unlink, rename, free } kind;
         std::string name, to;
         std::shared_ptr<Inode> inode;
     };

@@ -213,7 +213,8 @@ int simulated_fstatfs(int descriptor, struct statfs *status) {
     if (!handle) return -1;
     if (kernel().isDead) return failed(EIO);
     *status = {};
-    status->f_type = the->hasStableInodes() ? EXT4_SUPER_MAGIC : MSDOS_SUPER_MAGIC;
+    bool isDisguised = canary == "fat-is-taken-for-ext4" && handle->kind == Handle::directory;
+    status->f_type = the->hasStableInodes() || isDisguised ? EXT4_SUPER_MAGIC : MSDOS_SUPER_MAGIC;
     return 0;
 }
 
@@ -232,6 +233,7 @@ int simulated_fsync(int descriptor) {
         the->noteSync(handle->path);
     } else {
         the->disk.sync(*handle->inode);
+        if (the->disk.isFAT) the->noteOverwritten(handle->path);
     }
     kernel().moved();
     return 0;

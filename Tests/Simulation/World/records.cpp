@@ -59,10 +59,20 @@ std::optional<Noted> read(const std::string &record) {
 
 }
 
+/// The record, or its copy on FAT if a power cut tore it; empty if neither is whole.
+std::string World::wholeRecord(const std::string &path) const {
+    for (const std::string &name : {path, path + "~"}) {
+        auto inode = disk.find(name);
+        if (inode && !inode->isDamaged && read(inode->data)) return inode->data;
+        if (!disk.isFAT) break;
+    }
+    return "";
+}
+
 std::vector<std::string> World::recordsOf(const File &file) const {
     std::vector<std::string> records;
     for (auto &[path, inode] : disk.names) {
-        auto noted = isRecord(path) && !inode->isDamaged ? read(inode->data) : std::nullopt;
+        auto noted = isRecord(path) ? read(wholeRecord(path)) : std::nullopt;
         if (noted && noted->path == file.path) records.push_back(path);
     }
     return records;
@@ -78,7 +88,7 @@ void World::replaceRecords() {
         auto records = recordsOf(file);
         if (records.size() != 1 || !endsWith(records[0], ".record")) continue;
         std::string id = records[0].substr(records[0].rfind('/') + 1, 8), other = strangerRandom.hex(8);
-        std::string content = disk.find(records[0])->data;
+        std::string content = wholeRecord(records[0]);
         content.erase(0, content.find('\n') + 1);
         content.replace(content.find("\"id\":\"" + id) + 6, 8, other);
         char head[64];
@@ -136,11 +146,20 @@ void World::noteRecord(const std::string &path) {
     }
 }
 
+void World::noteOverwritten(const std::string &path) {
+    if (!isRecord(path) || canary == "fat-is-taken-for-ext4") return;
+    noteRecord(path);
+    std::string id = path.substr(path.rfind('/') + 1, 8);
+    for (File &file : files) {
+        bool isNameSafe = file.synced.count(id) && endsWith(path, ".record");
+        if (isNameSafe) file.synced[id] = file.recorded[id];
+    }
+}
+
 void World::noteRemoval(const std::string &path) {
     if (!endsWith(path, ".record")) return;
     std::string id = path.substr(path.rfind('/') + 1, 8);
-    auto delivered = disk.find(path.substr(0, path.size() - 6) + "delivered");
-    if (delivered && !delivered->isDamaged && read(delivered->data)) return;
+    if (!wholeRecord(path.substr(0, path.size() - 6) + "delivered").empty()) return;
     for (size_t index = 0; index < files.size(); index++) {
         auto found = files[index].recorded.find(id);
         if (found == files[index].recorded.end() || mustCancel[index] || !isGood(found->second, (int)index)) continue;
@@ -159,7 +178,7 @@ void World::notePowerCut() {
         for (auto &path : recordsOf(file)) {
             std::string id = path.substr(path.rfind('/') + 1, 8);
             // Of a delivered one, the record of the way there can still be beside it.
-            if (!left.count(id) || endsWith(path, ".delivered")) left[id] = read(disk.find(path)->data)->upload;
+            if (!left.count(id) || endsWith(path, ".delivered")) left[id] = read(wholeRecord(path))->upload;
         }
         for (auto &[id, upload] : file.synced) {
             bool isThere = left.count(id) && (left[id] == upload || left[id] == file.recorded[id]);
@@ -169,7 +188,9 @@ void World::notePowerCut() {
         for (auto &[id, upload] : left) say("  record %s is left, %s", id.c_str(), upload.empty() ? "no upload" : upload.c_str());
         file.recorded = file.synced = left;
         for (auto &path : recordsOf(file)) {
-            if (fileRandom.chance(faults().rot)) damage(file, path);
+            if (!fileRandom.chance(faults().rot)) continue;
+            damage(file, path);
+            if (auto copy = disk.find(path + "~")) copy->data = copy->synced = "";
         }
     }
 }
@@ -218,7 +239,7 @@ void World::noteSending() {
     for (File &file : files) {
         std::set<std::string> delivered, open;
         for (auto &path : recordsOf(file)) {
-            const std::string &data = disk.find(path)->data;
+            const std::string data = wholeRecord(path);
             std::string id = path.substr(path.rfind('/') + 1, 8), phase = textOf(data, "phase");
             if (phase == "delivered") delivered.insert(id);
             if (phase == "failed" || !read(data)->upload.empty()) open.insert(id);

@@ -23,7 +23,8 @@ World::World(uint64_t seed, bool traces)
     : seed(seed), traces(traces), scenario(seed), lineRandom(seed * 4 + 1), serverRandom(seed * 4 + 2),
       kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), rewriteRandom(seed * 4 + 6),
       strangerRandom(seed * 4 + 7), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
-    disk.hasJournal = scenario.hasJournal;
+    disk.isFAT = !hasStableInodes();
+    disk.hasJournal = scenario.hasJournal && !disk.isFAT;
     disk.now = [this] { return kernel.fileTime(); };
     disk.create("/recordings", true);
     disk.create("/home", true);

@@ -14,6 +14,9 @@
 
 namespace world {
 
+/// What is broken on purpose; empty if nothing is.
+extern std::string canary;
+
 /// What happened how often, over all seeds of a process.
 class Figures {
 public:
@@ -62,8 +65,8 @@ public:
 
     const Faults &faults() const;
     const LineTraits &line() const;
-    /// Whether files keep their inode numbers.
-    bool hasStableInodes() const { return seed % 8 != 0; }
+    /// Whether files keep their inode numbers; otherwise it is FAT.
+    bool hasStableInodes() const { return seed % 8 != 0 && canary != "fat-is-taken-for-ext4"; }
     bool isHealthy() const { return start && start->isHealthy; }
 
     // MARK: Starts
@@ -110,6 +113,8 @@ public:
     void noteCreation(int file);
     /// A record has got its name.
     void noteRecord(const std::string &path);
+    /// FAT: the file was synced where it is.
+    void noteOverwritten(const std::string &path);
     /// A record is about to be removed.
     void noteRemoval(const std::string &path);
     /// The names in a directory were brought to the disk.
@@ -145,6 +150,7 @@ private:
     void judgeOutcome(int index, int outcome);
     void judgeEffort();
     std::vector<std::string> recordsOf(const File &file) const;
+    std::string wholeRecord(const std::string &path) const;
 
     std::vector<int> outcomes, secondOutcomes;
     bool hadSecond = false;
@@ -153,7 +159,5 @@ private:
 
 extern World *the;
 extern const char *const stateDirectory;
-/// What is broken on purpose; empty if nothing is.
-extern std::string canary;
 
 }

@@ -75,4 +75,11 @@ struct FileIdentityTests {
       #expect(!FileSystem.hasStableInodes(type: type))
     }
   }
+
+  @Test func onFATARenameIsSeveralWrites() {
+    // ext4, f2fs, overlayfs, NFS, and one that is not known; vfat, exfat, FUSE
+    let journals: [UInt64] = [0xef53, 0xf2f5_2010, 0x794c_7630, 0x6969, 0]
+    #expect(journals.allSatisfy { FileSystem.hasAtomicRename(type: $0) })
+    #expect(![0x4d44, 0x2011_bab0, 0x6573_5546].contains { FileSystem.hasAtomicRename(type: $0) })
+  }
 }

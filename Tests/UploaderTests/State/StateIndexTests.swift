@@ -9,32 +9,10 @@ struct StateIndexTests {
   private let bench = StateBench()
   private let endpoint = "https://hive/"
 
-  private func place(_ name: String, _ content: [UInt8] = recording(1000)) { _ = bench.directory.file(name, content) }
-
-  /// Opens the record of an upload of the file, as a new process does.
-  private func open(_ name: String, in directory: StateDirectory? = nil) throws -> LockedRecord {
-    let file = try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-    defer { space.deallocate() }
-    let directory = try directory ?? bench.open()
-    let identity = try file.identity(using: space)
-    // A child process of another test holds this process's locks until it has executed its program.
-    for _ in 0..<1000 {
-      if let kept = try LockedRecord.open(
-        for: file, identity, endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "", isAgain: false,
-        in: directory)
-      {
-        return kept
-      }
-      usleep(5000)
-    }
-    return try #require(nil, "the directory stays locked")
-  }
-
   /// Leaves the record of an interrupted upload.
   private func leave(_ name: String) throws -> UploadRecord {
-    place(name)
-    let kept = try open(name)
+    bench.place(name)
+    let kept = try bench.openRecord(name)
     try kept.update { $0.uploadURL = "https://hive/files/" + name }
     return kept.record
   }
@@ -52,11 +30,11 @@ struct StateIndexTests {
   @Test func anUploadIsFoundAmongOthersWithoutReadingThem() throws {
     let previous = try leave("a.wav")
     let directory = try bench.open()
-    _ = try open("a.wav", in: directory)
+    _ = try bench.openRecord("a.wav", in: directory)
     for name in ["b.wav", "c.wav"] { _ = try leave(name) }
     // Reading them reports that they are damaged.
     for name in bench.names where name.hasSuffix(".record") && !name.hasPrefix(previous.id) { bench.put([], at: name) }
-    #expect(try open("a.wav", in: directory).record.id == previous.id && bench.warnings.isEmpty)
+    #expect(try bench.openRecord("a.wav", in: directory).record.id == previous.id && bench.warnings.isEmpty)
   }
 
   @Test func theIndexIsForTheUserAloneWhateverTheUmask() throws {
@@ -69,37 +47,37 @@ struct StateIndexTests {
   @Test func aFileThatWasRenamedIsFound() throws {
     let previous = try leave("a.wav")
     rename(bench.directory.path(of: "a.wav"), bench.directory.path(of: "b.wav"))
-    #expect(try open("b.wav").record.id == previous.id)
+    #expect(try bench.openRecord("b.wav").record.id == previous.id)
     // And from then on by its new name.
-    place("b.wav", recording(999))
-    #expect(try open("b.wav").record.id == previous.id)
+    bench.place("b.wav", recording(999))
+    #expect(try bench.openRecord("b.wav").record.id == previous.id)
   }
 
   @Test func aMediumThatWasPutInElsewhereIsFound() throws {
     for name in ["usb0", "usb1"] { mkdir(bench.directory.path(of: name), 0o700) }
     let previous = try leave("usb0/a.wav")
-    place("usb1/a.wav")
+    bench.place("usb1/a.wav")
     copyTime(from: "usb0/a.wav", to: "usb1/a.wav")
     // While the first one exists, it is a copy.
-    #expect(try open("usb1/a.wav").record.id != previous.id)
+    #expect(try bench.openRecord("usb1/a.wav").record.id != previous.id)
     unlink(bench.directory.path(of: "usb0/a.wav"))
     for id in try bench.open().records(.open).map({ $0.id }) where id != previous.id { try bench.open().remove(id) }
-    #expect(try open("usb1/a.wav").record.id == previous.id)
+    #expect(try bench.openRecord("usb1/a.wav").record.id == previous.id)
   }
 
   @Test func manyMoreRecordsThanTheIndexHasRoomForAreFound() throws {
     let directory = try bench.open()
     var ids: [String] = []
     for number in 0..<400 {
-      place("file", bytes(String(number) + "."))
+      bench.place("file", bytes(String(number) + "."))
       rename(bench.directory.path(of: "file"), bench.directory.path(of: String(number)))
-      ids.append(try open(String(number), in: directory).record.id)
+      ids.append(try bench.openRecord(String(number), in: directory).record.id)
     }
     #expect(Set(ids).count == 400)
     for number in stride(from: 0, to: 400, by: 7) {
-      #expect(try open(String(number), in: directory).record.id == ids[number])
+      #expect(try bench.openRecord(String(number), in: directory).record.id == ids[number])
     }
-    #expect(try open("399").record.id == ids[399])
+    #expect(try bench.openRecord("399").record.id == ids[399])
   }
 
   // MARK: Changes by others
@@ -116,32 +94,32 @@ struct StateIndexTests {
     let previous = try leave("a.wav")
     let damage = try #require(StateIndexTests.damages.first { $0.0 == name })
     bench.put(damage.1(try #require(bench.content(of: "index"))), at: "index")
-    #expect(try open("a.wav").record.id == previous.id && bench.warnings.isEmpty)
+    #expect(try bench.openRecord("a.wav").record.id == previous.id && bench.warnings.isEmpty)
     _ = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index")))).verify()
   }
 
   @Test func aMissingIndexIsBuiltAgainAlsoUnderAProcessThatKnewIt() throws {
     let previous = try leave("a.wav")
     let directory = try bench.open()
-    _ = try open("a.wav", in: directory)
+    _ = try bench.openRecord("a.wav", in: directory)
     unlink(bench.path + "/index")
-    #expect(try open("a.wav", in: directory).record.id == previous.id)
+    #expect(try bench.openRecord("a.wav", in: directory).record.id == previous.id)
     unlink(bench.path + "/index")
-    #expect(try open("a.wav").record.id == previous.id)
+    #expect(try bench.openRecord("a.wav").record.id == previous.id)
   }
 
   /// By an older version, or by a process that was killed in between.
   @Test func aRecordThatWasWrittenPastTheIndexIsFound() throws {
     _ = try leave("a.wav")
-    place("b.wav")
-    var other = try open("b.wav").record
+    bench.place("b.wav")
+    var other = try bench.openRecord("b.wav").record
     try bench.open().remove(other.id)
     (other.uploadURL, other.offset) = ("https://hive/files/b", 10)
     let text = String(decoding: other.encoded(crc32: { _ in 0 }), as: UTF8.self).drop { $0 != "{" }
     let length = String(10_000_000_000 + text.utf8.count).dropFirst()
     let sum = String(0x1_0000_0000 + UInt64(crc32(text)), radix: 16).dropFirst()
     bench.put(bytes("gighive-upload record 1 \(length) \(sum)\n" + text), at: other.id + ".record")
-    let kept = try open("b.wav")
+    let kept = try bench.openRecord("b.wav")
     #expect(kept.record.id == other.id && kept.record.uploadURL == "https://hive/files/b")
     let written = try #require(bench.content(of: other.id + ".record"))
     #expect(written.starts(with: bytes("gighive-upload record 2 ")))
@@ -153,21 +131,21 @@ struct StateIndexTests {
     try bench.open().remove(previous.id)
     let directory = try bench.open()
     bench.put(index, at: "index")
-    #expect(try open("a.wav", in: directory).record.id != previous.id)
+    #expect(try bench.openRecord("a.wav", in: directory).record.id != previous.id)
     // Another file's record under the ID that the index has.
     var liar = record(previous.id)
     liar.endpoint = endpoint
     try directory.write(liar)
     bench.put(index, at: "index")
-    #expect(try open("a.wav").record.id != previous.id)
+    #expect(try bench.openRecord("a.wav").record.id != previous.id)
   }
 
   /// Otherwise old entries of a file would hide the last one.
   @Test func entriesOfWhatIsGoneAreTakenAway() throws {
-    place("a.wav")
-    for _ in 0..<100 { try bench.open().remove(try open("a.wav").record.id) }
-    let last = try open("a.wav").record
-    #expect(try open("a.wav").record.id == last.id)
+    bench.place("a.wav")
+    for _ in 0..<100 { try bench.open().remove(try bench.openRecord("a.wav").record.id) }
+    let last = try bench.openRecord("a.wav").record
+    #expect(try bench.openRecord("a.wav").record.id == last.id)
     let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
     for key in last.indexKeys { #expect(try index.numbers(key, limit: .max) == [RecordName.number(ofID: last.id)]) }
   }
@@ -181,11 +159,11 @@ struct StateIndexTests {
     case "a FIFO": mkfifo(bench.path + "/index", 0o600)
     default: symlink(bench.directory.path(of: "a.wav"), bench.path + "/index")
     }
-    #expect(try open("a.wav").record.id == previous.id)
+    #expect(try bench.openRecord("a.wav").record.id == previous.id)
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("index"))
     rmdir(bench.path + "/index")
     unlink(bench.path + "/index")
-    #expect(try open("a.wav").record.id == previous.id)
+    #expect(try bench.openRecord("a.wav").record.id == previous.id)
   }
 
   @Test func anotherVersionsRecordIsReportedByEveryProcessAndUsedOnceItCanBeRead() throws {
@@ -194,12 +172,12 @@ struct StateIndexTests {
     bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
     unlink(bench.path + "/index")
     for count in 1...3 {
-      place("b.wav")
-      _ = try open("b.wav")
+      bench.place("b.wav")
+      _ = try bench.openRecord("b.wav")
       #expect(bench.warnings.count == count && bench.warnings.allSatisfy { $0.contains("another version") })
     }
     bench.put(content, at: previous.id + ".record")
-    #expect(try open("a.wav").record.id == previous.id && bench.warnings.count == 3)
+    #expect(try bench.openRecord("a.wav").record.id == previous.id && bench.warnings.count == 3)
   }
 
   @Test func whileAnotherProcessHasTheIndexNothingBegins() throws {
@@ -233,7 +211,7 @@ struct StateIndexTests {
     #expect(try isMarked())
     bench.put([], at: "somebody's")
     #expect(try !isMarked())
-    _ = try open("a.wav")
+    _ = try bench.openRecord("a.wav")
     #expect(try isMarked())
   }
 
@@ -241,8 +219,8 @@ struct StateIndexTests {
   @Test func whatAnotherProcessDoesBetweenTwoChangesShows() throws {
     for number in 0..<200 {
       let name = String(number)
-      place(name)
-      let kept = try open(name)
+      bench.place(name)
+      let kept = try bench.openRecord(name)
       #expect(isKnown(kept.directory))
       bench.put([], at: "other" + name)
       try kept.update { $0.offset += 1 }
@@ -271,8 +249,8 @@ struct StateIndexTests {
 
   /// The index was locked at the delivery, so it lacks the record.
   @Test func aDeliveryThatTheIndexDoesNotHaveLeavesNoMark() throws {
-    place("a.wav")
-    var kept: LockedRecord? = try open("a.wav")
+    bench.place("a.wav")
+    var kept: LockedRecord? = try bench.openRecord("a.wav")
     var holder: StateLock? = try bench.open().lock(file: LocalPath(bench.path + "/index"))
     var receipt = Receipt()
     (receipt.assetID, receipt.deleteToken) = (1, "token")
@@ -286,111 +264,20 @@ struct StateIndexTests {
   // MARK: Deliveries
 
   private func deliver(_ name: String, asset: Int64, token: String?) throws -> UploadRecord {
-    place(name)
-    let kept = try open(name)
+    bench.place(name)
+    let kept = try bench.openRecord(name)
     var receipt = Receipt()
     (receipt.assetID, receipt.deleteToken) = (asset, token)
     try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
     return kept.record
   }
 
-  // MARK: Recognizing deliveries
-
-  private func request(_ name: String) throws -> UploadRequest {
-    UploadRequest(
-      file: LocalPath(bench.directory.path(of: name)), destination: .tus(try TargetURI(endpoint)))
-  }
-
-  private func fileStatus(_ name: String) -> shim_file_status {
-    var status = shim_file_status()
-    guard shim_path_status(bench.directory.path(of: name), &status) == 0 else { fatalError("stat failed") }
-    return status
-  }
-
-  /// Delivers the file, and returns the record. Its status time counts as old enough.
-  private func deliverSettled(_ name: String) throws -> UploadRecord {
-    place(name)
-    let kept = try open(name)
-    var receipt = Receipt()
-    receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), StatusTime(fileStatus(name)), isAgain: false)
-    return kept.record
-  }
-
-  @Test func anUntouchedDeliveryIsRecognizedWithoutItsRecord() throws {
-    let delivered = try deliverSettled("a.wav")
-    bench.put([], at: delivered.id + ".delivered")
-    let directory = try bench.open()
-    let found = directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav"))
-    #expect(found == PreviousDelivery(delivered) && found?.assetID == 7 && found?.deliveredAt == delivered.deliveredAt)
-    #expect(bench.warnings.isEmpty)
-  }
-
-  @Test func whatIsTouchedRemovedOrForSomebodyElseIsNot() throws {
-    let delivered = try deliverSettled("a.wav")
-    let directory = try bench.open()
-    var elsewhere = try request("a.wav")
-    elsewhere.destination = .tus(try TargetURI("https://other/"))
-    #expect(directory.untouchedDelivery(of: elsewhere, fileStatus("a.wav")) == nil)
-    chmod(bench.directory.path(of: "a.wav"), 0o600)
-    chmod(bench.directory.path(of: "a.wav"), 0o644)
-    #expect(directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav")) == nil)
-    let again = try deliverSettled("b.wav")
-    unlink(bench.path + "/" + again.id + ".delivered")
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) == nil)
-    #expect(bench.names.contains(delivered.id + ".delivered"))
-  }
-
-  /// Another process has rebuilt it with another capacity.
-  @Test func anIndexThatWasRebuiltIsReadAgain() throws {
-    let directory = try bench.open()
-    _ = try deliverSettled("a.wav")
-    #expect(directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav")) != nil)
-    unlink(bench.path + "/index")
-    _ = try deliverSettled("b.wav")
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) == nil)
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) != nil)
-  }
-
-  @Test func withoutStableInodesAFileIsRecognizedByItsPathAndContent() throws {
-    let directory = try bench.open()
-    func identity(_ name: String, later seconds: Int64 = 0) throws -> FileIdentity {
-      let file = try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
-      let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-      defer { space.deallocate() }
-      let found = try file.identity(using: space, hasStableInodes: false)
-      return FileIdentity(
-        device: found.device, inode: found.inode, size: found.size, modifiedSeconds: found.modifiedSeconds + seconds,
-        modifiedNanoseconds: 0, edges: found.edges)
-    }
-    place("a.wav")
-    let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
-    let kept = try #require(
-      try LockedRecord.open(
-        for: file, try identity("a.wav"), endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "",
-        isAgain: false, in: directory))
-    #expect(kept.record.identity.inode == 0)
-    try kept.noteDelivery(Receipt(), SentFile(size: 1000, sha256: nil), nil, isAgain: false)
-    for seconds: Int64 in [0, 2, -2, 3600] {
-      #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: seconds)) != nil)
-    }
-    #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: 30)) == nil)
-    place("b.wav")
-    #expect(directory.delivery(of: try request("b.wav"), try identity("b.wav")) == nil)
-    // The longer way comes to the same.
-    #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) {
-      try LockedRecord.open(
-        for: file, try identity("a.wav", later: 7201), endpoint: endpoint, event: "", note: "", upload: nil,
-        uploadedAs: "", isAgain: false, in: directory)
-    }
-  }
-
   @Test func theTokenOfARecordingIsFoundAmongDeliveredOnesWithoutReadingThem() throws {
     let directory = try bench.open()
     for asset: Int64 in 1...3 { _ = try deliver("a.wav", asset: asset, token: "token\(asset)") }
     let second = try #require(try bench.open().records(.all).first { $0.assetID == 2 })
-    place("b.wav")
-    let kept = try open("b.wav", in: directory)
+    bench.place("b.wav")
+    let kept = try bench.openRecord("b.wav", in: directory)
     for name in bench.names where name.hasSuffix(".delivered") && !name.hasPrefix(second.id) { bench.put([], at: name) }
     var receipt = Receipt()
     receipt.assetID = 2
@@ -420,7 +307,7 @@ struct StateIndexTests {
     for record in try bench.open().records(.all) { names.add(RecordName(of: record)) }
     #expect(names.count == 4 && index.names == names)
     let instance = index.instance
-    _ = try open("c.wav")
+    _ = try bench.openRecord("c.wav")
     let later = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
     #expect(later.instance == instance)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 @testable import Uploader
 
@@ -17,9 +18,9 @@ final class StateBench {
   var warnings: [String] { told.warnings }
 
   /// Opened as by another process.
-  func open() throws -> StateDirectory {
+  func open(keepsCopies: Bool = false) throws -> StateDirectory {
     let told = told
-    return try StateDirectory(LocalPath(path), warn: { told.warnings.append($0) })
+    return try StateDirectory(LocalPath(path), keepsCopies: keepsCopies, warn: { told.warnings.append($0) })
   }
 
   /// The names in it, in alphabetical order.
@@ -46,6 +47,33 @@ final class StateBench {
     var status = stat()
     guard stat(path + "/" + name, &status) == 0 else { return 0 }
     return status.st_mode & 0o7777
+  }
+}
+
+extension StateBench {
+  /// Puts a file beside the state directory.
+  func place(_ name: String, _ content: [UInt8] = recording(1000)) { _ = directory.file(name, content) }
+
+  /// Opens the record of an upload of the file, as a new process does.
+  func openRecord(
+    _ name: String, endpoint: String = "https://hive/", in state: StateDirectory? = nil
+  ) throws -> LockedRecord {
+    let file = try SourceFile.open(LocalPath(directory.path(of: name)), limit: .max)
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+    defer { space.deallocate() }
+    let state = try state ?? open()
+    let identity = try file.identity(using: space)
+    // A child process of another test holds this process's locks until it has executed its program.
+    for _ in 0..<1000 {
+      if let kept = try LockedRecord.open(
+        for: file, identity, endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "", isAgain: false,
+        in: state)
+      {
+        return kept
+      }
+      usleep(5000)
+    }
+    return try #require(nil, "the directory stays locked")
   }
 }
 

@@ -1,0 +1,93 @@
+import CShims
+import UploadCore
+
+/// Records on FAT. There a rename is several writes, and a power cut between them can take both files; space that a removed file
+/// frees may be used again before the removal is on the disk. So nothing is renamed or freed: a record is overwritten where it is,
+/// after the same bytes were synced in its copy, `ID.record~`. Whatever a power cut tears, the other file is whole. The record
+/// counts as long as it is whole, so a copy that another version of the program did not keep up to date does no harm. Both are
+/// padded, so that they hardly ever need more space.
+extension StateDirectory {
+  func hasAtomicRename() -> Bool {
+    let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
+    guard descriptor >= 0 else { return true }
+    defer { _ = shim_close(descriptor) }
+    return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
+  }
+
+  /// The copy of a record that is damaged; nil if there is none that is whole.
+  func copy(of name: String) -> UploadRecord? {
+    guard keepsCopies, case .whole(let record)? = try? recordFile(copyName(name), of: name) else { return nil }
+    return record
+  }
+
+  func removeCopy(of name: String) {
+    if keepsCopies { _ = unlink(file(copyName(name)).cString ?? [0]) }
+  }
+
+  /// Writes the record so that it survives a power cut.
+  /// - Parameters:
+  ///   - hasReservedSpace: whether space was reserved for it (``reserveSpace(for:)``), which is then released.
+  ///   - isNameSafe: whether the names of the record and its copy are on the disk for certain.
+  func writeTwice(
+    _ record: UploadRecord, hasReservedSpace: Bool = false, isNameSafe: Bool = false
+  ) throws(StateError) {
+    let name = RecordName(of: record).text
+    let bytes = record.encoded(paddedTo: Limits.recordBlockLength, crc32: { shim_crc32($0, $0.count) })
+    // A longer record could not be read again.
+    guard bytes.count <= Limits.recordLength else { throw .unusable(file(name), SystemError(code: SHIM_EFBIG)) }
+    let isNew = isMissing(file(name))
+    let isNameSafe = isNameSafe && !isNew
+    var result = overwrite(name, with: bytes, isNameSafe)
+    if result != 0, hasReservedSpace {
+      releaseSpace(record.id)
+      // Before the space is used again.
+      _ = shim_sync_directory(path.cString ?? [0])
+      result = overwrite(name, with: bytes, isNameSafe)
+    }
+    guard result == 0 else {
+      if isNew {
+        _ = unlink(file(name).cString ?? [0])
+        removeCopy(of: name)
+      }
+      throw failure(of: file(name), result)
+    }
+    if hasReservedSpace { releaseSpace(record.id) }
+    if record.phase == .delivered { removeUndelivered(record.id) }
+  }
+
+  private func overwrite(_ name: String, with bytes: [UInt8], _ isNameSafe: Bool) -> Int32 {
+    // The copy of a damaged record is all that there is, until the record is whole again.
+    if !isDamaged(name) {
+      let result = put(bytes, over: file(copyName(name)), isNameSafe)
+      if result != 0 { return result }
+    }
+    return put(bytes, over: file(name), isNameSafe)
+  }
+
+  private func isDamaged(_ name: String) -> Bool {
+    do throws(StateError) {
+      if case .damaged = try recordFile(name, of: name) { return true }
+      return false
+    } catch { return true }
+  }
+
+  /// Writes and syncs the bytes as the whole content of the file, and its name if it may not be on the disk.
+  private func put(_ bytes: [UInt8], over file: LocalPath, _ isNameSafe: Bool) -> Int32 {
+    let descriptor = openForWriting(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
+    guard descriptor >= 0 else { return descriptor }
+    var result = shim_write_all(descriptor, bytes, bytes.count)
+    if result == 0 { result = shim_set_length(descriptor, Int64(bytes.count)) }
+    if result == 0 { result = shim_sync(descriptor) }
+    // Synced: nothing is left that closing it could lose.
+    _ = shim_close(descriptor)
+    return result == 0 && !isNameSafe ? shim_sync_directory(path.cString ?? [0]) : result
+  }
+
+  /// Whether there is no such file for certain.
+  func isMissing(_ file: LocalPath) -> Bool {
+    var status = shim_file_status()
+    return -shim_path_status(file.cString ?? [0], &status) == SHIM_ENOENT
+  }
+
+  private func copyName(_ name: String) -> String { name + "~" }
+}
