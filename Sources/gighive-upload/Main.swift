@@ -34,7 +34,7 @@ struct Main {
     if let command = Command(rawValue: word) { return try run(command) }
     switch word {
     case "version", "--version", "-V":
-      return try Version.run()
+      return CommandLineArguments.isHelp(at: 2) ? try help() : try Version.run()
     case "help", "--help", "-h":
       return try help()
     default:
@@ -59,7 +59,8 @@ struct Main {
   }
 
   private static func help() throws(UsageError) -> Int32 {
-    let topic = CommandLineArguments.count > 2 ? CommandLineArguments.text(at: 2) : ""
+    let hasTopic = CommandLineArguments.count > 2 && !CommandLineArguments.isHelp(at: 2)
+    let topic = hasTopic ? CommandLineArguments.text(at: 2) : ""
     if let command = Command(rawValue: topic) {
       Console.out(Help.of(command))
     } else if topic.isEmpty || Help.commands.contains(topic) {

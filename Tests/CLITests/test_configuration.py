@@ -120,6 +120,18 @@ def test_a_file_that_others_can_write_is_refused(run, configure):
     run("list").check()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file to another user")
+@pytest.mark.parametrize("mode", [0o644, 0o600])
+def test_a_file_of_another_user_is_refused(run, configure, mode):
+    path = configure("json = yes")
+    path.chmod(mode)
+    os.chown(path, 1000, 1000)
+    result = run("list")
+    assert result.code == 2 and str(path) in result.err and "chown" in result.err, result
+    os.chown(path, 0, 0)
+    run("list").check()
+
+
 def test_what_is_no_file_is_refused(run, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for name in ("fifo", ".", "missing"):

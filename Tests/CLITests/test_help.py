@@ -76,7 +76,11 @@ def test_an_option_means_the_same_to_every_command(command):
     assert own <= set(described["send"])
 
 
-@pytest.mark.parametrize("arguments", [["help"], ["--help"], ["-h"], ["help", "help"], ["help", "version"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["help"], ["--help"], ["-h"], ["help", "help"], ["help", "version"],
+     ["help", "--help"], ["help", "-h"], ["version", "--help"], ["version", "-h"]],
+)
 def test_help_gives_the_overview(run, arguments):
     result = run(*arguments)
     assert result.code == 0 and result.err == ""

@@ -34,7 +34,7 @@ def listener():
 
 
 @pytest.fixture
-def start(recording):
+def start(recording, tmp_path):
     """Starts a sender of a file, without standard input, to a server."""
     processes = []
 
@@ -42,7 +42,8 @@ def start(recording):
         url = f"{scheme}://127.0.0.1:{listener.getsockname()[1]}"
         arguments = {
             "library": [EXAMPLE, url, recording(1000)],
-            "program": [PROGRAM, "send", recording(1000), "--multipart-url", url, "--retries", "0"],
+            "program": [PROGRAM, "send", recording(1000), "--multipart-url", url, "--retries", "0",
+                        "--state-dir", tmp_path / "state"],
         }[sender]
         processes.append(
             subprocess.Popen(

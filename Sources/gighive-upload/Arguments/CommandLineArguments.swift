@@ -7,6 +7,8 @@ enum CommandLineArguments {
 
   static func text(at index: Int) -> String { String(cString: shim_argument(Int32(index))) }
 
+  static func isHelp(at index: Int) -> Bool { index < count && ["--help", "-h"].contains(text(at: index)) }
+
   /// Parses options and operands from argument 2 on. They can be mixed (getopt_long).
   static func parse(for command: Command) throws(UsageError) -> (options: [GivenOption], operands: Operands) {
     for description in OptionTable.all {

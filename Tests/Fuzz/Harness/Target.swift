@@ -21,6 +21,7 @@ let allTargets = [
   Target(name: "form-data", run: FormDataTarget.run),
   Target(name: "reply", run: ReplyTarget.run),
   Target(name: "batch", run: BatchTarget.run),
+  Target(name: "configuration", run: ConfigurationTarget.run),
   Target(name: "text", run: TextTarget.run, show: TextTarget.show),
   Target(name: "canary", run: CanaryTarget.run),
 ]

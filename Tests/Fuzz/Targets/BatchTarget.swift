@@ -1,4 +1,4 @@
-/// A pattern, a template and a line of a list, one per line; and all of it as a file beside a recording.
+/// A pattern, a template and a line of a list, one per line.
 enum BatchTarget {
   static func run(_ input: [UInt8]) {
     let lines = input.lines(3)
@@ -17,10 +17,6 @@ enum BatchTarget {
     if let line = try? ListLine(parsing: lines[2]) {
       require(!line.file.isEmpty && !line.file.contains(0), "a file without a path")
       require(line.options.allSatisfy { !($0.field?.contains(UInt8(ascii: "=")) ?? false) }, "a field with two names")
-    }
-    if let file = try? ConfigurationFile(parsing: input) {
-      require(
-        file.entries.allSatisfy { !$0.name.isEmpty && !$0.value.contains(ASCII.lineFeed) }, "an option of two lines")
     }
   }
 }
