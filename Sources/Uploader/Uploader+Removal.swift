@@ -47,7 +47,8 @@ extension Uploader {
       var composer = RequestComposer(shared.configuration, origin: origin)
       if let secret { composer.hide(secret) }
       driver = UploadDriver(
-        try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.first, shared: shared, composer: composer,
+        try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.first,
+        shared: shared, composer: composer,
         hooks: DriverHooks(onAnswer: { answer = $0 }))
     } catch { throw RemovalError(error: error, answer: nil, mayBeDone: false) }
     var waiting: UploadDriver? = driver

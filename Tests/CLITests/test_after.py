@@ -1,5 +1,6 @@
 """`--after`: a delivered file is removed from this machine only if nothing speaks against it."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -7,13 +8,15 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import zlib
 from pathlib import Path
 
 import pytest
 from program import wait_until
 from records import only_record, records
-from uploads import PASSWORD, TUS, begin, is_delivered, kinds, of_kind, stop
+from test_state import be_nobody, root
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, stop
 
 DELETE = ["--after", "delete"]
 
@@ -319,6 +322,71 @@ def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording,
         assert hashlib.sha256(content).hexdigest() in [stored.sha256 for stored in stub.recordings]
         found["hidden" if hidden else "there" if file in places else "removed"] += 1
     assert all(found.values()), found
+
+
+@contextlib.contextmanager
+def paused_at_the_rename(program, stub, file, *options):
+    """Sends the file, and is entered when the program is about to give it its private name."""
+    log = program.directory.parent / "paused"
+    arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2,fcntl"]
+    with subprocess.Popen(
+        [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
+        cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: log.exists() and re.search(r"F_SETLEASE, F_WRLCK\) += 0", log.read_text()), what="the lease")
+        yield process
+        process.out, process.err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err
+
+
+@pytest.mark.native
+def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, program, recording, tmp_path):
+    file, other = recording(), recording(name="other.mp4", content=b"other")
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        os.replace(other, file)
+    assert "gig.mp4 was kept: its path is a link, or leads to another file" in process.err, process.err
+    assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        with pytest.raises(BlockingIOError):
+            os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+    assert "gig.mp4 was kept: another program has it open." in process.err, process.err
+    assert file.read_bytes() == content and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
+    """It waits for the lease to end, and writes to the file under its own name."""
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
+        time.sleep(0.2)
+        assert writer.poll() is None
+    assert writer.wait(60) == 0
+    assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
+
+
+@root
+def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, shared, tmp_path):
+    """As nobody, without CAP_LEASE, in a directory of nobody's with a file of root's."""
+    stub = hive()
+    home = shared / f"nobody-{os.urandom(4).hex()}"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
+    file = recording(directory=home)
+    file.chmod(0o644)
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot be found out", "--trust-settle")
+    other = recording(name="other.mp4", directory=home)
+    other.chmod(0o644)
+    result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
+    assert result.code == 0 and not other.exists(), result
 
 
 def test_a_name_that_is_taken_by_then_gets_a_number(hive, program, recording, tmp_path):

@@ -1,4 +1,4 @@
-/// Why a delivered recording stays on this machine, although it was to be removed.
+/// Why a delivered recording stays on this machine, although it was to be removed. Texts are sentences for people, without secrets.
 package enum KeptReason: Error, Equatable, Sendable {
   // What is known about the delivery
   /// There is no record of it on the disk.
@@ -11,18 +11,16 @@ package enum KeptReason: Error, Equatable, Sendable {
   case absent
   /// GigHive has something else under its number.
   case different
-  /// The server did not answer the question.
-  case unanswered(UploadError)
+  /// The server did not answer the question, and why.
+  case unanswered(String)
   /// The program was told to end.
   case interrupted
 
   // The file
   /// It is not the content that was delivered, or that cannot be told.
   case changed
-  /// It cannot be opened or read.
-  case unreadable(FileError)
-  /// It could not be compared with what was delivered.
-  case failed(UploadError)
+  /// It cannot be opened or read, or not be compared with what was delivered.
+  case unreadable(String)
   /// Its path is a symbolic link, or leads to another file by now.
   case otherFile
   /// It has another hard link.
@@ -42,7 +40,7 @@ package enum KeptReason: Error, Equatable, Sendable {
   /// Another process is removing a recording.
   case busy
   /// The removal could not be noted in the state directory.
-  case state(StateError)
+  case state(String)
   /// The file system cannot rename a file without replacing another one.
   case cannotRename
   /// The file system refused.

@@ -122,7 +122,7 @@ final class UploadJob: Machine {
         composer: RequestComposer(shared.configuration, origin: stored.base.origin))
       state = .examining(driver, removal, delivery)
       return examine(driver, removal, delivery, [], now)
-    } catch { return keep(.unanswered(error), delivery) }
+    } catch { return keep(.unanswered(error.problem), delivery) }
   }
 
   private func examine(
@@ -130,7 +130,7 @@ final class UploadJob: Machine {
   ) -> Wait? {
     do throws(UploadError) {
       if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
-    } catch { return keep(.unanswered(error), delivery) }
+    } catch { return keep(.unanswered(error.problem), delivery) }
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
     if let reason = presence.keptReason { return keep(reason, delivery) }
     return remove(removal, delivery)

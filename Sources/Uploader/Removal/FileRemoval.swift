@@ -70,7 +70,7 @@ struct FileRemoval {
     do throws(StateError) {
       journal = try RemovalJournal.open(in: directory)
       try journal?.begin(entry)
-    } catch { throw .state(error) }
+    } catch { throw .state(error.problem) }
     guard let journal else { throw .busy }
     return journal
   }
@@ -85,7 +85,7 @@ struct FileRemoval {
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
-    } catch { throw error.isChange ? .changed : .unreadable(error) }
+    } catch { throw error.isChange ? .changed : .unreadable(error.message) }
   }
 
   /// The directory to move it to must be there already, because a mount point that is empty is no place for recordings.
@@ -115,7 +115,7 @@ struct FileRemoval {
     }
     guard status.links <= 1 else { throw .otherNames }
     do throws(FileError) { _ = try file.verifyUnchanged() } catch {
-      throw error.isChange ? .changed : .unreadable(error)
+      throw error.isChange ? .changed : .unreadable(error.message)
     }
     // Last: who has found the file by its path before it was renamed, and opens it now, ends the lease.
     if hasLease, shim_holds_lease(file.descriptor) == 0 { throw .open }
@@ -124,7 +124,7 @@ struct FileRemoval {
   private func openStatus() throws(KeptReason) -> shim_file_status {
     var status = shim_file_status()
     let result = shim_file_status_of(file.descriptor, &status)
-    guard result == 0 else { throw .unreadable(.unreadable(SystemError(result: result))) }
+    guard result == 0 else { throw .unreadable(SystemError(result: result).text + ".") }
     return status
   }
 

@@ -14,13 +14,13 @@ extension Uploader {
     of record: UploadRecord, _ after: AfterDelivery, isForGigHive: Bool, isDryRun: Bool, in directory: StateDirectory,
     cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
-    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
+    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
     let path = LocalPath(bytes: record.path)
     let file: SourceFile
     // Not through a link: what is removed must be the recording itself.
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, isFound: true)
-    } catch { throw .unreadable(error) }
+    } catch { throw .unreadable(error.message) }
     let removal = FileRemoval(file, record, after, in: directory)
     try removal.check()
     guard isForGigHive || after.trustsServer else { throw .serverCannotTell }
@@ -34,7 +34,7 @@ extension Uploader {
   private func examine(_ stored: StoredRecording, _ cancellation: Cancellation) throws(KeptReason) {
     let presence: Presence
     do throws(RemovalError) { presence = try examine(stored, cancellation: cancellation) } catch {
-      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error)
+      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error.problem)
     }
     if let reason = presence.keptReason { throw reason }
   }
@@ -72,9 +72,9 @@ extension KeptReason {
   fileprivate init(reading error: UploadError) {
     self =
       switch error {
-      case .file(_, let error): error.isChange ? .changed : .unreadable(error)
+      case .file(_, let error): error.isChange ? .changed : .unreadable(error.message)
       case .cancelled: .interrupted
-      default: .failed(error)
+      default: .unreadable(error.problem)
       }
   }
 }

@@ -33,21 +33,22 @@ enum Clean {
         exitCode: ExitCode.inputFile)
       return ExitCode.inputFile
     }
-    if place.free() >= wanted { return ExitCode.delivered }
+    let freeBefore = place.free()
+    if freeBefore >= wanted { return ExitCode.delivered }
     common.recoverRemovals(report)
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     let remover = Remover(options, records, report, cancellation)
-    // Nothing is freed in a dry run.
-    var promised: Int64 = 0
     let walk = records.directory.walkDeliveries { place.contains($0) }
+    // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
+    func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
     do throws(StateError) {
-      while place.free() + promised < wanted, let record = try walk.next() {
+      while free() < wanted, let record = try walk.next() {
         Console.awaitAdmission(cancellation)
         if cancellation.isCancelled { break }
-        if try remover.remove(record), remover.isDryRun { promised += record.identity.size }
+        try remover.remove(record)
       }
     } catch { return Records.fail(error, report) }
-    let free = place.free() + promised
+    let free = free()
     report.say(
       String(remover.count) + (remover.count == 1 ? " file" : " files")
         + (remover.isDryRun ? " would be removed; " : " removed; ") + SizeText.short(free)
@@ -126,6 +127,7 @@ private final class Remover {
 
   let isDryRun: Bool
   private(set) var count = 0
+  private(set) var removedBytes: Int64 = 0
   private let after: AfterDelivery
   private let options: [GivenOption]
   private let records: Records
@@ -146,23 +148,24 @@ private final class Remover {
       trustsSettle: options.contains { $0.option == .trustSettle })
   }
 
-  /// - Returns: whether the file was removed, or would be. If not, that has been reported.
-  func remove(_ known: UploadRecord) throws(StateError) -> Bool {
-    guard let lock = try records.directory.lock(known.id) else { return false }
+  /// Removes the file, or reports why it is kept.
+  func remove(_ known: UploadRecord) throws(StateError) {
+    // Another process is working on it.
+    guard let lock = try records.directory.lock(known.id) else { return }
     defer { withExtendedLifetime(lock) {} }
     defer { records.directory.removeLock(known.id) }
     // Read again under the lock: another process may have changed it.
     guard let record = try records.directory.current(known.id), record.phase == .delivered, !record.isBeingDeleted,
       let endpoint = try? TargetURI(record.endpoint)
-    else { return false }
+    else { return }
     let file = LocalPath(bytes: record.path)
     let server: Server
     let uploader: Uploader
     do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
       report.kept(file, error.message, upload: record.id)
-      return false
+      return
     }
-    if silent.contains(server) { return false }
+    if silent.contains(server) { return }
     do throws(KeptReason) {
       _ = try uploader.removeFile(
         of: record, after, isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun,
@@ -170,15 +173,15 @@ private final class Remover {
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error.explanation, upload: record.id)
-      return false
+      return
     }
     count += 1
+    removedBytes += record.identity.size
     if isDryRun {
       report.wouldRemove(record)
     } else {
       report.removed(file, to: nil, upload: record.id, assetID: record.assetID)
     }
-    return true
   }
 
   /// The server of a recording, with the options that its upload was started with, and who asks it.
