@@ -265,6 +265,8 @@ package enum Limits {
 
   // MARK: Removal
 
+  /// How long a removal waits for that of another process, in milliseconds: a few syncs of a slow card.
+  package static let removalLockMilliseconds: Int64 = 500
   /// How often GigHive is asked again whether it still has a recording. Without an answer the file stays, which costs nothing but space.
   package static let examinationRetryCount: Int64 = 2
   /// The note of removals that were interrupted and wait for their media, in bytes: a dozen of the longest paths. More media than that

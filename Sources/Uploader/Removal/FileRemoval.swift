@@ -66,13 +66,19 @@ struct FileRemoval {
   }
 
   private func beginJournal() throws(KeptReason) -> RemovalJournal {
-    let journal: RemovalJournal?
-    do throws(StateError) {
-      journal = try RemovalJournal.open(in: directory)
-      try journal?.begin(entry)
-    } catch { throw .state(error.problem) }
-    guard let journal else { throw .busy }
-    return journal
+    let until = shim_monotonic_milliseconds() + Limits.removalLockMilliseconds
+    repeat {
+      do throws(StateError) {
+        if let journal = try RemovalJournal.open(in: directory) {
+          try journal.begin(entry)
+          return journal
+        }
+      } catch { throw .state(error.problem) }
+      // Another process renames and removes a file, which only its disk delays.
+      var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
+      _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
+    } while shim_monotonic_milliseconds() < until
+    throw .busy
   }
 
   // MARK: Checks
