@@ -291,37 +291,65 @@ def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[s
     return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
 
 
+def each_call_of_a_removal(program, stub, recording, sent, how: str, fault: str, code: int):
+    """Lets each call of a removal go wrong once, each with a file of its own. Gives the call, the file and its content."""
+    options = ["--after", "delete" if how == "delete" else f"move={sent}"]
+    worked, calls = traced(program, stub, recording(name="sample.mp4"), *options)
+    assert worked == 0
+    first = next(number for number, call in enumerate(calls) if "F_SETLEASE, F_WRLCK" in call)
+    kinds = [call.partition("(")[0] for call in calls]
+    for number in range(first, len(calls)):
+        file = recording(name=f"{number}.mp4")
+        content = file.read_bytes()
+        when = kinds[:number + 1].count(kinds[number])
+        ended, _ = traced(program, stub, file, *options, inject=f"inject={kinds[number]}:{fault}:when={when}")
+        assert ended == code, (calls[number], ended)
+        yield calls[number], file, content
+
+
+def is_hidden(directory) -> bool:
+    return any(name.startswith(".gighive-upload-") for name in names(directory))
+
+
+def places(file, sent) -> list:
+    return [place for place in (file, sent / file.name) if place.exists()]
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move"])
 def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
     sent = tmp_path / "sent"
     sent.mkdir()
-    options = ["--after", "delete" if how == "delete" else f"move={sent}"]
     stub = hive()
-    code, calls = traced(program, stub, recording(name="sample.mp4"), *options)
-    assert code == 0
-    first = next(number for number, call in enumerate(calls) if "F_SETLEASE, F_WRLCK" in call)
-    kinds = [call.partition("(")[0] for call in calls]
     found = {"hidden": 0, "there": 0, "removed": 0}
-    for number in range(first, len(calls)):
-        kind = kinds[number]
-        file = recording(name=f"{number}.mp4")
-        content = file.read_bytes()
-        when = kinds[:number + 1].count(kind)
-        code, _ = traced(program, stub, file, *options, inject=f"inject={kind}:signal=KILL:when={when}")
-        assert code == -signal.SIGKILL, (number, kind, when)
-        hidden = any(name.startswith(".gighive-upload-") for name in names(tmp_path))
+    for call, file, content in each_call_of_a_removal(
+        program, stub, recording, sent, how, "signal=KILL", -signal.SIGKILL):
+        hidden = is_hidden(tmp_path)
         # The next start puts right what was left.
         program.send(stub, recording(name="next.mp4")).check()
-        assert not any(name.startswith(".gighive-upload-") for name in names(tmp_path)), (calls[number], names(tmp_path))
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
         journal = program.state / "removals"
         assert not journal.exists() or journal.read_bytes() == b""
-        places = [place for place in (file, sent / file.name) if place.exists()]
-        assert [place.read_bytes() for place in places] in ([content], [] if how == "delete" else [content]), calls[number]
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
         # What is gone, or somewhere else, was delivered and on the server.
         assert hashlib.sha256(content).hexdigest() in [stored.sha256 for stored in stub.recordings]
-        found["hidden" if hidden else "there" if file in places else "removed"] += 1
+        found["hidden" if hidden else "there" if file.exists() else "removed"] += 1
     assert all(found.values()), found
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    kept = 0
+    for call, file, content in each_call_of_a_removal(program, hive(), recording, sent, how, "error=EIO", 0):
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
+        kept += file.exists()
+    assert kept >= 5
 
 
 @contextlib.contextmanager
