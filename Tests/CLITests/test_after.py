@@ -283,7 +283,7 @@ CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,f
 def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[str]]:
     """The exit code of an upload with a new state directory, and its calls."""
     program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
-    log = program.directory.parent / "calls"
+    log = program.state_home / "calls"
     arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
     trace = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
     done = subprocess.run(
@@ -355,7 +355,7 @@ def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recordi
 @contextlib.contextmanager
 def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""
-    log = program.directory.parent / "paused"
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
     arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
     trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2,fcntl"]
     with subprocess.Popen(
