@@ -155,6 +155,17 @@ def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hiv
     assert only_record(program).phase == "delivered"
 
 
+@pytest.mark.parametrize("options", [["-j", "4"], [*TUS, "-j", "1"]])
+def test_several_at_a_time_are_all_removed(any_hive, program, recording, tmp_path, options):
+    """With tus, those that wait for finalize have left their places to the next ones."""
+    stub = any_hive("finalize/delay-answer=1")
+    files = [recording(name=f"{number}.mp4") for number in range(8)]
+    result = program.send(stub, *files, *options, *DELETE, "--json").check()
+    kinds = [event["event"] for event in result.events if event["event"] in ("delivered", "removed", "kept")]
+    assert kinds == ["delivered", "removed"] * 8 and len(stub.recordings) == 8
+    assert not any(file.exists() for file in files)
+
+
 def test_what_is_skipped_is_not_removed(hive, program, recording):
     stub, file = hive(), recording()
     assert program.send(stub, file).code == 0
