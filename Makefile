@@ -14,7 +14,7 @@ WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
-PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl
+PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace
 
 # Flags for the C sources and for the OpenSSL headers that Swift imports: 64-bit file sizes and times on every architecture, and
 # one section per function, so that the linker can drop unused ones. No unwind tables, which nothing reads, and no path of the

@@ -265,6 +265,18 @@ package enum Limits {
   /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
   package static let hostNameLength = 64
 
+  // MARK: Removal
+
+  /// How long a removal waits for that of another process, in milliseconds: a few syncs of a slow card.
+  package static let removalLockMilliseconds: Int64 = 500
+  /// How often GigHive is asked again whether it still has a recording. Without an answer the file stays, which costs nothing but space.
+  package static let examinationRetryCount: Int64 = 2
+  /// The note of removals that were interrupted and wait for their media, in bytes: a dozen of the longest paths. More media than that
+  /// are not taken out in the middle of a removal.
+  package static let removalJournalLength = 64 << 10
+  /// Numbers that are tried for the name of a recording if there is another file of that name.
+  package static let numberedNameCount = 999
+
   // MARK: Watching
 
   /// Recordings set aside that `status` lists; the others are counted.

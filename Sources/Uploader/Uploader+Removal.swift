@@ -27,8 +27,18 @@ extension Uploader {
       secret: deleteToken, cancellation: cancellation)
   }
 
+  /// Asks GigHive whether it still has a delivered recording.
+  func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(RemovalError) -> Presence {
+    let outcome = try remove(
+      .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation)
+    if case .examined(let presence) = outcome { return presence }
+    preconditionFailure("not the outcome of a question")
+  }
+
+  /// - Parameter isPatient: whether it is retried as the configuration says.
   private func remove(
-    _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, cancellation: Cancellation
+    _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, isPatient: Bool = true,
+    cancellation: Cancellation
   ) throws(RemovalError) -> Outcome {
     if let problem { throw RemovalError(error: problem, answer: nil, mayBeDone: false) }
     let driver: UploadDriver
@@ -37,7 +47,8 @@ extension Uploader {
       var composer = RequestComposer(shared.configuration, origin: origin)
       if let secret { composer.hide(secret) }
       driver = UploadDriver(
-        try UploadMachine(purpose, try shared.policy()), slot: slots.first, shared: shared, composer: composer,
+        try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.first,
+        shared: shared, composer: composer,
         hooks: DriverHooks(onAnswer: { answer = $0 }))
     } catch { throw RemovalError(error: error, answer: nil, mayBeDone: false) }
     var waiting: UploadDriver? = driver

@@ -18,6 +18,7 @@ enum ExitCode {
   static let memoryCeiling: Int32 = 12
   static let stateDirectory: Int32 = 13
   static let outputFailed: Int32 = 14
+  static let notEnoughSpace: Int32 = 15
   static let interruptedBase: Int32 = 128
 
   /// The exit code of an error.
@@ -99,6 +100,7 @@ enum ExitCode {
     ("11", "conflict: another process is running the same upload, or the server has locked it"),
     ("12", "memory ceiling (--max-memory) reached, or another resource used up"),
     ("13", "state directory unusable"),
-    ("14", "output failed or was not read; everything else succeeded"), ("130, 143", "interrupted"),
+    ("14", "output failed or was not read; everything else succeeded"),
+    ("15", "not enough space could be freed (clean)"), ("130, 143", "interrupted"),
   ]
 }

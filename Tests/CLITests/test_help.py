@@ -8,7 +8,7 @@ from program import private
 from test_tls import key_pin
 
 HERE = Path(__file__).parent
-SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete")}
+SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete", "clean")}
 """The output of `help COMMAND`. After an intended change: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
@@ -26,6 +26,7 @@ VALUES = {
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
     **{"recursive": None, "match": "*.mp4", "day-starts": "06:00", "dry-run": None},
+    **{"after": "keep", "trust-server": None, "trust-settle": None},
     **{"again": None, "color": "always", "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
 }
 """A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
@@ -41,7 +42,7 @@ NEEDS = {
 WITH_CARE = {
     "from", "server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
 
-EXIT_CODES = {*map(str, range(15)), "130, 143"}
+EXIT_CODES = {*map(str, range(16)), "130, 143"}
 
 
 def options_in_help(command: str = "send") -> dict[str, str]:
@@ -71,7 +72,7 @@ def test_every_exit_code_is_explained(command):
 @pytest.mark.parametrize("command", SNAPSHOTS)
 def test_an_option_means_the_same_to_every_command(command):
     described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
-    others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}}
+    others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}, "clean": {"--keep-free"}}
     own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
     assert own <= set(described["send"])
 

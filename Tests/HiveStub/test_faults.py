@@ -119,6 +119,15 @@ def test_false_successes(start, recording):
     assert document["size_bytes"] == 300_001
 
 
+def test_a_recording_can_vanish_before_its_state_is_asked_for(start, recording):
+    hive = start(faults=["vanish@2-2"])
+    number = upload(hive, recording)[2]["asset_id"]
+    asked = [curl("-u", "uploader:secret", f"{hive.url}/api/uploads/{number}").stdout for _ in range(2)]
+    assert json.loads(final(asked[0])[1])["size_bytes"] == 300_000
+    head, body = final(asked[1])
+    assert " 404 " in head and json.loads(body)["error"] == "Not Found" and hive.recordings == []
+
+
 def test_expectations(start, recording):
     expect = ["-T", recording]  # curl expects a 100 before every PUT
     hive = start()

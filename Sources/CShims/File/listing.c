@@ -1,11 +1,14 @@
-// Directories whose files are sent.
+// Directories whose files are sent, or removed.
 #include "shim_system.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 // Of the entry itself, never of what a link leads to. Not all file systems say it in the entry.
@@ -45,4 +48,26 @@ int32_t shim_list_directory(
     error = -errno;
     closedir(directory);
     return error;
+}
+
+int64_t shim_free_space(const char *path) {
+    struct statvfs s;
+    int result;
+    do {
+        result = statvfs(path, &s);
+    } while (result < 0 && errno == EINTR);
+    if (result < 0) return -errno;
+    // Petabytes, in the worst case.
+    unsigned long long bytes;
+    return __builtin_mul_overflow((unsigned long long)s.f_bavail, (unsigned long long)s.f_frsize, &bytes) || bytes > INT64_MAX
+        ? INT64_MAX : (int64_t)bytes;
+}
+
+int32_t shim_real_path(const char *path, char *buffer, size_t capacity) {
+    char real[PATH_MAX];
+    if (!realpath(path, real)) return -errno;
+    size_t length = strlen(real);
+    if (length >= capacity) return -ENAMETOOLONG;
+    memcpy(buffer, real, length + 1);
+    return 0;
 }

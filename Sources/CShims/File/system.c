@@ -20,7 +20,8 @@ const int32_t SHIM_EAGAIN = EAGAIN, SHIM_EINVAL = EINVAL, SHIM_ENOENT = ENOENT;
 const int32_t SHIM_ENOTDIR = ENOTDIR, SHIM_ENOMEM = ENOMEM, SHIM_EEXIST = EEXIST;
 const int32_t SHIM_ENETUNREACH = ENETUNREACH, SHIM_EADDRNOTAVAIL = EADDRNOTAVAIL;
 const int32_t SHIM_EFBIG = EFBIG, SHIM_EMFILE = EMFILE, SHIM_EPERM = EPERM, SHIM_EACCES = EACCES;
-const int32_t SHIM_ELOOP = ELOOP, SHIM_ENAMETOOLONG = ENAMETOOLONG;
+const int32_t SHIM_ELOOP = ELOOP, SHIM_ENAMETOOLONG = ENAMETOOLONG, SHIM_EXDEV = EXDEV;
+const int32_t SHIM_EOPNOTSUPP = EOPNOTSUPP;
 
 static int32_t open_to_read(const char *path, int flags) {
     int descriptor;
@@ -58,6 +59,7 @@ static void fill(shim_file_status *status, const struct stat *s) {
     status->changed_nanoseconds = s->st_ctim.tv_nsec;
     status->kind = kind_of(s->st_mode);
     status->mode = s->st_mode & 07777;
+    status->links = s->st_nlink;
 }
 
 int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
@@ -88,6 +90,13 @@ uint64_t shim_file_system_type(int32_t descriptor) {
 int32_t shim_path_status(const char *path, shim_file_status *status) {
     struct stat s;
     if (stat(path, &s) < 0) return -errno;
+    fill(status, &s);
+    return 0;
+}
+
+int32_t shim_entry_status(const char *path, shim_file_status *status) {
+    struct stat s;
+    if (lstat(path, &s) < 0) return -errno;
     fill(status, &s);
     return 0;
 }

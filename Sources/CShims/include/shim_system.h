@@ -23,6 +23,8 @@ typedef struct {
     int32_t kind;
     // Permission bits, such as 0600.
     uint32_t mode;
+    // The number of hard links.
+    uint64_t links;
 } shim_file_status;
 
 enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_DEVICE = 3 };
@@ -72,7 +74,7 @@ const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
 extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
-extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG;
+extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG, SHIM_EXDEV, SHIM_EOPNOTSUPP;
 
 // Calls for the state directory. Each returns 0 (or a descriptor), or -errno.
 
@@ -92,6 +94,8 @@ int32_t shim_sync_directory(const char *path);
 int32_t shim_rename(const char *from, const char *to);
 // stat(2): of what the path leads to.
 int32_t shim_path_status(const char *path, shim_file_status *status);
+// lstat(2): of the entry itself; a link is a device here.
+int32_t shim_entry_status(const char *path, shim_file_status *status);
 // Sets the modification time of a directory to an hour before its last change, and returns the new status. Any later change,
 // even within the same clock tick, then gives it another time. -EINVAL if times are stored too coarsely (FAT).
 int32_t shim_backdate_directory(const char *path, shim_file_status *status);
@@ -107,6 +111,25 @@ int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, v
 int32_t shim_list_directory(
     const char *path, int32_t follows_link, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
+
+// Calls for the removal of delivered recordings.
+
+// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported. -EEXIST if there is something of the new
+// name; -EOPNOTSUPP if the file system can do neither.
+int32_t shim_rename_to_free(const char *from, const char *to);
+// A write lease (fcntl(2), F_SETLEASE): nobody else has the file open. Whoever wants to open it waits until it ends, for at most
+// /proc/sys/fs/lease-break-time. -EAGAIN if somebody has it open; -EACCES for another user's file without CAP_LEASE; other errors where
+// there are no leases, as on network file systems. It ends with the descriptor, too.
+int32_t shim_begin_lease(int32_t descriptor);
+// Whether it is still held, and nobody has wanted to open the file since.
+int32_t shim_holds_lease(int32_t descriptor);
+void shim_end_lease(int32_t descriptor);
+
+// statvfs(3): the bytes that are free for this user on the file system of the path, or -errno.
+int64_t shim_free_space(const char *path);
+// realpath(3): the path without links. 0 or -errno.
+int32_t shim_real_path(const char *path, char *buffer, size_t capacity);
+
 // getcwd(3) into a buffer. 0 or -errno.
 int32_t shim_working_directory(char *buffer, size_t capacity);
 // Whether geteuid(2) is root.

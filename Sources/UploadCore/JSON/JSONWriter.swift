@@ -53,9 +53,9 @@ package struct JSONWriter {
   }
 
   /// A path as text, with "�" for bytes that are not UTF-8; if there are any, also in its exact form.
-  package mutating func add(file: LocalPath) {
-    add("file", String(decoding: file.bytes, as: UTF8.self))
-    if !file.isUTF8 { add("file_percent", Percent.encode(file.bytes)) }
+  package mutating func add(file: LocalPath, as name: String = "file") {
+    add(name, String(decoding: file.bytes, as: UTF8.self))
+    if !file.isUTF8 { add(name + "_percent", Percent.encode(file.bytes)) }
   }
 
   /// A response of the server. It has been redacted.

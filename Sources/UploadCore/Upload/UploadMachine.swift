@@ -1,4 +1,4 @@
-/// The state machine of one upload, or of the removal of one. It performs no I/O: it handles events and returns actions.
+/// The state machine of one upload, of the removal of one, or of a question about one. It performs no I/O: it handles events and returns actions.
 ///
 ///     var machine = try UploadMachine(.upload(plan), policy)
 ///     while true {
@@ -30,6 +30,8 @@ package struct UploadMachine: Sendable {
     case cancel(TargetURI, overridesMethod: Bool)
     /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
     case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
+    /// Ask GigHive whether it still has a recording.
+    case examine(StoredRecording)
   }
 
   package enum State: Equatable, Sendable {
@@ -91,6 +93,7 @@ package struct UploadMachine: Sendable {
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
+    case .examine(let recording): task = .presence(PresenceTask(recording))
     }
   }
 
@@ -205,6 +208,7 @@ package struct UploadMachine: Sendable {
     case .upload(let plan): plan.request.base
     case .cancel(let location, _): location
     case .delete(_, _, let base, _): base
+    case .examine(let recording): recording.base
     }
   }
 

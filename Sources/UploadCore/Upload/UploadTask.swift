@@ -4,13 +4,14 @@ enum UploadTask: Sendable {
   case tus(TusTask)
   case cancellation(CancelTask)
   case deletion(DeleteTask)
+  case presence(PresenceTask)
 
   /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch self {
     case .multipart(let task): task.progress
     case .tus(let task): task.progress
-    case .cancellation, .deletion: 0
+    case .cancellation, .deletion, .presence: 0
     }
   }
 
@@ -42,6 +43,7 @@ enum UploadTask: Sendable {
       return try task.next()
     case .cancellation(let task): return task.next()
     case .deletion(let task): return task.next()
+    case .presence(let task): return task.next()
     }
   }
 
@@ -73,6 +75,9 @@ enum UploadTask: Sendable {
     case .deletion(var task):
       defer { self = .deletion(task) }
       try task.receive(answer)
+    case .presence(var task):
+      defer { self = .presence(task) }
+      try task.receive(answer)
     }
   }
 
@@ -84,7 +89,9 @@ enum UploadTask: Sendable {
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .range), (.multipart, .wholeFileAgain), (.cancellation, _), (.deletion, _): break
+    case (.multipart, .range), (.multipart, .wholeFileAgain), (.cancellation, _), (.deletion, _),
+      (.presence, _):
+      break
     }
   }
 
@@ -97,7 +104,7 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.interrupted(interruption)
       self = .tus(task)
-    case .cancellation: break
+    case .cancellation, .presence: break
     case .deletion(var task):
       task.interrupted(interruption)
       self = .deletion(task)

@@ -73,6 +73,8 @@ final class SourceFile {
 
   var device: UInt64 { statusAtOpen.device }
 
+  var statusTimeAtOpen: StatusTime { StatusTime(statusAtOpen) }
+
   /// The ID of its file system; nil if that has none.
   var fileSystemID: UInt64? { FileSystem.id(of: descriptor) }
 

@@ -4,30 +4,35 @@ import UploadCore
 extension UploadRecord {
   /// Looks for the file at its path; if it is missing, at its directory.
   package func locateFile() -> FilePresence {
-    FilePresence(
-      UploadRecord.observe(LocalPath(bytes: path)), recorded: FileSystem(device: identity.device, id: fileSystemID))
+    LocalPath(bytes: path).presence(on: FileSystem(device: identity.device, id: fileSystemID))
   }
+}
 
-  private static func observe(_ file: LocalPath) -> FilePresence.Observation {
-    switch status(of: file) {
+extension LocalPath {
+  /// Looks for a file here; if it is missing, at its directory.
+  /// - Parameter recorded: the file system that the file was on.
+  func presence(on recorded: FileSystem) -> FilePresence { FilePresence(observation, recorded: recorded) }
+
+  private var observation: FilePresence.Observation {
+    switch status {
     case .success: .found
-    case .failure(let error) where isMissing(error): .missing(observe(directory: file.directory))
+    case .failure(let error) where LocalPath.isMissing(error): .missing(directory.directoryObservation)
     case .failure(let error): shim_is_disconnection(error.code) != 0 ? .disconnected : .unreadable(error)
     }
   }
 
-  private static func observe(directory: LocalPath) -> FilePresence.Directory {
-    switch status(of: directory) {
+  private var directoryObservation: FilePresence.Directory {
+    switch status {
     // A file may have its name by now.
     case .success(let status) where Int(status.kind) != SHIM_KIND_DIRECTORY: .missing
-    case .success(let status): .found(on: FileSystem(device: status.device, id: FileSystem.id(of: directory)))
-    case .failure(let error): isMissing(error) ? .missing : .unreadable(error)
+    case .success(let status): .found(on: FileSystem(device: status.device, id: FileSystem.id(of: self)))
+    case .failure(let error): LocalPath.isMissing(error) ? .missing : .unreadable(error)
     }
   }
 
-  private static func status(of path: LocalPath) -> Result<shim_file_status, SystemError> {
+  private var status: Result<shim_file_status, SystemError> {
     var status = shim_file_status()
-    let result = shim_path_status(path.cString ?? [0], &status)
+    let result = shim_path_status(cString ?? [0], &status)
     return result == 0 ? .success(status) : .failure(SystemError(result: result))
   }
 

@@ -26,4 +26,14 @@ struct SharedResources {
     policy.canRenewCredentials = configuration.refreshCredentials != nil
     return policy
   }
+
+  /// The same for a question about a recording that is delivered, which need not be answered now.
+  func examinationPolicy() throws(UploadError) -> UploadPolicy {
+    var policy = try policy()
+    var retries = Limits.examinationRetryCount
+    if case .failures(let count) = configuration.retryLimit { retries = min(retries, count) }
+    policy.retries = RetryPolicy(
+      .failures(retries), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
+    return policy
+  }
 }

@@ -7,6 +7,8 @@ final class UploadJob: Machine {
     /// The file and its record are not open yet. Opening is retried until this time.
     case opening(untilMilliseconds: Int64?)
     case running(UploadDriver, SourceFile)
+    /// It is delivered, and GigHive is asked whether it still has it, before the file is removed.
+    case examining(UploadDriver, FileRemoval, Delivery)
     case delivered(Delivery)
   }
 
@@ -39,7 +41,13 @@ final class UploadJob: Machine {
 
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
-    if case .delivered(let delivery) = state { delivery } else { nil }
+    switch state {
+    case .opening, .running: return nil
+    case .delivered(let delivery): return delivery
+    case .examining(_, _, var delivery):
+      delivery.aftermath = .kept(.interrupted)
+      return delivery
+    }
   }
 
   /// Whether the server had a complete form when the job ended, so that it may have stored the recording.
@@ -52,7 +60,10 @@ final class UploadJob: Machine {
   var isWaitingOnly: Bool { slot.isForWaiting }
 
   func extendDeadlines(by milliseconds: Int64) {
-    if case .running(let driver, _) = state { driver.extendDeadlines(by: milliseconds) }
+    switch state {
+    case .running(let driver, _), .examining(let driver, _, _): driver.extendDeadlines(by: milliseconds)
+    case .opening, .delivered: break
+    }
   }
 
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
@@ -64,6 +75,8 @@ final class UploadJob: Machine {
       state = .running(driver, file)
       return try run(driver, file, ready, now)
     case .running(let driver, let file): return try run(driver, file, ready, now)
+    case .examining(let driver, let removal, let delivery):
+      return examine(driver, removal, delivery, ready, now)
     case .delivered: return nil
     }
   }
@@ -75,16 +88,68 @@ final class UploadJob: Machine {
     if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
-    state = .delivered(
-      Delivery(
-        receipt: receipt, file: sent, resumedFrom: resumedFrom,
-        durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
-        upload: record?.record.id))
+    let delivery = Delivery(
+      receipt: receipt, file: sent, resumedFrom: resumedFrom,
+      durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
+        upload: record?.record.id)
+    state = .delivered(delivery)
+    var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
     } catch {
+      isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
+    if request.afterDelivery.action == .keep { return nil }
+    return beginRemoval(delivery, file, isRecorded: isRecorded, now)
+  }
+
+  // MARK: After the delivery
+
+  /// - Parameter isRecorded: whether the delivery is on the disk.
+  private func beginRemoval(_ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64) -> Wait? {
+    guard isRecorded, let record else { return keep(.notRecorded, delivery) }
+    let removal = FileRemoval(file, record.record, request.afterDelivery, in: record.directory)
+    do throws(KeptReason) { try removal.check() } catch { return keep(error, delivery) }
+    guard request.isForGigHive else {
+      return request.afterDelivery.trustsServer ? remove(removal, delivery) : keep(.serverCannotTell, delivery)
+    }
+    guard delivery.receipt.isChecksumVerified, let stored = StoredRecording(record.record) else {
+      return keep(.incompleteRecord, delivery)
+    }
+    do throws(UploadError) {
+      let driver = UploadDriver(
+        try UploadMachine(.examine(stored), try shared.examinationPolicy()), slot: slot, shared: shared,
+        composer: RequestComposer(shared.configuration, origin: stored.base.origin))
+      state = .examining(driver, removal, delivery)
+      return examine(driver, removal, delivery, [], now)
+    } catch { return keep(.unanswered(error.problem), delivery) }
+  }
+
+  private func examine(
+    _ driver: UploadDriver, _ removal: FileRemoval, _ delivery: Delivery, _ ready: Readiness, _ now: Int64
+  ) -> Wait? {
+    do throws(UploadError) {
+      if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    } catch { return keep(.unanswered(error.problem), delivery) }
+    guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
+    if let reason = presence.keptReason { return keep(reason, delivery) }
+    return remove(removal, delivery)
+  }
+
+  private func remove(_ removal: FileRemoval, _ delivery: Delivery) -> Wait? {
+    var delivery = delivery
+    do throws(KeptReason) { delivery.aftermath = .removed(to: try removal.run()) } catch {
+      return keep(error, delivery)
+    }
+    state = .delivered(delivery)
+    return nil
+  }
+
+  private func keep(_ reason: KeptReason, _ delivery: Delivery) -> Wait? {
+    var delivery = delivery
+    delivery.aftermath = .kept(reason)
+    state = .delivered(delivery)
     return nil
   }
 

@@ -4,7 +4,7 @@ import UploadCore
 /// Walks through all records, holding only one at a time.
 extension StateDirectory {
   /// The records to visit. There can be many delivered ones.
-  package enum Selection { case open, all }
+  package enum Selection { case open, delivered, all }
 
   /// Visits all valid records, oldest first. Damaged ones are renamed to `….damaged`, and those of other versions are left
   /// alone.
@@ -14,7 +14,13 @@ extension StateDirectory {
   }
 
   /// The same, one record at a time.
-  package func walk(_ selection: Selection) -> RecordWalk { RecordWalk(self, selection) }
+  package func walk(_ selection: Selection) -> RecordWalk { RecordWalk(self, selection, { _ in true }) }
+
+  /// Visits delivered records, those first that were delivered first.
+  /// - Parameter isWanted: which ones. It can be called several times for one record.
+  package func walkDeliveries(where isWanted: @escaping (UploadRecord) -> Bool) -> RecordWalk {
+    RecordWalk(self, .delivered, isWanted)
+  }
 
   /// The number of records that are not delivered.
   package func openCount() throws(StateError) -> Int {
@@ -28,7 +34,8 @@ extension StateDirectory {
   /// Both files exist if a power cut interrupted a delivery.
   fileprivate func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
     let id = RecordName.id(number)
-    return selection == .all ? try current(id) : try read(RecordName(number: number, isDelivered: false).text)
+    if selection == .all { return try current(id) }
+    return try read(RecordName(number: number, isDelivered: selection == .delivered).text)
   }
 
   /// All records at once, for few records.
@@ -45,7 +52,7 @@ extension StateDirectory {
     _ body: @escaping (UploadRecord, RecordName) -> Void
   ) throws(StateError) {
     try visitNames { [self] name in
-      guard !name.isDelivered || selection == .all else { return }
+      guard selection == .all || name.isDelivered == (selection == .delivered) else { return }
       do throws(StateError) {
         if let record = try read(name.text) { body(record, name) }
       } catch {
@@ -106,18 +113,22 @@ extension StateDirectory {
   }
 }
 
-/// A walk through records, oldest first.
+/// A walk through records, oldest first: those that were created first, or delivered first.
 package final class RecordWalk {
   private let directory: StateDirectory
   private let selection: StateDirectory.Selection
+  private let isWanted: (UploadRecord) -> Bool
   private var order = OldestFirst(capacity: Limits.orderedRecordCount)
   /// Newest first.
   private var round: [OldestFirst.Entry] = []
   private var hasMore = true
 
-  fileprivate init(_ directory: StateDirectory, _ selection: StateDirectory.Selection) {
+  fileprivate init(
+    _ directory: StateDirectory, _ selection: StateDirectory.Selection, _ isWanted: @escaping (UploadRecord) -> Bool
+  ) {
     self.directory = directory
     self.selection = selection
+    self.isWanted = isWanted
   }
 
   /// - Returns: nil after the last one.
@@ -129,7 +140,9 @@ package final class RecordWalk {
       }
       guard hasMore else { return nil }
       try directory.visit(selection) { [self] in
-        order.offer(OldestFirst.Entry(createdAt: $0.createdAt, number: $1.number))
+        guard isWanted($0) else { return }
+        let time = selection == .delivered ? $0.deliveredAt ?? $0.updatedAt : $0.createdAt
+        order.offer(OldestFirst.Entry(createdAt: time, number: $1.number))
       }
       let (entries, hasMore) = order.take()
       round = entries.reversed()

@@ -152,6 +152,17 @@ package final class StateDirectory {
     if record.phase == .delivered { removeUndelivered(record.id) }
   }
 
+  /// Syncs a delivered record that another process has written, and that may not survive a power cut yet.
+  func syncDelivery(_ id: String) throws(StateError) {
+    let file = file(id + ".delivered")
+    let descriptor = shim_open_for_reading(file.cString ?? [0], 0)
+    guard descriptor >= 0 else { throw failure(of: file, descriptor) }
+    defer { _ = shim_close(descriptor) }
+    var result = shim_sync(descriptor)
+    if result == 0 { result = shim_sync_directory(path.cString ?? [0]) }
+    guard result == 0 else { throw failure(of: file, result) }
+  }
+
   /// Writes and syncs the bytes as the whole content of the file, and renames it. The directory must be synced afterwards.
   /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
   private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool, thenRenamedTo target: LocalPath) -> Int32 {

@@ -1,20 +1,24 @@
 /// The commands that have options.
 enum Command: String, CaseIterable {
-  case send, resume, list, cancel, delete
+  case send, resume, list, cancel, delete, clean
 
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
     switch option {
     case .help, .json, .stateDir, .config, .to, .color: true
     case .dayStarts: self == .send
-    case .again, .recursive, .match, .from, .dryRun: self == .send
+    case .again, .recursive, .match, .from: self == .send
+    case .dryRun: self == .send || self == .clean
+    case .keepFree: self == .clean
+    case .after: self == .send || self == .resume
+    case .trustServer, .trustSettle, .maxMemory: self == .send || self == .resume || self == .clean
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list: false
     case .server, .multipartURL, .tusURL, .jobs: self == .send || self == .resume
     case .protocolChoice, .threshold: self == .send
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
-      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .maxMemory, .digest, .progress,
+      .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .digest, .progress,
       .jsonProgress, .metadata:
       self == .send || self == .resume
     default: true

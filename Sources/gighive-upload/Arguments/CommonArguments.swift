@@ -91,6 +91,11 @@ struct CommonArguments {
     return configuration
   }
 
+  /// Undoes removals of recordings that were interrupted.
+  func recoverRemovals(_ report: Report) {
+    if let path = statePath { StateDirectory.recoverRemovals(at: path, warn: { report.warn($0) }) }
+  }
+
   /// - Returns: false if the option is not one of these.
   mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {

@@ -129,6 +129,15 @@ enum OptionTable {
       ]
     ),
     (
+      "Watching",
+      [
+        .init(.after, "after", "HOW", "what becomes of a delivered file: keep, delete or move=DIR (default: keep)"),
+        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files until so much is free"),
+        .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
+        .init(.trustSettle, "trust-settle", nil, "remove files where open ones cannot be seen, as on network shares"),
+      ]
+    ),
+    (
       "Output",
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),

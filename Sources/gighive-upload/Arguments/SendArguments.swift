@@ -82,8 +82,8 @@ struct SendArguments {
   /// The ID of the upload to resume; nil for new ones.
   var upload: String? { template.upload }
 
-  /// Whether a record is required, because a tus upload cannot be resumed without one.
-  var needsState: Bool { template.requiresTus }
+  /// Whether a record is required: without one, a tus upload cannot be resumed, and no file be removed.
+  var needsState: Bool { template.requiresTus || template.afterDelivery.action != .keep }
 
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
@@ -138,6 +138,9 @@ struct SendArguments {
     case .from: list = given.argument
     case .match: patterns.append(given)
     case .again: template.sendsAgain = true
+    case .after: template.afterDelivery.action = try given.afterDelivery()
+    case .trustServer: template.afterDelivery.trustsServer = true
+    case .trustSettle: template.afterDelivery.trustsSettle = true
     case .progress: progress = try given.progressStyle()
     default: preconditionFailure("an option that send does not have")
     }

@@ -9,7 +9,7 @@ enum StoredOptions {
     for given in options where isKept(given.option) {
       let name = OptionTable.name(of: given.option)
       let isPath = description(of: given.option)?.isPath ?? false
-      let argument = isPath ? given.argument.absolute ?? given.argument : given.argument
+      let argument = isPath ? given.argument.absolute ?? given.argument : given.withAbsoluteTarget
       words.append(takesArgument(given.option) ? name + "=" + Percent.encode(argument.bytes) : name)
     }
     if let eventDate, !options.contains(where: { $0.option == .eventDate }) {
@@ -79,8 +79,7 @@ enum StoredOptions {
   private static func isKept(_ option: Option) -> Bool {
     switch option {
     case .jobs, .stateDir, .progress, .color, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict,
-      .forget,
-      .prune, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts:
+      .forget, .prune, .keepFree, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts:
       false
     default: true
     }

@@ -146,7 +146,7 @@ final class Batch {
     outcomes.note(code, of: report.fileCount)
   }
 
-  private static func isDirectory(_ path: LocalPath) -> Bool {
+  static func isDirectory(_ path: LocalPath) -> Bool {
     var status = shim_file_status()
     guard let cString = path.cString else { return false }
     return shim_path_status(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY

@@ -13,6 +13,7 @@ enum Help {
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
+      gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
@@ -92,6 +93,16 @@ enum Help {
       Usage: gighive-upload delete ID... [options]
 
       Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine stay.
+
+      """
+    case .clean:
+      """
+      Usage: gighive-upload clean DIR... --keep-free SIZE [options]
+
+      Removes files from this machine. If less than SIZE is free on the file system of a directory, the files in
+      it, and in directories in it, that were delivered are removed, those first that were delivered first, until
+      SIZE is free. A file is removed only if it has not changed since, nobody has it open, and the server says
+      that it still has it. Nothing else is ever removed. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
     }

@@ -19,6 +19,7 @@ enum Resume {
     let report = Report(common, progress: progress)
     guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
+    common.recoverRemovals(report)
     let queue: ResumeQueue
     var count = 0
     do throws(StateError) {

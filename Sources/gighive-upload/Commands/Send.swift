@@ -25,6 +25,9 @@ enum Send {
   private static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
+    if case .move(let target) = arguments.template.afterDelivery.action, !Batch.isDirectory(target) {
+      throw UsageError("--after: " + PrintableText.line(target.text) + " is not a directory.")
+    }
     let configuration = try arguments.common.configuration(for: arguments.target, report)
     if configuration.stateDirectory == nil {
       let error = UploadError.state(.noDirectory)
@@ -34,6 +37,7 @@ enum Send {
       }
       report.warn(error.explanation)
     }
+    if !arguments.isDryRun { arguments.common.recoverRemovals(report) }
     let outcomes = Outcomes(report)
     let batch = try Batch(arguments, report, outcomes, cancellation)
     if arguments.isDryRun {

@@ -110,6 +110,8 @@ private struct Layers {
       argument = ""
     } else if description.isPath {
       argument = try path(argument, description, source, place)
+    } else if description.option == .after, let target = argument.moveTarget {
+      argument = argument.replacingTarget(with: try path(target, description, source, place))
     }
     return GivenOption(option: description.option, argument: argument, place: place, isOn: isOn)
   }

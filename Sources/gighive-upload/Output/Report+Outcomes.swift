@@ -7,8 +7,21 @@ extension Report {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
     closeLine()
-    if isJSON { return reportDeliveredJSON(index, delivery) }
-    if isQuiet { return }
+    if isJSON {
+      reportDeliveredJSON(index, delivery)
+    } else if !isQuiet {
+      reportDeliveredText(index, delivery)
+    }
+    let file = entry(index).file
+    switch delivery.aftermath {
+    case nil: break
+    case .removed(let target):
+      removed(file, to: target, upload: delivery.upload, assetID: delivery.receipt.assetID)
+    case .kept(let reason): kept(file, reason.explanation, upload: delivery.upload)
+    }
+  }
+
+  private func reportDeliveredText(_ index: Int, _ delivery: Delivery) {
     let receipt = delivery.receipt
     var lines = [entry(index).name + ": " + good(receipt.wasAlreadyThere ? "already there" : "delivered")]
     if let assetID = receipt.assetID { lines.append("  asset     " + String(assetID)) }

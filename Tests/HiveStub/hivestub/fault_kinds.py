@@ -72,6 +72,7 @@ KINDS: dict[str, Kind] = {
         "if this PATCH is interrupted, requests for the upload hang this long, then succeed (after 20 s: 500)", scopes=("patch",)),
     "gone": Kind("[CODE]", gone_status,
         "the upload vanishes before this request: 404 or CODE 410 from then on", scopes=("head", "patch", "terminate")),
+    "vanish": Kind("", flag, "the recording is deleted before this request", scopes=("asset",)),
     "offset-back": Kind("BYTES", int,
         "the server has lost the last BYTES of the upload before this HEAD (it truncates)", scopes=("head",)),
     "http-location": Kind("", flag, "Location with http://, whatever the scheme of the request", scopes=("create",)),

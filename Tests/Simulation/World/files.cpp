@@ -303,6 +303,26 @@ int simulated_stat(const char *path, struct stat *status) {
     return 0;
 }
 
+/// There are no symbolic links here.
+int simulated_lstat(const char *path, struct stat *status) { return simulated_stat(path, status); }
+
+int simulated_renameat2(int, const char *from, int, const char *to, unsigned int flags) {
+    if (flags == RENAME_NOREPLACE && !kernel().isDead && the->disk.find(to)) return failed(EEXIST);
+    return simulated_rename(from, to);
+}
+
+/// Nor hard links, as on FAT.
+int simulated_link(const char *, const char *) {
+    kernel().enter("link");
+    return failed(EPERM);
+}
+
+/// Nor leases, as on network file systems.
+int simulated_fcntl(int, int, ...) {
+    kernel().enter("fcntl");
+    return failed(EINVAL);
+}
+
 static int setModified(Inode &inode, const struct timespec times[2]) {
     if (kernel().isDead) return failed(EIO);
     if (hasStateError()) return failed(EPERM);

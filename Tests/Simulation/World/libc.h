@@ -49,6 +49,10 @@ int simulated_flock(int descriptor, int operation);
 int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advice);
 int simulated_mkdir(const char *path, mode_t mode);
 int simulated_rename(const char *from, const char *to);
+int simulated_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
+int simulated_link(const char *from, const char *to);
+int simulated_fcntl(int descriptor, int command, ...);
+int simulated_lstat(const char *path, struct stat *status);
 int simulated_stat(const char *path, struct stat *status);
 int simulated_utimensat(int directory, const char *path, const struct timespec times[2], int flags);
 int simulated_futimens(int descriptor, const struct timespec times[2]);
@@ -110,6 +114,10 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define posix_fadvise(...) simulated_posix_fadvise(__VA_ARGS__)
 #define mkdir(...) simulated_mkdir(__VA_ARGS__)
 #define rename(...) simulated_rename(__VA_ARGS__)
+#define renameat2(...) simulated_renameat2(__VA_ARGS__)
+#define link(...) simulated_link(__VA_ARGS__)
+#define fcntl(...) simulated_fcntl(__VA_ARGS__)
+#define lstat(...) simulated_lstat(__VA_ARGS__)
 #define stat(...) simulated_stat(__VA_ARGS__)
 #define utimensat(...) simulated_utimensat(__VA_ARGS__)
 #define futimens(...) simulated_futimens(__VA_ARGS__)

@@ -203,6 +203,7 @@ struct FuzzedRun {
     case .deleted:
       endName = "deleted"
       if !isLossProved { complaint = "deleted without proof" }
+    case .examined: complaint = "an answer to a question that was not asked"
     }
   }
 

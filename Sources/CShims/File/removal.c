@@ -1,0 +1,33 @@
+// The removal of delivered recordings.
+#include "shim_system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int32_t shim_rename_to_free(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+    // NFS and some FUSE file systems do not know the flag, and old kernels not the call.
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -errno;
+    if (link(from, to) < 0) {
+        return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? -EOPNOTSUPP : -errno;
+    }
+    if (unlink(from) == 0) return 0;
+    int32_t error = -errno;
+    unlink(to);
+    return error;
+}
+
+int32_t shim_begin_lease(int32_t descriptor) {
+    // The signal that tells of another program is not needed, and SIGIO would end the process. Nobody waits for SIGURG, which is
+    // ignored unless somebody handles it.
+    if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
+    return fcntl(descriptor, F_SETLEASE, F_WRLCK) < 0 ? -errno : 0;
+}
+
+int32_t shim_holds_lease(int32_t descriptor) { return fcntl(descriptor, F_GETLEASE) == F_WRLCK; }
+
+void shim_end_lease(int32_t descriptor) { fcntl(descriptor, F_SETLEASE, F_UNLCK); }

@@ -1,0 +1,18 @@
+extension LocalPath {
+  /// Another name in the same directory.
+  package func inDirectory(_ name: String) -> LocalPath { directory.appendingName(Array(name.utf8)) }
+
+  /// A name in this directory.
+  package func appendingName(_ name: [UInt8]) -> LocalPath {
+    LocalPath(bytes: bytes + (bytes.last == ASCII.slash ? [] : [ASCII.slash]) + name)
+  }
+
+  /// The path with a number before the ending of its name: `/rec/gig.1.mp4`. 0 adds none.
+  package func numbered(_ number: Int) -> LocalPath {
+    guard number > 0 else { return self }
+    let name = lastComponentBytes
+    // A dot at the start of a name does not begin an ending.
+    let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
+    return LocalPath(bytes: bytes[..<dot] + Array(("." + String(number)).utf8) + bytes[dot...])
+  }
+}

@@ -1,0 +1,61 @@
+/// Why a delivered recording stays on this machine, although it was to be removed. Texts are sentences for people, without secrets.
+package enum KeptReason: Error, Equatable, Sendable {
+  // What is known about the delivery
+  /// There is no record of it on the disk.
+  case notRecorded
+  /// The server is not GigHive, and cannot say later what it has.
+  case serverCannotTell
+  /// The record lacks the SHA-256, or GigHive's number for it.
+  case incompleteRecord
+  /// GigHive no longer has it.
+  case absent
+  /// GigHive has something else under its number.
+  case different
+  /// The server did not answer the question, and why.
+  case unanswered(String)
+  /// The program was told to end.
+  case interrupted
+
+  // The file
+  /// It is not the content that was delivered, or that cannot be told.
+  case changed
+  /// It cannot be opened or read, or not be compared with what was delivered.
+  case unreadable(String)
+  /// Its path is a symbolic link, or leads to another file by now.
+  case otherFile
+  /// It has another hard link.
+  case otherNames
+  /// Another program has it open, or has just opened it.
+  case open
+  /// Whether another program has it open cannot be found out here.
+  case writersUnknown(SystemError)
+
+  // Its removal
+  /// The directory that it was to be moved into cannot be used.
+  case unusableDirectory(LocalPath, SystemError)
+  /// That directory is on another file system.
+  case otherFileSystem(LocalPath)
+  /// That directory has too many files of that name.
+  case noFreeName(LocalPath)
+  /// Another process is removing a recording.
+  case busy
+  /// The removal could not be noted in the state directory.
+  case state(String)
+  /// The file system cannot rename a file without replacing another one.
+  case cannotRename
+  /// The file system refused.
+  case refused(SystemError)
+  /// It was renamed, and could not be renamed back.
+  case leftBehind(LocalPath, SystemError)
+}
+
+extension Presence {
+  /// Why the file stays; nil if GigHive has the recording.
+  package var keptReason: KeptReason? {
+    switch self {
+    case .stored: nil
+    case .absent: .absent
+    case .different: .different
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// Asks GigHive whether it still has a recording, before the file is removed from this machine.
+struct PresenceTask: Sendable {
+  private let recording: StoredRecording
+  private var presence: Presence?
+
+  init(_ recording: StoredRecording) { self.recording = recording }
+
+  func next() -> TaskStep {
+    if let presence { return .finished(.examined(presence)) }
+    // What a cache remembers is no proof (RFC 9111, 5.2.1.4).
+    var request = HTTPRequest(
+      method: "GET", target: recording.base.appending(GigHiveAPI.recording(recording.assetID)),
+      fields: [Field("Cache-Control", "no-cache")])
+    // Only the server that has confirmed the recording can say that it still has it.
+    request.isConfidential = true
+    return .ask(request)
+  }
+
+  mutating func receive(_ answer: Answer) throws(UploadError) {
+    switch Verdict.ofRecording(answer) {
+    case .gigHive(.recording(let checksum?, let size?)):
+      let isSame = ASCII.lowercased(checksum) == recording.sha256 && size == recording.size
+      presence = isSame ? .stored : .different
+    case .gigHive(.absent): presence = .absent
+    case .gigHive, .tus, .somebodyElse:
+      if answer.isSuccess { throw .unconfirmed(status: answer.status) }
+      guard answer.status != 404, answer.status != 410 else { throw .notFromServer(status: answer.status) }
+      throw answer.refusal
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import CShims
+import UploadCore
+
+/// Removes one delivered recording from this machine, unless anything speaks against it.
+///
+/// The recording is renamed before it is removed. So what is removed is certainly the open file that was checked, and who opens the
+/// path from then on finds nothing, or a new recording.
+struct FileRemoval {
+  private let file: SourceFile
+  private let path: LocalPath
+  private let entry: RemovalEntry
+  private let after: AfterDelivery
+  private let directory: StateDirectory
+
+  /// - Parameters:
+  ///   - file: open since before its content was compared with what was delivered.
+  ///   - record: its delivery, synced.
+  init(_ file: SourceFile, _ record: UploadRecord, _ after: AfterDelivery, in directory: StateDirectory) {
+    self.file = file
+    self.after = after
+    self.directory = directory
+    path = LocalPath(bytes: record.path)
+    entry = RemovalEntry(
+      id: record.id, path: path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
+  }
+
+  /// Everything that can be checked before the server is asked.
+  func check() throws(KeptReason) {
+    try checkFile()
+    if case .move(let target) = after.action { try check(target) }
+  }
+
+  /// Removes or moves the file, and what describes it (`FILE.upload`).
+  /// - Returns: where it is now; nil if it is gone.
+  func run() throws(KeptReason) -> LocalPath? {
+    try check()
+    let hasLease = try beginLease()
+    defer { if hasLease { shim_end_lease(file.descriptor) } }
+    try checkFile()
+    let journal = try beginJournal()
+    let hidden = entry.privatePath
+    let result = shim_rename_to_free(path.cString ?? [0], hidden.cString ?? [0])
+    guard result == 0 else {
+      journal.end()
+      throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
+    }
+    do throws(KeptReason) {
+      try checkHidden(hasLease: hasLease)
+      let moved = try finish(hidden)
+      journal.end()
+      return moved
+    } catch {
+      switch HiddenRecording.restore(entry) {
+      case .failed(let cause): throw .leftBehind(hidden, cause)
+      // The next start restores it.
+      case .waiting: throw error
+      case .restored(let other) where other != path:
+        directory.warn(
+          PrintableText.line(other.text) + " is the new name of " + PrintableText.line(path.text)
+            + ", because there is another file of that name by now.")
+      case .nothing, .restored: break
+      }
+      journal.end()
+      throw error
+    }
+  }
+
+  private func beginJournal() throws(KeptReason) -> RemovalJournal {
+    let until = shim_monotonic_milliseconds() + Limits.removalLockMilliseconds
+    repeat {
+      do throws(StateError) {
+        if let journal = try RemovalJournal.open(in: directory) {
+          try journal.begin(entry)
+          return journal
+        }
+      } catch { throw .state(error.problem) }
+      // Another process renames and removes a file, which only its disk delays.
+      var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
+      _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
+    } while shim_monotonic_milliseconds() < until
+    throw .busy
+  }
+
+  // MARK: Checks
+
+  private func checkFile() throws(KeptReason) {
+    var status = try openStatus()
+    guard status.links <= 1 else { throw .otherNames }
+    let named = shim_entry_status(path.cString ?? [0], &status)
+    guard named == 0 else { throw .refused(SystemError(result: named)) }
+    guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
+    do throws(FileError) {
+      guard try !file.verifyUnchanged() else { throw .rewritten }
+    } catch { throw error.isChange ? .changed : .unreadable(error.message) }
+  }
+
+  /// The directory to move it to must be there already, because a mount point that is empty is no place for recordings.
+  private func check(_ target: LocalPath) throws(KeptReason) {
+    var status = shim_file_status()
+    let result = shim_path_status(target.cString ?? [0], &status)
+    guard result == 0 else { throw .unusableDirectory(target, SystemError(result: result)) }
+    guard Int(status.kind) == SHIM_KIND_DIRECTORY else {
+      throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
+    }
+    guard status.device == file.device else { throw .otherFileSystem(target) }
+  }
+
+  private func beginLease() throws(KeptReason) -> Bool {
+    let result = shim_begin_lease(file.descriptor)
+    if result == 0 { return true }
+    if -result == SHIM_EAGAIN { throw .open }
+    guard after.trustsSettle else { throw .writersUnknown(SystemError(result: result)) }
+    return false
+  }
+
+  /// Renaming has changed the status time, but nothing else may have changed.
+  private func checkHidden(hasLease: Bool) throws(KeptReason) {
+    let status = try openStatus()
+    guard let named = HiddenRecording.entryStatus(entry.privatePath), named.isSameFile(as: status) else {
+      throw .otherFile
+    }
+    guard status.links <= 1 else { throw .otherNames }
+    do throws(FileError) { _ = try file.verifyUnchanged() } catch {
+      throw error.isChange ? .changed : .unreadable(error.message)
+    }
+    // Last: who has found the file by its path before it was renamed, and opens it now, ends the lease.
+    if hasLease, shim_holds_lease(file.descriptor) == 0 { throw .open }
+  }
+
+  private func openStatus() throws(KeptReason) -> shim_file_status {
+    var status = shim_file_status()
+    let result = shim_file_status_of(file.descriptor, &status)
+    guard result == 0 else { throw .unreadable(SystemError(result: result).text + ".") }
+    return status
+  }
+
+  // MARK: The end
+
+  private func finish(_ hidden: LocalPath) throws(KeptReason) -> LocalPath? {
+    var moved: LocalPath?
+    switch after.action {
+    case .keep: preconditionFailure("a recording to keep")
+    case .delete:
+      let result = shim_unlink(hidden.cString ?? [0])
+      guard result == 0 else { throw .refused(SystemError(result: result)) }
+    case .move(let target):
+      let name = target.appendingName(Array(path.lastComponentBytes))
+      do throws(SystemError) { moved = try HiddenRecording.rename(hidden, toFreeNameLike: name) } catch {
+        switch error.code {
+        case SHIM_EEXIST: throw .noFreeName(target)
+        case SHIM_EXDEV: throw .otherFileSystem(target)
+        default: throw .refused(error)
+        }
+      }
+      _ = shim_sync_directory(target.cString ?? [0])
+    }
+    finishSidecar(moved)
+    _ = shim_sync_directory(path.directory.cString ?? [0])
+    return moved
+  }
+
+  /// The file that describes the recording goes with it, unless a new recording has its name already.
+  private func finishSidecar(_ moved: LocalPath?) {
+    let ending = FileSelection.sidecarEnding.utf8
+    let sidecar = LocalPath(bytes: path.bytes + ending)
+    guard let status = HiddenRecording.entryStatus(sidecar), Int(status.kind) == SHIM_KIND_REGULAR,
+      HiddenRecording.entryStatus(path) == nil
+    else { return }
+    var result: Int32
+    if let moved {
+      let target = LocalPath(bytes: moved.bytes + ending)
+      result = shim_rename_to_free(sidecar.cString ?? [0], target.cString ?? [0])
+    } else {
+      result = shim_unlink(sidecar.cString ?? [0])
+    }
+    if result != 0 {
+      directory.warn(
+        PrintableText.line(sidecar.text) + " could not be removed along with its recording: "
+          + SystemError(result: result).text + ".")
+    }
+  }
+}

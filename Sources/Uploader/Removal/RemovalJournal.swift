@@ -1,0 +1,98 @@
+import CShims
+import UploadCore
+
+/// The file `removals` of a state directory, locked: one removal at a time, whichever process it is. A line of it is synced before the
+/// recording is renamed, and cut off when the removal has ended.
+final class RemovalJournal {
+  private static let name = "removals"
+
+  private let directory: StateDirectory
+  private let lock: StateLock
+  /// The length without the entry of this process, in bytes.
+  private var length: Int64
+
+  private init(_ directory: StateDirectory, _ lock: StateLock, length: Int64) {
+    self.directory = directory
+    self.lock = lock
+    self.length = length
+  }
+
+  /// - Returns: nil if another process is removing a recording.
+  static func open(in directory: StateDirectory) throws(StateError) -> RemovalJournal? {
+    guard let lock = try directory.lock(file: directory.file(name), isName: true) else { return nil }
+    var status = shim_file_status()
+    let result = shim_file_status_of(lock.descriptor, &status)
+    guard result == 0 else { throw .unusable(directory.file(name), SystemError(result: result)) }
+    return RemovalJournal(directory, lock, length: status.size)
+  }
+
+  /// Notes what is about to be removed, so that it survives a power cut.
+  func begin(_ entry: RemovalEntry) throws(StateError) {
+    // After a line that a power cut has torn.
+    let line = [ASCII.lineFeed] + entry.encoded(crc32: { shim_crc32($0, $0.count) })
+    guard length + Int64(line.count) <= Int64(Limits.removalJournalLength) else {
+      throw failure(SystemError(code: SHIM_EFBIG))
+    }
+    var result = shim_write_at(lock.descriptor, line, line.count, length)
+    if result == 0 { result = shim_sync(lock.descriptor) }
+    // The file may be new.
+    if result == 0 { result = shim_sync_directory(directory.path.cString ?? [0]) }
+    guard result == 0 else {
+      end()
+      throw failure(SystemError(result: result))
+    }
+  }
+
+  /// The recording has one of its names again, or is gone. If this is lost in a power cut, the next start finds nothing to undo.
+  func end() { _ = shim_set_length(lock.descriptor, length) }
+
+  private func failure(_ error: SystemError) -> StateError {
+    .unusable(directory.file(RemovalJournal.name), error)
+  }
+
+  // MARK: The next start
+
+  /// Whether there may be something to recover. In general the file is empty, or there is none.
+  static func hasEntries(in path: LocalPath) -> Bool {
+    var status = shim_file_status()
+    return shim_path_status(path.appendingName(Array(name.utf8)).cString ?? [0], &status) == 0 && status.size > 0
+  }
+
+  /// Undoes removals that were interrupted: the recordings get their names back.
+  static func recover(in directory: StateDirectory) {
+    // While another process holds the lock, it is not interrupted.
+    guard let journal = try? open(in: directory) else { return }
+    guard
+      let bytes = try? IndexFile.read(journal.lock.descriptor, Limits.removalJournalLength, at: 0)
+    else { return }
+    var isSettled = true
+    for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {
+      let privatePath = PrintableText.line(entry.privatePath.text)
+      switch HiddenRecording.restore(entry) {
+      case .nothing: break
+      case .waiting: isSettled = false
+      case .restored(let path):
+        directory.warn("an interrupted removal was undone: " + PrintableText.line(path.text) + " is back.")
+      case .failed(let error):
+        directory.warn(
+          privatePath + " is " + PrintableText.line(entry.path.text)
+            + ", whose removal was interrupted; it could not be renamed back: " + error.text + ".")
+        isSettled = false
+      }
+    }
+    guard isSettled else { return }
+    journal.length = 0
+    journal.end()
+  }
+}
+
+extension StateDirectory {
+  /// Undoes removals of recordings that a power cut or a kill has interrupted. In general that costs one system call.
+  /// - Parameters:
+  ///   - path: the state directory.
+  ///   - warn: called for each recording that has its name back, or cannot get it back.
+  package static func recoverRemovals(at path: LocalPath, warn: @escaping (String) -> Void) {
+    guard RemovalJournal.hasEntries(in: path), let directory = try? StateDirectory(path, warn: warn) else { return }
+    RemovalJournal.recover(in: directory)
+  }
+}

@@ -1,0 +1,80 @@
+import CShims
+import UploadCore
+
+/// Removing recordings from this machine that were delivered earlier.
+extension Uploader {
+  /// Removes the file of a delivered recording from this machine, if it is certainly the file that was delivered, the server still has
+  /// it, and nobody uses it.
+  /// - Parameters:
+  ///   - record: its record, which must be locked.
+  ///   - isForGigHive: whether it was delivered to a GigHive.
+  ///   - isDryRun: checks everything, and removes nothing.
+  /// - Returns: where the file is now; nil if it is gone, or would be.
+  package func removeFile(
+    of record: UploadRecord, _ after: AfterDelivery, isForGigHive: Bool, isDryRun: Bool, in directory: StateDirectory,
+    cancellation: Cancellation
+  ) throws(KeptReason) -> LocalPath? {
+    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
+    let path = LocalPath(bytes: record.path)
+    let file: SourceFile
+    // Not through a link: what is removed must be the recording itself.
+    do throws(FileError) {
+      file = try SourceFile.open(path, limit: Limits.fileSize, isFound: true)
+    } catch { throw .unreadable(error.message) }
+    let removal = FileRemoval(file, record, after, in: directory)
+    try removal.check()
+    guard isForGigHive || after.trustsServer else { throw .serverCannotTell }
+    let stored = isForGigHive ? StoredRecording(record) : nil
+    if isForGigHive, stored == nil { throw .incompleteRecord }
+    try proveContent(of: file, record, cancellation)
+    if let stored { try examine(stored, cancellation) }
+    return isDryRun ? nil : try removal.run()
+  }
+
+  private func examine(_ stored: StoredRecording, _ cancellation: Cancellation) throws(KeptReason) {
+    let presence: Presence
+    do throws(RemovalError) { presence = try examine(stored, cancellation: cancellation) } catch {
+      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error.problem)
+    }
+    if let reason = presence.keptReason { throw reason }
+  }
+
+  /// Proves that the file has the content that was delivered: by its status time, or else by its SHA-256.
+  private func proveContent(
+    of file: SourceFile, _ record: UploadRecord, _ cancellation: Cancellation
+  ) throws(KeptReason) {
+    let space = slots.first.buffers
+    space.clear()
+    let hasStableInodes = shared.fileSystems.hasStableInodes(file)
+    do throws(UploadError) {
+      let identity = try file.identity(using: space.ring.writableRun, hasStableInodes: hasStableInodes)
+      guard identity.change(since: record.identity) == nil else { throw .file(file.path, .rewritten) }
+      let isUntouched = record.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
+      if isUntouched, identity.isSameFile(as: record.identity) { return }
+      // Without a known SHA-256, size, time and both ends must do, as they do for recognizing a delivery.
+      guard let sha256 = record.sha256 else { return }
+      let digest = try Digest(.sha256)
+      var offset: Int64 = 0
+      while offset < file.size {
+        if cancellation.isCancelled { throw .cancelled(hasSentAll: false) }
+        let run = UnsafeMutableRawBufferPointer(rebasing: space.ring.writableRun.prefix(space.runLength))
+        let count: Int
+        do throws(FileError) { count = try file.read(into: run, at: offset) } catch { throw .file(file.path, error) }
+        digest.update(UnsafeRawBufferPointer(rebasing: run[..<count]))
+        offset += Int64(count)
+      }
+      guard try digest.finishInHex() == sha256 else { throw .file(file.path, .rewritten) }
+    } catch { throw KeptReason(reading: error) }
+  }
+}
+
+extension KeptReason {
+  fileprivate init(reading error: UploadError) {
+    self =
+      switch error {
+      case .file(_, let error): error.isChange ? .changed : .unreadable(error.message)
+      case .cancelled: .interrupted
+      default: .unreadable(error.problem)
+      }
+  }
+}

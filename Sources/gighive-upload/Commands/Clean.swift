@@ -1,0 +1,202 @@
+import CShims
+import Uploader
+
+/// `gighive-upload clean DIR... --keep-free SIZE`: removes the files of the oldest deliveries until enough space is free.
+enum Clean {
+  static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
+    let common = try CommonArguments(options)
+    guard !operands.isEmpty else { throw UsageError("give at least one directory.") }
+    guard let wanted = try options.last(where: { $0.option == .keepFree })?.size() else {
+      throw UsageError("give the space to keep free: --keep-free SIZE.")
+    }
+    if let ceiling = try options.last(where: { $0.option == .maxMemory })?.size() {
+      guard MemoryCeiling.set(ceiling, isJSON: common.isJSON) else { return ExitCode.memoryCeiling }
+    }
+    let report = Report(common, progress: .none)
+    guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
+    let cancellation = SignalCancellation.begin()
+    var exitCode = ExitCode.delivered
+    for directory in operands {
+      let code = free(wanted, in: directory, options, common, report, cancellation)
+      if exitCode == ExitCode.delivered { exitCode = code }
+    }
+    return exitCode
+  }
+
+  private static func free(
+    _ wanted: Int64, in directory: LocalPath, _ options: [GivenOption], _ common: CommonArguments, _ report: Report,
+    _ cancellation: Cancellation
+  ) -> Int32 {
+    guard let place = CleanedDirectory(directory) else {
+      report.failed(
+        directory, PrintableText.line(directory.text) + " is not a directory, or cannot be examined.",
+        exitCode: ExitCode.inputFile)
+      return ExitCode.inputFile
+    }
+    let freeBefore = place.free()
+    if freeBefore >= wanted { return ExitCode.delivered }
+    common.recoverRemovals(report)
+    guard let records = Records(common, report) else { return ExitCode.stateDirectory }
+    let remover = Remover(options, records, report, cancellation)
+    let walk = records.directory.walkDeliveries { place.contains($0) }
+    // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
+    func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
+    do throws(StateError) {
+      while free() < wanted, let record = try walk.next() {
+        Console.awaitAdmission(cancellation)
+        if cancellation.isCancelled { break }
+        try remover.remove(record)
+      }
+    } catch { return Records.fail(error, report) }
+    let free = free()
+    report.say(
+      String(remover.count) + (remover.count == 1 ? " file" : " files")
+        + (remover.isDryRun ? " would be removed; " : " removed; ") + SizeText.short(free)
+        + (remover.isDryRun ? " would be free." : " are free."))
+    if free >= wanted { return ExitCode.delivered }
+    let name = PrintableText.line(directory.text)
+    if cancellation.isCancelled {
+      let code = ExitCode.interruptedBase + shim_signal_received()
+      report.failed(directory, name + ": interrupted before enough space was free.", exitCode: code)
+      return code
+    }
+    report.failed(
+      directory,
+      name + ": only " + SizeText.short(free) + " of " + SizeText.short(wanted)
+        + " are free, and no other delivered recording can be removed.", exitCode: ExitCode.notEnoughSpace)
+    return ExitCode.notEnoughSpace
+  }
+}
+
+/// A directory whose file system is to have free space.
+private final class CleanedDirectory {
+  private let path: LocalPath
+  private let device: UInt64
+  /// The last directory of a record, and whether it is below this one.
+  private var last: (directory: LocalPath, isBelow: Bool)?
+
+  /// - Returns: nil if it is no directory, or cannot be examined.
+  init?(_ directory: LocalPath) {
+    var status = shim_file_status()
+    guard let path = CleanedDirectory.realPath(of: directory), let name = path.cString,
+      shim_path_status(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, shim_free_space(name) >= 0
+    else { return nil }
+    self.path = path
+    device = status.device
+  }
+
+  /// In bytes; 0 if the file system does not say any more.
+  func free() -> Int64 { max(0, shim_free_space(path.cString ?? [0])) }
+
+  /// Whether the record's file is there, below this directory and on its file system.
+  func contains(_ record: UploadRecord) -> Bool {
+    let file = LocalPath(bytes: record.path)
+    let directory = file.directory
+    if last?.directory != directory {
+      last = (directory, CleanedDirectory.realPath(of: directory).map { isAbove($0) } ?? false)
+    }
+    guard last?.isBelow ?? false else { return false }
+    var status = shim_file_status()
+    return shim_entry_status(file.cString ?? [0], &status) == 0 && status.device == device
+  }
+
+  private func isAbove(_ other: LocalPath) -> Bool {
+    let root = path.bytes.last == ASCII.slash ? path.bytes : path.bytes + [ASCII.slash]
+    return other == path || other.bytes.starts(with: root)
+  }
+
+  private static func realPath(of path: LocalPath) -> LocalPath? {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    guard let name = path.cString, shim_real_path(name, &buffer, buffer.count) == 0 else { return nil }
+    return LocalPath(cString: buffer)
+  }
+}
+
+/// Removes files of delivered recordings, one after the other.
+private final class Remover {
+  /// A server, with the options for it.
+  private struct Server: Equatable {
+    let origin: String
+    let options: [GivenOption]
+
+    static func == (one: Server, other: Server) -> Bool {
+      one.origin == other.origin
+        && one.options.elementsEqual(other.options) { $0.option == $1.option && $0.argument == $1.argument }
+    }
+  }
+
+  let isDryRun: Bool
+  private(set) var count = 0
+  private(set) var removedBytes: Int64 = 0
+  private let after: AfterDelivery
+  private let options: [GivenOption]
+  private let records: Records
+  private let report: Report
+  private let cancellation: Cancellation
+  private var last: (server: Server, uploader: Uploader)?
+  /// Servers that did not answer are not asked about each recording.
+  private var silent: [Server] = []
+
+  init(_ options: [GivenOption], _ records: Records, _ report: Report, _ cancellation: Cancellation) {
+    self.options = options
+    self.records = records
+    self.report = report
+    self.cancellation = cancellation
+    isDryRun = options.contains { $0.option == .dryRun }
+    after = AfterDelivery(
+      .delete, trustsServer: options.contains { $0.option == .trustServer },
+      trustsSettle: options.contains { $0.option == .trustSettle })
+  }
+
+  /// Removes the file, or reports why it is kept.
+  func remove(_ known: UploadRecord) throws(StateError) {
+    // Another process is working on it.
+    guard let lock = try records.directory.lock(known.id) else { return }
+    defer { withExtendedLifetime(lock) {} }
+    defer { records.directory.removeLock(known.id) }
+    // Read again under the lock: another process may have changed it.
+    guard let record = try records.directory.current(known.id), record.phase == .delivered, !record.isBeingDeleted,
+      let endpoint = try? TargetURI(record.endpoint)
+    else { return }
+    let file = LocalPath(bytes: record.path)
+    let server: Server
+    let uploader: Uploader
+    do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
+      report.kept(file, error.message, upload: record.id)
+      return
+    }
+    if silent.contains(server) { return }
+    do throws(KeptReason) {
+      _ = try uploader.removeFile(
+        of: record, after, isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun,
+        in: records.directory, cancellation: cancellation)
+    } catch {
+      if case .unanswered = error { silent.append(server) }
+      report.kept(file, error.explanation, upload: record.id)
+      return
+    }
+    count += 1
+    removedBytes += record.identity.size
+    if isDryRun {
+      report.wouldRemove(record)
+    } else {
+      report.removed(file, to: nil, upload: record.id, assetID: record.assetID)
+    }
+  }
+
+  /// The server of a recording, with the options that its upload was started with, and who asks it.
+  private func server(
+    for record: UploadRecord, _ endpoint: TargetURI
+  ) throws(UsageError) -> (Server, Uploader) {
+    var common = CommonArguments()
+    var own: [GivenOption] = []
+    for given in StoredOptions.options(in: record.note, with: options) where try common.apply(given) {
+      own.append(given)
+    }
+    let server = Server(origin: endpoint.origin, options: own)
+    if let last, last.server == server { return last }
+    let uploader = Uploader(try common.configuration(for: endpoint, report))
+    last = (server, uploader)
+    return (server, uploader)
+  }
+}

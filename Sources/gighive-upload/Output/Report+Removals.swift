@@ -1,0 +1,55 @@
+import Uploader
+
+/// What became of files that were delivered.
+extension Report {
+  /// Reports a file that was removed from this machine.
+  /// - Parameter target: where it is now; nil if it is gone.
+  func removed(_ file: LocalPath, to target: LocalPath?, upload: String?, assetID: Int64?) {
+    if isJSON {
+      var line = event("removed", upload: upload, file: file.absolute ?? file)
+      if let assetID { line.add("asset_id", assetID) }
+      if let target { line.add(file: target, as: "to") }
+      line.add("exit_code", Int64(ExitCode.delivered))
+      return Console.out(line.finished())
+    }
+    let name = PrintableText.line(file.lastComponent)
+    say(name + (target.map { ": moved to " + PrintableText.line($0.text) + "." } ?? ": removed from this machine."))
+  }
+
+  /// Reports a file that was delivered, and not removed although it was to be.
+  func kept(_ file: LocalPath, _ reason: String, upload: String?) {
+    let message = PrintableText.line(file.lastComponent) + " was kept: " + reason
+    if isJSON {
+      var line = event("kept", upload: upload, file: file.absolute ?? file)
+      line.add("message", message)
+      Console.out(line.finished())
+    }
+    if !isJSON || !isQuiet { warn(message) }
+  }
+
+  /// Reports a file that would be removed.
+  func wouldRemove(_ record: UploadRecord) {
+    let file = LocalPath(bytes: record.path)
+    if isJSON {
+      var line = event("would_remove", upload: record.id, file: file)
+      line.add("total", record.identity.size)
+      line.add("exit_code", Int64(ExitCode.delivered))
+      return Console.out(line.finished())
+    }
+    say(PrintableText.line(file.text) + ": would be removed (" + SizeText.short(record.identity.size) + ").")
+  }
+}
+
+extension KeptReason {
+  /// Why the file was kept, and what to do about it at the command line.
+  var explanation: String { commandAdvice.map { text + " " + $0 } ?? text }
+
+  private var commandAdvice: String? {
+    switch self {
+    case .serverCannotTell: "--trust-server removes it without asking."
+    case .writersUnknown: "--trust-settle removes it if it has not changed since its delivery."
+    case .otherFileSystem: "Choose a directory on the file system of the recordings."
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,493 @@
+"""`--after`: a delivered file is removed from this machine only if nothing speaks against it."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from program import wait_until
+from records import only_record, records
+from test_state import be_nobody, root
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, stop
+
+DELETE = ["--after", "delete"]
+
+
+def names(directory) -> set[str]:
+    """What is in a directory, hidden names too."""
+    return {entry.name for entry in os.scandir(directory)}
+
+
+def kept(result, file, *words):
+    """The result of an upload whose file stays, and is told why."""
+    assert result.code == 0, result
+    assert f"{file.name} was kept: " in result.err and all(word in result.err for word in words), result
+    assert file.exists() and not any(name.startswith(".gighive") for name in names(file.parent))
+    return True
+
+
+@pytest.mark.parametrize("way", [[], TUS])
+def test_a_file_is_deleted_once_the_server_says_that_it_has_it(any_hive, program, recording, way):
+    stub, file = any_hive(), recording()
+    content = file.read_bytes()
+    result = program.send(stub, file, *way, *DELETE, "--progress", "none")
+    assert result.code == 0 and "gig.mp4: removed from this machine." in result.out and not result.err, result
+    assert names(file.parent).isdisjoint({"gig.mp4"}) and not any("gighive" in name for name in names(file.parent))
+    assert [stored.size for stored in stub.recordings] == [len(content)]
+    (asked,) = of_kind(stub, "asset")
+    assert (asked.method, asked.target) == ("GET", "/api/uploads/1") and asked.header("Cache-Control") == "no-cache"
+    assert kinds(stub)[-1] == "asset"
+    assert only_record(program).phase == "delivered" and (program.state / "removals").read_bytes() == b""
+
+
+def test_a_file_is_kept_unless_something_else_is_said(hive, program, recording):
+    stub = hive()
+    for number, options in enumerate([[], ["--after", "keep"]]):
+        file = recording(name=f"{number}.mp4")
+        assert program.send(stub, file, *options).code == 0
+        assert file.exists()
+    assert of_kind(stub, "asset") == [] and not (program.state / "removals").exists()
+
+
+@pytest.mark.parametrize(("fault", "words"), [
+    ("asset/vanish", "no longer has it"),
+    ("asset/somebody-else=404", "not certain"),
+    ("asset/somebody-else=200", "not certain"),
+    ("asset/wrong-checksum", "something else"),
+    ("asset/wrong-size", "something else"),
+    ("asset/status=401", "401"),
+    ("asset/status=503", "503"),
+    ("asset/lose-answer", "not certain"),
+    ("asset/http-redirect=307:http://127.0.0.1:9/elsewhere", "redirects"),
+])
+def test_a_file_stays_unless_gighive_proves_that_it_has_it(hive, program, recording, fault, words):
+    stub, file = hive(fault), recording()
+    assert kept(program.send(stub, file, *DELETE), file, words)
+    assert only_record(program).phase == "delivered"
+
+
+def test_json_says_what_became_of_each_file(hive, program, recording, tmp_path):
+    (tmp_path / "sent").mkdir()
+    stub, one, two, three = hive(), recording(name="1.mp4"), recording(name="2.mp4"), recording(name=b"caf\xe9.mp4")
+    os.link(two, tmp_path / "other")
+    result = program.send(stub, one, two, three, "--json", "--after", f"move={tmp_path}/sent").check()
+    told = [event for event in result.events if event["event"] in ("delivered", "removed", "kept")]
+    assert [event["event"] for event in told] == ["delivered", "removed", "delivered", "kept", "delivered", "removed"]
+    removed, kept = told[1], told[3]
+    assert removed["to"] == str(tmp_path / "sent" / "1.mp4") and removed["asset_id"] == 1 and removed["id"] == told[0]["id"]
+    assert kept["file"] == str(two) and "hard link" in kept["message"]
+    assert told[5]["to_percent"].endswith("/sent/caf%E9.mp4")
+
+
+def test_a_hard_link_protects_a_file(hive, program, recording, tmp_path):
+    file = recording()
+    os.link(file, tmp_path / "second name")
+    assert kept(program.send(hive(), file, *DELETE), file, "hard link")
+
+
+@pytest.mark.parametrize("mode", ["ab", "rb"])
+def test_a_file_that_is_open_elsewhere_stays(hive, program, recording, mode):
+    file = recording()
+    with open(file, mode):
+        assert kept(program.send(hive(), file, *DELETE), file, "open")
+
+
+def test_a_link_is_not_removed_nor_what_it_leads_to(hive, program, recording, tmp_path):
+    file, link = recording(), tmp_path / "link.mp4"
+    link.symlink_to(file)
+    assert kept(program.send(hive(), link, *DELETE), link, "link")
+    assert file.exists()
+
+
+def change(file):
+    with open(file, "ab") as stream:
+        stream.write(b"x")
+
+
+def rewrite(file):
+    status = os.stat(file)
+    with open(file, "r+b") as stream:
+        stream.write(b"x")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replace(file):
+    content, status = file.read_bytes(), os.stat(file)
+    file.rename(file.with_suffix(".old"))
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize("what", [change, rewrite, replace])
+def test_a_file_that_changes_while_the_server_is_asked_stays(hive, program, recording, what):
+    stub, file = hive("asset/delay-answer=2"), recording()
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    what(file)
+    content = file.read_bytes()
+    assert kept(running.wait(), file)
+    assert file.read_bytes() == content
+
+
+def test_a_file_that_is_gone_by_then_is_no_error(hive, program, recording):
+    stub, file = hive("asset/delay-answer=2"), recording()
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    file.unlink()
+    result = running.wait()
+    assert result.code == 0 and "gig.mp4 was kept: No such file" in result.err, result
+
+
+def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hive, program, recording):
+    stub, file = hive("asset/silent"), recording()
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    running.signal(signal.SIGTERM)
+    assert kept(running.wait(), file, "interrupted")
+    assert only_record(program).phase == "delivered"
+
+
+@pytest.mark.parametrize("options", [["-j", "4"], [*TUS, "-j", "1"]])
+def test_several_at_a_time_are_all_removed(any_hive, program, recording, tmp_path, options):
+    """With tus, those that wait for finalize have left their places to the next ones."""
+    stub = any_hive("finalize/delay-answer=1")
+    files = [recording(name=f"{number}.mp4") for number in range(8)]
+    result = program.send(stub, *files, *options, *DELETE, "--json").check()
+    kinds = [event["event"] for event in result.events if event["event"] in ("delivered", "removed", "kept")]
+    assert kinds == ["delivered", "removed"] * 8 and len(stub.recordings) == 8
+    assert not any(file.exists() for file in files)
+
+
+def test_what_is_skipped_is_not_removed(hive, program, recording):
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    result = program.send(stub, file, *DELETE)
+    assert result.code == 0 and "skipped" in result.out and file.exists(), result
+    assert of_kind(stub, "asset") == []
+
+
+def test_a_failed_upload_removes_nothing(hive, program, recording):
+    stub, file = hive("multipart/status=400"), recording()
+    assert program.send(stub, file, *DELETE).code == 7
+    assert file.exists() and of_kind(stub, "asset") == []
+
+
+def test_what_the_server_had_already_counts_as_delivered(hive, program, recording):
+    stub, file = hive(), recording()
+    copy = recording(name="copy.mp4", content=file.read_bytes())
+    assert program.send(stub, file).code == 0
+    result = program.send(stub, copy, "--again", *DELETE)
+    assert result.code == 0 and not copy.exists() and file.exists(), result
+
+
+def test_a_delivery_that_could_not_be_recorded_removes_nothing(hive, program, recording, tmp_path):
+    state = tmp_path / "full"
+    state.write_text("no directory")
+    file = recording()
+    result = program.send(hive(), file, *DELETE, "--state-dir", state)
+    assert result.code in (0, 13) and file.exists(), result
+
+
+def test_other_servers_must_be_trusted(hive, program, recording):
+    stub, file = hive(), recording()
+    result = program.post(stub, file, *DELETE)
+    assert kept(result, file, "not GigHive", "--trust-server")
+    other = recording(name="other.mp4")
+    result = program.post(stub, other, *DELETE, "--trust-server")
+    assert result.code == 0 and not other.exists(), result
+    assert of_kind(stub, "asset") == []
+
+
+def test_a_sidecar_goes_with_its_recording(hive, program, recording, tmp_path):
+    (tmp_path / "sent").mkdir()
+    one, two = recording(name="1.mp4"), recording(name="2.mp4")
+    for file in (one, two):
+        (tmp_path / f"{file.name}.upload").write_text("label = From its file\n")
+    stub = hive()
+    assert program.send(stub, one, *DELETE).code == 0
+    assert program.send(stub, two, "--after", f"move={tmp_path}/sent").code == 0
+    assert names(tmp_path) == {"sent"} and names(tmp_path / "sent") == {"2.mp4", "2.mp4.upload"}
+
+
+# Moving
+
+
+def test_a_moved_file_keeps_its_name_and_replaces_nothing(hive, program, recording, tmp_path):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    stub, contents = hive(), []
+    for number in range(3):
+        file = recording(name="REC1.mp4")
+        contents.append(file.read_bytes())
+        assert program.send(stub, file, "--after", "move=sent", cwd=tmp_path).code == 0
+        assert not file.exists()
+    assert [(sent / name).read_bytes() for name in ("REC1.mp4", "REC1.1.mp4", "REC1.2.mp4")] == contents
+    assert len(stub.recordings) == 3
+
+
+def test_the_directory_must_be_there(hive, program, recording, tmp_path):
+    stub, file = hive(), recording()
+    for target in ("missing", file.name):
+        result = program.send(stub, file, "--after", f"move={tmp_path / target}")
+        assert result.code == 2 and "not a directory" in result.err and stub.requests == [], result
+    assert names(tmp_path) == {file.name}
+
+
+def test_nothing_is_copied_to_another_file_system(hive, program, recording, tmp_path):
+    if os.stat("/dev/shm").st_dev == os.stat(tmp_path).st_dev:
+        pytest.fail("/dev/shm should be another file system")
+    file = recording()
+    stub = hive()
+    assert kept(program.send(stub, file, "--after", "move=/dev/shm"), file, "another file system")
+    assert file.name not in names("/dev/shm")
+    assert of_kind(stub, "asset") == []
+
+
+@pytest.mark.parametrize("how", ["", "remove", "move", "move=", "Delete"])
+def test_another_word_is_a_usage_error(hive, program, recording, how):
+    stub = hive()
+    result = program.send(stub, recording(), "--after", how)
+    assert result.code == 2 and "keep, delete or move=DIR" in result.err and stub.requests == [], result
+
+
+# Resuming
+
+
+def test_resume_does_what_send_was_told(program, hive, recording, tmp_path):
+    stub, file = hive(), recording(6_000_000)
+    (tmp_path / "sent").mkdir()
+    stop(program, stub, file, "--after", "move=sent", cwd=tmp_path)
+    assert program.run("resume", "--all", env=PASSWORD, cwd="/").code == 0
+    assert not file.exists() and names(tmp_path / "sent") == {file.name}
+
+
+def test_resume_can_be_told_something_else_for_this_run(program, hive, recording):
+    stub, file = hive(), recording(6_000_000)
+    stop(program, stub, file, *DELETE)
+    assert program.run("resume", "--all", "--after", "keep", env=PASSWORD).code == 0
+    assert file.exists() and is_delivered(stub, file)
+
+
+def test_a_configuration_file_can_say_it(program, hive, recording, tmp_path):
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "sent").mkdir()
+    (tmp_path / "conf" / "upload.conf").write_text("after = move=sent\n")
+    file = recording()
+    assert program.send(hive(), file, "--config", tmp_path / "conf" / "upload.conf").code == 0
+    assert names(tmp_path / "conf" / "sent") == {file.name}
+
+
+# Power cuts and kills
+
+
+CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
+
+
+def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[str]]:
+    """The exit code of an upload with a new state directory, and its calls."""
+    program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
+    log = program.state_home / "calls"
+    arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
+    done = subprocess.run(
+        [*trace, *arguments], env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
+    return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
+
+
+def each_call_of_a_removal(program, stub, recording, sent, how: str, fault: str, code: int):
+    """Lets each call of a removal go wrong once, each with a file of its own. Gives the call, the file and its content."""
+    options = ["--after", "delete" if how == "delete" else f"move={sent}"]
+    worked, calls = traced(program, stub, recording(name="sample.mp4"), *options)
+    assert worked == 0
+    first = next(number for number, call in enumerate(calls) if "F_SETLEASE, F_WRLCK" in call)
+    kinds = [call.partition("(")[0] for call in calls]
+    for number in range(first, len(calls)):
+        file = recording(name=f"{number}.mp4")
+        content = file.read_bytes()
+        when = kinds[:number + 1].count(kinds[number])
+        ended, _ = traced(program, stub, file, *options, inject=f"inject={kinds[number]}:{fault}:when={when}")
+        assert ended == code, (calls[number], ended)
+        yield calls[number], file, content
+
+
+def is_hidden(directory) -> bool:
+    return any(name.startswith(".gighive-upload-") for name in names(directory))
+
+
+def places(file, sent) -> list:
+    return [place for place in (file, sent / file.name) if place.exists()]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    stub = hive()
+    found = {"hidden": 0, "there": 0, "removed": 0}
+    for call, file, content in each_call_of_a_removal(
+        program, stub, recording, sent, how, "signal=KILL", -signal.SIGKILL):
+        hidden = is_hidden(tmp_path)
+        # The next start puts right what was left.
+        program.send(stub, recording(name="next.mp4")).check()
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
+        journal = program.state / "removals"
+        assert not journal.exists() or journal.read_bytes() == b""
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
+        # What is gone, or somewhere else, was delivered and on the server.
+        assert hashlib.sha256(content).hexdigest() in [stored.sha256 for stored in stub.recordings]
+        found["hidden" if hidden else "there" if file.exists() else "removed"] += 1
+    assert all(found.values()), found
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    kept = 0
+    for call, file, content in each_call_of_a_removal(program, hive(), recording, sent, how, "error=EIO", 0):
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
+        kept += file.exists()
+    assert kept >= 5
+
+
+@contextlib.contextmanager
+def paused_at_the_rename(program, stub, file, *options):
+    """Sends the file, and is entered when the program is about to give it its private name."""
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
+    arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2,fcntl"]
+    with subprocess.Popen(
+        [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
+        cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: log.exists() and re.search(r"F_SETLEASE, F_WRLCK\) += 0", log.read_text()), what="the lease")
+        yield process
+        process.out, process.err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err
+
+
+@pytest.mark.native
+def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, program, recording, tmp_path):
+    file, other = recording(), recording(name="other.mp4", content=b"other")
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        os.replace(other, file)
+    assert "gig.mp4 was kept: its path is a link, or leads to another file" in process.err, process.err
+    assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        with pytest.raises(BlockingIOError):
+            os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+    assert "gig.mp4 was kept: another program has it open." in process.err, process.err
+    assert file.read_bytes() == content and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
+    """It waits for the lease to end, and writes to the file under its own name."""
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
+        time.sleep(0.2)
+        assert writer.poll() is None
+    assert writer.wait(60) == 0
+    assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
+
+
+@root
+def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, shared, tmp_path):
+    """As nobody, without CAP_LEASE, in a directory of nobody's with a file of root's."""
+    stub = hive()
+    home = shared / f"nobody-{os.urandom(4).hex()}"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
+    file = recording(directory=home)
+    file.chmod(0o644)
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot be found out", "--trust-settle")
+    other = recording(name="other.mp4", directory=home)
+    other.chmod(0o644)
+    result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
+    assert result.code == 0 and not other.exists(), result
+
+
+def test_a_name_that_is_taken_by_then_gets_a_number(hive, program, recording, tmp_path):
+    """A recorder used the name again after the kill."""
+    stub, file = hive(), recording(content=b"first")
+    assert program.send(stub, file).code == 0
+    record = only_record(program)
+    file.rename(tmp_path / f".gighive-upload-{record.id}")
+    write_journal(program, record.id, file)
+    file.write_bytes(b"second")
+    result = program.send(stub, file)
+    assert result.code == 0 and "gig.1.mp4 is back" in result.err, result
+    assert file.read_bytes() == b"second" and (tmp_path / "gig.1.mp4").read_bytes() == b"first"
+    assert (program.state / "removals").read_bytes() == b""
+
+
+@pytest.mark.parametrize("damage", ["torn", "flipped", "none"])
+def test_a_damaged_note_renames_nothing(hive, program, recording, tmp_path, damage):
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    record = only_record(program)
+    hidden = tmp_path / f".gighive-upload-{record.id}"
+    hidden.write_bytes(b"hidden")
+    journal = write_journal(program, record.id, tmp_path / "other.mp4")
+    line = journal.read_bytes()
+    journal.write_bytes({"torn": line[:-5], "flipped": b"00" + line[2:], "none": line}[damage])
+    assert program.send(stub, recording(name="next.mp4")).code == 0
+    assert hidden.exists() == (damage != "none") and (tmp_path / "other.mp4").exists() == (damage == "none")
+
+
+def test_a_note_waits_for_its_medium(hive, program, recording, tmp_path):
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    record = only_record(program)
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    (stick / f".gighive-upload-{record.id}").write_bytes(b"hidden")
+    journal = write_journal(program, record.id, stick / "a.mp4")
+    line = journal.read_bytes()
+    stick.rename(tmp_path / "drawer")
+    assert program.send(stub, recording(name="1.mp4"), *DELETE).code == 0
+    assert journal.read_bytes() == line
+    (tmp_path / "drawer").rename(stick)
+    result = program.send(stub, recording(name="2.mp4"), *DELETE)
+    assert result.code == 0 and (stick / "a.mp4").read_bytes() == b"hidden", result
+    assert journal.read_bytes() == b""
+
+
+def write_journal(program, id: str, file):
+    """The note of a removal that was interrupted, as docs/after.md describes it."""
+    text = json.dumps({"id": id, "file": str(file), "device": str(os.stat(file.parent).st_dev)}, separators=(",", ":")).encode()
+    journal = program.state / "removals"
+    journal.write_bytes(b"\n%08x %s\n" % (zlib.crc32(text), text))
+    return journal
+
+
+def test_two_processes_remove_their_files_one_after_the_other(hive, program, recording):
+    """Each takes the lock for a moment; whoever does not get it keeps its file."""
+    stub, files = hive(), [recording(name=f"{number}.mp4") for number in range(6)]
+    runs = [program.start_sending(stub, file, *DELETE) for file in files]
+    results = [run.wait() for run in runs]
+    assert all(result.code == 0 for result in results)
+    for file, result in zip(files, results):
+        assert file.exists() == ("another process" in result.err)
+    assert {record.phase for record in records(program)} == {"delivered"}

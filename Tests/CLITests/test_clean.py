@@ -1,0 +1,237 @@
+"""`clean`: the files of the oldest deliveries make room, and nothing else does."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+from program import wait_until
+from records import records
+from test_full_disks import mount
+from uploads import PASSWORD, of_kind
+
+SIZE = 200_000
+
+
+@pytest.fixture
+def card(tmp_path):
+    """A file system of its own, with 8 MB."""
+    place = tmp_path / "card"
+    place.mkdir()
+    mount(place, "size=8m")
+    yield place
+    subprocess.run(["umount", place], capture_output=True)
+
+
+@pytest.fixture
+def deliver(program, recording, card):
+    """Delivers files of the card, each a second later than the one before by its record."""
+
+    def deliver(stub, count=3, *options, directory=card):
+        files = [recording(SIZE, name=f"{number}.mp4", directory=directory) for number in range(count)]
+        for number, file in enumerate(files):
+            assert program.send(stub, file, *options).code == 0
+            record = next(one for one in records(program) if one.source == os.fsencode(file))
+            record.write(delivered_at=1_700_000_000 + number)
+        stub._requests.clear()
+        return files
+
+    return deliver
+
+
+def free(card) -> int:
+    status = os.statvfs(card)
+    return status.f_bavail * status.f_frsize
+
+
+def clean(program, card, more: int, *options, **settings):
+    """Asks for so many bytes more than are free."""
+    return program.run("clean", card, "--keep-free", free(card) + more, *options, **{"env": PASSWORD, **settings})
+
+
+def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, program, deliver, card):
+    stub = any_hive()
+    zero, one, two = deliver(stub)
+    # Not the order in which they were sent.
+    next(record for record in records(program) if record.source == os.fsencode(zero)).write(delivered_at=1_800_000_000)
+    result = clean(program, card, 1)
+    assert result.code == 0 and result.out.startswith("1.mp4: removed from this machine.\n1 file removed; "), result
+    assert zero.exists() and not one.exists() and two.exists()
+    assert [request.target for request in of_kind(stub, "asset")] == ["/api/uploads/2"]
+    assert clean(program, card, SIZE + 10_000).code == 0
+    assert not two.exists() and not zero.exists()
+
+
+def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card, tmp_path):
+    stub = hive()
+    files = deliver(stub)
+    state = program.state
+    state.rename(tmp_path / "hidden")
+    result = program.run("clean", card, "--keep-free", "1k")
+    assert (result.code, result.out, result.err) == (0, "", "") and stub.requests == [], result
+    assert all(file.exists() for file in files) and not state.exists()
+
+
+def test_only_what_was_delivered_is_removed_and_15_says_if_that_is_not_enough(hive, program, deliver, recording, card):
+    stub = hive()
+    files = deliver(stub, 2)
+    other = recording(SIZE, name="new.mp4", directory=card)
+    failed = recording(SIZE, name="refused.mp4", directory=card)
+    stub.set_faults("multipart/status=400")
+    assert program.send(stub, failed).code == 7
+    stub.set_faults()
+    result = clean(program, card, 4 * SIZE, "--json")
+    assert result.code == 15 and [event["event"] for event in result.events] == ["removed", "removed", "failed"], result
+    assert result.outcome["file"] == str(card) and result.outcome["exit_code"] == 15
+    assert "only" in result.outcome["message"]
+    assert [file.exists() for file in (*files, other, failed)] == [False, False, True, True]
+
+
+def test_files_elsewhere_stay(hive, program, deliver, recording, card, tmp_path):
+    """Those of other directories of the same file system, too."""
+    (card / "a").mkdir()
+    (card / "ab").mkdir()
+    stub = hive()
+    inside, = deliver(stub, 1, directory=card / "a")
+    beside, = deliver(stub, 1, directory=card / "ab")
+    outside = recording(SIZE, name="outside.mp4")
+    assert program.send(stub, outside).code == 0
+    result = clean(program, card / "a", 5 * SIZE)
+    assert result.code == 15 and not inside.exists() and beside.exists() and outside.exists(), result
+
+
+def test_a_directory_can_be_named_in_another_way(hive, program, deliver, card, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(card)
+    stub = hive()
+    one, two = deliver(stub, 2)
+    assert clean(program, link, 1).code == 0 and not one.exists()
+    arguments = ["clean", os.path.relpath(card, tmp_path) + "/", "--keep-free", free(card) + 1]
+    assert program.run(*arguments, cwd=tmp_path, env=PASSWORD).code == 0
+    assert not two.exists()
+
+
+def test_what_gighive_no_longer_has_stays(hive, program, deliver, card):
+    stub = hive("asset/vanish@1")
+    one, two = deliver(stub, 2)
+    stub.set_faults("asset/vanish@1")
+    result = clean(program, card, 1)
+    assert result.code == 0 and "0.mp4 was kept: GigHive no longer has it." in result.err, result
+    assert one.exists() and not two.exists()
+
+
+@pytest.mark.parametrize("fault", ["asset/somebody-else=404", "asset/status=401", "asset/lose-answer"])
+def test_a_server_that_does_not_answer_is_asked_once(hive, program, deliver, card, fault):
+    stub = hive()
+    files = deliver(stub)
+    stub.set_faults(fault)
+    result = clean(program, card, 1)
+    assert result.code == 15 and result.err.count("was kept") == 1, result
+    assert all(file.exists() for file in files) and len(of_kind(stub, "asset")) == 1
+
+
+def change(file):
+    file.write_bytes(file.read_bytes() + b"x")
+
+
+def rewrite(file):
+    status = os.stat(file)
+    content = bytearray(file.read_bytes())
+    content[SIZE // 2] ^= 1
+    with open(file, "r+b") as stream:
+        stream.write(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def link(file):
+    os.link(file, file.with_suffix(".second"))
+
+
+def replace_by_link(file):
+    file.rename(file.with_suffix(".old"))
+    file.symlink_to(file.with_suffix(".old"))
+
+
+@pytest.mark.parametrize("what", [change, rewrite, link, replace_by_link])
+def test_what_is_not_certainly_the_delivered_file_stays(hive, program, deliver, card, what):
+    stub = hive()
+    file, = deliver(stub, 1)
+    what(file)
+    before = file.read_bytes()
+    result = clean(program, card, 1)
+    assert result.code == 15 and "0.mp4 was kept" in result.err and file.read_bytes() == before, result
+    assert of_kind(stub, "asset") == []
+
+
+def test_a_copy_of_the_delivered_file_counts_by_its_content(hive, program, deliver, card):
+    """As after a backup was put back: another inode, but the same bytes and time."""
+    stub = hive()
+    file, = deliver(stub, 1)
+    shutil.copy2(file, card / "copy")
+    os.replace(card / "copy", file)
+    assert clean(program, card, 1).code == 0 and not file.exists()
+
+
+def test_a_file_that_is_open_stays(hive, program, deliver, card):
+    file, = deliver(hive(), 1)
+    with open(file, "ab"):
+        result = clean(program, card, 1)
+    assert result.code == 15 and "another program has it open" in result.err and file.exists(), result
+
+
+def test_a_dry_run_checks_everything_and_removes_nothing(hive, program, deliver, card):
+    stub = hive()
+    one, two, three = deliver(stub)
+    os.link(one, card / "second name")
+    result = clean(program, card, 1, "--dry-run", "--json").check()
+    assert [event["event"] for event in result.events] == ["kept", "would_remove"]
+    assert result.outcome["total"] == SIZE and two.exists() and len(of_kind(stub, "asset")) == 1
+    result = clean(program, card, 1, "--dry-run")
+    assert f"{two}: would be removed (200.0 kB)" in result.out and two.exists(), result
+
+
+def test_other_servers_must_be_trusted(hive, program, recording, card):
+    stub, file = hive(), recording(SIZE, directory=card)
+    assert program.post(stub, file).code == 0
+    result = clean(program, card, 1)
+    assert result.code == 15 and "--trust-server" in result.err and file.exists(), result
+    assert clean(program, card, 1, "--trust-server").code == 0
+    assert not file.exists() and len(stub.requests) == 1
+
+
+def test_a_sidecar_goes_with_its_recording(hive, program, deliver, card):
+    file, = deliver(hive(), 1)
+    (card / "0.mp4.upload").write_text("label = Something\n")
+    assert clean(program, card, 1).code == 0
+    assert list(card.iterdir()) == []
+
+
+def test_a_record_without_its_password_costs_the_others_nothing(hive, program, deliver, card):
+    stub = hive()
+    files = deliver(stub, 2)
+    result = clean(program, card, 1, env={})
+    assert result.code == 15 and "GIGHIVE_PASSWORD" in result.err and all(file.exists() for file in files), result
+
+
+def test_a_signal_ends_it(hive, program, deliver, card):
+    stub = hive()
+    files = deliver(stub)
+    stub.set_faults("asset/silent")
+    running = program.start("clean", card, "--keep-free", "8M", env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "asset"))
+    running.signal(signal.SIGTERM)
+    result = running.wait()
+    assert result.code == 143 and all(file.exists() for file in files), result
+
+
+@pytest.mark.parametrize("arguments", [[], ["--keep-free", "1G"], ["{card}"], ["{card}", "--keep-free", "much"]])
+def test_a_wrong_command_line_is_a_usage_error(program, card, arguments):
+    result = program.run("clean", *(argument.format(card=card) for argument in arguments))
+    assert result.code == 2, result
+
+
+def test_a_directory_that_is_not_there_is_an_error_and_the_others_are_cleaned(hive, program, deliver, card, tmp_path):
+    file, = deliver(hive(), 1)
+    result = program.run("clean", tmp_path / "missing", card, "--keep-free", free(card) + 1, env=PASSWORD)
+    assert result.code == 3 and "missing" in result.err and not file.exists(), result

@@ -1,0 +1,196 @@
+import Glibc
+import Testing
+
+@testable import Uploader
+
+/// The removal of one file, with the real calls. What another process does in between, and kills at each call: CLITests `test_after.py`.
+struct FileRemovalTests {
+  private final class Bench {
+    let directory = TemporaryDirectory()
+    let state = StateBench()
+    var file: SourceFile
+    var record: UploadRecord
+
+    init() throws {
+      let path = directory.file("gig.mp4", bytes("recording"))
+      file = try SourceFile.open(path, limit: 100)
+      record = deliveredRecord(path, size: 9)
+    }
+
+    var names: [String] {
+      var names: [String] = []
+      guard let listing = opendir(directory.path) else { return [] }
+      while let entry = readdir(listing) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name != ".", name != ".." { names.append(name) }
+      }
+      closedir(listing)
+      return names.sorted()
+    }
+
+    func remove(_ after: AfterDelivery = AfterDelivery(.delete)) -> Result<LocalPath?, KeptReason> {
+      do {
+        return .success(try FileRemoval(file, record, after, in: try state.open()).run())
+      } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
+    }
+
+    /// The file as another process opens it.
+    func open(_ flags: Int32) -> Int32 { Glibc.open(directory.path(of: "gig.mp4"), flags) }
+
+    func restore(device: UInt64? = nil) throws -> HiddenRecording.Restoration {
+      HiddenRecording.restore(
+        RemovalEntry(
+          id: record.id, path: LocalPath(bytes: record.path),
+          fileSystem: FileSystem(device: device ?? file.device, id: nil)))
+    }
+  }
+
+  private let hidden = ".gighive-upload-5e1f0a77"
+
+  @Test func theFileIsGoneAndNothingElse() throws {
+    let bench = try Bench()
+    _ = bench.directory.file("other.mp4", [1])
+    #expect(bench.remove() == .success(nil))
+    #expect(bench.names == ["other.mp4"])
+    #expect(bench.state.content(of: "removals") == [])
+  }
+
+  @Test func anotherNameOfTheFileKeepsIt() throws {
+    let bench = try Bench()
+    link(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: "second"))
+    #expect(bench.remove() == .failure(.otherNames))
+    #expect(bench.names == ["gig.mp4", "second"])
+  }
+
+  @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR])
+  func anybodyWhoHasItOpenKeepsIt(flags: Int32) throws {
+    let bench = try Bench()
+    let other = bench.open(flags)
+    #expect(bench.remove() == .failure(.open))
+    // Trust is for file systems that cannot tell.
+    #expect(bench.remove(AfterDelivery(.delete, trustsServer: true, trustsSettle: true)) == .failure(.open))
+    close(other)
+    #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
+    #expect(bench.remove() == .success(nil))
+  }
+
+  @Test func aChangeSinceItWasOpenedKeepsIt() throws {
+    for change: (Bench) -> Void in [
+      { $0.directory.append([1], to: "gig.mp4") }, { $0.directory.truncate("gig.mp4", to: 3) },
+      { $0.directory.overwrite([1], in: "gig.mp4", at: 2) }, { $0.directory.rewrite([1], in: "gig.mp4", at: 2) },
+    ] {
+      let bench = try Bench()
+      change(bench)
+      #expect(bench.remove() == .failure(.changed))
+      #expect(bench.names == ["gig.mp4"])
+    }
+  }
+
+  @Test func anotherFileOfThatNameIsKept() throws {
+    let bench = try Bench()
+    unlink(bench.directory.path(of: "gig.mp4"))
+    #expect(bench.remove() == .failure(.refused(SystemError(code: ENOENT))))
+    _ = bench.directory.file("gig.mp4", bytes("recording"))
+    #expect(bench.remove() == .failure(.otherFile))
+    #expect(bench.names == ["gig.mp4"])
+  }
+
+  @Test func theHiddenNameIsNeverReplaced() throws {
+    let bench = try Bench()
+    _ = bench.directory.file(hidden, [1])
+    #expect(bench.remove() == .failure(.refused(SystemError(code: EEXIST))))
+    #expect(bench.names == [hidden, "gig.mp4"] && bench.state.content(of: "removals") == [])
+  }
+
+  @Test func oneRemovalAtATime() throws {
+    let bench = try Bench()
+    let journal = try #require(try RemovalJournal.open(in: bench.state.open()))
+    #expect(bench.remove() == .failure(.busy))
+    withExtendedLifetime(journal) {}
+    #expect(bench.names == ["gig.mp4"])
+  }
+
+  @Test func aJournalThatCannotBeWrittenKeepsIt() throws {
+    let bench = try Bench()
+    _ = try bench.state.open()
+    mkdir(bench.state.path + "/removals", 0o700)
+    guard case .failure(.state) = bench.remove() else {
+      Issue.record("removed without a note")
+      return
+    }
+    rmdir(bench.state.path + "/removals")
+    #expect(bench.names == ["gig.mp4"])
+    bench.state.put([UInt8](repeating: 10, count: Limits.removalJournalLength), at: "removals")
+    guard case .failure(.state(let problem)) = bench.remove() else {
+      Issue.record("removed without a note")
+      return
+    }
+    #expect(problem.hasSuffix("/removals: File too large.") && bench.names == ["gig.mp4"])
+  }
+
+  // MARK: Moving
+
+  @Test func aMovedFileGetsTheFirstFreeName() throws {
+    let (bench, target) = (try Bench(), TemporaryDirectory())
+    _ = target.file("gig.mp4", [1])
+    let moved = bench.remove(AfterDelivery(.move(LocalPath(target.path))))
+    #expect(moved == .success(LocalPath(target.path(of: "gig.1.mp4"))))
+    #expect(bench.names == [])
+    #expect(access(target.path(of: "gig.1.mp4"), F_OK) == 0)
+  }
+
+  @Test func aTargetThatIsNotThereKeepsIt() throws {
+    let bench = try Bench()
+    let missing = LocalPath(bench.directory.path(of: "missing"))
+    #expect(
+      bench.remove(AfterDelivery(.move(missing))) == .failure(.unusableDirectory(missing, SystemError(code: ENOENT))))
+    let file = LocalPath(bench.directory.path(of: "gig.mp4"))
+    #expect(bench.remove(AfterDelivery(.move(file))) == .failure(.unusableDirectory(file, SystemError(code: ENOTDIR))))
+    #expect(bench.remove(AfterDelivery(.move("/proc"))) == .failure(.otherFileSystem("/proc")))
+    #expect(bench.names == ["gig.mp4"])
+  }
+
+  // MARK: After an interruption
+
+  @Test func aHiddenFileGetsItsNameBack() throws {
+    let bench = try Bench()
+    rename(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: hidden))
+    #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.mp4"))))
+    #expect(bench.names == ["gig.mp4"])
+    #expect(try bench.restore() == .nothing)
+  }
+
+  @Test func aNameThatIsTakenIsNotReplaced() throws {
+    let bench = try Bench()
+    rename(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: hidden))
+    _ = bench.directory.file("gig.mp4", [1])
+    _ = bench.directory.file("gig.1.mp4", [1])
+    #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.2.mp4"))))
+    #expect(bench.names == ["gig.1.mp4", "gig.2.mp4", "gig.mp4"])
+  }
+
+  /// Where the file system cannot rename without replacing, it has both names for a moment.
+  @Test func ofTwoNamesTheHiddenOneGoes() throws {
+    let bench = try Bench()
+    link(bench.directory.path(of: "gig.mp4"), bench.directory.path(of: hidden))
+    #expect(try bench.restore() == .restored(LocalPath(bench.directory.path(of: "gig.mp4"))))
+    #expect(bench.names == ["gig.mp4"])
+  }
+
+  @Test func aMediumThatIsNotThereIsWaitedFor() throws {
+    let bench = try Bench()
+    unlink(bench.directory.path(of: "gig.mp4"))
+    #expect(try bench.restore(device: bench.file.device + 1) == .waiting)
+    #expect(try bench.restore() == .nothing)
+  }
+}
+
+private func deliveredRecord(_ path: LocalPath, size: Int64) -> UploadRecord {
+  var record = UploadRecord(
+    id: "5e1f0a77", path: path.bytes,
+    identity: FileIdentity(
+      device: 1, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: ""), endpoint: "https://hive/"
+  )
+  record.phase = .delivered
+  return record
+}
