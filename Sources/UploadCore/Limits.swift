@@ -75,6 +75,9 @@ package enum Limits {
   /// How much of a server's message is quoted, in characters.
   package static let quotedMessageLength = 300
 
+  /// How much of a page is searched for its author, in bytes. Pages name it in their first or last lines, and are shorter.
+  package static let authorPageLength = 16 << 10
+
   // MARK: tus
 
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
@@ -166,6 +169,10 @@ package enum Limits {
   /// The shortest wait for it. In between, it is a multiple of the round-trip time of the connect.
   package static let continueWaitMinimumMilliseconds: Int64 = 25
   package static let continueWaitRoundTrips: Int64 = 4
+
+  /// How long a diagnosis waits for a server's opinion on content that it announces, in milliseconds. Servers that have one give it
+  /// within a round trip and the time to check a password.
+  package static let probeContinueMilliseconds: Int64 = 5000
 
   /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
   package static let dnsNameLength = 255

@@ -4,9 +4,14 @@ import Uploader
 /// Advice that only the command line can give: the options and commands that help.
 extension UploadError {
   /// What failed and what to do about it at the command line.
-  var explanation: String {
-    if let postponement { return cause.explanation + " " + postponement }
-    return (commandAdvice ?? advice).map { problem + " " + $0 } ?? problem
+  var explanation: String { explanation(after: nil) }
+
+  /// The same, with the author of the response that led to it.
+  func explanation(after answer: ServerAnswer?) -> String {
+    if let postponement { return cause.explanation(after: answer) + " " + postponement }
+    let problem = problem(after: answer)
+    guard let advice = commandAdvice ?? advice, !isExplained(by: answer) else { return problem }
+    return problem + " " + advice
   }
 
   /// Whether the explanation starts with the file's name.
