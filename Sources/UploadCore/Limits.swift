@@ -275,6 +275,21 @@ package enum Limits {
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
 
+  // MARK: Diagnosis
+
+  /// What uploads need, in bytes: the memory that --max-memory suggests; the space for a record, and for some with their index.
+  package static let memoryNeeded: Int64 = 12 << 20
+  package static let stateSpaceNeeded: Int64 = 1 << 20
+  package static let stateSpaceComfortable: Int64 = 16 << 20
+  /// Certificates that expire earlier are reported, in days: renewal usually starts after two thirds of 90 days.
+  package static let certificateWarningDays: Int64 = 14
+  /// Clocks that differ more are reported, in seconds.
+  package static let clockDifferenceSeconds: Int64 = 300
+  /// The lengths that a server is asked about, in bytes, besides that of the file: nginx's default, Cloudflare's smallest plan, Apache's
+  /// default; and the longest PATCH.
+  package static let announcedFormLengths: [Int64] = [1_000_000, 100_000_000, 1 << 30]
+  package static let announcedPatchLengths: [Int64] = [1_000_000, chunkMaximumLength]
+
   // MARK: Output
 
   /// The buffer for unread output, per stream, in bytes. Half of it is for the results of uploads in progress: sixteen lines of

@@ -42,7 +42,7 @@ extension AnswerAuthor {
     case 405: "It does not pass this request on: check the server's address, and ProxyPass on the server."
     case 413:
       "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of its ModSecurity (128 MiB and 128 KiB by default), or"
-        + " LimitRequestBody (1 GiB by default), or send it over tus in shorter requests."
+        + " LimitRequestBody (1 GiB by default)."
     case 500:
       "Its error log says why. ModSecurity with SecRuleEngine DetectionOnly answers so above SecRequestBodyLimit."
     case 502, 503:
@@ -59,8 +59,7 @@ extension AnswerAuthor {
     case 403: "Its error.log says why: deny, a missing index, or permissions."
     case 405: "It serves files here and takes no uploads: check the server's address, and proxy_pass on the server."
     case 413:
-      "Raise client_max_body_size in its configuration (1 MB unless it is set), or send it over tus in"
-        + " shorter requests."
+      "Raise client_max_body_size in its configuration (1 MB unless it is set)."
     case 500: "Its error.log says why. The disk for request bodies may be full (client_body_temp_path)."
     case 502: "It got no usable answer from the program behind it (proxy_pass)." + programBehind
     case 503: "It limits requests (limit_req, limit_conn), or the program behind it is away."

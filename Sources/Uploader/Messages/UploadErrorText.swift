@@ -32,6 +32,8 @@ extension UploadError {
   package func problem(by answer: ServerAnswer) -> String? {
     guard let name = answer.author.name else { return nil }
     switch self {
+    case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
+      return name + " answered in the server's place (" + String(status) + ")."
     case .refused(let status, let message) where status == answer.status:
       return UploadError.refusal(status, message, by: name)
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:

@@ -13,6 +13,7 @@ enum Help {
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
+      gighive-upload doctor --server URL [FILE]                         find out what would keep an upload from working
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
@@ -92,6 +93,18 @@ enum Help {
       Usage: gighive-upload delete ID... [options]
 
       Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine stay.
+
+      """
+    case .doctor:
+      """
+      Usage: gighive-upload doctor [FILE] --server URL [options]
+             gighive-upload doctor [FILE] --tus-url URL [options]
+             gighive-upload doctor [FILE] --multipart-url URL [options]
+
+      Examines everything between a recording and the server, and says what would fail, why, and what to do:
+      this machine, the name, the network, TLS, the server, the credentials, and how long requests may be.
+      Nothing is created on the server: it is asked about content of several lengths, and about one of FILE's
+      size, that is never sent. The exit code is that of the first failure.
 
       """
     }

@@ -10,9 +10,12 @@ extension UploadError {
   func explanation(after answer: ServerAnswer?) -> String {
     if let postponement { return cause.explanation(after: answer) + " " + postponement }
     let problem = problem(after: answer)
-    guard let advice = commandAdvice ?? advice, !isExplained(by: answer) else { return problem }
+    guard let advice = commandRemedy, !isExplained(by: answer) else { return problem }
     return problem + " " + advice
   }
+
+  /// What to do about it at the command line; nil if ``problem`` says so already or nothing helps.
+  var commandRemedy: String? { commandAdvice ?? advice }
 
   /// Whether the explanation starts with the file's name.
   var namesFile: Bool {

@@ -1,0 +1,19 @@
+#include "shim_condition.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+int32_t shim_has_entropy(void) {
+    char byte;
+    return getrandom(&byte, 1, GRND_NONBLOCK) == 1;
+}
+
+int64_t shim_free_space(const char *path) {
+    struct statvfs status;
+    if (statvfs(path, &status) < 0) return -errno;
+    return (int64_t)((uint64_t)status.f_bavail * status.f_frsize);
+}
+
+int32_t shim_may_create_in(const char *directory) { return access(directory, W_OK | X_OK) == 0 ? 0 : -errno; }
