@@ -173,6 +173,8 @@ package enum Limits {
   /// How long a diagnosis waits for a server's opinion on content that it announces, in milliseconds. Servers that have one give it
   /// within a round trip and the time to check a password.
   package static let probeContinueMilliseconds: Int64 = 5000
+  /// How long it waits for other responses, none of which cost the server work.
+  package static let probeResponseMilliseconds: Int64 = 30_000
 
   /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
   package static let dnsNameLength = 255

@@ -4,6 +4,8 @@ import socket
 import threading
 
 import pytest
+from certificates_forge import DAY, HOST, Shown, leaf
+from certificates_matrix import below, intermediate, self_signed
 from pages import APACHE_413, AUTHORED, CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
 from program import private, trust
 from uploads import PASSWORD
@@ -140,8 +142,8 @@ def test_a_server_that_closes_without_an_answer(hive, examine):
     assert result.code == 4 and failures(result) == ["credentials"]
 
 
-def test_something_that_is_not_http(examine, deaf_server):
-    result = examine(deaf_server(b"220 ftp.example ready\r\n"), *USER, "--json")
+def test_something_that_is_not_http(hive, examine):
+    result = examine(hive(answer=b"220 ftp.example ready\r\n").url, *USER, "--json")
     assert result.code == 9 and "not HTTP" in found(result, "credentials")["message"]
 
 
@@ -168,14 +170,47 @@ def test_an_unknown_authority(hive, examine, certificates):
     assert "issued by HiveStub" in found(result, "certificate")["remedy"]
 
 
-def test_plain_http_on_the_https_port(hive, examine):
-    result = examine(hive().url.replace("http:", "https:"), "--json")
+def test_plain_http_on_the_https_port(examine, deaf_server):
+    result = examine(deaf_server(answer("400 Bad Request")).replace("http:", "https:"), "--json")
     assert result.code == 5 and "does not speak TLS" in found(result, "tls")["remedy"]
 
 
 def test_https_on_the_http_port(hive, examine, certificates):
     result = examine(hive(tls=certificates).url.replace("https:", "http:"), *USER, "--json")
     assert result.code in (4, 9) and failures(result) == ["credentials"]
+
+
+CERTIFICATES = {
+    "self-signed": (lambda forge: self_signed(forge, is_trusted=False), "self-signed"),
+    "expired": (lambda forge: leaf(forge, begins=-9 * DAY, ends=-DAY), "has expired"),
+    "not yet valid": (lambda forge: leaf(forge, begins=DAY), "not yet valid"),
+    "for another host": (lambda forge: leaf(forge, names=("DNS:other.example",)), "hostname mismatch"),
+    "without its intermediate": (lambda forge: Shown(below(forge, intermediate(forge)).leaf), "unable to get local issuer"),
+}
+
+
+@pytest.mark.parametrize("case", CERTIFICATES)
+def test_a_certificate_that_is_not_trusted_is_described(forge, serve_tls, examine, case):
+    make, words = CERTIFICATES[case]
+    server = serve_tls(make(forge))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    event = found(result, "certificate")
+    assert result.code == 5 and failures(result) == ["certificate"]
+    assert words in event["message"] and "It is for a server, issued by" in event["remedy"]
+    assert b"HTTP" not in server.received
+
+
+def test_a_certificate_that_expires_soon_is_a_warning(forge, serve_tls, examine):
+    server = serve_tls(leaf(forge, ends=5 * DAY + 60))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    assert result_of(result, "certificate") == "warning"
+    assert "5 days left" in found(result, "certificate")["message"]
+
+
+def test_a_key_that_is_not_the_pinned_one(hive, examine, certificates):
+    pin = "sha256//" + "A" * 43 + "="
+    result = examine(hive(tls=certificates).url, *USER, "--json", "--cacert", certificates.cacert, "--pin", pin)
+    assert result.code == 5 and "--pin" in found(result, "certificate")["remedy"]
 
 
 # The server.

@@ -69,7 +69,7 @@ final class Probe: Machine {
     let whole = wire.head + (request.mayExpectContinue ? [] : wire.body.header)
     bytes = .allocate(byteCount: whole.count, alignment: 1)
     bytes.copyBytes(from: whole)
-    let limit = configuration.timeouts.responseMilliseconds
+    let limit = min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds)
     deadline = now + (request.mayExpectContinue ? min(limit, Limits.probeContinueMilliseconds) : limit)
     state = .exchanging(connection)
     return try step([], nowMilliseconds: now)
@@ -118,7 +118,7 @@ final class Probe: Machine {
   private func expire(_ connection: Connection) -> Wait? {
     if !exchange.expectsContinue || exchange.hasResponseStarted {
       result.error = .timedOut(
-        .awaitingAnswer, peer: connection.peer, limitMilliseconds: configuration.timeouts.responseMilliseconds)
+        .awaitingAnswer, peer: connection.peer, limitMilliseconds: min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds))
     }
     end(connection)
     return nil
