@@ -1,5 +1,5 @@
 /// The result of one check of a diagnosis.
-package struct Finding: Equatable, Sendable {
+package struct Finding: Sendable {
   /// In the order of the data's path.
   package enum Check: String, Sendable, CaseIterable {
     case clock, entropy, memory
@@ -16,7 +16,7 @@ package struct Finding: Equatable, Sendable {
     case contentLimit = "content-limit"
   }
 
-  package enum Result: Equatable, Sendable {
+  package enum Result: Sendable {
     case ok(String)
     /// Uploads work, but worse than they could, or not for long. `remedy`: what to do.
     case warning(String, remedy: String?)

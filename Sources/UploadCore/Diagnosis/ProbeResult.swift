@@ -1,5 +1,5 @@
 /// What came of one request of a diagnosis.
-package struct ProbeResult: Sendable {
+package final class ProbeResult {
   /// "192.0.2.1:443"; nil if no connection was established. Behind a proxy, the proxy's.
   package var peer: String?
   /// The duration of the TCP handshake.

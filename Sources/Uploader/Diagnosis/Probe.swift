@@ -20,7 +20,7 @@ final class Probe: Machine {
   private var written = 0
   private var exchange = Exchange(method: "HEAD", expectsContinue: false)
   private var deadline: Int64 = 0
-  private(set) var result = ProbeResult()
+  let result = ProbeResult()
 
   /// - Parameters:
   ///   - request: nil only connects.
@@ -69,7 +69,6 @@ final class Probe: Machine {
     let whole = wire.head + (request.mayExpectContinue ? [] : wire.body.header)
     bytes = .allocate(byteCount: whole.count, alignment: 1)
     bytes.copyBytes(from: whole)
-    let limit = min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds)
     deadline = now + (request.mayExpectContinue ? min(limit, Limits.probeContinueMilliseconds) : limit)
     state = .exchanging(connection)
     return try step([], nowMilliseconds: now)
@@ -108,6 +107,9 @@ final class Probe: Machine {
     return Wait(descriptor: stream.descriptor, readiness: .readable, untilMilliseconds: now)
   }
 
+  /// How long the response is waited for.
+  private var limit: Int64 { min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds) }
+
   /// Whether the response is there, or the server wants the content, or neither will come.
   private var isOver: Bool {
     if exchange.expectsContinue, exchange.sending == .body { result.isContinued = true }
@@ -117,8 +119,7 @@ final class Probe: Machine {
   /// The time limit has passed. A server that was asked about content may wait for it.
   private func expire(_ connection: Connection) -> Wait? {
     if !exchange.expectsContinue || exchange.hasResponseStarted {
-      result.error = .timedOut(
-        .awaitingAnswer, peer: connection.peer, limitMilliseconds: min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds))
+      result.error = .timedOut(.awaitingAnswer, peer: connection.peer, limitMilliseconds: limit)
     }
     end(connection)
     return nil

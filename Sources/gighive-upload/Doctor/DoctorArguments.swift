@@ -1,7 +1,7 @@
 import Uploader
 
 /// The command line of `doctor`, parsed and checked.
-struct DoctorArguments {
+final class DoctorArguments {
   private(set) var common = CommonArguments()
   /// What would be sent. Without a file, its path is empty.
   private(set) var request: UploadRequest
@@ -28,7 +28,6 @@ struct DoctorArguments {
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol
     if let threshold { request.tusThreshold = threshold }
-    request.chunkLength = nil
   }
 
   var file: LocalPath? { request.file.bytes.isEmpty ? nil : request.file }
