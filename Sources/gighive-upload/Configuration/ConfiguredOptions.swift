@@ -22,7 +22,9 @@ enum ConfiguredOptions {
     for layer in tops + chosen { options = merged(options, layer) }
     options.removeAll { !$0.isOn || !command.takes($0.option) }
     // The other commands are about recorded uploads, which keep their destination, form and credentials.
-    if command != .send && command != .doctor { options.removeAll { $0.option.isBoundToDestination || $0.option.isForm } }
+    if command != .send, command != .doctor {
+      options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
+    }
     let own = given.filter { $0.option != .config && $0.option != .to }
     return merged(options, own)
   }
