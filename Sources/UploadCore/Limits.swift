@@ -75,6 +75,9 @@ package enum Limits {
   /// How much of a server's message is quoted, in characters.
   package static let quotedMessageLength = 300
 
+  /// How much of a page is searched for its author, in bytes. Pages name it in their first or last lines, and are shorter.
+  package static let authorPageLength = 16 << 10
+
   // MARK: tus
 
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
@@ -168,6 +171,12 @@ package enum Limits {
   /// The shortest wait for it. In between, it is a multiple of the round-trip time of the connect.
   package static let continueWaitMinimumMilliseconds: Int64 = 25
   package static let continueWaitRoundTrips: Int64 = 4
+
+  /// How long a diagnosis waits for a server's opinion on content that it announces, in milliseconds. Servers that have one give it
+  /// within a round trip and the time to check a password.
+  package static let probeContinueMilliseconds: Int64 = 5000
+  /// How long it waits for other responses, none of which cost the server work.
+  package static let probeResponseMilliseconds: Int64 = 30_000
 
   /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
   package static let dnsNameLength = 255
@@ -281,6 +290,21 @@ package enum Limits {
 
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
+
+  // MARK: Diagnosis
+
+  /// What uploads need, in bytes: the memory that --max-memory suggests; the space for a record, and for some with their index.
+  package static let memoryNeeded: Int64 = 12 << 20
+  package static let stateSpaceNeeded: Int64 = 1 << 20
+  package static let stateSpaceComfortable: Int64 = 16 << 20
+  /// Certificates that expire earlier are reported, in days: renewal usually starts after two thirds of 90 days.
+  package static let certificateWarningDays: Int64 = 14
+  /// Clocks that differ more are reported, in seconds.
+  package static let clockDifferenceSeconds: Int64 = 300
+  /// The lengths that a server is asked about, in bytes, besides that of the file: nginx's default, Cloudflare's smallest plan, Apache's
+  /// default; and the longest PATCH.
+  package static let announcedFormLengths: [Int64] = [1_000_000, 100_000_000, 1 << 30]
+  package static let announcedPatchLengths: [Int64] = [1_000_000, chunkMaximumLength]
 
   // MARK: Output
 

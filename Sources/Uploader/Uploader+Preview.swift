@@ -14,6 +14,13 @@ extension Uploader {
     return UploadPreview(size: file.size, usesTus: request.prefersTus(size: file.size), upload: record?.id)
   }
 
+  /// The size of a file that could be sent, in bytes.
+  package static func size(of file: LocalPath, limit: Int64) throws(UploadError) -> Int64 {
+    do throws(FileError) { return try SourceFile.open(file, limit: limit, isFound: false).size } catch {
+      throw .file(file, error)
+    }
+  }
+
   /// A state directory that does not exist is not created.
   private func record(of request: UploadRequest, for file: SourceFile) throws(UploadError) -> UploadRecord? {
     var status = shim_file_status()

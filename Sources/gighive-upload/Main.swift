@@ -55,6 +55,7 @@ struct Main {
     case .resume: return try Resume.run(options, operands)
     case .list: return try List.run(options, operands)
     case .clean: return try Clean.run(options, operands)
+    case .doctor: return try Doctor.run(try DoctorArguments(options: options, operands: operands))
     case .cancel, .delete: return try CancelDelete.run(command, options, operands)
     }
   }

@@ -193,6 +193,39 @@ int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
     return done;
 }
 
+int32_t shim_server_certificate_name(const SSL *ssl, int32_t of_issuer, char *buffer, int32_t capacity) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    if (!certificate) return 0;
+    X509_NAME *name = of_issuer ? X509_get_issuer_name(certificate) : X509_get_subject_name(certificate);
+    int length = X509_NAME_get_text_by_NID(name, NID_commonName, buffer, capacity);
+    if (length <= 0) length = X509_NAME_get_text_by_NID(name, NID_organizationName, buffer, capacity);
+    X509_free(certificate);
+    return length < 0 ? 0 : length;
+}
+
+static int64_t seconds_of(const ASN1_TIME *time) {
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    int days = 0;
+    int seconds = 0;
+    int done = epoch && time && ASN1_TIME_diff(&days, &seconds, epoch, time);
+    ASN1_TIME_free(epoch);
+    return done ? (int64_t)days * 86400 + seconds : 0;
+}
+
+int64_t shim_server_certificate_start(const SSL *ssl) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    int64_t seconds = certificate ? seconds_of(X509_get0_notBefore(certificate)) : 0;
+    X509_free(certificate);
+    return seconds;
+}
+
+int64_t shim_server_certificate_end(const SSL *ssl) {
+    X509 *certificate = SSL_get1_peer_certificate(ssl);
+    int64_t seconds = certificate ? seconds_of(X509_get0_notAfter(certificate)) : 0;
+    X509_free(certificate);
+    return seconds;
+}
+
 const char *shim_ssl_failure_text(void) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

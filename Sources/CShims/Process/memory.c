@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// The text of a file in /proc/self; empty if /proc is not mounted.
-static void read_about_self(const char *path, char *text, size_t capacity) {
+// The start of a file in /proc as text; empty if /proc is not mounted.
+static void read_proc(const char *path, char *text, size_t capacity) {
     ssize_t count = -1;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor >= 0) {
@@ -21,15 +21,22 @@ static void read_about_self(const char *path, char *text, size_t capacity) {
 
 int64_t shim_peak_memory_kib(void) {
     char text[4096];
-    read_about_self("/proc/self/status", text, sizeof text);
+    read_proc("/proc/self/status", text, sizeof text);
     const char *line = strstr(text, "VmHWM:");
     return line ? strtoll(line + strlen("VmHWM:"), NULL, 10) : 0;
+}
+
+int64_t shim_available_memory(void) {
+    char text[1024];
+    read_proc("/proc/meminfo", text, sizeof text);
+    const char *line = strstr(text, "MemAvailable:");
+    return line ? strtoll(line + strlen("MemAvailable:"), NULL, 10) * 1024 : -1;
 }
 
 // The size of the address space in use, in bytes.
 static int64_t address_space_in_use(void) {
     char text[64];
-    read_about_self("/proc/self/statm", text, sizeof text);
+    read_proc("/proc/self/statm", text, sizeof text);
     return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
 }
 

@@ -9,6 +9,8 @@ enum { SHIM_CEILING_TOO_LOW = 1 };
 
 // VmHWM of this process in KiB (proc(5)), or 0 if /proc is not mounted.
 int64_t shim_peak_memory_kib(void);
+// MemAvailable of /proc/meminfo: what programs can still use, in bytes; -1 if it is not known.
+int64_t shim_available_memory(void);
 
 // Registers a function to call when an allocation by Swift or OpenSSL fails. It must neither allocate nor return, but end
 // the process with _exit(2). Without it, a failed allocation is NULL (and Embedded Swift traps).

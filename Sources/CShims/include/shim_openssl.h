@@ -54,6 +54,12 @@ int32_t shim_has_hashed_certificates(const char *directory);
 
 // SHA-256 of the server certificate's SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes. Returns 0 if there is no memory for it.
 int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]);
+// The name in the server's certificate, or that of its issuer: the common name, or else the organization; in the encoding of the
+// certificate, into a buffer with a NUL at its end. Returns its length; 0 if there is none.
+int32_t shim_server_certificate_name(const SSL *ssl, int32_t of_issuer, char *buffer, int32_t capacity);
+// When it becomes valid, and when it expires; in seconds since 1970. 0 if it has no readable time.
+int64_t shim_server_certificate_start(const SSL *ssl);
+int64_t shim_server_certificate_end(const SSL *ssl);
 // OpenSSL's text for the first error in the queue, such as "wrong version number", or NULL. Empties the queue.
 const char *shim_ssl_failure_text(void);
 // The number of the peer's alert (RFC 8446, 6) in the first error of the queue, or -1. Does not change the queue.

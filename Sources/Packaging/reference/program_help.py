@@ -40,7 +40,7 @@ class Command:
 
     @property
     def takes_files(self) -> bool:
-        return any(re.search(r"\b(FILE|DIR)\b\.\.\.", line) for line in self.synopsis)
+        return any(re.search(r"\b(FILE|DIR)\b(\.\.\.|\])", line) for line in self.synopsis)
 
     @property
     def takes_ids(self) -> bool:

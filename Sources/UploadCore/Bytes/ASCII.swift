@@ -84,6 +84,16 @@ package enum ASCII {
     return value
   }
 
+  /// Whether the bytes contain the text.
+  package static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+    let part = Array(text.utf8)
+    guard let first = part.first else { return true }
+    guard part.count <= bytes.count else { return false }
+    return (0...(bytes.count - part.count)).contains { start in
+      bytes[start] == first && part.indices.allSatisfy { bytes[start + $0] == part[$0] }
+    }
+  }
+
   /// Whether the texts are equal, ignoring the case of ASCII letters.
   package static func equalsIgnoringCase(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Bool {
     one.elementsEqual(other) { lowercased($0) == lowercased($1) }

@@ -65,6 +65,7 @@ package struct JSONWriter {
     if let location = answer.location { object.add("location", location) }
     object.add("body", answer.body)
     if answer.isBodyTruncated { object.add("body_truncated", true) }
+    if answer.author != .unknown { object.add("author", answer.author.rawValue) }
     add("answer", object)
   }
 

@@ -20,12 +20,12 @@ extension Verdict {
   package static func ofFinalize(_ answer: Answer) -> Verdict {
     guard let json = json(of: answer, with: ["error", "message"]) else { return .somebodyElse(status: answer.status) }
     let message = ServerReply.message(of: json, content: answer.content)
-    let words = ASCII.lowercased(message)
+    let words = Array(ASCII.lowercased(message).utf8)
     switch answer.status {
-    case 404 where words.contains("invalid or expired"): return .gigHive(.guestTokenUnknown)
-    case 400 where words.contains("invalid upload_id"): return .gigHive(.guestTokenKnown)
+    case 404 where ASCII.contains(words, "invalid or expired"): return .gigHive(.guestTokenUnknown)
+    case 400 where ASCII.contains(words, "invalid upload_id"): return .gigHive(.guestTokenKnown)
     case 400, 404, 410:
-      guard words.contains("not found") || words.contains("no such upload") else { break }
+      guard ASCII.contains(words, "not found") || ASCII.contains(words, "no such upload") else { break }
       return .gigHive(.uploadUnknown)
     default: break
     }
@@ -68,14 +68,5 @@ extension Verdict {
   private static func json(of answer: Answer, with names: [String]) -> JSONValue? {
     guard let json = try? JSONReader.read(answer.content) else { return nil }
     return names.allSatisfy { json[$0] != nil } ? json : nil
-  }
-}
-
-extension String {
-  /// Whether the text contains the other one. Embedded Swift has no `contains` for strings.
-  fileprivate func contains(_ other: String) -> Bool {
-    let (text, part) = (Array(utf8), Array(other.utf8))
-    guard part.count <= text.count else { return false }
-    return (0...(text.count - part.count)).contains { text[$0..<($0 + part.count)].elementsEqual(part) }
   }
 }

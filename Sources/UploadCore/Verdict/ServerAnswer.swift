@@ -8,13 +8,19 @@ public struct ServerAnswer: Equatable, Sendable {
   public let body: String
   /// Whether there was more content.
   public let isBodyTruncated: Bool
+  /// Which program wrote it, as far as it shows.
+  public let author: AnswerAuthor
 
   /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
   package init(_ answer: Answer, _ secrets: Secrets) {
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = ServerAnswer.text(answer.content, secrets)
+    author = AnswerAuthor(of: answer)
   }
+
+  /// What to do about it, if its author is known and has a setting for it; otherwise nil.
+  package var remedy: String? { author.remedy(status: status) }
 
   /// The start of a response's decoded content, redacted.
   package static func text(_ content: [UInt8], _ secrets: Secrets) -> (text: String, isTruncated: Bool) {

@@ -1,3 +1,5 @@
+import UploadCore
+
 /// The result of a read from a stream.
 enum StreamRead: Equatable {
   /// Bytes were read, at least one.
@@ -26,10 +28,13 @@ protocol ByteStream: AnyObject {
   var holdsBytes: Bool { get }
   /// The number of bytes written that the peer has not acknowledged.
   var unacknowledgedLength: Int { get }
+  /// What the server has shown of itself; nil without TLS.
+  var tlsFacts: TLSFacts? { get }
   /// Announces the end of writing, if the protocol supports it. Does not wait.
   func closeNotify()
 }
 
 extension ByteStream {
   var holdsBytes: Bool { false }
+  var tlsFacts: TLSFacts? { nil }
 }

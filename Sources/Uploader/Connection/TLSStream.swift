@@ -107,6 +107,24 @@ final class TLSStream: ByteStream {
     return String(cString: SSL_get_version(ssl)) + " " + cipher + group
   }
 
+  /// What the server has shown of itself, after the handshake.
+  var tlsFacts: TLSFacts? {
+    func name(ofIssuer: Bool) -> String {
+      let bytes = [UInt8](unsafeUninitializedCapacity: TLSStream.nameCapacity) { space, count in
+        count = space.withMemoryRebound(to: CChar.self) {
+          Int(shim_server_certificate_name(ssl, ofIssuer ? 1 : 0, $0.baseAddress, Int32($0.count)))
+        }
+      }
+      return PrintableText.line(String(decoding: bytes, as: UTF8.self))
+    }
+    return TLSFacts(
+      summary: summary, subject: name(ofIssuer: false), issuer: name(ofIssuer: true),
+      validFromSeconds: shim_server_certificate_start(ssl), validUntilSeconds: shim_server_certificate_end(ssl))
+  }
+
+  /// An attribute of a name has at most 64 characters (RFC 5280, A.1).
+  private static let nameCapacity = 4 * 64 + 1
+
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
     for _ in 0..<Limits.tlsMessageCount {
       if let result = try readRecord(into: space) { return result }

@@ -174,8 +174,11 @@ final class UploadDriver: Machine {
     }
   }
 
+  /// The response that led to the current state; nil if the last request got none.
+  var answer: ServerAnswer? { machine.answer.map { ServerAnswer($0, composer.secrets) } }
+
   private func reportAnswer() {
-    if let answer = machine.answer { hooks.onAnswer(ServerAnswer(answer, composer.secrets)) }
+    if let answer { hooks.onAnswer(answer) }
   }
 
   private func save(_ change: RecordChange) throws(UploadError) {

@@ -279,12 +279,13 @@ final class UploadJob: Machine {
   func note(_ error: UploadError) {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
+    let answer: ServerAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
     let isCancelled = if case .cancelled = error { true } else { false }
     let mayHaveChanged = mayHaveChanged
     record.releaseSpace()
     do throws(UploadError) {
       try record.update {
-        $0.note(error, message: isCancelled ? nil : error.cause.message, offset: offset)
+        $0.note(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
         if mayHaveChanged { $0.forgetUpload() }
       }
     } catch { shared.configuration.warnings?(error.message) }

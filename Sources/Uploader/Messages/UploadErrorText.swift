@@ -4,7 +4,43 @@ import UploadCore
 /// The text of each error: what failed, with which value, and what to do about it.
 extension UploadError {
   /// One or more sentences for a person. Text from outside is made printable, and secrets are redacted.
-  public var message: String { advice.map { problem + " " + $0 } ?? problem }
+  public var message: String { message(after: nil) }
+
+  /// The same, with the author of the response that led to the error and what to do there.
+  /// - Parameter answer: that response; nil if there was none.
+  public func message(after answer: ServerAnswer?) -> String {
+    let problem = problem(after: answer)
+    guard let advice, !isExplained(by: answer) else { return problem }
+    return problem + " " + advice
+  }
+
+  /// Whether the response names the setting that refused, so that general advice would only lead away from it.
+  package func isExplained(by answer: ServerAnswer?) -> Bool {
+    guard case .refused = self, let answer, answer.remedy != nil else { return false }
+    // With a wrong name of the file's field, PHP's answer is the same.
+    return answer.author != .php
+  }
+
+  /// ``problem`` with the author of the response that led to it, and what to do there.
+  package func problem(after answer: ServerAnswer?) -> String {
+    if case .mayBeStored(let cause) = self { return cause.problem(after: answer) + " " + UploadError.mayBeStored }
+    guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return problem }
+    return problem + " " + remedy
+  }
+
+  /// ``problem`` with the author of the response; nil if the response says nothing about the error.
+  package func problem(by answer: ServerAnswer) -> String? {
+    guard let name = answer.author.name else { return nil }
+    switch self {
+    case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
+      return name + " answered in the server's place (" + String(status) + ")."
+    case .refused(let status, let message) where status == answer.status:
+      return UploadError.refusal(status, message, by: name)
+    case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
+      return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
+    default: return nil
+    }
+  }
 
   /// The sentences that do not depend on the caller. A program appends its own advice, or ``advice``.
   package var problem: String {
@@ -49,7 +85,8 @@ extension UploadError {
         + UploadError.remark(on: phase)
     case .tls(let error, let host): error.problem(host: host)
     case .invalidResponse(let error, let peer): "the response from " + peer + " is invalid: " + error.message + "."
-    case .refused(let status, let message): UploadError.refusal(status, message)
+    case .refused(let status, let message):
+      UploadError.refusal(status, message, by: "the server") + UploadError.advice(status)
     case .redirected(let status, let location):
       "the server redirects (" + String(status) + ") to " + PrintableText.line(PrintableText.withoutQuery(location))
         + ". If that is correct, use the new address as the destination."
@@ -95,7 +132,7 @@ extension UploadError {
 
   private static func remark(on phase: UploadPhase) -> String { phase == .awaitingResponse ? " " + mayBeStored : "" }
 
-  private static func refusal(_ status: Int, _ message: String) -> String {
+  private static func refusal(_ status: Int, _ message: String, by name: String) -> String {
     let end: String
     switch message.utf8.last {
     case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): end = ""
@@ -104,7 +141,7 @@ extension UploadError {
     let words = message.isEmpty ? "." : ": " + message + end
     // 5xx is the server's failure, not its decision.
     let verb = status >= 500 ? "failed" : "refused"
-    return "the server " + verb + " (" + String(status) + ")" + words + advice(status)
+    return name + " " + verb + " (" + String(status) + ")" + words
   }
 
   /// Why it is not tried again at once, and when it is; nil for other errors.

@@ -2,8 +2,8 @@ import CShims
 import UploadCore
 
 /// Unpredictable bytes from the kernel (getrandom(2)).
-enum RandomBytes {
-  static func bytes(_ count: Int) throws(UploadError) -> [UInt8] {
+package enum RandomBytes {
+  package static func bytes(_ count: Int) throws(UploadError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     guard shim_random(&bytes, count) == 0 else { throw .outOfResources("randomness") }
     return bytes

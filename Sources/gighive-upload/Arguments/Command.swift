@@ -1,6 +1,6 @@
 /// The commands that have options.
 enum Command: String, CaseIterable {
-  case send, resume, list, cancel, delete, clean
+  case send, resume, list, cancel, delete, clean, doctor
 
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
@@ -15,8 +15,10 @@ enum Command: String, CaseIterable {
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list: false
-    case .server, .multipartURL, .tusURL, .jobs: self == .send || self == .resume
-    case .protocolChoice, .threshold: self == .send
+    case .server, .multipartURL, .tusURL: self == .send || self == .resume || self == .doctor
+    case .jobs: self == .send || self == .resume
+    case .protocolChoice, .threshold: self == .send || self == .doctor
+    case .retries, .retryFor, .retryMaxDelay, .limitRate, .methodOverride, .maxTime: self != .doctor
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
       .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .digest, .progress,
       .jsonProgress, .metadata:

@@ -52,6 +52,10 @@ extension GivenOption {
     }
   }
 
+  func uploadProtocol() throws(UsageError) -> UploadProtocol {
+    try choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
+  }
+
   func pattern() throws(UsageError) -> Glob {
     do throws(GlobError) { return try Glob(parsing: argument.bytes) } catch {
       switch error {

@@ -149,8 +149,7 @@ struct SendArguments {
   private mutating func applyToProtocol(_ given: GivenOption) throws(UsageError) {
     switch given.option {
     case .protocolChoice:
-      template.uploadProtocol =
-        try given.choice([("auto", .automatic), ("multipart", .multipart), ("tus", .tus)])
+      template.uploadProtocol = try given.uploadProtocol()
     case .threshold: template.tusThreshold = try given.size(Settings.fileSize)
     case .chunkSize: template.chunkLength = try given.size(Settings.chunkLength)
     case .methodOverride: template.overridesMethod = true

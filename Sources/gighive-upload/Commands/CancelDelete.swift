@@ -129,7 +129,7 @@ enum CancelDelete {
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       let code = ExitCode.of(error, signal: shim_signal_received())
-      report.failed(record.id + ": " + error.explanation, exitCode: code, about: record, answer: answer)
+      report.failed(record.id + ": " + error.explanation(after: answer), exitCode: code, about: record, answer: answer)
       return mayBeDone ? .unknown(code) : .unchanged(code)
     }
   }

@@ -14,6 +14,7 @@ enum Help {
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
       gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
+      gighive-upload doctor --server URL [FILE]                         find out what would keep an upload from working
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
@@ -103,6 +104,18 @@ enum Help {
       it, and in directories in it, that were delivered are removed, those first that were delivered first, until
       SIZE is free. A file is removed only if it has not changed since, nobody has it open, and the server says
       that it still has it. Nothing else is ever removed. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+
+      """
+    case .doctor:
+      """
+      Usage: gighive-upload doctor [FILE] --server URL [options]
+             gighive-upload doctor [FILE] --tus-url URL [options]
+             gighive-upload doctor [FILE] --multipart-url URL [options]
+
+      Examines everything between a recording and the server, and says what would fail, why, and what to do:
+      this machine, the name, the network, TLS, the server, the credentials, and how long requests may be.
+      Nothing is created on the server: it is asked about content of several lengths, and about one of FILE's
+      size, that is never sent. The exit code is that of the first failure.
 
       """
     }

@@ -21,8 +21,10 @@ enum ConfiguredOptions {
     var options: [GivenOption] = []
     for layer in tops + chosen { options = merged(options, layer) }
     options.removeAll { !$0.isOn || !command.takes($0.option) }
-    // An upload that is recorded keeps its destination, its form and its credentials.
-    if command != .send { options.removeAll { $0.option.isBoundToDestination || $0.option.isForm } }
+    // The other commands are about recorded uploads, which keep their destination, form and credentials.
+    if command != .send, command != .doctor {
+      options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
+    }
     let own = given.filter { $0.option != .config && $0.option != .to }
     return merged(options, own)
   }

@@ -4,10 +4,18 @@ import Uploader
 /// Advice that only the command line can give: the options and commands that help.
 extension UploadError {
   /// What failed and what to do about it at the command line.
-  var explanation: String {
-    if let postponement { return cause.explanation + " " + postponement }
-    return (commandAdvice ?? advice).map { problem + " " + $0 } ?? problem
+  var explanation: String { explanation(after: nil) }
+
+  /// The same, with the author of the response that led to it.
+  func explanation(after answer: ServerAnswer?) -> String {
+    if let postponement { return cause.explanation(after: answer) + " " + postponement }
+    let problem = problem(after: answer)
+    guard let advice = commandRemedy, !isExplained(by: answer) else { return problem }
+    return problem + " " + advice
   }
+
+  /// What to do about it at the command line; nil if ``problem`` says so already or nothing helps.
+  var commandRemedy: String? { commandAdvice ?? advice }
 
   /// Whether the explanation starts with the file's name.
   var namesFile: Bool {

@@ -145,7 +145,7 @@ extension Report {
     guard case .cancelled(let hasSentAll) = error else {
       // With several files, the message must name the file.
       let namesFile = !hasSeveral || error.namesFile
-      return (namesFile ? "" : entry.name + ": ") + error.explanation + hint(error, entry)
+      return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer) + hint(error, entry)
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)

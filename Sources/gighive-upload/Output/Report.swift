@@ -186,11 +186,12 @@ final class Report {
       addElapsed(index, to: &line)
       line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
       line.add("try", retry.failures)
-      line.add("message", retry.error.explanation)
+      line.add("message", retry.error.explanation(after: entry(index).answer))
       addAnswer(index, to: &line)
       Console.out(line.finished(), .remark)
     } else if !isQuiet {
-      Console.error(entry(index).name + ": " + retry.error.explanation + " " + retry.text(of: limit) + "\n", .remark)
+      let problem = retry.error.explanation(after: entry(index).answer)
+      Console.error(entry(index).name + ": " + problem + " " + retry.text(of: limit) + "\n", .remark)
     }
     entries[position(index)].answer = nil
   }

@@ -1,0 +1,116 @@
+extension AnswerAuthor {
+  /// The author of a response. Its content counts first: a proxy passes on the pages of the programs behind it, and adds its own
+  /// header fields to them.
+  package init(of answer: Answer) {
+    let page = Page(answer)
+    self =
+      AnswerAuthor.byProgram(answer, page) ?? AnswerAuthor.byChallenge(answer, page) ?? AnswerAuthor.byPage(page)
+      ?? AnswerAuthor.byLogin(answer, page) ?? AnswerAuthor.byFields(answer) ?? .unknown
+  }
+
+  /// The start of the content, in lower case.
+  private struct Page {
+    private let bytes: [UInt8]
+    let isHTML: Bool
+
+    init(_ answer: Answer) {
+      bytes = answer.content.prefix(Limits.authorPageLength).map { ASCII.lowercased($0) }
+      isHTML = ASCII.contains(bytes, "<html") || ASCII.contains(bytes, "<!doctype html")
+    }
+
+    func has(_ texts: String...) -> Bool { texts.contains { ASCII.contains(bytes, $0) } }
+    func starts(with text: String) -> Bool { bytes.starts(with: text.utf8) }
+  }
+
+  // MARK: Programs
+
+  /// Those that upload servers are made of.
+  private static func byProgram(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+    // tusd's message, also where a proxy has dropped the field.
+    if answer.fields.first("Tus-Resumable") != nil || page.starts(with: "err_") { return .tus }
+    if page.has(
+      "post_max_size", "upload_max_filesize", "post content-length of", "maximum number of allowable file uploads")
+    {
+      return .php
+    }
+    if page.has("<error><code>", "<error>\n<code>") || answer.fields.first("x-amz-request-id") != nil { return .s3 }
+    guard let json = try? JSONReader.read(answer.content) else { return nil }
+    // Its error messages, its confirmation and its response to a deletion (`Verdict`).
+    let isGigHive =
+      json["error"]?.string != nil && json["message"]?.string != nil || json["checksum_sha256"]?.string != nil
+      || json["error_count"] != nil
+    return isGigHive ? .gigHive : nil
+  }
+
+  private static func byChallenge(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+    let isChallenge =
+      answer.fields.first("cf-mitigated") != nil
+      || page.has("cf_chl", "challenge-platform", "<title>just a moment", "cf-browser-verification")
+    return isChallenge ? .cloudflareChallenge : nil
+  }
+
+  // MARK: Pages
+
+  /// The pages that proxies and servers write themselves.
+  private static func byPage(_ page: Page) -> AnswerAuthor? {
+    if page.has("mod_security", "modsecurity") { return .modSecurity }
+    if page.has("<center>cloudflare", "cf-error-details", "| cloudflare</title>") || page.starts(with: "error code: ") {
+      return .cloudflare
+    }
+    if page.has("<center>nginx", "<center>openresty") { return .nginx }
+    if page.has("-//ietf//dtd html 2.0//en", "<address>apache") { return .apache }
+    if page.has("guru meditation", "varnish cache server") { return .varnish }
+    if page.has("(squid", "squid-error", "errpagesubtitle") { return .squid }
+    if page.has("the request entity exceeds the maximum allowed", "request forbidden by administrative rules")
+      || page.has("no server is available to handle this request", "returned an invalid or incomplete response")
+      || page.has("the server didn't respond in time", "didn't send a complete request in time")
+    {
+      return .haproxy
+    }
+    return nil
+  }
+
+  /// A response that asks for a login, or leads to one (RFC 6585, 6).
+  private static func byLogin(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+    if answer.status == 511 { return .loginPage }
+    if let location = answer.fields.first("Location"), (300..<400).contains(answer.status) {
+      let location = Array(ASCII.lowercased(location).utf8)
+      return loginWords.contains { ASCII.contains(location, $0) } ? .loginPage : nil
+    }
+    guard page.isHTML else { return nil }
+    let hasForm = page.has("type=\"password\"", "type='password'", "type=password")
+    // A portal answers any request with its page, or with one that leads there. A server's own error page is a 4xx or 5xx.
+    let leadsAway =
+      answer.isSuccess
+      && page.has("<form", "http-equiv=\"refresh\"", "http-equiv='refresh'", "location.href")
+    return hasForm || leadsAway ? .loginPage : nil
+  }
+
+  private static let loginWords = ["login", "logon", "signin", "sign-in", "portal", "hotspot", "/auth", "wispr"]
+
+  // MARK: Fields
+
+  private static func byFields(_ answer: Answer) -> AnswerAuthor? {
+    if answer.fields.first("X-Squid-Error") != nil { return .squid }
+    let servers = answer.fields.values(of: "Server") + answer.fields.values(of: "Via")
+    for server in servers {
+      let server = Array(ASCII.lowercased(server).utf8)
+      for (word, author) in serverWords where ASCII.contains(server, word) { return author }
+    }
+    return isCloudflares(answer) ? .cloudflare : nil
+  }
+
+  /// Cloudflare marks every response that passes through it, whoever wrote it. Its own have its statuses, or no page.
+  private static func isCloudflares(_ answer: Answer) -> Bool {
+    let isMarked =
+      answer.fields.first("cf-ray") != nil
+      || answer.fields.values(of: "Server").contains { ASCII.equalsIgnoringCase($0.utf8, "cloudflare".utf8) }
+    let isOwn = answer.content.isEmpty || answer.status == 413 || (520...530).contains(answer.status)
+    return isMarked && isOwn
+  }
+
+  private static let serverWords: [(String, AnswerAuthor)] = [
+    ("awselb", .awsELB), ("amazons3", .s3), ("caddy", .caddy), ("haproxy", .haproxy),
+    ("varnish", .varnish), ("squid", .squid), ("openresty", .nginx), ("nginx", .nginx), ("apache", .apache),
+  ]
+}

@@ -1,0 +1,44 @@
+/// The program that wrote a response, as far as the response shows it: the server's own, or one in front of it.
+public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
+  case apache
+  /// An AWS load balancer.
+  case awsELB = "aws-elb"
+  case caddy
+  case cloudflare
+  /// A page of Cloudflare's that only a browser can pass.
+  case cloudflareChallenge = "cloudflare-challenge"
+  case gigHive = "gighive"
+  case haproxy
+  /// A page that asks for a login: a captive portal, or a gateway with single sign-on.
+  case loginPage = "login-page"
+  case modSecurity = "modsecurity"
+  case nginx
+  case php
+  case s3
+  case squid
+  /// A tus server, such as tusd.
+  case tus
+  case unknown
+  case varnish
+
+  /// For people: "nginx". Nil for ``unknown``.
+  package var name: String? {
+    switch self {
+    case .apache: "Apache"
+    case .awsELB: "the AWS load balancer"
+    case .caddy: "Caddy"
+    case .cloudflare, .cloudflareChallenge: "Cloudflare"
+    case .gigHive: "GigHive"
+    case .haproxy: "HAProxy"
+    case .loginPage: "a login page"
+    case .modSecurity: "ModSecurity"
+    case .nginx: "nginx"
+    case .php: "PHP"
+    case .s3: "S3"
+    case .squid: "the proxy squid"
+    case .tus: "the tus server"
+    case .unknown: nil
+    case .varnish: "Varnish"
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// The requests of a diagnosis. None of them creates anything.
+package enum DiagnosisRequests {
+  package static func tusOptions(_ target: TargetURI) -> HTTPRequest { HTTPRequest(method: "OPTIONS", target: target) }
+
+  /// A form with an empty file and without a label, which GigHive refuses after it has checked the credentials.
+  package static func emptyForm(_ target: TargetURI, _ boundary: Boundary) throws(FormDataError) -> HTTPRequest {
+    let part = FilePart(name: "file", fileName: Array("diagnosis.mp4".utf8), mediaType: "video/mp4")
+    let body = try FormData.body(fields: [], file: part, fileLength: 0, boundary: boundary)
+    return HTTPRequest(
+      method: "POST", target: target, fields: [Field("Content-Type", FormData.contentType(boundary))],
+      body: RequestBody(header: body.header + body.footer))
+  }
+
+  /// A finalize call that names no upload.
+  package static func guestToken(_ base: TargetURI) -> HTTPRequest {
+    HTTPRequest(
+      method: "POST", target: base.appending(GigHiveAPI.finalize), fields: [Field("Content-Type", "application/json")],
+      body: RequestBody(header: GigHiveAPI.finalizeContent(uploadID: "", fields: [])))
+  }
+
+  /// Announces a form of this length.
+  package static func announcedForm(_ target: TargetURI, length: Int64, _ boundary: Boundary) -> HTTPRequest {
+    announced("POST", target, [Field("Content-Type", FormData.contentType(boundary))], length)
+  }
+
+  /// Announces a part of an upload that does not exist.
+  /// - Parameter target: the URL that creates uploads.
+  package static func announcedPatch(_ target: TargetURI, length: Int64) -> HTTPRequest {
+    let upload = target.appending(String(repeating: "0", count: 32))
+    return announced(
+      "PATCH", upload, [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", "0")], length)
+  }
+
+  private static func announced(
+    _ method: String, _ target: TargetURI, _ fields: [Field], _ length: Int64
+  ) -> HTTPRequest {
+    var request = HTTPRequest(method: method, target: target, fields: fields, body: RequestBody(fileLength: length))
+    request.mayExpectContinue = true
+    return request
+  }
+}

@@ -1,0 +1,77 @@
+/// What the state of this machine means for uploads.
+package enum MachineChecks {
+  /// - Parameters:
+  ///   - now: by this machine's clock, in seconds since 1970.
+  ///   - usesTLS: whether certificates are checked against the clock.
+  package static func clock(now: Int64, usesTLS: Bool) -> Finding {
+    let text = minute(now)
+    guard now < Limits.builtOn else { return Finding(.clock, .ok("the clock says " + text)) }
+    let problem = "the clock says " + text + ", before this version was written"
+    let remedy = "Set the clock, or start the time service (NTP)."
+    if !usesTLS { return Finding(.clock, .warning(problem + "; records and events get wrong dates.", remedy: remedy)) }
+    let error = UploadError.tls(
+      .certificate(code: TLSError.notYetValid, reason: "certificate is not yet valid"), host: "any server")
+    return Finding(.clock, .failure(error, about: problem, remedy: remedy))
+  }
+
+  /// - Parameter isReady: whether the kernel has gathered enough randomness since it started.
+  package static func entropy(isReady: Bool) -> Finding {
+    Finding(
+      .entropy,
+      isReady
+        ? .ok("the kernel has randomness")
+        : .warning(
+          "the kernel has not gathered enough randomness yet; TLS waits for it.",
+          remedy: "Wait a minute after the start, or enable the hardware's generator (rng-tools, jitterentropy)."))
+  }
+
+  /// - Parameter available: MemAvailable, in bytes; nil if it is not known.
+  package static func memory(available: Int64?) -> Finding {
+    guard let available else {
+      return Finding(.memory, .notExamined("the kernel does not say how much memory is available"))
+    }
+    let text = SizeText.short(available) + " of memory are available"
+    if available >= Limits.memoryNeeded { return Finding(.memory, .ok(text)) }
+    return Finding(
+      .memory,
+      .failure(
+        .outOfResources("memory"), about: "only " + text,
+        remedy: "Uploads need up to " + SizeText.short(Limits.memoryNeeded) + ". End other programs, or add swap."))
+  }
+
+  /// - Parameter error: why fewer than `count` more files can be opened; nil if they can.
+  package static func openFiles(_ count: Int, error: SystemError?) -> Finding {
+    if error == nil { return Finding(.openFiles, .ok("enough files can be opened")) }
+    return Finding(
+      .openFiles,
+      .failure(
+        .outOfResources("file descriptors"), about: String(count) + " more open files are needed",
+        remedy: "Raise the limit (ulimit -n, or LimitNOFILE= of the service)."))
+  }
+
+  /// - Parameters:
+  ///   - path: the state directory.
+  ///   - error: why nothing can be written there; nil if it can.
+  ///   - free: the space left on its file system, in bytes; nil if it is not known.
+  package static func stateDirectory(_ path: LocalPath, error: SystemError?, noSpace: SystemError, free: Int64?)
+    -> Finding
+  {
+    if let error { return Finding(.stateDirectory, .failure(.state(.unusable(path, error)))) }
+    let name = "the state directory " + PrintableText.line(path.text)
+    guard let free else { return Finding(.stateDirectory, .ok(name + " can be written")) }
+    let text = SizeText.short(free) + " are free for " + name
+    if free >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
+    let remedy = "Free some space, or choose another directory."
+    if free >= Limits.stateSpaceNeeded {
+      return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
+    }
+    return Finding(
+      .stateDirectory, .failure(.state(.unusable(path, noSpace)), about: "only " + text, remedy: remedy))
+  }
+
+  /// "2026-11-23 19:28 UTC"
+  static func minute(_ seconds: Int64) -> String {
+    let text = Timestamp.text(seconds: seconds)
+    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+  }
+}

@@ -1,0 +1,20 @@
+/// What came of one request of a diagnosis.
+package final class ProbeResult {
+  /// "192.0.2.1:443"; nil if no connection was established. Behind a proxy, the proxy's.
+  package var peer: String?
+  /// The duration of the TCP handshake.
+  package var roundTripMilliseconds: Int64 = 0
+  /// nil without TLS.
+  package var tls: TLSFacts?
+  /// Whether the server asked for the content (100).
+  package var isContinued = false
+  /// The final response; nil if there was none.
+  package var answer: Answer?
+  /// The same for people and programs, without secrets.
+  package var shown: ServerAnswer?
+  /// Why there is no response, or what a response above 299 means for any request. Nil also if the server was asked about content,
+  /// and has not answered in time.
+  package var error: UploadError?
+
+  package init(error: UploadError? = nil) { self.error = error }
+}

@@ -1,0 +1,82 @@
+import CShims
+import Uploader
+
+/// Examines proxy, name, addresses and TLS.
+enum ConnectionExamination {
+  /// - Returns: whether the server can be asked.
+  static func run(_ prober: Prober, _ configuration: Configuration, _ findings: Findings) -> Bool {
+    let target = prober.target
+    let proxy = configuration.proxies.proxy(for: target)
+    if let proxy { findings.add(Finding(.proxy, .ok("requests go through the proxy " + proxy.text))) }
+    let result = prober.connect()
+    guard let peer = result.peer else {
+      explain(result.error ?? .noSuchName(host: target.host), prober, configuration, findings)
+      return false
+    }
+    let host = proxy == nil ? target.host : "the proxy"
+    let time = String(result.roundTripMilliseconds) + " ms"
+    findings.add(Finding(.connection, .ok("connected to " + host + " (" + peer + ") in " + time)))
+    if proxy == nil { examineOtherFamily(than: peer, prober, configuration, findings) }
+    if let tls = result.tls {
+      findings.add(Finding(.tls, .ok(tls.summary)))
+      let certificate = ServerChecks.certificate(tls, host: target.host, now: shim_unix_seconds())
+      findings.add(
+        configuration.tls.isInsecure
+          ? Finding(
+            .certificate,
+            .warning("the certificate is not checked.", remedy: "Trust it with --cacert instead of --insecure."))
+          : certificate)
+    }
+    return true
+  }
+
+  /// Whether the host's addresses of the other family work too. Each that does not costs time at every connect.
+  private static func examineOtherFamily(
+    than peer: String, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
+  ) {
+    guard configuration.addressFamily == .any, shim_is_ip_address(prober.target.host) == 0,
+      !AddressOrder.isLocalHost(prober.target.host)
+    else { return }
+    let isIPv6 = peer.utf8.first == UInt8(ascii: "[")
+    var configuration = configuration
+    configuration.addressFamily = isIPv6 ? .ipv4 : .ipv6
+    configuration.timeouts.connectMilliseconds = min(configuration.timeouts.connectMilliseconds, otherMilliseconds)
+    let result = Prober(prober.target, configuration, prober.cancellation).connect()
+    let name = isIPv6 ? "IPv4" : "IPv6"
+    switch result.error {
+    case nil where result.peer != nil:
+      findings.add(Finding(.addresses, .ok("so is its " + name + " address (" + (result.peer ?? "") + ")")))
+    case .notConnected, .timedOut(.connecting, _, _):
+      let problem = result.error?.problem ?? ""
+      findings.add(
+        Finding(
+          .addresses,
+          .warning(
+            "its " + name + " addresses do not work: " + problem,
+            remedy: "Every connect tries them, too. Correct the DNS entry or the route, or use "
+              + (isIPv6 ? "--ipv6." : "--ipv4."))))
+    // It has none.
+    default: break
+    }
+  }
+
+  private static let otherMilliseconds: Int64 = 5000
+
+  /// Reports why there is no connection. Of a certificate that is not trusted, it is also said what it says; nothing is sent.
+  private static func explain(
+    _ error: UploadError, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
+  ) {
+    switch error {
+    case .tls(.certificate, _):
+      var configuration = configuration
+      configuration.tls.isInsecure = true
+      let facts = Prober(prober.target, configuration, prober.cancellation).connect().tls
+      let parts = [facts.map { ServerChecks.description($0) }, error.commandRemedy].compactMap { $0 }
+      findings.add(Finding(.certificate, .failure(error, remedy: parts.joined(separator: " "))))
+    case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
+    case .tls: findings.add(Finding(.tls, .failure(error)))
+    case .proxyRefused, .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
+    default: findings.add(Finding(.connection, .failure(error)))
+    }
+  }
+}

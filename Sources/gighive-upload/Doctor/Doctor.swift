@@ -1,0 +1,41 @@
+import CShims
+import Uploader
+
+/// `gighive-upload doctor [FILE]`: examines what lies between a recording and the server, in the order of the data's path.
+enum Doctor {
+  /// - Returns: the exit code of the first failure, or 0.
+  static func run(_ arguments: DoctorArguments) throws(UsageError) -> Int32 {
+    let report = Report(arguments.common, progress: .none)
+    let cancellation = SignalCancellation.begin()
+    let configuration = try arguments.common.configuration(for: arguments.request.base, report)
+    let findings = Findings(report)
+    MachineExamination.run(arguments, findings)
+    let size = fileSize(arguments, findings)
+    let prober = Prober(arguments.request.base, configuration, cancellation)
+    if let problem = prober.problem {
+      findings.add(Finding(.connection, .failure(problem)))
+    } else if ConnectionExamination.run(prober, configuration, findings) {
+      try ServerExamination(arguments.request, size, prober, configuration, findings).run()
+    }
+    if cancellation.isCancelled {
+      let code = ExitCode.of(.cancelled(hasSentAll: false), signal: shim_signal_received())
+      report.failed("interrupted; the diagnosis is not complete.", exitCode: code)
+      return code
+    }
+    findings.summarize()
+    return findings.exitCode
+  }
+
+  /// The size of the file; nil if there is none, or it cannot be sent.
+  private static func fileSize(_ arguments: DoctorArguments, _ findings: Findings) -> Int64? {
+    guard let file = arguments.file else { return nil }
+    do throws(UploadError) {
+      let size = try Uploader.size(of: file, limit: arguments.request.sizeLimit)
+      findings.add(Finding(.file, .ok(PrintableText.line(file.text) + " has " + SizeText.short(size))))
+      return size
+    } catch {
+      findings.add(Finding(.file, .failure(error)))
+      return nil
+    }
+  }
+}

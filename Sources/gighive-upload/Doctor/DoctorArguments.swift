@@ -1,0 +1,34 @@
+import Uploader
+
+/// The command line of `doctor`, parsed and checked.
+final class DoctorArguments {
+  private(set) var common = CommonArguments()
+  /// What would be sent. Without a file, its path is empty.
+  private(set) var request: UploadRequest
+
+  init(options: [GivenOption], operands: Operands) throws(UsageError) {
+    guard operands.count <= 1 else { throw UsageError("doctor takes at most one file.") }
+    var destinations: [Destination] = []
+    var uploadProtocol = UploadProtocol.automatic
+    var threshold: Int64?
+    for given in options {
+      switch given.option {
+      case .server: destinations.append(.gigHive(try given.uri(), EventForm()))
+      case .multipartURL: destinations.append(.multipart(try given.uri()))
+      case .tusURL: destinations.append(.tus(try given.uri()))
+      case .protocolChoice: uploadProtocol = try given.uploadProtocol()
+      case .threshold: threshold = try given.size(Settings.fileSize)
+      default: _ = try common.apply(given)
+      }
+    }
+    try common.validate()
+    guard destinations.count == 1, let destination = destinations.first else {
+      throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+    }
+    request = UploadRequest(file: operands.first ?? "", destination: destination)
+    request.uploadProtocol = uploadProtocol
+    if let threshold { request.tusThreshold = threshold }
+  }
+
+  var file: LocalPath? { request.file.bytes.isEmpty ? nil : request.file }
+}

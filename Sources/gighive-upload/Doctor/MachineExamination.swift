@@ -1,0 +1,48 @@
+import CShims
+import Uploader
+
+/// Examines this machine.
+enum MachineExamination {
+  static func run(_ arguments: DoctorArguments, _ findings: Findings) {
+    findings.add(MachineChecks.clock(now: shim_unix_seconds(), usesTLS: arguments.request.base.scheme == .https))
+    findings.add(MachineChecks.entropy(isReady: shim_has_entropy() != 0))
+    let memory = shim_available_memory()
+    findings.add(MachineChecks.memory(available: memory < 0 ? nil : memory))
+    let count = Limits.descriptorCount + Limits.jobDescriptorCount
+    let result = shim_can_open(Int32(count))
+    findings.add(MachineChecks.openFiles(count, error: result == 0 ? nil : SystemError(result: result)))
+    examineState(arguments.common.statePath, findings)
+  }
+
+  /// A directory that does not exist is not created.
+  private static func examineState(_ path: LocalPath?, _ findings: Findings) {
+    guard let path else { return findings.add(Finding(.stateDirectory, .failure(.state(.noDirectory)))) }
+    let (existing, missing) = nearest(to: path)
+    var error = missing
+    var free: Int64?
+    if error == nil, let name = existing.cString {
+      let result = shim_may_create_in(name)
+      if result < 0 { error = SystemError(result: result) }
+      let space = shim_free_space(name)
+      if space >= 0 { free = space }
+    }
+    findings.add(
+      MachineChecks.stateDirectory(path, error: error, noSpace: SystemError(code: SHIM_ENOSPC), free: free))
+  }
+
+  /// The directory, or the nearest one above it that exists.
+  private static func nearest(to path: LocalPath) -> (LocalPath, SystemError?) {
+    var path = path
+    while true {
+      var status = shim_file_status()
+      guard let name = path.cString else { return (path, SystemError(code: SHIM_EINVAL)) }
+      let result = shim_path_status(name, &status)
+      if result == 0 {
+        return (path, Int(status.kind) == SHIM_KIND_DIRECTORY ? nil : SystemError(code: SHIM_ENOTDIR))
+      }
+      guard -result == SHIM_ENOENT, path.bytes.count > 1 else { return (path, SystemError(result: result)) }
+      guard let slash = path.bytes.lastIndex(of: ASCII.slash) else { return (".", nil) }
+      path = LocalPath(bytes: slash == 0 ? [ASCII.slash] : Array(path.bytes[..<slash]))
+    }
+  }
+}

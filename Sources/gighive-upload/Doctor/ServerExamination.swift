@@ -1,0 +1,112 @@
+import Uploader
+
+/// Examines the server: its endpoints, the credentials, and how long requests may be.
+struct ServerExamination {
+  private let request: UploadRequest
+  /// That of the file, in bytes.
+  private let size: Int64?
+  private let prober: Prober
+  private let credentials: Credentials
+  private let findings: Findings
+
+  init(
+    _ request: UploadRequest, _ size: Int64?, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
+  ) {
+    self.request = request
+    self.size = size
+    self.prober = prober
+    credentials = configuration.credentials
+    self.findings = findings
+  }
+
+  func run() throws(UsageError) {
+    let boundary: Boundary
+    do throws(UploadError) { boundary = try Boundary(random: RandomBytes.bytes(16)) } catch {
+      return findings.add(Finding(.entropy, .failure(error)))
+    }
+    if request.isForGigHive, !examineCredentials(boundary) { return }
+    let hasTus = examineTus()
+    if sendsForms { examineForms(boundary) }
+    if hasTus { examinePatches() }
+  }
+
+  /// - Returns: whether there is a tus server to send to.
+  private func examineTus() -> Bool {
+    guard request.requiresTus || (request.isForGigHive && request.uploadProtocol != .multipart) else { return false }
+    let options = prober.ask(DiagnosisRequests.tusOptions(request.tusTarget))
+    if !request.isForGigHive { examineClock(options) }
+    let finding = ServerChecks.tus(options, at: request.tusTarget, isRequired: request.requiresTus)
+    findings.add(finding)
+    guard case .ok = finding.result else { return false }
+    if let finding = ServerChecks.largestFile(options, size: size) { findings.add(finding) }
+    return true
+  }
+
+  private func examineClock(_ result: ProbeResult) {
+    if let answer = result.answer, let clock = ServerChecks.clock(answer) { findings.add(clock) }
+  }
+
+  /// Whether recordings, or the file, may go as one form.
+  private var sendsForms: Bool {
+    if request.requiresTus { return false }
+    return size.map { !request.prefersTus(size: $0) } ?? true
+  }
+
+  /// - Returns: false if GigHive does not accept them, so that nothing else can be examined.
+  private func examineCredentials(_ boundary: Boundary) -> Bool {
+    let finding: Finding
+    if credentials.areGuests {
+      let result = prober.ask(DiagnosisRequests.guestToken(request.base))
+      examineClock(result)
+      finding = ServerChecks.guestToken(result)
+    } else {
+      guard let form = try? DiagnosisRequests.emptyForm(request.multipartTarget, boundary) else { return false }
+      let result = prober.ask(form)
+      examineClock(result)
+      finding = ServerChecks.form(result, at: request.multipartTarget, hasCredentials: !credentials.fields.isEmpty)
+    }
+    findings.add(finding)
+    if case .failure = finding.result { return false }
+    return true
+  }
+
+  private func examineForms(_ boundary: Boundary) {
+    // Without a file, recordings that are not large must pass.
+    let needed = size ?? min(request.tusThreshold, Limits.announcedFormLengths[1])
+    var checks = LimitChecks(.form, needed: needed, isOnlyCheck: !request.isForGigHive)
+    for length in lengths(Limits.announcedFormLengths) where checks.finding == nil {
+      checks.note(
+        prober.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary)), of: length)
+    }
+    checks.finish()
+    if let finding = checks.finding { findings.add(withAlternative(finding)) }
+    findings.add(
+      Finding(
+        .contentLimit,
+        .notExamined("PHP's limits (upload_max_filesize, post_max_size) show only when a form has arrived")))
+  }
+
+  private func examinePatches() {
+    var checks = LimitChecks(.patch, needed: Limits.announcedPatchLengths[0], isOnlyCheck: !request.isForGigHive)
+    for length in Limits.announcedPatchLengths where checks.finding == nil {
+      checks.note(prober.ask(DiagnosisRequests.announcedPatch(request.tusTarget, length: length)), of: length)
+    }
+    checks.finish()
+    if let finding = checks.finding { findings.add(finding) }
+  }
+
+  /// GigHive also takes recordings in shorter requests.
+  private func withAlternative(_ finding: Finding) -> Finding {
+    guard request.isForGigHive, case .failure(let error, let about, let answer?, nil) = finding.result,
+      let remedy = answer.remedy
+    else { return finding }
+    let alternative = " Or send everything over tus (--protocol tus), in requests that may be shorter."
+    return Finding(finding.check, .failure(error, about: about, answer: answer, remedy: remedy + alternative))
+  }
+
+  /// With the size of the file, in order.
+  private func lengths(_ lengths: [Int64]) -> [Int64] {
+    guard let size, !lengths.contains(size) else { return lengths }
+    return lengths.filter { $0 < size } + [size] + lengths.filter { $0 > size }
+  }
+}

@@ -1,0 +1,50 @@
+"""A failed upload names the program that refused it, and its setting."""
+
+import pytest
+from pages import AUTHORED, NGINX_413, answer
+from records import only_record
+
+
+@pytest.mark.parametrize("case", AUTHORED)
+def test_a_failure_names_the_author_and_the_remedy(hive, send, recording, case):
+    response, author, remedy = AUTHORED[case]
+    result = send(hive(answer=response), recording())
+    assert result.code != 0
+    assert author in result.err and remedy in result.err, result
+    # Not also the advice for servers that nobody knows.
+    assert "docs/server-setup.md" not in result.err and "--file-field" not in result.err
+
+
+@pytest.mark.parametrize("case", AUTHORED)
+def test_so_does_a_failure_over_tus(hive, upload, recording, case):
+    response, author, remedy = AUTHORED[case]
+    result = upload(hive(answer=response), recording())
+    assert result.code != 0
+    assert author in result.err and remedy in result.err, result
+
+
+def test_a_program_gets_the_author(hive, send, recording):
+    result = send(hive(answer=answer("413 Too Large", NGINX_413)), recording(), "--json")
+    assert result.outcome["answer"]["author"] == "nginx"
+    assert "client_max_body_size" in result.outcome["message"]
+
+
+def test_the_record_keeps_it(hive, program, recording):
+    program.send(hive(answer=answer("413 Too Large", NGINX_413)), recording())
+    assert "client_max_body_size" in only_record(program).document["message"]
+
+
+def test_a_retry_names_it_too(hive, program, recording):
+    result = program.send(hive(answer=AUTHORED["nginx, 502"][0]), recording(), "--retries", 1, retries=None)
+    assert result.err.count("proxy_pass") == 2
+
+
+def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, recording):
+    result = send(hive(), recording(), "--file-field", "media")
+    assert result.code == 8
+    assert "upload_max_filesize" in result.err and "--file-field" in result.err
+
+
+def test_a_refusal_of_an_unknown_server_has_general_advice(hive, send, recording):
+    result = send(hive(answer=answer("413 Too Large", "no")), recording())
+    assert "docs/server-setup.md" in result.err

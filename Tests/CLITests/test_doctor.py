@@ -1,0 +1,405 @@
+"""`doctor` names what is broken, says what to do, and ends with the exit code that an upload would end with."""
+
+import socket
+import threading
+
+import pytest
+from certificates_forge import DAY, HOST, Shown, leaf
+from certificates_matrix import below, intermediate, self_signed
+from pages import APACHE_413, AUTHORED, CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
+from program import private, trust
+from uploads import PASSWORD
+
+USER = ["--user", "uploader"]
+
+
+@pytest.fixture
+def examine(program):
+    def examine(destination, *options, env=PASSWORD, **more):
+        kind = [] if str(destination).startswith("--") else ["--server"]
+        return program.run("doctor", *kind, destination, *options, env=env, **more)
+
+    return examine
+
+
+def found(result, check: str) -> dict:
+    (event,) = [event for event in result.events if event.get("check") == check]
+    return event
+
+
+def result_of(result, check: str) -> str:
+    return found(result, check)["result"]
+
+
+def failures(result) -> list[str]:
+    return [event["check"] for event in result.events if event.get("result") == "failure"]
+
+
+# Nothing is broken.
+
+
+def test_a_working_server_passes_every_check(any_hive, examine):
+    hive = any_hive()
+    result = examine(hive.url, *USER, *trust(hive)).check()
+    assert "FAIL" not in result.out and "warn" not in result.out
+    assert "GigHive accepts the credentials" in result.out
+    assert result.out.endswith("nothing found that would keep an upload from working.\n")
+
+
+def test_nothing_is_created_and_no_content_is_sent(hive, program, examine, recording):
+    stub = hive()
+    examine(stub.url, *USER, recording(2_000_000)).check()
+    assert stub.recordings == [] and stub.uploads == []
+    assert not program.state.exists()
+    announced = [request for request in stub.requests if request.header("Expect")]
+    lengths = {request.content_length for request in announced}
+    assert lengths == {1_000_000, 2_000_000, 100_000_000, 1 << 30, 90 << 20}
+    assert all(request.body_bytes == 0 for request in announced)
+
+
+def test_a_program_gets_an_object_for_each_check_and_a_summary(hive, examine, certificates):
+    stub = hive(tls=certificates)
+    result = examine(stub.url, *USER, *trust(stub), "--json").check()
+    *checks, summary = result.events
+    assert [check["check"] for check in checks] == [
+        "clock", "entropy", "memory", "open-files", "state-directory", "connection", "tls", "certificate", "server-clock",
+        "credentials", "tus", "form-limit", "content-limit", "request-limit",
+    ]
+    assert {check["exit_code"] for check in checks} == {0}
+    assert summary["event"] == "diagnosis" and summary["exit_code"] == summary["failure_count"] == 0
+    assert summary["ok_count"] == len(checks) - 1 and summary["not_examined_count"] == 1
+
+
+@pytest.mark.parametrize("path, kind", [("/tus/", "--tus-url"), ("/upload", "--multipart-url")])
+def test_other_destinations_are_examined_too(hive, examine, path, kind):
+    stub = hive()
+    examine(f"{kind}={stub.url}{path}", env={}).check()
+    assert stub.recordings == [] and stub.uploads == []
+
+
+def test_quiet_shows_only_what_is_wrong(hive, examine):
+    assert examine(hive().url, *USER, "--quiet").check().out == ""
+    assert examine(hive(user="other").url, *USER, "--quiet").out.startswith("FAIL ")
+
+
+def test_a_destination_of_the_configuration_is_examined(hive, examine, tmp_path):
+    config = tmp_path / "c.conf"
+    config.write_text(f"[gig]\nserver = {hive().url}\nuser = uploader\nlabel = x\n")
+    result = examine("--config", config, "--to", "gig")
+    assert result.code == 0 and "GigHive accepts" in result.out
+
+
+# This machine and the file.
+
+
+def test_an_unusable_state_directory(hive, examine, tmp_path):
+    (tmp_path / "taken").write_text("")
+    result = examine(hive().url, *USER, "--json", "--state-dir", tmp_path / "taken" / "records")
+    assert result.code == 13 and failures(result) == ["state-directory"]
+    assert "--state-dir" in found(result, "state-directory")["remedy"]
+
+
+def test_a_file_that_cannot_be_sent(hive, examine, tmp_path):
+    result = examine(hive().url, *USER, "--json", tmp_path / "missing.mp4")
+    assert result.code == 3 and failures(result) == ["file"]
+
+
+# Name and network.
+
+
+def test_an_unknown_name(examine):
+    result = examine("http://nobody.invalid", "--json")
+    assert result.code == 4 and failures(result) == ["connection"]
+    assert "no such host: nobody.invalid" in found(result, "connection")["message"]
+
+
+def test_a_local_name_that_nobody_answers_for(examine):
+    result = examine("http://nobody-has-this.local", "--json", "--resolve-timeout", "2s")
+    assert result.code == 4
+    assert "multicast DNS" in found(result, "connection")["message"]
+    assert "switched on" in found(result, "connection")["remedy"]
+
+
+def test_a_refused_port(examine):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        result = examine(f"http://127.0.0.1:{taken.getsockname()[1]}", "--json")
+    assert result.code == 4 and "Connection refused" in found(result, "connection")["message"]
+
+
+def test_a_black_hole(examine, deaf_port):
+    result = examine(f"http://127.0.0.1:{deaf_port}", "--json", "--connect-timeout", "300ms")
+    assert result.code == 4 and "timed out while connecting" in found(result, "connection")["message"]
+
+
+def test_a_server_that_never_answers(examine, deaf_server):
+    result = examine(deaf_server(b""), *USER, "--json", "--response-timeout", "300ms")
+    assert result.code == 4 and "timed out while waiting for the response" in found(result, "credentials")["message"]
+
+
+def test_a_server_that_closes_without_an_answer(hive, examine):
+    result = examine(hive(answer=b"").url, *USER, "--json")
+    assert result.code == 4 and failures(result) == ["credentials"]
+
+
+def test_something_that_is_not_http(hive, examine):
+    result = examine(hive(answer=b"220 ftp.example ready\r\n").url, *USER, "--json")
+    assert result.code == 9 and "not HTTP" in found(result, "credentials")["message"]
+
+
+def test_a_proxy_that_refuses_the_connection(hive, examine):
+    proxy = hive(answer=answer("403 Forbidden"))
+    result = examine("https://gighive.example", "--json", "--proxy", proxy.url)
+    assert result.code == 6
+    refusal = [event for event in result.events if event.get("result") == "failure"]
+    assert [event["check"] for event in refusal] == ["proxy"] and "--proxy" in refusal[0]["remedy"]
+
+
+def test_a_proxy_in_the_environment_that_cannot_be_used(examine):
+    result = examine("http://gighive.example", "--json", env={"all_proxy": "socks5://127.0.0.1:1"})
+    assert result.code == 2 and "$all_proxy" in found(result, "proxy")["message"]
+
+
+# TLS.
+
+
+def test_an_unknown_authority(hive, examine, certificates):
+    result = examine(hive(tls=certificates).url, *USER, "--json")
+    assert result.code == 5 and failures(result) == ["certificate"]
+    assert "--cacert" in found(result, "certificate")["remedy"]
+    assert "issued by HiveStub" in found(result, "certificate")["remedy"]
+
+
+def test_plain_http_on_the_https_port(examine, deaf_server):
+    result = examine(deaf_server(answer("400 Bad Request")).replace("http:", "https:"), "--json")
+    assert result.code == 5 and "does not speak TLS" in found(result, "tls")["remedy"]
+
+
+def test_https_on_the_http_port(hive, examine, certificates):
+    result = examine(hive(tls=certificates).url.replace("https:", "http:"), *USER, "--json")
+    assert result.code in (4, 9) and failures(result) == ["credentials"]
+
+
+CERTIFICATES = {
+    "self-signed": (lambda forge: self_signed(forge, is_trusted=False), "self-signed"),
+    "expired": (lambda forge: leaf(forge, begins=-9 * DAY, ends=-DAY), "has expired"),
+    "not yet valid": (lambda forge: leaf(forge, begins=DAY), "not yet valid"),
+    "for another host": (lambda forge: leaf(forge, names=("DNS:other.example",)), "hostname mismatch"),
+    "without its intermediate": (lambda forge: Shown(below(forge, intermediate(forge)).leaf), "unable to get local issuer"),
+}
+
+
+@pytest.mark.parametrize("case", CERTIFICATES)
+def test_a_certificate_that_is_not_trusted_is_described(forge, serve_tls, examine, case):
+    make, words = CERTIFICATES[case]
+    server = serve_tls(make(forge))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    event = found(result, "certificate")
+    assert result.code == 5 and failures(result) == ["certificate"]
+    assert words in event["message"] and "It is for a server, issued by" in event["remedy"]
+    assert b"HTTP" not in server.received
+
+
+def test_a_certificate_that_expires_soon_is_a_warning(forge, serve_tls, examine):
+    server = serve_tls(leaf(forge, ends=5 * DAY + 60))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    assert result_of(result, "certificate") == "warning"
+    assert "5 days left" in found(result, "certificate")["message"]
+
+
+def test_a_key_that_is_not_the_pinned_one(hive, examine, certificates):
+    pin = "sha256//" + "A" * 43 + "="
+    result = examine(hive(tls=certificates).url, *USER, "--json", "--cacert", certificates.cacert, "--pin", pin)
+    assert result.code == 5 and "--pin" in found(result, "certificate")["remedy"]
+
+
+# The server.
+
+
+def test_a_wrong_password(hive, examine):
+    result = examine(hive(password="other").url, *USER, "--json")
+    assert result.code == 6 and failures(result) == ["credentials"]
+    assert "401" in found(result, "credentials")["message"]
+
+
+def test_no_password(hive, examine):
+    result = examine(hive().url, "--json", env={})
+    assert result.code == 6 and "user name and a password" in found(result, "credentials")["remedy"]
+
+
+def test_a_wrong_base_path(hive, examine):
+    result = examine(hive().url + "/nowhere", *USER, "--json")
+    assert result.code != 0 and failures(result) == ["credentials"]
+    assert "/nowhere/api/uploads.php" in found(result, "credentials")["message"]
+
+
+@pytest.mark.parametrize("token, code", [("right", 0), ("wrong", 6)])
+def test_a_guests_token(hive, examine, tmp_path, token, code):
+    file = private(tmp_path / "token", token)
+    result = examine(hive(user=None, upload_token="right").url, "--json", "--upload-token-file", file)
+    assert result.code == code
+    assert result_of(result, "guest-token") == ("ok" if code == 0 else "failure")
+
+
+def test_a_server_without_tus(hive, examine):
+    result = examine(hive(tus=False).url, *USER, "--json")
+    assert result.code == 0 and result_of(result, "tus") == "warning"
+    result = examine(hive(tus=False).url, *USER, "--json", "--protocol", "tus")
+    assert result.code == 7 and failures(result) == ["tus"]
+
+
+def test_a_tus_server_that_takes_only_short_files(hive, examine, recording):
+    stub = hive(tus_max_size=1_000_000)
+    assert result_of(examine(stub.url, *USER, "--json"), "largest-file") == "warning"
+    result = examine(stub.url, *USER, "--json", "--threshold", "1M", recording(2_000_000))
+    assert result.code == 8 and "-max-size" in found(result, "largest-file")["remedy"]
+
+
+@pytest.mark.parametrize("case", AUTHORED)
+def test_whoever_answers_in_the_servers_place_is_named(hive, examine, case):
+    response, author, remedy = AUTHORED[case]
+    result = examine(hive(answer=response).url, *USER, "--json")
+    event = found(result, "credentials")
+    assert result.code == event["exit_code"] != 0
+    assert author in event["message"] and remedy in event["remedy"], event
+
+
+def test_a_clock_that_differs_from_the_servers(hive, examine):
+    document = '{"error":"Bad Request","message":"Empty upload"}'
+    late = answer("400 Bad Request", document, ("Date", "Mon, 23 Nov 2020 10:00:00 GMT"))
+    result = examine(hive(answer=late).url, *USER, "--json")
+    assert result_of(result, "server-clock") == "warning"
+    assert "2020-11-23 10:00 UTC" in found(result, "server-clock")["message"]
+
+
+# Limits.
+
+
+def limited(page: str, *fields, above: int = 1 << 20):
+    """A GigHive behind something that refuses longer requests from their heads alone."""
+
+    def respond(request):
+        if (request.content_length or 0) > above:
+            return answer("413 Request Entity Too Large", page, *fields)
+        if request.header("Expect"):
+            return b"HTTP/1.1 100 Continue\r\n\r\n"
+        if request.method == "OPTIONS":
+            return b"HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Resumable: 1.0.0\r\nConnection: close\r\n\r\n"
+        return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
+
+    return respond
+
+
+LIMITS = {
+    "nginx": (limited(NGINX_413), "nginx", "client_max_body_size"),
+    "Apache or ModSecurity": (limited(APACHE_413, ("Server", "Apache")), "Apache", "SecRequestBodyLimit"),
+    "Cloudflare": (limited(CLOUDFLARE_413, *CLOUDFLARE), "Cloudflare", "100 MB"),
+    "Cloudflare without a page": (limited("", *CLOUDFLARE), "Cloudflare", "100 MB"),
+}
+
+
+@pytest.fixture
+def gateway():
+    """Starts a server that answers from the heads alone, and never reads content; its URL."""
+    listeners = []
+
+    def gateway(respond):
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve():
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    head = b""
+                    while b"\r\n\r\n" not in head:
+                        more = connection.recv(1 << 16)
+                        if not more:
+                            break
+                        head += more
+                    if head:
+                        connection.sendall(respond(Head(head)))
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(1 << 16):
+                            pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield gateway
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+class Head:
+    def __init__(self, data: bytes):
+        first, *lines = data.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+        self.method = first.split()[0]
+        self._fields = dict(line.split(": ", 1) for line in lines)
+
+    @property
+    def content_length(self) -> int | None:
+        length = self.header("Content-Length")
+        return int(length) if length else None
+
+    def header(self, name: str) -> str:
+        return self._fields.get(name, "")
+
+
+@pytest.mark.parametrize("case", LIMITS)
+def test_a_limit_is_found_without_sending_anything(gateway, examine, case):
+    respond, author, remedy = LIMITS[case]
+    result = examine(gateway(respond), *USER, "--json")
+    event = found(result, "form-limit")
+    assert result.code == 8 and failures(result) == ["form-limit"]
+    assert author in event["message"] and "a form of 100.0 MB (1.0 MB passes)" in event["message"]
+    assert remedy in event["remedy"] and "--protocol tus" in event["remedy"]
+    # Shorter requests get through.
+    assert result_of(result, "request-limit") == "warning"
+
+
+def test_a_limit_above_what_goes_as_a_form_is_a_warning(gateway, examine):
+    result = examine(gateway(limited(CLOUDFLARE_413, above=100 << 20)), *USER, "--json").check()
+    assert result_of(result, "form-limit") == "warning" and result_of(result, "request-limit") == "ok"
+
+
+def test_the_files_own_size_counts(gateway, examine, recording):
+    url = gateway(limited(NGINX_413, above=30_000_000))
+    assert result_of(examine(url, *USER, "--json", recording(2_000_000, "a.mp4")), "form-limit") == "warning"
+    result = examine(url, *USER, "--json", recording(40_000_000, "b.mp4"))
+    assert result.code == 8 and "a form of 40.0 MB (1.0 MB passes)" in found(result, "form-limit")["message"]
+
+
+def test_a_gateway_that_fails_above_its_limit(gateway, examine):
+    """ModSecurity with DetectionOnly: 502, and nothing says 413."""
+
+    def respond(request):
+        response = limited(NGINX_413, above=1 << 40)(request)
+        return AUTHORED["Apache, 502 by a limit"][0] if (request.content_length or 0) > 50_000_000 else response
+
+    result = examine(gateway(respond), *USER, "--json")
+    assert result.code == 9 and "SecRequestBodyLimit" in found(result, "form-limit")["remedy"]
+
+
+def test_a_server_that_ignores_expectations_is_not_examined(hive, examine):
+    result = examine(hive("no-100").url, *USER, "--json").check()
+    assert result_of(result, "form-limit") == "not_examined"
+
+
+# The command line.
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--label", "x"], ["--retries", "1"]])
+def test_usage_errors(run, arguments):
+    destination = ["--server", "http://127.0.0.1:9"] if arguments else []
+    assert run("doctor", *destination, *arguments).code == 2
+
+
+def test_no_secret_is_shown(hive, examine):
+    result = examine(hive(answer=answer("403 Forbidden", "your password secret-of-mine is wrong")).url, *USER, "--verbose",
+                     env={"GIGHIVE_PASSWORD": "secret-of-mine"})
+    assert result.code == 6 and "secret-of-mine" not in result.out + result.err

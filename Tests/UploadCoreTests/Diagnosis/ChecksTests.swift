@@ -1,0 +1,183 @@
+import Testing
+import UploadCore
+
+/// What findings come of the facts.
+struct ChecksTests {
+  private let now = Limits.builtOn + 86_400
+  private let full = SystemError(code: 28)
+
+  private func word(_ finding: Finding?) -> String {
+    switch finding?.result {
+    case .ok: "ok"
+    case .warning: "warning"
+    case .failure: "failure"
+    case .notExamined: "not examined"
+    case nil: "none"
+    }
+  }
+
+  private func text(_ finding: Finding?) -> String {
+    switch finding?.result {
+    case .ok(let text), .warning(let text, _), .notExamined(let text): text
+    case .failure(_, let about, _, _): about
+    case nil: ""
+    }
+  }
+
+  private func error(_ finding: Finding?) -> UploadError? {
+    if case .failure(let error, _, _, _) = finding?.result { error } else { nil }
+  }
+
+  private func answered(_ status: Int, _ content: String = "", _ fields: [Field] = []) -> ProbeResult {
+    let answer = Answer(status: status, fields: fields, content: bytes(content), receivedAtSeconds: now)
+    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
+    result.answer = answer
+    result.shown = ServerAnswer(answer, Secrets())
+    return result
+  }
+
+  private var wanted: ProbeResult {
+    let result = ProbeResult()
+    result.isContinued = true
+    return result
+  }
+
+  // MARK: The machine
+
+  @Test func aClockBeforeTheBuildBreaksOnlyTLS() {
+    #expect(word(MachineChecks.clock(now: now, usesTLS: true)) == "ok")
+    let past = MachineChecks.clock(now: 100, usesTLS: true)
+    #expect(word(past) == "failure" && text(past).hasPrefix("the clock says 1970-01-01 00:01 UTC"))
+    if case .tls(.certificate, _)? = error(past) {} else { Issue.record("another error") }
+    #expect(word(MachineChecks.clock(now: 100, usesTLS: false)) == "warning")
+    #expect(word(MachineChecks.clock(now: Limits.builtOn, usesTLS: true)) == "ok")
+    #expect(word(MachineChecks.clock(now: Limits.builtOn - 1, usesTLS: true)) == "failure")
+  }
+
+  @Test func missingEntropyIsAWarning() {
+    #expect(
+      word(MachineChecks.entropy(isReady: true)) == "ok" && word(MachineChecks.entropy(isReady: false)) == "warning")
+  }
+
+  @Test func tooLittleMemoryIsAFailure() {
+    #expect(word(MachineChecks.memory(available: Limits.memoryNeeded)) == "ok")
+    #expect(error(MachineChecks.memory(available: Limits.memoryNeeded - 1)) == .outOfResources("memory"))
+    #expect(word(MachineChecks.memory(available: nil)) == "not examined")
+  }
+
+  @Test func tooFewDescriptorsAreAFailure() {
+    #expect(word(MachineChecks.openFiles(10, error: nil)) == "ok")
+    #expect(error(MachineChecks.openFiles(10, error: SystemError(code: 24))) == .outOfResources("file descriptors"))
+  }
+
+  @Test func theStateDirectoryNeedsSpaceAndPermission() {
+    func check(_ free: Int64?, _ error: SystemError? = nil) -> Finding {
+      MachineChecks.stateDirectory("/var/lib/x", error: error, noSpace: full, free: free)
+    }
+    #expect(word(check(nil)) == "ok" && word(check(Limits.stateSpaceComfortable)) == "ok")
+    #expect(word(check(Limits.stateSpaceComfortable - 1)) == "warning")
+    #expect(error(check(Limits.stateSpaceNeeded - 1)) == .state(.unusable("/var/lib/x", full)))
+    let denied = SystemError(code: 13)
+    #expect(error(check(Limits.stateSpaceComfortable, denied)) == .state(.unusable("/var/lib/x", denied)))
+  }
+
+  // MARK: TLS and clocks
+
+  private func certificate(days: Int64) -> Finding {
+    let facts = TLSFacts(
+      summary: "TLSv1.3", subject: "gighive.example", issuer: "R11", validFromSeconds: now - 1,
+      validUntilSeconds: now + days * 86_400)
+    return ServerChecks.certificate(facts, host: "gighive.example", now: now)
+  }
+
+  @Test func aCertificateThatExpiresSoonIsAWarning() {
+    #expect(word(certificate(days: 14)) == "ok")
+    #expect(text(certificate(days: 14)).hasPrefix("the certificate of gighive.example, issued by R11, is valid until"))
+    #expect(word(certificate(days: 13)) == "warning" && text(certificate(days: 13)).hasSuffix(": 13 days left."))
+    #expect(
+      text(certificate(days: 1)).hasSuffix(": 1 day left.") && text(certificate(days: 0)).hasSuffix(": 0 days left."))
+  }
+
+  @Test func clocksMayDifferByFiveMinutes() {
+    func check(_ difference: Int64) -> Finding? {
+      ServerChecks.clock(
+        Answer(
+          status: 200, fields: [Field("Date", "Tue, 24 Nov 2026 00:00:00 GMT")],
+          receivedAtSeconds: now + difference))
+    }
+    #expect(word(check(300)) == "ok" && word(check(-300)) == "ok")
+    #expect(word(check(301)) == "warning" && word(check(-301)) == "warning")
+    #expect(word(ServerChecks.clock(Answer(status: 200))) == "none")
+    #expect(word(ServerChecks.clock(Answer(status: 200, fields: [Field("Date", "yesterday")]))) == "none")
+  }
+
+  // MARK: Limits
+
+  private func limits(
+    of kind: LimitChecks.Kind = .form, _ results: (ProbeResult, Int64)...
+  ) -> Finding? {
+    var checks = LimitChecks(kind, needed: 100, isOnlyCheck: false)
+    for (result, length) in results where checks.finding == nil { checks.note(result, of: length) }
+    checks.finish()
+    return checks.finding
+  }
+
+  @Test func whatIsWantedPasses() {
+    #expect(word(limits((wanted, 10), (wanted, 100))) == "ok")
+    #expect(text(limits((wanted, 10), (wanted, 100))).hasPrefix("a form of 100 B passes"))
+    #expect(word(limits()) == "none")
+  }
+
+  @Test func aRefusalOfWhatIsNeededIsAFailure() {
+    let finding = limits((wanted, 10), (answered(413), 100), (wanted, 1000))
+    #expect(error(finding) == .refused(status: 413, message: "") && text(finding) == "a form of 100 B (10 B passes)")
+    #expect(text(limits((answered(413), 10))) == "a form of 10 B")
+  }
+
+  @Test func aRefusalOfWhatCanBeAvoidedIsAWarning() {
+    let nginx = answered(413, "<center>nginx</center>")
+    let form = limits((wanted, 100), (nginx, 1000))
+    #expect(
+      word(form) == "warning" && text(form).hasPrefix("nginx refuses a form of 1.0 kB (413) (100 B passes); longer"))
+    #expect(text(limits(of: .patch, (wanted, 100), (nginx, 1000))).hasSuffix("halve their requests until they pass."))
+  }
+
+  @Test func anyFailureAboveALengthThatPassesIsALimit() {
+    #expect(error(limits((wanted, 10), (answered(502), 100))) == .refused(status: 502, message: ""))
+    #expect(error(limits((wanted, 10), (answered(400), 100))) == .refused(status: 400, message: ""))
+  }
+
+  @Test func otherRefusalsSayNothingAboutLengths() {
+    #expect(word(limits((answered(404), 10))) == "not examined")
+    #expect(word(limits((answered(417), 10))) == "not examined")
+    #expect(word(limits((ProbeResult(), 10))) == "not examined")
+    #expect(error(limits((answered(503), 10))) == .refused(status: 503, message: ""))
+    let lost = UploadError.connectionLost(.awaitingAnswer, peer: "x", nil)
+    #expect(error(limits((ProbeResult(error: lost), 10))) == lost)
+  }
+
+  @Test func anUnknownUploadIsTheRightAnswerToATusRequest() {
+    let gone = answered(404, "", [Field("Tus-Resumable", "1.0.0")])
+    #expect(word(limits(of: .patch, (gone, 10), (gone, 100))) == "ok")
+    #expect(word(limits(of: .patch, (gone, 10), (answered(413), 100))) == "failure")
+  }
+
+  // MARK: Requests
+
+  @Test func theEmptyFormIsWholeAndHasNoLabel() throws {
+    let boundary = Boundary(random: [UInt8](repeating: 7, count: 16))
+    let request = try DiagnosisRequests.emptyForm(TargetURI("https://gighive/"), boundary)
+    let body = try #require(request.body)
+    let text = String(decoding: body.header, as: UTF8.self)
+    #expect(text.hasPrefix("--" + boundary.text + "\r\n") && text.hasSuffix("\r\n--" + boundary.text + "--\r\n"))
+    #expect(!ASCII.contains(body.header, "label") && body.fileLength == 0 && body.footer.isEmpty)
+    #expect(!request.mayExpectContinue)
+  }
+
+  @Test func announcedContentIsOnlyAnnounced() throws {
+    let base = try TargetURI("https://gighive/files/")
+    let request = DiagnosisRequests.announcedPatch(base, length: 90)
+    #expect(request.mayExpectContinue && request.contentLength == 90 && request.body?.header.isEmpty == true)
+    #expect(request.target.text == "https://gighive/files/00000000000000000000000000000000")
+  }
+}
