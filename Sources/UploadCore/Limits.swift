@@ -222,6 +222,8 @@ package enum Limits {
   package static let gigHiveFileSize: Int64 = 6 << 30
   /// The largest file for other endpoints (1 PB), in bytes: sums of lengths stay far from `Int64.max`.
   package static let fileSize: Int64 = 1_000_000_000_000_000
+  /// A path, in bytes (PATH_MAX of Linux).
+  package static let pathLength = 4096
   /// A file with a password or token, in bytes.
   package static let secretFileLength = 4096
   /// The shortest secrets that are redacted, in bytes. Shorter ones occur in too many words.
@@ -267,6 +269,22 @@ package enum Limits {
 
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
+  /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
+  /// recordings set aside.
+  package static let watchStatusLength = 4 << 20
+  /// How often it is written at most, in milliseconds.
+  package static let watchStatusMilliseconds: Int64 = 5000
+  /// Events that wait for the program of `--on-event`, each some hundred bytes.
+  package static let hookQueueCount = 64
+  /// How often it is asked whether that program has ended, where the kernel does not say so by itself, in milliseconds.
+  package static let hookPollMilliseconds: Int64 = 1000
+  /// How often unread lines of the log are offered again, in milliseconds.
+  package static let watchLogMilliseconds: Int64 = 1000
+  /// How long that program may take, how long it then has after SIGTERM, and how long the end of the watcher waits for it, in
+  /// milliseconds.
+  package static let hookMilliseconds: Int64 = 60_000
+  package static let hookGraceMilliseconds: Int64 = 5000
+  package static let hookEndMilliseconds: Int64 = 1000
 
   // MARK: Output
 

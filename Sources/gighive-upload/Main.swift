@@ -54,6 +54,7 @@ struct Main {
     case .send: return try Send.run(try SendArguments(options: options, files: operands))
     case .resume: return try Resume.run(options, operands)
     case .list: return try List.run(options, operands)
+    case .status: return try Status.run(options, operands)
     case .cancel, .delete: return try CancelDelete.run(command, options, operands)
     }
   }

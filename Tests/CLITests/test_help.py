@@ -8,7 +8,7 @@ from program import private
 from test_tls import key_pin
 
 HERE = Path(__file__).parent
-SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete")}
+SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete", "status")}
 """The output of `help COMMAND`. After an intended change: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]

@@ -39,6 +39,11 @@ package struct JSONWriter {
     text += object.finished()
   }
 
+  package mutating func add(_ name: String, _ objects: [JSONWriter]) {
+    addName(name)
+    text += "[" + objects.map { $0.finished() }.joined(separator: ",") + "]"
+  }
+
   /// A time (RFC 3339).
   /// - Parameter unixMilliseconds: since 1970.
   package mutating func add(_ name: String, unixMilliseconds: Int64) {
@@ -54,9 +59,10 @@ package struct JSONWriter {
   }
 
   /// A path as text, with "�" for bytes that are not UTF-8; if there are any, also in its exact form.
-  package mutating func add(file: LocalPath) {
-    add("file", String(decoding: file.bytes, as: UTF8.self))
-    if !file.isUTF8 { add("file_percent", Percent.encode(file.bytes)) }
+  /// - Parameter name: of the member.
+  package mutating func add(file: LocalPath, as name: String = "file") {
+    add(name, String(decoding: file.bytes, as: UTF8.self))
+    if !file.isUTF8 { add(name + "_percent", Percent.encode(file.bytes)) }
   }
 
   /// A response of the server. It has been redacted.

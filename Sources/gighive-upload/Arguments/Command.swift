@@ -1,6 +1,6 @@
 /// The commands that have options.
 enum Command: String, CaseIterable {
-  case send, resume, list, cancel, delete
+  case send, resume, list, cancel, delete, status
 
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
@@ -10,7 +10,8 @@ enum Command: String, CaseIterable {
     case .again, .recursive, .match, .from, .dryRun: self == .send
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
-    case _ where self == .list: false
+    case .onEvent, .metrics: false
+    case _ where self == .list || self == .status: false
     case .server, .multipartURL, .tusURL, .jobs: self == .send || self == .resume
     case .protocolChoice, .threshold: self == .send
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,

@@ -13,5 +13,6 @@ enum Option: Int32 {
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
   case recursive, match, from, dryRun, again, all, strict, forget, prune
+  case onEvent, metrics
   case progress, json, jsonProgress, quiet, verbose, help
 }

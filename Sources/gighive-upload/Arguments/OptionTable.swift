@@ -125,6 +125,13 @@ enum OptionTable {
       ]
     ),
     (
+      "Watching",
+      [
+        .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
+        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
+      ]
+    ),
+    (
       "Output",
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),

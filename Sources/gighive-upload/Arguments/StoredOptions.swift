@@ -79,7 +79,8 @@ enum StoredOptions {
   private static func isKept(_ option: Option) -> Bool {
     switch option {
     case .jobs, .stateDir, .progress, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict, .forget,
-      .prune, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts:
+      .prune, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts,
+      .onEvent, .metrics:
       false
     default: true
     }

@@ -13,6 +13,7 @@ enum Help {
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
+      gighive-upload status [--json]                                    show what the watcher is doing
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
@@ -85,6 +86,14 @@ enum Help {
       Usage: gighive-upload cancel ID... [options]
 
       Ends uploads that are not delivered yet, on this machine and on the server. The files on this machine stay.
+
+      """
+    case .status:
+      """
+      Usage: gighive-upload status [--json] [--state-dir DIR]
+
+      Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting
+      recordings, those that were set aside and why, the last delivery and free space.
 
       """
     case .delete:

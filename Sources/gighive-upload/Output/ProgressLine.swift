@@ -20,9 +20,9 @@ enum ProgressLine {
     var parts = [String(percent) + " %", rest]
     var length = parts[0].count + 2 + rest.count
     func add(_ part: String, at index: Int) {
-      guard length + width(of: part) + 2 <= room else { return }
+      guard length + PrintableText.columns(of: part) + 2 <= room else { return }
       parts.insert(part, at: index)
-      length += width(of: part) + 2
+      length += PrintableText.columns(of: part) + 2
     }
     add(bytes, at: 1)
     if let rate = meter.rateText { add(rate, at: parts.count - 1) }
@@ -35,11 +35,6 @@ enum ProgressLine {
     return length <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
   }
 
-  /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.
-  private static func width(of text: some StringProtocol) -> Int {
-    text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
-  }
-
   private static func bar(percent: Int, width: Int) -> String {
     let filled = min(width, percent * width / 100)
     return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled) + "]"
@@ -47,11 +42,11 @@ enum ProgressLine {
 
   /// Shortens long names in the middle.
   private static func shortened(_ name: String, to limit: Int) -> String {
-    if width(of: name) <= limit { return name }
+    if PrintableText.columns(of: name) <= limit { return name }
     var head = name.prefix(limit)
     var tail = name.suffix(limit)
-    while width(of: head) > limit - 13 { head.removeLast() }
-    while width(of: tail) > 12 { tail.removeFirst() }
+    while PrintableText.columns(of: head) > limit - 13 { head.removeLast() }
+    while PrintableText.columns(of: tail) > 12 { tail.removeFirst() }
     return String(head) + "…" + String(tail)
   }
 }
