@@ -33,7 +33,8 @@ package struct WatchStatus {
       let process = String(watcher["pid"]?.integer ?? 0)
       lines.append("Watching since " + WatchStatus.moment(watcher["started"]) + " (process " + process + ").")
     } else {
-      lines.append((isWatching ? "Watching; there is no status yet." : "Not watching.") + " State directory: " + directory)
+      let state = isWatching ? "Watching; there is no status yet." : "Not watching."
+      lines.append(state + " State directory: " + directory)
     }
     for group in watcher?["groups"]?.elements ?? [] { lines += [""] + WatchStatus.lines(of: group) }
     if pendingCount + failedCount > 0, watcher == nil {
