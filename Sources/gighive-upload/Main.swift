@@ -48,12 +48,14 @@ struct Main {
       Console.out(Help.of(command))
       return ExitCode.delivered
     }
+    if command == .watch { return try Watch.run(given, operands) }
     let options = try ConfiguredOptions.options(with: given, for: command)
     MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
     switch command {
     case .send: return try Send.run(try SendArguments(options: options, files: operands))
     case .resume: return try Resume.run(options, operands)
     case .list: return try List.run(options, operands)
+    case .watch: preconditionFailure("it has its own options for each directory")
     case .status: return try Status.run(options, operands)
     case .cancel, .delete: return try CancelDelete.run(command, options, operands)
     }

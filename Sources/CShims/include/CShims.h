@@ -10,6 +10,7 @@
 #include "shim_multicast.h"
 #include "shim_process.h"
 #include "shim_service.h"
+#include "shim_watch.h"
 #include "shim_output.h"
 #include "shim_openssl.h"
 #include "shim_hashing.h"

@@ -115,6 +115,8 @@ enum OptionTable {
       [
         .init(.recursive, "recursive", nil, "send what is in directories, and in directories in them (-r)"),
         .init(.match, "match", "PATTERN", "with -r, send files with such names, as '*.wav'; can be repeated"),
+        .init(.exclude, "exclude", "PATTERN", "with -r, leave out files with such names; can be repeated"),
+        .init(.minSize, "min-size", "SIZE", "with -r, leave out files that are smaller"),
         .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
         .init(.dryRun, "dry-run", nil, "send nothing; say what would be sent, and what has been delivered"),
         .init(.again, "again", nil, "send recordings again that were delivered to this destination before"),
@@ -127,6 +129,10 @@ enum OptionTable {
     (
       "Watching",
       [
+        .init(.settle, "settle", "TIME", "how long a file must not change before it is sent (default: 30s)"),
+        .init(.existing, "existing", "HOW", "what is there at the first start: upload or skip (default: upload)"),
+        .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
+        .init(.interface, "interface", "NAME", "send only while this network interface is up"),
         .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
         .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
       ]

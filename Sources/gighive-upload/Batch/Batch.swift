@@ -35,7 +35,7 @@ final class Batch {
         requestCount += 1
         return request
       } catch {
-        report.failed(index, error.message, exitCode: error.exitCode)
+        report.failed(index, error.message, exitCode: error.exitCode, .file)
         outcomes.note(error.exitCode, of: index)
       }
     }
@@ -104,13 +104,20 @@ final class Batch {
     guard let walk else { return nil }
     while let item = walk.next() {
       switch item {
-      case .file(let path): return BatchFile(path: path, isFound: true)
+      case .file(let path): if hasSize(path) { return BatchFile(path: path, isFound: true) }
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
     }
     self.walk = nil
     if walk.itemCount == 0 { fail(walk.root, noMatch, ExitCode.inputFile) }
     return nil
+  }
+
+  /// Whether the file is not too small. One that cannot be examined says why later.
+  private func hasSize(_ path: LocalPath) -> Bool {
+    guard let least = arguments.minimumSize, let cString = path.cString else { return true }
+    var status = shim_file_status()
+    return shim_path_status(cString, &status) != 0 || status.size >= least
   }
 
   /// The next file of the list; nil at its end, or while another upload is in progress and there is no further line yet.

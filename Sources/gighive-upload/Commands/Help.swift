@@ -9,6 +9,7 @@ enum Help {
 
     Usage:
       gighive-upload send FILE... --server URL --label TEXT [options]   upload recordings
+      gighive-upload watch DIR... --server URL --label TEXT [options]   upload what appears in directories
       gighive-upload resume ID... | --all                               resume interrupted uploads
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
@@ -53,6 +54,19 @@ enum Help {
       Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
       its SHA-256, which must match that of the file. Large files go over tus: if an upload is interrupted,
       run the same command again, or resume, to continue at the server's offset.
+
+      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+
+      """
+    case .watch:
+      """
+      Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
+             gighive-upload watch [options]
+
+      Uploads every recording that appears in the directories, once, until it is ended by a signal. A recording
+      is sent when nobody writes to it and it has not changed for some time. Failures are tried again; a recording
+      that the server refuses is set aside until it changes. Without DIR, the sections [watch DIR] of the
+      configuration say what is watched. SIGHUP reads the configuration again. docs/station.md has the details.
 
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
