@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
@@ -105,8 +106,10 @@ def unnoticed(canary: Canary, result: Result) -> str:
 
 def examine(binary: Path, folder: Path) -> list[tuple[Canary, str]]:
     """Each with what went unnoticed."""
-    examined = []
-    for number, canary in enumerate(CANARIES):
-        result = Run(binary, folder / f"canary-{number}", PLAN).play(canary.meddle)
-        examined.append((canary, unnoticed(canary, result)))
-    return examined
+
+    def play(number: int) -> tuple[Canary, str]:
+        canary = CANARIES[number]
+        return canary, unnoticed(canary, Run(binary, folder / f"canary-{number}", PLAN).play(canary.meddle))
+
+    with ThreadPoolExecutor(len(CANARIES)) as pool:
+        return list(pool.map(play, range(len(CANARIES))))

@@ -115,7 +115,7 @@ class Run:
                 self._pass(0.01)
         self.watcher.kill()
         self.done["watcher killed"] += 1
-        self._pass(self._random.uniform(0, 0.3))
+        time.sleep(self._random.uniform(0, 0.3))
         self.watcher.start()
 
     def _restart(self) -> None:
