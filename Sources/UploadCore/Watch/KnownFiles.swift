@@ -4,6 +4,9 @@ struct KnownFiles: Sendable {
   private static let depth = 4
   private var keys = [UInt64](repeating: 0, count: 256 * KnownFiles.depth)
 
+  /// How much is held, in keys.
+  var count: Int { keys.count }
+
   func contains(_ key: UInt64) -> Bool {
     let first = bucket(key)
     return keys[first..<(first + KnownFiles.depth)].contains(key)

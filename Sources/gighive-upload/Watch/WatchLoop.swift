@@ -60,7 +60,7 @@ final class WatchLoop {
       readNetwork(now)
       var until = networkAt
       for group in groups { until = min(until, group.step(now: now)) }
-      reloadIfIdle(now)
+      if reloadIfIdle() { until = now }
       show(now)
       poll(until)
     }
@@ -137,15 +137,15 @@ final class WatchLoop {
     }
   }
 
-  /// The new options hold once all workers have ended. Nothing is lost: the files and the records are the queue.
-  private func reloadIfIdle(_ now: Int64) {
-    guard let arguments = next, groups.allSatisfy({ $0.worker == nil }) else { return }
+  /// The new options hold once all workers have ended: whether they do now. Nothing is lost: the files and the records are the queue.
+  private func reloadIfIdle() -> Bool {
+    guard let arguments = next, groups.allSatisfy({ $0.worker == nil }) else { return false }
     next = nil
     // The locks are given back first.
     for group in groups { group.close() }
     _ = begin(arguments)
     outputs.tell(WatchNotice(.started, "the configuration was read again."))
-    for group in groups { _ = group.step(now: now) }
+    return true
   }
 
   // MARK: The end
