@@ -14,24 +14,26 @@ struct DestinationHealthTests {
 
   @Test func severalFailuresAtATimeCountOnce() {
     var health = DestinationHealth()
-    #expect(health.noteFailure("a", now: 0, unixSeconds: 5, random: 0))
+    var news = [health.noteFailure("a", now: 0, unixSeconds: 5, random: 0)]
     let first = health.nextAttempt
-    #expect(!health.noteFailure("b", now: 10, unixSeconds: 6, random: 0))
+    news.append(health.noteFailure("b", now: 10, unixSeconds: 6, random: 0))
     #expect(health.nextAttempt == first)
     health.noteProbe()
-    #expect(!health.noteFailure("c", now: 2000, unixSeconds: 7, random: 0))
-    #expect(health.nextAttempt == 2000 + 2000)
-    guard case .unreachable(let trouble) = health.state else { return #expect(Bool(false)) }
-    #expect(trouble.since == 5 && trouble.message == "c")
+    news.append(health.noteFailure("c", now: 2000, unixSeconds: 7, random: 0))
+    #expect(news == [true, false, false])
+    #expect(health.nextAttempt == 4000)
+    let expected = DestinationHealth.Trouble(since: 5, message: "c", nextAttempt: 4000, failures: 2)
+    #expect(health.state == .unreachable(expected))
   }
 
   @Test func aPauseIsProbedEveryHour() {
     var health = DestinationHealth()
-    #expect(health.notePause("401", now: 0, unixSeconds: 5))
+    var news = [health.notePause("401", now: 0, unixSeconds: 5)]
     #expect(health.nextAttempt == 3_600_000)
     health.noteProbe()
     #expect(health.nextAttempt == .max)
-    #expect(!health.notePause("401", now: 3_600_000, unixSeconds: 9))
+    news.append(health.notePause("401", now: 3_600_000, unixSeconds: 9))
+    #expect(news == [true, false])
     #expect(health.nextAttempt == 7_200_000)
     let successes = [health.noteSuccess(), health.noteSuccess()]
     #expect(successes == [true, false] && health.isReady)
