@@ -4,7 +4,9 @@ import Testing
 
 struct DestinationHealthTests {
   @Test func theDelayDoublesUpToTenMinutes() {
-    for (failures, least, most) in [(1, 1000, 2000), (2, 2000, 4000), (9, 256_000, 512_000), (20, 300_000, 600_000), (5000, 300_000, 600_000)] as [(Int64, Int64, Int64)] {
+    for (failures, least, most) in [
+      (1, 1000, 2000), (2, 2000, 4000), (9, 256_000, 512_000), (20, 300_000, 600_000), (5000, 300_000, 600_000),
+    ] as [(Int64, Int64, Int64)] {
       #expect(DestinationHealth.delay(failures: failures, random: 0) == least)
       for random in [UInt64(1), 77, 123_456_789, .max] {
         #expect((least...most).contains(DestinationHealth.delay(failures: failures, random: random)))
@@ -89,11 +91,14 @@ struct WorkerEventTests {
   }
 
   @Test func aPathThatIsNotUTF8IsExact() {
-    #expect(event(#"{"event":"start","file":"/caf\#u{FFFD}","file_percent":"/caf%E9","id":null}"#)?.path == Array("/caf".utf8) + [0xE9])
+    #expect(
+      event(#"{"event":"start","file":"/caf\#u{FFFD}","file_percent":"/caf%E9","id":null}"#)?.path == Array("/caf".utf8)
+        + [0xE9])
     #expect(event(#"{"event":"start","file":"/x","file_percent":"/%E"}"#) == nil)
   }
 
-  @Test(arguments: ["", "x", "[]", "{}", #"{"event":5}"#, #"{"event":"start""#]) func othersAreNoEvents(_ text: String) {
+  @Test(arguments: ["", "x", "[]", "{}", #"{"event":5}"#, #"{"event":"start""#]) func othersAreNoEvents(_ text: String)
+  {
     #expect(event(text) == nil)
   }
 
@@ -126,14 +131,19 @@ struct FailureConcernTests {
       (.network, [408, 423, 429, 500, 501, 502, 503, 507]),
     ]
     for (concern, statuses) in cases {
-      for status in statuses { #expect(UploadError.refused(status: status, message: "").concern == concern, "\(status)") }
+      for status in statuses {
+        #expect(UploadError.refused(status: status, message: "").concern == concern, "\(status)")
+      }
     }
   }
 
   @Test func othersHaveTheirs() {
     let cases: [(FailureConcern, [UploadError])] = [
       (.file, [.file("/a", .missing), .mayBeStored(.stillProcessing), .uncertain(upload: "5e1f0a77"), .tus(.locked)]),
-      (.destination, [.guestTokenRefused, .termsNotAccepted, .tls(.pinMismatch(actual: ""), host: "h"), .unconfirmed(status: 200)]),
+      (
+        .destination,
+        [.guestTokenRefused, .termsNotAccepted, .tls(.pinMismatch(actual: ""), host: "h"), .unconfirmed(status: 200)]
+      ),
       (.network, [.noSuchName(host: "h"), .notFromServer(status: 200), .uploadLost, .tls(.truncated, host: "h")]),
       (.machine, [.state(.noDirectory), .outOfResources("memory"), .tls(.outOfMemory, host: "h")]),
       (.file, [.postponed(.refused(status: 500, message: ""), untilSeconds: 5, .sentRepeatedly(count: 3))]),
