@@ -196,6 +196,22 @@ def test_dry_run(run, hive, rec, program):
     assert stub.requests == []
 
 
+def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
+    stub = hive()
+    old = write(rec / "old.wav")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1, what="another second")
+    dry = ["watch", "rec", "--dry-run", "--existing", "skip", "--server", stub.url, "--label", "{stem}"]
+    assert "would be sent to" not in run(*dry).check().out
+    # A dry run is no start.
+    assert not list(program.state.glob("watch-*"))
+    watching = watch(stub, "--existing", "skip")
+    watching.says("watching")
+    watching.stop()
+    write(rec / "new.wav")
+    out = run(*dry).check().out
+    assert "new.wav: would be sent to" in out and "old.wav" not in out
+
+
 @pytest.mark.parametrize("arguments, message", [
     ([], "give at least one directory"),
     (["rec"], "give one destination"),

@@ -153,7 +153,8 @@ extension WatchMachine {
     guard health.notePause(message, now: now, unixSeconds: unixSeconds) else { return }
     notices.append(
       WatchNotice(
-        .paused, message + " Nothing is sent until this is solved; it is tried again every hour, and when a file with "
+        .paused,
+        message + " Nothing is sent until this is solved; it is tried again every hour, and when a file with "
           + "credentials changes.", .error))
   }
 
@@ -173,7 +174,8 @@ extension WatchMachine {
       known.insert(candidate.file.key)
     }
     var notice = WatchNotice(
-      .setAside, message + " It is set aside until it changes"
+      .setAside,
+      message + " It is set aside until it changes"
         + (id.map { ", or until: gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
     (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
     notices.append(notice)

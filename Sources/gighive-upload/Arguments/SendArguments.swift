@@ -19,6 +19,8 @@ struct SendArguments {
   private var exclusions: [GivenOption] = []
   /// Smaller files of directories are left out, in bytes; nil for none.
   private(set) var minimumSize: Int64?
+  /// Files of directories that have not changed since this time are left out, in seconds since 1970; nil for none.
+  private(set) var firstStart: Int64?
   /// Which files of directories are sent.
   private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
@@ -79,6 +81,15 @@ struct SendArguments {
     }
     if server == nil { template.destination = tusURL.map { .tus($0) } ?? .multipart(target) }
     try prepareTemplate()
+  }
+
+  /// The same for one directory only.
+  /// - Parameter firstStart: files that have not changed since then are left out, in seconds since 1970; nil for none.
+  func limited(to directory: LocalPath, firstStart: Int64?) -> SendArguments {
+    var limited = self
+    limited.files = Operands([directory])
+    limited.firstStart = firstStart
+    return limited
   }
 
   /// Where all files go.

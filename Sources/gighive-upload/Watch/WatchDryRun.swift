@@ -1,3 +1,4 @@
+import CShims
 import Uploader
 
 /// `watch --dry-run`: says what would be taken of what is there now, and ends.
@@ -7,11 +8,16 @@ enum WatchDryRun {
     let cancellation = SignalCancellation.begin()
     report.expectSeveral()
     for group in groups {
-      if group.existing == .skip { report.say("--existing skip: what is there at the first start is not taken.") }
-      let configuration = try group.sending.common.configuration(for: group.sending.target, report)
-      DryRun.run(
-        try Batch(group.sending, report, outcomes, cancellation), Uploader(configuration), outcomes, report,
-        cancellation)
+      let uploader = Uploader(try group.sending.common.configuration(for: group.sending.target, report))
+      for directory in group.directories {
+        // Without an earlier start, this one would be the first.
+        let firstStart =
+          group.existing == .upload
+          ? nil : WatchedDirectory.firstStart(of: directory, in: group.statePath) ?? shim_unix_seconds()
+        let batch = try Batch(
+          group.sending.limited(to: directory, firstStart: firstStart), report, outcomes, cancellation)
+        DryRun.run(batch, uploader, outcomes, report, cancellation)
+      }
     }
     report.summarize()
     return outcomes.exitCode

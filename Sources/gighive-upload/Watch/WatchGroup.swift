@@ -84,16 +84,20 @@ final class WatchGroup {
       case .unusable(let problem):
         say(directory, .unreadable(problem), .directoryMissing, " cannot be watched: " + problem + ".")
       case .conflict:
-        say(directory, .unreadable("another watcher has locked it"), .directoryMissing, " is watched by another process.")
+        say(
+          directory, .unreadable("another watcher has locked it"), .directoryMissing, " is watched by another process.")
         busy = busy ?? directory
-      case .waitingForClock: say(directory, .missing, .warning, " is not watched until the clock of this machine is set.")
+      case .waitingForClock:
+        say(directory, .missing, .warning, " is not watched until the clock of this machine is set.")
       }
     }
     return busy
   }
 
   private func opened(_ directory: WatchedDirectory, _ scan: DirectoryScan) {
-    if !directory.told.isEmpty { tell(WatchNotice(.directoryFound, directory.name + " is there.", path: directory.path.bytes)) }
+    if !directory.told.isEmpty {
+      tell(WatchNotice(.directoryFound, directory.name + " is there.", path: directory.path.bytes))
+    }
     directory.told = ""
     if directory.isUnlocked {
       tell(WatchNotice(.warning, directory.name + " cannot be locked: no other watcher may use it.", .warning))
@@ -102,7 +106,8 @@ final class WatchGroup {
       directory.state = .scanned
       tell(
         WatchNotice(
-          .warning, directory.name + " is on a file system that other machines can change: what they do is found within five "
+          .warning,
+          directory.name + " is on a file system that other machines can change: what they do is found within five "
             + "minutes.", .warning))
     }
     scan.request()
@@ -140,7 +145,8 @@ final class WatchGroup {
     hasSaidFewWatches = true
     tell(
       WatchNotice(
-        .warning, "not all directories can be watched (" + SystemError(result: result).text
+        .warning,
+        "not all directories can be watched (" + SystemError(result: result).text
           + "): changes in the others are found within five minutes. The limit is fs.inotify.max_user_watches.",
         .warning, path: path.bytes))
   }
@@ -193,7 +199,8 @@ final class WatchGroup {
       hasSaidBlind = true
       tell(
         WatchNotice(
-          .warning, "whether a file is still being written cannot be seen here (without CAP_LEASE for files of other users, and on "
+          .warning,
+          "whether a file is still being written cannot be seen here (without CAP_LEASE for files of other users, and on "
             + "network file systems): a file is sent when it has not changed for five minutes.", .warning, path: path))
     }
   }

@@ -31,7 +31,7 @@ final class WatchLook {
     var status = shim_file_status()
     guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
       shim_entry_status(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
-      status.size >= max(1, arguments.sending.minimumSize ?? 1), !isOld(status, firstStart)
+      status.size >= max(1, arguments.sending.minimumSize ?? 1), !WatchLook.isOld(status, firstStart)
     else { return .nothing }
     let key = WatchFileKey.of(path, status)
     if isKnown(key) { return nil }
@@ -50,7 +50,7 @@ final class WatchLook {
   }
 
   /// Whether the file was there at the first start. What was dated by a clock that had not been set counts as new.
-  private func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
+  static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
     guard let firstStart else { return false }
     let changed = max(status.changed_seconds, status.modified_seconds)
     return changed < firstStart && changed >= Limits.plausibleTime

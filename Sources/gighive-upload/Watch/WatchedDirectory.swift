@@ -102,19 +102,32 @@ final class WatchedDirectory {
 
   // MARK: The first start
 
+  /// The file with the time of the first start.
+  private static func startFile(of path: LocalPath, in state: LocalPath) -> LocalPath {
+    let key = WatchedFile.key(path.bytes, [])
+    return state.appending("/watch-" + ASCII.hex((0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }) + ".start")
+  }
+
+  /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not.
+  static func firstStart(of path: LocalPath, in state: LocalPath) -> Int64? {
+    let descriptor = shim_open_for_reading(startFile(of: path, in: state).cString ?? [0], 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    return (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
+  }
+
   /// Reads the time of the first start with `--existing skip`, or notes it.
   private func noteFirstStart(in state: LocalPath) -> Opening {
-    let key = ASCII.hex((0..<8).map { UInt8(truncatingIfNeeded: WatchedFile.key(path.bytes, []) >> ($0 * 8)) })
-    let file = state.appending("/watch-" + key + ".start")
-    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
-    guard descriptor >= 0 else { return unusable(file, descriptor) }
-    defer { _ = shim_close(descriptor) }
-    if let bytes = try? SmallFile.read(descriptor, limit: 32), let time = ASCII.decimal(bytes) {
+    if let time = WatchedDirectory.firstStart(of: path, in: state) {
       firstStart = time
       return .opened
     }
     let now = shim_unix_seconds()
     guard now >= Limits.builtOn else { return .waitingForClock }
+    let file = WatchedDirectory.startFile(of: path, in: state)
+    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
+    guard descriptor >= 0 else { return unusable(file, descriptor) }
+    defer { _ = shim_close(descriptor) }
     let text = Array(String(now).utf8)
     var result = shim_set_length(descriptor, 0)
     if result == 0 { result = shim_write_at(descriptor, text, text.count, 0) }
