@@ -1,4 +1,4 @@
-/// Writes one JSON object on one line (RFC 8259).
+/// Writes one JSON object on one line (RFC 8259). Its functions are not inlined, because each object calls many of them.
 package struct JSONWriter {
   package private(set) var text = "{"
 
@@ -7,11 +7,13 @@ package struct JSONWriter {
   /// The complete object.
   package consuming func finished() -> String { text + "}" }
 
+  @inline(never)
   package mutating func add(_ name: String, _ value: String) {
     addName(name)
     text += JSONWriter.quoted(value)
   }
 
+  @inline(never)
   package mutating func add(_ name: String, _ value: Int64) {
     addName(name)
     text += String(value)
@@ -29,6 +31,7 @@ package struct JSONWriter {
     text += String(milliseconds / 1000) + "." + String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
   }
 
+  @inline(never)
   package mutating func addNull(_ name: String) {
     addName(name)
     text += "null"
@@ -39,6 +42,7 @@ package struct JSONWriter {
     text += object.finished()
   }
 
+  @inline(never)
   package mutating func add(_ name: String, _ objects: [JSONWriter]) {
     addName(name)
     text += "[" + objects.map { $0.finished() }.joined(separator: ",") + "]"
@@ -94,6 +98,7 @@ package struct JSONWriter {
     }
   }
 
+  @inline(never)
   private mutating func addName(_ name: String) {
     if text != "{" { text += "," }
     text += JSONWriter.quoted(name) + ":"

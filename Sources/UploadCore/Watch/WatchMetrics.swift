@@ -70,6 +70,7 @@ extension WatchSnapshot {
   private var directories: [Directory] { groups.flatMap { $0.directories } }
 
   /// A sample for each group that has the value. Two groups can have the same destination, but never the same directory.
+  @inline(never)
   private func each(_ text: inout MetricsText, _ value: (Group) -> Int64?) {
     for group in groups {
       guard let value = value(group) else { continue }
@@ -85,11 +86,13 @@ private struct MetricsText {
   private var name = ""
 
   /// Begins a metric. One without samples is left out.
+  @inline(never)
   mutating func start(_ name: String, _ type: String, _ help: String) {
     self.name = name
     head = "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n"
   }
 
+  @inline(never)
   mutating func add(_ labels: [(name: String, value: [UInt8])], _ value: Int64) {
     text += head + name
     head = ""
