@@ -312,11 +312,11 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  /// Reads what it still says.
+  /// Reads what it still says, after it was asked to end. That it was interrupted is no news.
   /// - Returns: whether it has ended.
   func hasWorkerEnded(now: Int64) -> Bool {
     stepWorker(now)
-    for notice in machine.takeNotices() { tell(notice) }
+    for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
     return worker == nil
   }
 }
