@@ -84,7 +84,7 @@ extension WorkerEvent {
   /// The message without the command that would resume the upload: the watcher does that.
   private static func withoutAdvice(_ message: String) -> String {
     let text = Array(message.utf8)
-    let advice = Array(" Resume with: gighive-upload ".utf8)
+    let advice = Array(" Resume with:".utf8)
     guard text.count > advice.count else { return message }
     for start in 0..<(text.count - advice.count) where text[start...].starts(with: advice) {
       return String(decoding: text[..<start], as: UTF8.self)
