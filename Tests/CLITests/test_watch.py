@@ -156,7 +156,7 @@ def test_the_order(hive, watch, rec, order, expected):
 def test_existing_skip(hive, watch, rec):
     stub = hive()
     old = write(rec / "old.wav")
-    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1, what="another second")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
     watching = watch(stub, "--existing", "skip")
     watching.says("watching")
     new = write(rec / "new.wav")
@@ -199,7 +199,7 @@ def test_dry_run(run, hive, rec, program):
 def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
     stub = hive()
     old = write(rec / "old.wav")
-    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1, what="another second")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
     dry = ["watch", "rec", "--dry-run", "--existing", "skip", "--server", stub.url, "--label", "{stem}"]
     assert "would be sent to" not in run(*dry).check().out
     # A dry run is no start.
@@ -286,3 +286,34 @@ def test_the_watcher_holds_little(hive, watch, rec, program):
     watching.stop()
     if program.keeps_the_promise:
         assert peak <= 2560, f"{peak} KiB"
+
+
+def test_nothing_is_sent_without_the_interface(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    watching = watch(stub, "--interface", "nosuch0")
+    watching.says("nothing is sent until nosuch0 is up.")
+    with pytest.raises(AssertionError):
+        has(stub, file, seconds=2)
+    watching.stop()
+    assert stub.requests == []
+    watching = watch(stub, "--interface", "lo")
+    has(stub, file)
+    watching.stop()
+
+
+def test_an_idle_watcher_sleeps(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    watching = watch(stub)
+    has(stub, file)
+    watching.idle()
+
+    def switches():
+        return open(f"/proc/{watching.pid}/status").read().partition("\nvoluntary_ctxt_switches:")[2].split()[0]
+
+    time.sleep(1)
+    before = switches()
+    time.sleep(10)
+    assert switches() == before
+    watching.stop()

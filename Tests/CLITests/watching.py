@@ -78,7 +78,7 @@ def has(stub, *files, seconds: float = 20) -> None:
     """Waits until the server has exactly these files, each once."""
     wanted = sorted(digest(file) for file in files)
     wait_until(lambda: len(stub.recordings) >= len(wanted), seconds, what=f"{len(wanted)} recordings")
-    assert sorted(recording.sha256 for recording in stub.recordings) == wanted
+    assert sorted(recording.sha256 for recording in stub.recordings) == wanted, (got(stub), files)
 
 
 def times_sent(stub) -> int:

@@ -221,7 +221,7 @@ final class WatchGroup {
       checkDirectories()
       checkCredentials(now)
     }
-    machine.block = block
+    noteBlock()
     let isScanning = stepScans(now)
     let until = act(now)
     for notice in machine.takeNotices() { tell(notice) }
@@ -229,6 +229,18 @@ final class WatchGroup {
     if isScanning { return now }
     let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.contains { !$0.isOpen }
     return min(until, isWaiting ? lookAt : scanAt)
+  }
+
+  private func noteBlock() {
+    let block = block
+    guard block != machine.block else { return }
+    machine.block = block
+    switch block {
+    case .clock: tell(WatchNotice(.warning, "nothing is sent until the clock of this machine is set.", .warning))
+    case .interface(let name):
+      tell(WatchNotice(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning))
+    case nil: tell(WatchNotice(.resumed, "what was waited for is there: recordings are sent again."))
+    }
   }
 
   private var block: WatchMachine.Block? {
@@ -312,11 +324,11 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  /// Reads what it still says.
+  /// Reads what it still says, after it was asked to end. That it was interrupted is no news.
   /// - Returns: whether it has ended.
   func hasWorkerEnded(now: Int64) -> Bool {
     stepWorker(now)
-    for notice in machine.takeNotices() { tell(notice) }
+    for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
     return worker == nil
   }
 }

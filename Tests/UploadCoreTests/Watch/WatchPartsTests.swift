@@ -90,6 +90,12 @@ struct WorkerEventTests {
     }
   }
 
+  @Test func theAdviceToResumeIsLeftOut() {
+    let text =
+      #"{"event":"failed","file":"/a","exit_code":4,"message":"Lost. Resume with: gighive-upload resume 5e1f0a77"}"#
+    #expect(event(text)?.kind == .failed(.init("Lost.", exitCode: 4)))
+  }
+
   @Test func aPathThatIsNotUTF8IsExact() {
     #expect(
       event(#"{"event":"start","file":"/caf\#u{FFFD}","file_percent":"/caf%E9","id":null}"#)?.path == Array("/caf".utf8)
