@@ -164,6 +164,10 @@ memcap: static ## test the memory ceiling and write docs/memory.md; QUICK=1: wha
 chaos: static ## run 200 rounds of cuts, stalls and kills; QUICK=1: what CI runs
 	$(PYTHON) -B Tests/Chaos --binary $(STATIC) $(if $(QUICK),--quick)
 
+.PHONY: station
+station: static ## a watcher among writers, kills, restarts and outages: 1,000 recordings, each once; QUICK=1: what CI runs
+	$(PYTHON) -B Tests/Station --binary $(STATIC) $(if $(QUICK),--quick)
+
 # The engine on a simulated machine: the C sources of Tests/Simulation replace Sources/CShims. Built without Swift's exclusivity
 # checks, which slow it down and which the unit tests have.
 SEEDS := 100000

@@ -48,6 +48,7 @@ struct Main {
       Console.out(Help.of(command))
       return ExitCode.delivered
     }
+    if command == .watch { return try Watch.run(given, operands) }
     let options = try ConfiguredOptions.options(with: given, for: command)
     MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
     switch command {
@@ -56,6 +57,8 @@ struct Main {
     case .list: return try List.run(options, operands)
     case .clean: return try Clean.run(options, operands)
     case .doctor: return try Doctor.run(try DoctorArguments(options: options, operands: operands))
+    case .watch: preconditionFailure("it has its own options for each directory")
+    case .status: return try Status.run(options, operands)
     case .cancel, .delete: return try CancelDelete.run(command, options, operands)
     }
   }

@@ -17,12 +17,22 @@ def check(line: str) -> dict:
     document = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_without_repetition)
     for error in _validator().iter_errors(document):
         raise AssertionError(f"not as in docs/json.md: {error.message} ({error.json_path})\n{line}")
-    kind = document.get("event", "upload")
+    kind = document.get("event", "status" if "watching" in document else "upload")
     assert kind in _members(), f"an undocumented event: {line}"
     _check_members(line, document, _members()[kind])
     if "answer" in document:
         _check_members(line, document["answer"], _members()["answer"])
+    for group in document.get("groups", []):
+        _check_group(line, group)
     return document
+
+
+def _check_group(line: str, group: dict) -> None:
+    parts = {"directory": group["directories"], "active": group["uploads"], "set_aside": group["set_aside"], "group": [group]}
+    parts["delivery"] = [group["last_delivery"]] if group["last_delivery"] else []
+    for kind, documents in parts.items():
+        for document in documents:
+            _check_members(line, document, _members()[kind])
 
 
 @functools.cache
@@ -39,9 +49,10 @@ def _validator() -> Draft202012Validator:
 
 @functools.cache
 def _members() -> dict[str, list[str]]:
-    """The members of each kind of event, and of `upload` and `answer`, in their order."""
+    """The members of each kind of event, and of the objects that are no events, in their order."""
     definitions = schema()["$defs"]
-    members = {"upload": list(definitions["upload"]["properties"]), "answer": list(definitions["answer"]["properties"])}
+    others = ("upload", "answer", "status", "group", "directory", "active", "set_aside", "delivery")
+    members = {name: list(definitions[name]["properties"]) for name in others}
     for case in definitions["event"]["allOf"]:
         kind = case["if"]["properties"]["event"]
         properties = list(definitions[case["then"]["$ref"].rpartition("/")[2]]["properties"])

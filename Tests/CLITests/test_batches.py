@@ -94,6 +94,15 @@ def test_match_selects_by_name(send, hive, rec):
     assert sent(stub) == [b"Set10.flac", b"set1.wav", b"set2.WAV", b"set3.wav"]
 
 
+def test_exclude_and_min_size_leave_out(send, hive, rec):
+    stub = hive()
+    (rec("a.wav", "b-raw.wav", "c.wav", "raw/d.wav") / "c.wav").write_bytes(b"short")
+    send(stub, "-r", "--exclude", "*-RAW.*", "--exclude", "x*", "--min-size", "1k", "rec").check()
+    assert sent(stub) == [b"a.wav", b"d.wav"]
+    assert "--exclude needs --recursive" in send(stub, "--exclude", "*", "rec/a.wav").err
+    assert "--min-size needs --recursive" in send(stub, "--min-size", "5", "rec/a.wav").err
+
+
 @pytest.mark.parametrize("pattern, part", [
     ("", "empty"), ("a/b", "no \"/\""), ("[a", "without a \"]\""), ("x" * 256, "longer than 255")])
 def test_a_pattern_that_is_none_is_a_usage_error(send, hive, rec, pattern, part):

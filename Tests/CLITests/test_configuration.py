@@ -56,8 +56,21 @@ def test_line_ends_and_byte_order_marks_of_windows_are_accepted(run, stub, recor
     run("send", recording(), "--config", path).check()
 
 
+def test_the_example_of_watched_directories_is_valid(run, configure, tmp_path):
+    _, example = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "rec").mkdir()
+    (tmp_path / "films").mkdir()
+    path = configure(example.replace("/srv", str(tmp_path)), tmp_path / "example.conf")
+    private(tmp_path / "gighive-password", "secret-word")
+    for name in ("rec/a.wav", "films/b.mov", "films/c.wav"):
+        (tmp_path / name).write_bytes(b"x")
+    out = run("watch", "--dry-run", "--config", path).check().out
+    assert "a.wav: would be sent to https://gighive" in out and "b.mov: would be sent to https://films.example" in out
+    assert "c.wav" not in out
+
+
 def test_the_example_of_the_page_is_valid(run, recording, configure, tmp_path):
-    (example,) = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    example, _ = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
     path = configure(example, tmp_path / "example.conf")
     for name in ("gighive-password", "venue-token"):
         private(tmp_path / name, "secret-word")
@@ -95,7 +108,7 @@ def test_a_destination_on_the_command_line_discards_the_files_credentials(run, s
         ("label = a\nlabel = b", "FILE:2: label is given twice."),
         ("help = yes", "FILE:1: help cannot be in a configuration file"),
         ("password-file = ~/x", 'FILE:1: password-file: "~" is not expanded. Did you mean /'),
-        ("[watch /srv]", "FILE:1: this version does not support [watch DIR]."),
+        ("[watch srv]", "FILE:1: [watch DIR] needs an absolute path, such as [watch /srv/rec]."),
         ("[a b]", 'FILE:1: "a b" is not a section\'s name'),
         ("label = \x1b[31m", "FILE:1: the line contains a control character."),
         ("label = \0", "FILE:1: the line contains a control character."),

@@ -8,7 +8,8 @@ from program import private
 from test_tls import key_pin
 
 HERE = Path(__file__).parent
-SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in ("send", "resume", "list", "cancel", "delete", "clean", "doctor")}
+COMMANDS = ("send", "watch", "status", "resume", "list", "cancel", "delete", "clean", "doctor")
+SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in COMMANDS}
 """The output of `help COMMAND`. After an intended change: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
@@ -25,7 +26,7 @@ VALUES = {
     **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
     **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
     **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
-    **{"recursive": None, "match": "*.mp4", "day-starts": "06:00", "dry-run": None},
+    **{"recursive": None, "match": "*.mp4", "exclude": "*.raw", "min-size": "1k", "day-starts": "06:00", "dry-run": None},
     **{"after": "keep", "trust-server": None, "trust-settle": None},
     **{"again": None, "color": "always", "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
 }
@@ -36,6 +37,8 @@ NEEDS = {
     "user": ["--password-file", "password"],
     "password-file": ["--user", "uploader"],
     "match": ["--recursive"],
+    "exclude": ["--recursive"],
+    "min-size": ["--recursive"],
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }
@@ -73,6 +76,7 @@ def test_every_exit_code_is_explained(command):
 def test_an_option_means_the_same_to_every_command(command):
     described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
     others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}, "clean": {"--keep-free"}}
+    others["watch"] = {"--settle", "--existing", "--order", "--interface", "--on-event", "--metrics"}
     own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
     assert own <= set(described["send"])
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(TESTS / "HiveStub"))
 from hivestub import HiveStub, make_certificates  # noqa: E402
 
 RECORDING_BYTES = 6_000_000
+WATCH_SECONDS = 20
 
 
 SLOW = "slow-read=8000000"
@@ -60,18 +61,38 @@ def functions(emulator: str, binary: str, uploads: list[tuple]) -> list[str]:
             else:
                 command += ["--multipart-url", f"{server.url}/any"]
             subprocess.run([*command, *options], check=True, timeout=600)
-            with open(trace, errors="replace") as lines:
-                for line in lines:
-                    # "IN: name", or "IN: " where the emulator knows no symbol
-                    if line.startswith("IN: ") and len(line.split()) == 2:
-                        found[line.split()[1]] = None
+            found |= dict.fromkeys(functions_in(trace))
         return list(found)
+
+
+def functions_in(trace: pathlib.Path) -> list[str]:
+    with open(trace, errors="replace") as lines:
+        # "IN: name", or "IN: " where the emulator knows no symbol
+        return [line.split()[1] for line in lines if line.startswith("IN: ") and len(line.split()) == 2]
+
+
+def functions_of_watcher(emulator: str, binary: str) -> list[str]:
+    """Those of a watcher that finds a recording and starts a worker. The worker itself is an upload."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "rec").mkdir()
+        (folder / "rec" / "set.mp4").write_bytes(b"recording")
+        command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(folder / "trace"), binary, "watch"]
+        command += [str(folder / "rec"), "--multipart-url", "http://127.0.0.1:9/", "--settle", "500ms"]
+        watcher = subprocess.Popen([*command, "--state-dir", str(folder / "state")])
+        try:
+            watcher.wait(WATCH_SECONDS)
+        except subprocess.TimeoutExpired:
+            watcher.terminate()
+            watcher.wait(60)
+        return functions_in(folder / "trace")
 
 
 def main() -> None:
     found: dict[str, None] = {}
     for emulator, binary in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         found |= dict.fromkeys(functions(emulator, binary, UPLOADS))
+        found |= dict.fromkeys(functions_of_watcher(emulator, binary))
     print("\n".join(found))
 
 

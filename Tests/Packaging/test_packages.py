@@ -48,19 +48,27 @@ def test_the_package_names_what_is_linked_in(packages, architecture):
 
 
 def test_it_installs_and_leaves_nothing_after_its_removal(packages, tmp_path):
-    """In a root directory of its own, which needs no program: the package has no scripts."""
+    """In a root directory of its own: the package's scripts work there, and on nothing of this machine."""
     root, admin = tmp_path / "root", tmp_path / "root/var/lib/dpkg"
     for directory in ("info", "updates", "triggers"):
         (admin / directory).mkdir(parents=True)
     for name in ("status", "available"):
         (admin / name).touch()
+    (root / "etc").mkdir()
     # As dpkg's own options say it: another root, no scripts of this machine's.
     dpkg = ["dpkg", f"--root={root}", "--force-not-root", "--force-depends", "--force-script-chrootless", "--log=/dev/null"]
-    before = {path for path in root.rglob("*") if not path.is_relative_to(root / "var")}
+    kept = [root / name for name in ("var", "etc/passwd", "etc/group", "etc/shadow", "etc/gshadow", "etc/.pwd.lock", "etc/gighive-upload")]
+
+    def files():
+        return {path for path in root.rglob("*") if not any(path.is_relative_to(other) for other in kept)}
+
+    before = files()
     subprocess.run([*dpkg, "-i", deb(packages, "x86_64")], check=True, capture_output=True)
     assert output(root / "usr/bin/gighive-upload", "version").strip() == f"gighive-upload {VERSION}"
+    assert "gighive-upload:x:" in (root / "etc/passwd").read_text()
+    assert (root / "var/lib/gighive-upload").stat().st_mode & 0o777 == 0o700
     subprocess.run([*dpkg, "--purge", "gighive-upload"], check=True, capture_output=True)
-    assert {path for path in root.rglob("*") if not path.is_relative_to(root / "var")} == before
+    assert files() == before
 
 
 def test_the_openwrt_package_has_what_opkg_reads(packages, architecture):
@@ -75,6 +83,10 @@ def test_the_openwrt_package_has_what_opkg_reads(packages, architecture):
         program = data.getmember("./usr/bin/gighive-upload")
         assert (program.mode, program.uid, program.uname) == (0o755, 0, "root")
         assert data.extractfile(program).read() == (DIST / f"gighive-upload-{architecture}").read_bytes()
+        assert data.getmember("./etc/init.d/gighive-upload").mode == 0o755
+        assert data.getmember("./etc/gighive-upload.conf").mode == 0o600
+    with tarfile.open(fileobj=io.BytesIO(parts["./control.tar.gz"])) as control:
+        assert control.extractfile("./conffiles").read() == b"/etc/gighive-upload.conf\n"
 
 
 def test_the_archive_unpacks_into_a_prefix(packages, architecture, tmp_path):

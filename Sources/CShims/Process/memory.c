@@ -33,8 +33,7 @@ int64_t shim_available_memory(void) {
     return line ? strtoll(line + strlen("MemAvailable:"), NULL, 10) * 1024 : -1;
 }
 
-// The size of the address space in use, in bytes.
-static int64_t address_space_in_use(void) {
+int64_t shim_address_space(void) {
     char text[64];
     read_proc("/proc/self/statm", text, sizeof text);
     return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
@@ -43,7 +42,7 @@ static int64_t address_space_in_use(void) {
 int32_t shim_limit_memory(int64_t bytes) {
     // A second arena, as for the name lookup's thread, would reserve 64 MiB of address space.
     mallopt(M_ARENA_MAX, 1);
-    if (address_space_in_use() > bytes) return SHIM_CEILING_TOO_LOW;
+    if (shim_address_space() > bytes) return SHIM_CEILING_TOO_LOW;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) < 0) return -errno;
     // Keep a lower ceiling that was set from outside.

@@ -9,6 +9,8 @@
 #include "shim_network.h"
 #include "shim_multicast.h"
 #include "shim_process.h"
+#include "shim_service.h"
+#include "shim_watch.h"
 #include "shim_output.h"
 #include "shim_openssl.h"
 #include "shim_hashing.h"

@@ -7,6 +7,9 @@
 int32_t shim_limit_memory(int64_t bytes);
 enum { SHIM_CEILING_TOO_LOW = 1 };
 
+// The size of this process's address space, in bytes, or 0 if /proc is not mounted.
+int64_t shim_address_space(void);
+
 // VmHWM of this process in KiB (proc(5)), or 0 if /proc is not mounted.
 int64_t shim_peak_memory_kib(void);
 // MemAvailable of /proc/meminfo: what programs can still use, in bytes; -1 if it is not known.

@@ -14,13 +14,14 @@ import contents
 import debian
 import openwrt
 from archives import tar_gz
-from contents import ROOT, Build, File
+from contents import ROOT, Build, File, service
 
 
 def archive(build: Build, output: Path) -> Path:
     """A tar.gz for every other system: unpack it over /usr/local."""
     name = f"gighive-upload-{build.version}-{build.architecture}"
-    files = [*build.files(), File("share/doc/gighive-upload/LICENSE", (ROOT / "LICENSE").read_bytes())]
+    files = [*build.files(), *service("/usr/local/bin/gighive-upload")]
+    files.append(File("share/doc/gighive-upload/LICENSE", (ROOT / "LICENSE").read_bytes()))
     path = output / f"{name}.tar.gz"
     path.write_bytes(tar_gz(files, f"{name}/", build.epoch))
     return path

@@ -60,6 +60,18 @@ class Build:
         return files
 
 
+def service(program: str) -> list[File]:
+    """systemd's units for the program at this path, and the user and the directories that they need."""
+    systemd = ROOT / "Sources" / "Packaging" / "systemd"
+    files = []
+    for unit in sorted(systemd.glob("*.service")):
+        content = unit.read_bytes().replace(b"ExecStart=/usr/bin/gighive-upload", b"ExecStart=" + program.encode())
+        files.append(File(f"lib/systemd/system/{unit.name}", content))
+    for kind in ("sysusers", "tmpfiles"):
+        files.append(File(f"lib/{kind}.d/gighive-upload.conf", (systemd / f"{kind}.conf").read_bytes()))
+    return files
+
+
 COMPLETIONS = {
     "gighive-upload": "share/bash-completion/completions/gighive-upload",
     "_gighive-upload": "share/zsh/vendor-completions/_gighive-upload",

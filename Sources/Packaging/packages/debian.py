@@ -10,13 +10,16 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from contents import DESCRIPTION, EXPLANATION, Build, File
+from contents import DESCRIPTION, EXPLANATION, ROOT, Build, File, service
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7": "armhf", "armv6": "armel"}
 """A static binary does not care for the ABI of a system's libraries, so that the one for ARMv7 serves armhf."""
 
 MAINTAINER = os.environ.get("DEB_MAINTAINER") or "gighive-upload maintainers <maintainers@gighive.invalid>"
 """Who releases the packages; packages built by others name them with $DEB_MAINTAINER."""
+
+SCRIPTS = ROOT / "Sources" / "Packaging" / "packages" / "scripts"
+"""dpkg's scripts."""
 
 SOURCES = {"libc6-dev": "glibc", "zlib1g-dev": "zlib", "libssl-dev": "openssl", "openssl": "openssl"}
 """The source package of each library that is linked."""
@@ -92,7 +95,7 @@ def package(build: Build, output: Path) -> Path:
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
         root.chmod(0o755)
-        files = [*build.files(), *_documents(build)]
+        files = [*build.files(), *service("/usr/bin/gighive-upload"), *_documents(build)]
         for file in files:
             path = root / "usr" / file.path
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +114,10 @@ def package(build: Build, output: Path) -> Path:
                 path.chmod(0o755)
         for path in (control, root / "DEBIAN" / "md5sums"):
             path.chmod(0o644)
+        for script in SCRIPTS.iterdir():
+            path = root / "DEBIAN" / script.name
+            path.write_bytes(script.read_bytes())
+            path.chmod(0o755)
         package = output / f"gighive-upload_{build.version}_{architecture}.deb"
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(build.epoch)}
         command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package)]

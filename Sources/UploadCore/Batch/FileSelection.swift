@@ -2,11 +2,14 @@
 package struct FileSelection: Sendable {
   /// A file must match one of these; empty for the default.
   private let patterns: [Glob]
+  /// A file must match none of these.
+  private let exclusions: [Glob]
   /// Without patterns: whether only recordings that GigHive takes are selected, by their extension.
   private let selectsRecordings: Bool
 
-  package init(patterns: [Glob], selectsRecordings: Bool) {
+  package init(patterns: [Glob], exclusions: [Glob] = [], selectsRecordings: Bool) {
     self.patterns = patterns
+    self.exclusions = exclusions
     self.selectsRecordings = selectsRecordings
   }
 
@@ -15,6 +18,7 @@ package struct FileSelection: Sendable {
     guard !FileSelection.isHidden(name), !FileSelection.isTemporary(name), !FileSelection.isSidecar(name) else {
       return false
     }
+    if exclusions.contains(where: { $0.matches(name) }) { return false }
     if patterns.isEmpty { return !selectsRecordings || MediaType.isRecording(fileName: name) }
     return patterns.contains { $0.matches(name) }
   }

@@ -53,6 +53,11 @@ package enum PrintableText {
     return String(decoding: Array(path), as: UTF8.self) + (path.count < uri.utf8.count ? "?…" : "")
   }
 
+  /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.
+  package static func columns(of text: some StringProtocol) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
+  }
+
   /// Whether the character is no terminal control character.
   static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -13,7 +13,7 @@ package struct ConfigurationError: Error, Equatable {
     case unclosedSection
     case sectionName([UInt8])
     case repeatedSection(String)
-    /// Reserved for a later version.
+    /// `[watch DIR]` without an absolute path.
     case watchSection
   }
 

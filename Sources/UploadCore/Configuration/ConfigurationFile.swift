@@ -1,6 +1,15 @@
-/// A configuration file: lines of `option = value`, a top part, and sections for destinations (`[venue]`). Comments start
-/// with `#` at the start of a line. Which options exist is not known here.
+/// A configuration file: lines of `option = value`, a top part, and sections for destinations (`[venue]`) and for directories that are
+/// watched (`[watch /srv/rec]`). Comments start with `#` at the start of a line. Which options exist is not known here.
 package struct ConfigurationFile: Equatable, Sendable {
+  package enum Section: Equatable, Sendable {
+    case named(String)
+    /// An absolute path. It need not be UTF-8.
+    case watch([UInt8])
+
+    /// The name of a section for a destination.
+    package var name: String? { if case .named(let name) = self { name } else { nil } }
+  }
+
   package struct Entry: Equatable, Sendable {
     /// An index into ``sections``; nil in the top part.
     package let section: Int?
@@ -11,7 +20,7 @@ package struct ConfigurationFile: Equatable, Sendable {
     package let line: Int
   }
 
-  package private(set) var sections: [String] = []
+  package private(set) var sections: [Section] = []
   package private(set) var entries: [Entry] = []
 
   /// Parses the bytes of a file. Lines end with LF or CR LF; the last one need not.
@@ -58,11 +67,19 @@ package struct ConfigurationFile: Equatable, Sendable {
     guard heading.last == UInt8(ascii: "]") else { throw .unclosedSection }
     let name = ASCII.trimmed(heading.dropFirst().dropLast())
     let word = name.prefix { $0 != ASCII.space && $0 != ASCII.tab }
-    if word.count < name.count, word.elementsEqual("watch".utf8) { throw .watchSection }
+    if word.count < name.count, word.elementsEqual("watch".utf8) {
+      let directory = Array(ASCII.trimmed(name[word.endIndex...]))
+      guard directory.first == ASCII.slash else { throw .watchSection }
+      guard !sections.contains(.watch(directory)) else {
+        throw .repeatedSection("watch " + String(decoding: directory, as: UTF8.self))
+      }
+      sections.append(.watch(directory))
+      return
+    }
     guard !name.isEmpty, name.allSatisfy(ConfigurationFile.isNameCharacter) else { throw .sectionName(Array(name)) }
     let text = String(decoding: name, as: UTF8.self)
-    guard !sections.contains(text) else { throw .repeatedSection(text) }
-    sections.append(text)
+    guard !sections.contains(.named(text)) else { throw .repeatedSection(text) }
+    sections.append(.named(text))
   }
 
   private static func isNameCharacter(_ byte: UInt8) -> Bool {

@@ -16,10 +16,15 @@ package struct FileSystem: Equatable, Sendable {
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
   package static func hasStableInodes(type: UInt64) -> Bool { type != 0 && !unstableTypes.contains(type) }
 
-  /// vfat, exfat; NFS, SMB (three generations), 9P, AFS, Ceph, Coda, NCP; FUSE, such as sshfs and ntfs-3g (linux/magic.h).
-  private static let unstableTypes: [UInt64] = [
-    0x4d44, 0x2011_bab0, 0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245,
-    0x564c, 0x6573_5546,
+  /// Whether other machines can write to its files, which then causes no event here, and no lease shows it. FUSE counts as such.
+  /// - Parameter type: its type in `statfs(2)`.
+  package static func isShared(type: UInt64) -> Bool { sharedTypes.contains(type) }
+
+  private static let unstableTypes: [UInt64] = [0x4d44, 0x2011_bab0] + sharedTypes  // vfat, exfat
+
+  /// NFS, SMB (three generations), 9P, AFS, Ceph, Coda, NCP; FUSE, such as sshfs and ntfs-3g (linux/magic.h).
+  private static let sharedTypes: [UInt64] = [
+    0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245, 0x564c, 0x6573_5546,
   ]
 
   /// Whether a power cut leaves either all of a rename or nothing of it. FAT and exFAT have no journal; FUSE may stand for them.

@@ -1,4 +1,4 @@
-/// Writes one JSON object on one line (RFC 8259).
+/// Writes one JSON object on one line (RFC 8259). Its functions are not inlined, because each object calls many of them.
 package struct JSONWriter {
   package private(set) var text = "{"
 
@@ -7,11 +7,13 @@ package struct JSONWriter {
   /// The complete object.
   package consuming func finished() -> String { text + "}" }
 
+  @inline(never)
   package mutating func add(_ name: String, _ value: String) {
     addName(name)
     text += JSONWriter.quoted(value)
   }
 
+  @inline(never)
   package mutating func add(_ name: String, _ value: Int64) {
     addName(name)
     text += String(value)
@@ -28,6 +30,7 @@ package struct JSONWriter {
     text += String(milliseconds / 1000) + "." + ASCII.digits(milliseconds % 1000, 3)
   }
 
+  @inline(never)
   package mutating func addNull(_ name: String) {
     addName(name)
     text += "null"
@@ -36,6 +39,12 @@ package struct JSONWriter {
   package mutating func add(_ name: String, _ object: consuming JSONWriter) {
     addName(name)
     text += object.finished()
+  }
+
+  @inline(never)
+  package mutating func add(_ name: String, _ objects: [JSONWriter]) {
+    addName(name)
+    text += "[" + objects.map { $0.finished() }.joined(separator: ",") + "]"
   }
 
   /// A time (RFC 3339).
@@ -53,6 +62,7 @@ package struct JSONWriter {
   }
 
   /// A path as text, with "�" for bytes that are not UTF-8; if there are any, also in its exact form.
+  /// - Parameter name: of the member.
   package mutating func add(file: LocalPath, as name: String = "file") {
     add(name, String(decoding: file.bytes, as: UTF8.self))
     if !file.isUTF8 { add(name + "_percent", Percent.encode(file.bytes)) }
@@ -88,6 +98,7 @@ package struct JSONWriter {
     }
   }
 
+  @inline(never)
   private mutating func addName(_ name: String) {
     if text != "{" { text += "," }
     text += JSONWriter.quoted(name) + ":"

@@ -24,7 +24,7 @@ package struct IndexKey: Equatable, Sendable {
   }
 
   /// The upload of the file at this path.
-  static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, destination(record) + [record.path]) }
+  package static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, destination(record) + [record.path]) }
 
   /// The upload of the same file on disk, whatever its name.
   package static func file(_ record: UploadRecord) -> IndexKey {

@@ -40,6 +40,19 @@ extension StateDirectory {
   }
 }
 
+extension StateDirectory {
+  /// Whether the upload of the file at this path was begun and is not delivered, as far as the index knows.
+  func hasBegun(_ request: UploadRequest, _ status: shim_file_status) -> Bool {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return false }
+    let sought = UploadRecord(sought: request, request.file.bytes, FileIdentity(status))
+    let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
+    return entries.contains {
+      var status = shim_file_status()
+      return shim_path_status(file(RecordName(number: $0.number, isDelivered: false).text).cString ?? [0], &status) == 0
+    }
+  }
+}
+
 extension UploadRecord {
   /// A record of the same upload as one that is looked for.
   fileprivate init(sought request: UploadRequest, _ path: [UInt8], _ identity: FileIdentity) {

@@ -26,6 +26,16 @@ package final class StateDirectory {
     if creates { try makeDirectories() }
   }
 
+  /// The directory if it is there; nothing is created.
+  package init?(existing path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
+    var status = shim_file_status()
+    let result = shim_path_status(path.cString ?? [0], &status)
+    if -result == SHIM_ENOENT { return nil }
+    guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
+    self.path = path
+    self.warn = warn
+  }
+
   func makeDirectories() throws(StateError) {
     // A parent may exist and be unwritable. If it does not exist, that is the error.
     var failure: StateError?

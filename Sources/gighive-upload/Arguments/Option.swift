@@ -12,7 +12,7 @@ enum Option: Int32 {
   case limitRate, proxy, proxyUser, proxyPasswordFile, header, chunkSize, methodOverride, deferLength
   case jobs, stateDir, maxSize, maxMemory, digest, congestion, ipv4, ipv6
   case config, to
-  case recursive, match, from, dryRun, again, all, strict, forget, prune
-  case after, keepFree, trustServer, trustSettle
+  case recursive, match, exclude, minSize, from, dryRun, again, all, strict, forget, prune
+  case settle, existing, order, interface, after, keepFree, trustServer, trustSettle, onEvent, metrics
   case progress, color, json, jsonProgress, quiet, verbose, help
 }

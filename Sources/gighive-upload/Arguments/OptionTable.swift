@@ -119,6 +119,8 @@ enum OptionTable {
         .init(.recursive, "recursive", nil, "send directories and everything below them (-r)"),
         .init(
           .match, "match", "PATTERN", "with -r, send only files whose names match, such as '*.wav'; can be repeated"),
+        .init(.exclude, "exclude", "PATTERN", "with -r, leave out files whose names match; can be repeated"),
+        .init(.minSize, "min-size", "SIZE", "with -r, leave out files that are smaller"),
         .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
         .init(.dryRun, "dry-run", nil, "send nothing; say what would be sent, and what has been delivered"),
         .init(.again, "again", nil, "also send recordings that were delivered to this destination before"),
@@ -131,10 +133,16 @@ enum OptionTable {
     (
       "Watching",
       [
+        .init(.settle, "settle", "TIME", "how long a file must not change before it is sent (default: 30s)"),
+        .init(.existing, "existing", "HOW", "what is there at the first start: upload or skip (default: upload)"),
+        .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
+        .init(.interface, "interface", "NAME", "send only while this network interface is up"),
         .init(.after, "after", "HOW", "what becomes of a delivered file: keep, delete or move=DIR (default: keep)"),
-        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files until so much is free"),
+        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files until this much is free"),
         .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
         .init(.trustSettle, "trust-settle", nil, "remove files where open ones cannot be seen, as on network shares"),
+        .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
+        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
       ]
     ),
     (

@@ -16,6 +16,11 @@ struct SendArguments {
   private(set) var isDryRun = false
   /// As given, for messages.
   private(set) var patterns: [GivenOption] = []
+  private var exclusions: [GivenOption] = []
+  /// Smaller files of directories are left out, in bytes; nil for none.
+  private(set) var minimumSize: Int64?
+  /// Files of directories that have not changed since this time are left out, in seconds since 1970; nil for none.
+  private(set) var firstStart: Int64?
   /// Which files of directories are sent.
   private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
@@ -40,7 +45,11 @@ struct SendArguments {
   /// - Parameters:
   ///   - upload: the ID of the upload to resume; nil for a new one.
   ///   - note: the options to keep in its record; nil for those given.
-  init(options: [GivenOption], files: Operands, upload: String? = nil, note: String? = nil) throws(UsageError) {
+  ///   - isWatching: whether the files are those of directories, which another process gets one by one.
+  init(
+    options: [GivenOption], files: Operands, upload: String? = nil, note: String? = nil, isWatching: Bool = false
+  ) throws(UsageError) {
+    isRecursive = isWatching
     self.options = options
     givenNote = note
     self.files = files
@@ -74,6 +83,15 @@ struct SendArguments {
     try prepareTemplate()
   }
 
+  /// The same for one directory only.
+  /// - Parameter firstStart: files that have not changed since then are left out, in seconds since 1970; nil for none.
+  func limited(to directory: LocalPath, firstStart: Int64?) -> SendArguments {
+    var limited = self
+    limited.files = Operands([directory])
+    limited.firstStart = firstStart
+    return limited
+  }
+
   /// Where all files go.
   var target: TargetURI { server ?? tusURL ?? multipartURL ?? anyTarget }
 
@@ -92,13 +110,21 @@ struct SendArguments {
   var usefulJobs: Int { isRecursive || list != nil ? jobs : min(jobs, files.count) }
 
   private func fileSelection() throws(UsageError) -> FileSelection {
-    guard patterns.isEmpty || isRecursive else { throw UsageError("--match needs --recursive.") }
+    guard minimumSize == nil || isRecursive else { throw UsageError("--min-size needs --recursive.") }
+    return FileSelection(
+      patterns: try globs(patterns), exclusions: try globs(exclusions), selectsRecordings: server != nil)
+  }
+
+  private func globs(_ patterns: [GivenOption]) throws(UsageError) -> [Glob] {
+    guard let first = patterns.first else { return [] }
+    let name = "--" + OptionTable.name(of: first.option)
+    guard isRecursive else { throw UsageError(name + " needs --recursive.") }
     guard patterns.count <= Limits.patternCount else {
-      throw UsageError("--match: there are more than " + String(Limits.patternCount) + " patterns.")
+      throw UsageError(name + ": there are more than " + String(Limits.patternCount) + " patterns.")
     }
     var globs: [Glob] = []
     for given in patterns { globs.append(try given.pattern()) }
-    return FileSelection(patterns: globs, selectsRecordings: server != nil)
+    return globs
   }
 
   /// Whether both have the same configuration, so that one ``Uploader`` can serve both.
@@ -137,6 +163,11 @@ struct SendArguments {
     case .dryRun: isDryRun = true
     case .from: list = given.argument
     case .match: patterns.append(given)
+    case .exclude: exclusions.append(given)
+    case .minSize: minimumSize = try given.size(Settings.fileSize)
+    case .settle, .existing, .order, .interface, .onEvent, .metrics:
+      // `WatchArguments` and `WatchOutputs` read them.
+      break
     case .again: template.sendsAgain = true
     case .after: template.afterDelivery.action = try given.afterDelivery()
     case .trustServer: template.afterDelivery.trustsServer = true

@@ -35,7 +35,7 @@ final class Batch {
         requestCount += 1
         return request
       } catch {
-        report.failed(index, error.message, exitCode: error.exitCode)
+        report.failed(index, error.message, exitCode: error.exitCode, .file)
         outcomes.note(error.exitCode, of: index)
       }
     }
@@ -104,13 +104,21 @@ final class Batch {
     guard let walk else { return nil }
     while let item = walk.next() {
       switch item {
-      case .file(let path): return BatchFile(path: path, isFound: true)
+      case .file(let path): if isWanted(path) { return BatchFile(path: path, isFound: true) }
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
     }
     self.walk = nil
     if walk.itemCount == 0 { fail(walk.root, noMatch, ExitCode.inputFile) }
     return nil
+  }
+
+  /// Whether the file is neither too small nor too old. One that cannot be examined says why later.
+  private func isWanted(_ path: LocalPath) -> Bool {
+    guard arguments.minimumSize != nil || arguments.firstStart != nil, let cString = path.cString else { return true }
+    var status = shim_file_status()
+    guard shim_path_status(cString, &status) == 0 else { return true }
+    return status.size >= arguments.minimumSize ?? 0 && !WatchLook.isOld(status, arguments.firstStart)
   }
 
   /// The next file of the list; nil at its end, or while another upload is in progress and there is no further line yet.

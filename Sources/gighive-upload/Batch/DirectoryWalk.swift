@@ -18,14 +18,19 @@ final class DirectoryWalk {
   }
 
   let root: LocalPath
+  /// Called with each directory before it is read.
+  var onEnter: (LocalPath) -> Void = { _ in }
+  /// How much of a directory's names is held, in bytes.
+  private let namesLength: Int
   private let selection: FileSelection
   private var levels: [Level] = []
   private var hasBegun = false
   /// Files and failures so far.
   private(set) var itemCount = 0
 
-  init(_ root: LocalPath, _ selection: FileSelection) {
+  init(_ root: LocalPath, _ selection: FileSelection, namesLength: Int = Limits.directoryNamesLength) {
     self.root = root
+    self.namesLength = namesLength
     self.selection = selection
   }
 
@@ -68,8 +73,9 @@ final class DirectoryWalk {
     guard levels.count < Limits.directoryDepth else {
       return .failure(path, "is more than " + String(Limits.directoryDepth) + " directories deep")
     }
-    let capacity = max(Limits.directoryNamesLength >> levels.count, Limits.directoryNamesMinimumLength)
+    let capacity = max(namesLength >> levels.count, Limits.directoryNamesMinimumLength)
     var names = NextNames(capacity: capacity)
+    onEnter(path)
     let (status, error) = offer(path, &names, isRoot: levels.isEmpty)
     if let error { return .failure(path, error) }
     guard !levels.contains(where: { $0.device == status.device && $0.inode == status.inode }) else { return nil }

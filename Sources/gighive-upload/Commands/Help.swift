@@ -9,12 +9,14 @@ enum Help {
 
     Usage:
       gighive-upload send FILE... --server URL --label TEXT [options]   upload recordings
+      gighive-upload watch DIR... --server URL --label TEXT [options]   upload what appears in directories
       gighive-upload resume ID... | --all                               resume interrupted uploads
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
       gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
       gighive-upload doctor --server URL [FILE]                         find out what would keep an upload from working
+      gighive-upload status [--json]                                    show what the watcher is doing
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
 
@@ -58,6 +60,19 @@ enum Help {
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
       """
+    case .watch:
+      """
+      Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
+             gighive-upload watch [options]
+
+      Uploads every recording that appears in the directories, once, until it is ended by a signal. A recording
+      is sent when nobody writes to it and it has not changed for some time. Failures are tried again; a recording
+      that the server refuses is set aside until it changes. Without DIR, the sections [watch DIR] of the
+      configuration say what is watched. SIGHUP reads the configuration again. docs/station.md has the details.
+
+      SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
+
+      """
     case .resume:
       """
       Usage: gighive-upload resume ID... [options]
@@ -87,6 +102,14 @@ enum Help {
       Usage: gighive-upload cancel ID... [options]
 
       Ends uploads that are not delivered yet, on this machine and on the server. The files on this machine stay.
+
+      """
+    case .status:
+      """
+      Usage: gighive-upload status [--json] [--state-dir DIR]
+
+      Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting
+      recordings, those that were set aside and why, the last delivery and free space.
 
       """
     case .delete:

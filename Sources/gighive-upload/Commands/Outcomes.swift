@@ -52,7 +52,7 @@ final class Outcomes {
     let signal = shim_signal_received()
     if case .cancelled = error, signal == 0 {
       // Without a signal, only the loop cancels: it started no further file because the output was not read.
-      report.failed(index, unread(index), exitCode: ExitCode.outputFailed)
+      report.failed(index, unread(index), exitCode: ExitCode.outputFailed, .machine)
       return note(ExitCode.outputFailed, of: index)
     }
     let code = ExitCode.of(error, signal: signal)

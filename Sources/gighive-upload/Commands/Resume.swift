@@ -64,7 +64,7 @@ enum Resume {
         // An upload that lacks something, such as its password, does not stop the others.
         let index = report.add(BatchFile(path: first.file))
         report.recorded(index, upload: first.id)
-        report.failed(index, first.id + ": " + error.message, exitCode: ExitCode.usage)
+        report.failed(index, first.id + ": " + error.message, exitCode: ExitCode.usage, .file)
         outcomes.note(ExitCode.usage, of: index)
         _ = queue.next()
         continue

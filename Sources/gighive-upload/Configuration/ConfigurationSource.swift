@@ -77,7 +77,7 @@ struct ConfigurationSource {
       "\"" + PrintableText.line(String(decoding: name, as: UTF8.self))
         + "\" is not a section's name: letters, digits, \"-\", \"_\" and \".\"."
     case .repeatedSection(let name): "there are two sections [" + PrintableText.line(name) + "]."
-    case .watchSection: "this version does not support [watch DIR]."
+    case .watchSection: "[watch DIR] needs an absolute path, such as [watch /srv/rec]."
     }
   }
 }

@@ -2,31 +2,50 @@ import CShims
 import Uploader
 
 /// The options of the configuration files and of the command line, in layers: the files' top parts, the chosen section of
-/// each, and the command line. An option of a later layer replaces the same option of all earlier ones.
+/// each, that of the watched directory, and the command line. An option of a later layer replaces the same option of all earlier ones.
 enum ConfiguredOptions {
-  /// - Parameter given: the options of the command line.
-  static func options(with given: [GivenOption], for command: Command) throws(UsageError) -> [GivenOption] {
+  /// - Parameters:
+  ///   - given: the options of the command line.
+  ///   - directory: whose section `[watch DIR]` is used; nil for none.
+  static func options(
+    with given: [GivenOption], for command: Command, watching directory: LocalPath? = nil
+  ) throws(UsageError) -> [GivenOption] {
     let section = given.last { $0.option == .to }?.text
     var tops: [[GivenOption]] = []
     var chosen: [[GivenOption]] = []
+    var watched: [[GivenOption]] = []
     var sections: [String] = []
     for source in sources(given.last { $0.option == .config }?.argument) {
       guard let file = try source.load() else { continue }
-      sections += file.sections
-      let layers = try Layers(file, source, section: section)
+      sections += file.sections.compactMap { $0.name }
+      let layers = try Layers(file, source, section: section, watching: directory)
       tops.append(layers.top)
       chosen.append(layers.section)
+      watched.append(layers.watched)
     }
     if let section, !sections.contains(section) { throw unknown(section, among: sections) }
     var options: [GivenOption] = []
-    for layer in tops + chosen { options = merged(options, layer) }
+    for layer in tops + chosen + watched { options = merged(options, layer) }
     options.removeAll { !$0.isOn || !command.takes($0.option) }
     // The other commands are about recorded uploads, which keep their destination, form and credentials.
-    if command != .send, command != .doctor {
+    if ![.send, .watch, .doctor].contains(command) {
       options.removeAll { $0.option.isBoundToDestination || $0.option.isForm }
     }
     let own = given.filter { $0.option != .config && $0.option != .to }
     return merged(options, own)
+  }
+
+  /// The directories of all sections `[watch DIR]`.
+  static func watchedDirectories(with given: [GivenOption]) throws(UsageError) -> [LocalPath] {
+    var directories: [LocalPath] = []
+    for source in sources(given.last { $0.option == .config }?.argument) {
+      for section in try source.load()?.sections ?? [] {
+        guard case .watch(let bytes) = section else { continue }
+        let path = LocalPath(bytes: bytes)
+        if !directories.contains(path) { directories.append(path) }
+      }
+    }
+    return directories
   }
 
   /// Credentials for one host never reach another: a layer with a destination discards all that belongs to an earlier one.
@@ -65,9 +84,13 @@ enum ConfiguredOptions {
 private struct Layers {
   private(set) var top: [GivenOption] = []
   private(set) var section: [GivenOption] = []
+  /// Those of `[watch DIR]`.
+  private(set) var watched: [GivenOption] = []
 
-  /// Checks the names of all options, and keeps those of the top part and the section.
-  init(_ file: ConfigurationFile, _ source: ConfigurationSource, section: String?) throws(UsageError) {
+  /// Checks the names of all options, and keeps those of the top part and both sections.
+  init(
+    _ file: ConfigurationFile, _ source: ConfigurationSource, section: String?, watching directory: LocalPath?
+  ) throws(UsageError) {
     let table = OptionTable.all
     var seen: [(section: Int?, option: Option)] = []
     for entry in file.entries {
@@ -82,7 +105,10 @@ private struct Layers {
       }
       seen.append((entry.section, given.option))
       if let index = entry.section {
-        if file.sections[index] == section { self.section.append(given) }
+        switch file.sections[index] {
+        case .named(let name): if name == section { self.section.append(given) }
+        case .watch(let path): if path == directory?.bytes { watched.append(given) }
+        }
       } else {
         top.append(given)
       }

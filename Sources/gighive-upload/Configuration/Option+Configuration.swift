@@ -8,7 +8,7 @@ extension OptionDescription {
 
 extension Option {
   /// Whether it can be given several times, and each one counts.
-  var isRepeatable: Bool { [.field, .pin, .header, .metadata, .match].contains(self) }
+  var isRepeatable: Bool { [.field, .pin, .header, .metadata, .match, .exclude].contains(self) }
 
   /// Whether a configuration file can contain it. The others choose what one command does.
   var isAllowedInConfiguration: Bool {

@@ -7,9 +7,9 @@ enum ProgressLine {
   /// Several lines, with their bars below each other.
   static func texts(_ files: [(name: String, reading: MeterReading)], columns: Int, _ palette: Palette) -> [String] {
     let names = files.map { shortened($0.name, to: files.count > 1 ? 20 : 30) }
-    let nameWidth = names.map { width(of: $0) }.max() ?? 0
+    let nameWidth = names.map { PrintableText.columns(of: $0) }.max() ?? 0
     return files.indices.map { index in
-      let name = names[index] + String(repeating: " ", count: nameWidth - width(of: names[index]))
+      let name = names[index] + String(repeating: " ", count: nameWidth - PrintableText.columns(of: names[index]))
       return text(name: name, files[index].reading, columns: columns, isOneOfSeveral: files.count > 1, palette)
     }
   }
@@ -35,9 +35,9 @@ enum ProgressLine {
     var parts = [share, rest]
     var length = parts[0].count + 2 + rest.count
     func add(_ part: String, at index: Int) {
-      guard length + width(of: part) + 2 <= room else { return }
+      guard length + PrintableText.columns(of: part) + 2 <= room else { return }
       parts.insert(part, at: index)
-      length += width(of: part) + 2
+      length += PrintableText.columns(of: part) + 2
     }
     add(bytes, at: 1)
     if let rate = meter.rateText { add(rate, at: parts.count - 1) }
@@ -55,18 +55,13 @@ enum ProgressLine {
     return length <= room ? line : String(parts[parts.count - 2].prefix(max(0, room)))
   }
 
-  /// The most columns the text can take: from Hangul on, characters (and each mark of an emoji) can be two columns wide.
-  private static func width(of text: some StringProtocol) -> Int {
-    text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 || ($1.value >= 0x2010 && $1.value < 0x2100) ? 1 : 2) }
-  }
-
   /// Shortens long names in the middle.
   private static func shortened(_ name: String, to limit: Int) -> String {
-    if width(of: name) <= limit { return name }
+    if PrintableText.columns(of: name) <= limit { return name }
     var head = name.prefix(limit)
     var tail = name.suffix(limit)
-    while width(of: head) > limit - 13 { head.removeLast() }
-    while width(of: tail) > 12 { tail.removeFirst() }
+    while PrintableText.columns(of: head) > limit - 13 { head.removeLast() }
+    while PrintableText.columns(of: tail) > 12 { tail.removeFirst() }
     return String(head) + "…" + String(tail)
   }
 }

@@ -94,16 +94,17 @@ extension Report {
   }
 
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
-    failed(index, message(of: error, index), exitCode: exitCode)
+    failed(index, message(of: error, index), exitCode: exitCode, error.concern)
   }
 
-  func failed(_ index: Int, _ message: String, exitCode: Int32) {
+  func failed(_ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern) {
     defer { end(index, isDelivered: false) }
     if isJSON {
       var line = event("failed", index)
       line.add("bytes", entry(index).meter.deliveredBytes)
       addElapsed(index, to: &line)
       line.add("exit_code", Int64(exitCode))
+      line.add("concerns", concern.rawValue)
       line.add("message", message)
       addAnswer(index, to: &line)
       Console.out(line.finished())

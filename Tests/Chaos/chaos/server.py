@@ -25,10 +25,10 @@ class Server:
 
     def __init__(self, receiver: Receiver, folder: Path, password_file: Path):
         self._folder = folder
-        self._store = folder / "store"
+        self.store = folder / "store"
         self._log = folder / "server.log"
         serve = Path(__file__).with_name("serve.py")
-        self._command = [sys.executable, "-B", str(serve), str(HIVE_STUB), "--store", str(self._store)]
+        self._command = [sys.executable, "-B", str(serve), str(HIVE_STUB), "--store", str(self.store)]
         self._command += ["--user", USER, "--password-file", str(password_file), *arguments(receiver)]
         self._process: subprocess.Popen | None = None
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class Server:
 
     def stored(self) -> list[tuple[str, int]]:
         """SHA-256 and size of each finished file, as it lies in the store."""
-        files = sorted(path for path in self._store.iterdir() if re.match(r"[0-9a-f]{64}\b", path.name))
+        files = sorted(path for path in self.store.iterdir() if re.match(r"[0-9a-f]{64}\b", path.name))
         return [(digest_of(path), path.stat().st_size) for path in files]
 
     def errors(self) -> list[str]:

@@ -28,6 +28,15 @@ struct FileSelectionTests {
     #expect(!texts.takes(file: bytes("a.wav")))
   }
 
+  @Test func whatIsExcludedIsNotTaken() throws {
+    let glob = try Glob(parsing: bytes("*raw*"))
+    for patterns in [[], [try Glob(parsing: bytes("*.wav"))]] {
+      let some = FileSelection(patterns: patterns, exclusions: [glob], selectsRecordings: false)
+      #expect(some.takes(file: bytes("a.wav")))
+      #expect(!some.takes(file: bytes("a-RAW.wav")))
+    }
+  }
+
   @Test func hiddenAndSystemDirectoriesAreNotEntered() {
     for name in [".git", "a.tmp", "lost+found", "$RECYCLE.BIN", "System Volume Information"] {
       #expect(!FileSelection.takes(directory: bytes(name)))

@@ -6,7 +6,7 @@ struct ConfigurationFileTests {
   private func entries(_ content: [UInt8]) throws -> [String] {
     let file = try ConfigurationFile(parsing: content)
     return file.entries.map {
-      let section = $0.section.map { file.sections[$0] } ?? ""
+      let section = $0.section.map { file.sections[$0].name ?? "(watch)" } ?? ""
       let texts = [$0.name, $0.value].map { String(decoding: $0, as: UTF8.self) }
       return section + "|" + texts[0] + "|" + texts[1] + "|" + String($0.line)
     }
@@ -41,10 +41,17 @@ struct ConfigurationFileTests {
     #expect(file.entries.first?.value == bytes("/x") + [0xE4, 0xFF])
   }
 
+  @Test func watchedDirectoriesHaveSections() throws {
+    let file = try ConfigurationFile(parsing: bytes("[watch /srv/my rec]\na = b\n[watch]\n[ watch\t/\u{e4} ]\nc = d"))
+    #expect(file.sections == [.watch(bytes("/srv/my rec")), .named("watch"), .watch(bytes("/\u{e4}"))])
+    #expect(file.entries.map { $0.section } == [0, 2])
+    #expect(failure(bytes("[watch /a]\n[watch /a]"))?.reason == .repeatedSection("watch /a"))
+  }
+
   @Test func anErrorNamesItsLine() {
     let cases: [(String, ConfigurationError.Reason)] = [
       ("server", .noValue(bytes("server"))), ("= x", .noName), ("[venue", .unclosedSection),
-      ("[]", .sectionName([])), ("[a b]", .sectionName(bytes("a b"))), ("[watch /srv]", .watchSection),
+      ("[]", .sectionName([])), ("[a b]", .sectionName(bytes("a b"))), ("[watch srv]", .watchSection),
       ("a = \0", .controlCharacter), ("a = \u{1B}[0m", .controlCharacter), ("a = \rb", .controlCharacter),
       ("# \u{7F}", .controlCharacter), ("[x]\n[x]", .repeatedSection("x")),
     ]

@@ -1,0 +1,52 @@
+// Changes of directories, and who writes to a file.
+#include "shim_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int32_t shim_inotify_create(void) {
+    int descriptor = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int32_t shim_inotify_add(int32_t descriptor, const char *path, int32_t follows_link) {
+    uint32_t mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+    int watch = inotify_add_watch(descriptor, path, follows_link ? mask : mask | IN_DONT_FOLLOW);
+    return watch < 0 ? -errno : watch;
+}
+
+void shim_inotify_remove(int32_t descriptor, int32_t watch) { inotify_rm_watch(descriptor, watch); }
+
+// -1 for what is of no interest.
+static int32_t kind_of(uint32_t mask) {
+    if (mask & IN_Q_OVERFLOW) return SHIM_CHANGES_LOST;
+    if (mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) return SHIM_CHANGED_SELF;
+    if (mask & IN_ISDIR) return mask & (IN_CREATE | IN_MOVED_TO) ? SHIM_CHANGED_DIRECTORY : -1;
+    // A new file is of interest when it has been closed.
+    return mask & (IN_CLOSE_WRITE | IN_MOVED_TO) ? SHIM_CHANGED_FILE : -1;
+}
+
+int32_t shim_inotify_read(
+    int32_t descriptor, void (*visit)(int32_t watch, int32_t kind, const char *name, void *context), void *context) {
+    _Alignas(struct inotify_event) char buffer[4096];
+    ssize_t count = read(descriptor, buffer, sizeof buffer);
+    const struct inotify_event *event;
+    for (char *at = buffer; at < buffer + count; at += sizeof *event + event->len) {
+        event = (const void *)at;
+        int32_t kind = kind_of(event->mask);
+        if (kind >= 0) visit(event->wd, kind, event->len ? event->name : "", context);
+    }
+    return count > 0;
+}
+
+int32_t shim_writers(int32_t descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(descriptor, F_SETLEASE, F_UNLCK);
+        return SHIM_NO_WRITER;
+    }
+    return errno == EAGAIN ? SHIM_WRITER : SHIM_WRITERS_UNKNOWN;
+}

@@ -1,0 +1,86 @@
+// A process that supervises others.
+#include "shim_watch.h"
+#include "shim_network.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t event, has_hangup;
+
+static void on_signal(int number) {
+    if (number == SIGHUP) has_hangup = 1;
+    shim_event_raise(event);
+}
+
+void shim_watch_signals(int32_t descriptor) {
+    event = descriptor;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    sigaction(SIGHUP, NULL, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
+    action.sa_flags |= SA_NOCLDSTOP;
+    sigaction(SIGCHLD, &action, NULL);
+    signal(SIGIO, SIG_IGN);
+}
+
+int32_t shim_take_hangup(void) {
+    int32_t result = has_hangup;
+    has_hangup = 0;
+    return result;
+}
+
+void shim_event_lower(int32_t descriptor) {
+    uint64_t count;
+    if (read(descriptor, &count, sizeof count) < 0) { /* it was not up */ }
+}
+
+int32_t shim_pipe(int32_t ends[2]) { return pipe2(ends, O_CLOEXEC) < 0 ? -errno : 0; }
+
+void shim_set_nonblocking(int32_t descriptor) { fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK); }
+
+int64_t shim_write(int32_t descriptor, const void *buffer, size_t length) {
+    ssize_t count;
+    do {
+        count = write(descriptor, buffer, length);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+static _Noreturn void become(
+    const char *path, const char *const *arguments, int32_t input, int32_t output, pid_t parent) {
+    // Its own group: a signal of the terminal reaches only the watcher, which passes one on. A second one would cut it short.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    // Neither can be one of the standard streams, which are always open.
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0) _exit(127);
+    execv(path, (char *const *)arguments);
+    _exit(127);
+}
+
+int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output) {
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) become(path, arguments, input, output, parent);
+    return child < 0 ? -errno : child;
+}
+
+int32_t shim_reap(int32_t process) {
+    int status;
+    pid_t ended;
+    do {
+        ended = waitpid(process, &status, WNOHANG);
+    } while (ended < 0 && errno == EINTR);
+    if (ended == 0) return -EAGAIN;
+    // Nobody else waits for it.
+    if (ended < 0) return SHIM_KILLED;
+    return WIFSIGNALED(status) ? SHIM_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void shim_signal(int32_t process, int32_t signal) { kill(process, signal); }

@@ -1,0 +1,57 @@
+// What a watcher of directories needs: their changes, whether somebody writes to a file, child processes, and whether the network
+// changes. For the command line only.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "shim_system.h"
+
+// inotify(7): a descriptor that poll can wait for.
+int32_t shim_inotify_create(void);
+// Watches a directory; the same one again has the same number. The number of the watch, or -errno.
+int32_t shim_inotify_add(int32_t descriptor, const char *path, int32_t follows_link);
+void shim_inotify_remove(int32_t descriptor, int32_t watch);
+enum {
+    // A file was closed after writing, or moved in.
+    SHIM_CHANGED_FILE = 0,
+    // A directory was created or moved in.
+    SHIM_CHANGED_DIRECTORY = 1,
+    // The watched directory was removed, moved or unmounted.
+    SHIM_CHANGED_SELF = 2,
+    // Events were lost.
+    SHIM_CHANGES_LOST = 3
+};
+// Reads some of the events that are there. Whether there were any.
+int32_t shim_inotify_read(
+    int32_t descriptor, void (*visit)(int32_t watch, int32_t kind, const char *name, void *context), void *context);
+
+// Whether a process has the file open for writing, by a lease that is released at once (fcntl(2), F_SETLEASE).
+enum { SHIM_NO_WRITER = 0, SHIM_WRITER = 1, SHIM_WRITERS_UNKNOWN = 2 };
+int32_t shim_writers(int32_t descriptor);
+
+// In addition to shim_signals_raise_event: SIGHUP and SIGCHLD raise the event `descriptor`, too, and SIGIO (of leases) is ignored.
+void shim_watch_signals(int32_t descriptor);
+// Whether SIGHUP has come since the last call.
+int32_t shim_take_hangup(void);
+// Lowers the event's flag.
+void shim_event_lower(int32_t descriptor);
+
+// pipe2(2), close-on-exec: the ends for reading and for writing. 0 or -errno.
+int32_t shim_pipe(int32_t ends[2]);
+void shim_set_nonblocking(int32_t descriptor);
+// write(2), once.
+int64_t shim_write(int32_t descriptor, const void *buffer, size_t length);
+// Starts a program with these arguments (ending with NULL) and standard streams, in a process group of its own. It gets SIGTERM when
+// this process ends in any way. The process ID, or -errno; a program that cannot be executed ends with 127.
+int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input, int32_t output);
+// Its exit code, SHIM_KILLED and the signal that ended it, or -EAGAIN while it runs.
+enum { SHIM_KILLED = 256 };
+int32_t shim_reap(int32_t process);
+enum { SHIM_TERMINATE = 15, SHIM_KILL = 9 };
+void shim_signal(int32_t process, int32_t signal);
+
+// rtnetlink(7): a descriptor that is readable when a link, an address or a route has changed; or -errno.
+int32_t shim_network_watch(void);
+// Drops what it says. Whether there was anything.
+int32_t shim_network_changed(int32_t descriptor);
+// Whether a network interface is there, up and running (netdevice(7)).
+int32_t shim_interface_is_up(const char *name);

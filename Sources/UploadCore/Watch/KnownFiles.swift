@@ -1,0 +1,37 @@
+/// The keys of files that need nothing, so that a scan need not ask for their records again. It forgets some when it is full; such a file is
+/// looked up again.
+struct KnownFiles: Sendable {
+  private static let depth = 4
+  private var keys = [UInt64](repeating: 0, count: 256 * KnownFiles.depth)
+
+  /// How much is held, in keys.
+  var count: Int { keys.count }
+
+  func contains(_ key: UInt64) -> Bool {
+    let first = bucket(key)
+    return keys[first..<(first + KnownFiles.depth)].contains(key)
+  }
+
+  mutating func insert(_ key: UInt64) {
+    guard !contains(key) else { return }
+    let first = bucket(key)
+    let last = first + KnownFiles.depth - 1
+    if keys[last] != 0, keys.count < Limits.watchedKnownCount {
+      grow()
+      return insert(key)
+    }
+    // The oldest one is dropped.
+    for index in stride(from: last, to: first, by: -1) { keys[index] = keys[index - 1] }
+    keys[first] = key
+  }
+
+  private func bucket(_ key: UInt64) -> Int {
+    Int(key % UInt64(keys.count / KnownFiles.depth)) * KnownFiles.depth
+  }
+
+  private mutating func grow() {
+    let old = keys
+    keys = [UInt64](repeating: 0, count: old.count * 2)
+    for key in old.reversed() where key != 0 { insert(key) }
+  }
+}

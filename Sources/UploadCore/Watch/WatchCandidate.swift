@@ -1,0 +1,64 @@
+/// A recording that was found and is not delivered.
+struct WatchCandidate: Sendable {
+  enum Phase: Equatable, Sendable {
+    /// It may still be written to. It is looked at again at ``WatchCandidate/dueAt``.
+    case settling
+    /// It can be given to the worker from ``WatchCandidate/dueAt`` on.
+    case ready
+    /// The worker has it.
+    case given(hasStarted: Bool)
+    /// Its failure concerns itself. It is looked at again, because a change explains most of these.
+    case judging(Judgement)
+  }
+
+  struct Judgement: Equatable, Sendable {
+    let message: String
+    /// The ID of its record.
+    let id: String?
+    let exitCode: Int64
+    /// In seconds since 1970.
+    let since: Int64
+  }
+
+  let path: [UInt8]
+  var file: WatchedFile
+  var phase = Phase.settling
+  /// Since when it has not changed (monotonic clock).
+  var seenAt: Int64
+  /// On the monotonic clock.
+  var dueAt: Int64
+  /// How often the server failed with it, and how many recordings had been delivered before that.
+  var serverFailures = 0
+  var deliveredBefore: Int64 = 0
+  /// How often a worker ended unexpectedly with it.
+  var crashes = 0
+  /// While the worker has it.
+  var upload = WatchSnapshot.Upload(path: [])
+  /// When the last progress was reported (monotonic clock).
+  var progressAt: Int64?
+
+  var isGiven: Bool { if case .given = phase { true } else { false } }
+
+  /// Whether it goes before the other one.
+  func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
+    // What a server stumbles over must not hold up the others.
+    if serverFailures != other.serverFailures { return serverFailures < other.serverFailures }
+    if file.isBegun != other.file.isBegun { return file.isBegun }
+    let (one, another) = (file.modifiedSeconds, other.file.modifiedSeconds)
+    switch order {
+    case .oldest where one != another: return one < another
+    case .newest where one != another: return one > another
+    case .smallest where file.size != other.file.size: return file.size < other.file.size
+    default: return path.lexicographicallyPrecedes(other.path)
+    }
+  }
+}
+
+/// Which recording goes first.
+package enum WatchOrder: Sendable { case oldest, newest, smallest, name }
+
+/// A recording that is not tried again until it changes.
+struct SetAsideFile: Sendable {
+  let key: UInt64
+  let shown: WatchSnapshot.SetAside
+}

@@ -1,0 +1,229 @@
+/// What becomes of what the worker says.
+extension WatchMachine {
+  package mutating func workerStarted() {
+    worker = .open
+    lastProblem = nil
+  }
+
+  package mutating func inputClosed() { worker = .closing }
+
+  /// A worker cannot be started.
+  package mutating func workerFailed(_ message: String, now: Int64, unixSeconds: Int64) {
+    noteTrouble(message, now, unixSeconds)
+  }
+
+  package mutating func note(_ event: WorkerEvent, now: Int64, unixSeconds: Int64) {
+    guard let path = event.path else {
+      if case .failed(let failure) = event.kind { lastProblem = failure }
+      return
+    }
+    switch event.kind {
+    case .removed:
+      removedCount += 1
+      var notice = WatchNotice(.removed, name(path) + ": removed after its delivery.", path: path)
+      notice.id = event.id
+      return notices.append(notice)
+    case .kept(let message): return notices.append(WatchNotice(.warning, message, .warning, path: path))
+    default: break
+    }
+    guard let index = candidates.firstIndex(where: { $0.isGiven && $0.path == path }) else { return }
+    if let id = event.id { candidates[index].upload.id = id }
+    switch event.kind {
+    case .start: candidates[index].phase = .given(hasStarted: true)
+    case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
+    case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
+    case .skipped:
+      health.noteInconclusive(now: now)
+      known.insert(candidates[index].file.key)
+      revisits.append(path)
+      candidates.remove(at: index)
+    case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
+    case .removed, .kept, .other: break
+    }
+  }
+
+  private mutating func noteProgress(_ index: Int, _ bytes: Int64, _ total: Int64, _ now: Int64) {
+    if let before = candidates[index].progressAt, now > before {
+      let sent = max(0, bytes - candidates[index].upload.bytes)
+      candidates[index].upload.bytesPerSecond = sent * 1000 / (now - before)
+    }
+    candidates[index].progressAt = now
+    candidates[index].upload.bytes = bytes
+    candidates[index].upload.totalBytes = total
+  }
+
+  private mutating func noteDelivery(
+    _ index: Int, _ assetID: Int64?, _ size: Int64?, _ now: Int64, _ unixSeconds: Int64
+  ) {
+    let candidate = candidates.remove(at: index)
+    let size = size ?? candidate.file.size
+    known.insert(candidate.file.key)
+    deliveredCount += 1
+    deliveredBytes += size
+    lastDelivery = WatchSnapshot.LastDelivery(
+      id: candidate.upload.id, path: candidate.path, assetID: assetID, at: unixSeconds)
+    forbidden = nil
+    var notice = WatchNotice(.delivered, name(candidate.path) + ": delivered.", path: candidate.path)
+    (notice.id, notice.assetID, notice.exitCode, notice.size) = (candidate.upload.id, assetID, 0, size)
+    notices.append(notice)
+    noteContact()
+    // It may have changed since it was offered.
+    revisits.append(candidate.path)
+  }
+
+  /// The destination has shown that it works.
+  private mutating func noteContact() {
+    if health.noteSuccess() { notices.append(WatchNotice(.resumed, "the destination works again.")) }
+  }
+
+  // MARK: Failures
+
+  private mutating func noteFailure(
+    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
+  ) {
+    failedCount += 1
+    if case .given(hasStarted: true) = candidates[index].phase { candidates[index].file.isBegun = true }
+    makeReady(index, at: now)
+    switch failure.concern ?? .file {
+    case .file where failure.isConflict:
+      candidates[index].dueAt = now + Limits.watchConflictMilliseconds
+      health.noteInconclusive(now: now)
+      notices.append(retryNotice(index, failure.message))
+    case .file where failure.status == 403: noteForbidden(index, failure, now, unixSeconds)
+    case .file:
+      // An answer about the recording is a sign of life.
+      if failure.status != nil { noteContact() } else { health.noteInconclusive(now: now) }
+      judge(index, failure, now, unixSeconds)
+    case .destination: pause(failure.message, now, unixSeconds)
+    case .network:
+      if failure.isServerFailure, isStumblingBlock(index) {
+        judge(index, failure, now, unixSeconds)
+        health.noteInconclusive(now: now)
+      } else {
+        noteTrouble(failure.message, now, unixSeconds)
+      }
+    case .machine: noteTrouble(failure.message, now, unixSeconds)
+    }
+  }
+
+  private mutating func makeReady(_ index: Int, at time: Int64) {
+    candidates[index].phase = .ready
+    candidates[index].dueAt = time
+  }
+
+  private mutating func judge(
+    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
+  ) {
+    candidates[index].phase = .judging(
+      WatchCandidate.Judgement(
+        message: failure.message, id: candidates[index].upload.id, exitCode: failure.exitCode, since: unixSeconds))
+    candidates[index].dueAt = now
+  }
+
+  /// Whether the server has failed with this recording several times, while others were delivered.
+  private mutating func isStumblingBlock(_ index: Int) -> Bool {
+    if candidates[index].serverFailures == 0 { candidates[index].deliveredBefore = deliveredCount }
+    candidates[index].serverFailures += 1
+    return candidates[index].serverFailures >= Limits.watchServerFailureCount
+      && deliveredCount > candidates[index].deliveredBefore
+  }
+
+  /// A 403 of one recording concerns this one; of a second one, the destination.
+  private mutating func noteForbidden(
+    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
+  ) {
+    let path = candidates[index].path
+    if isPaused { return pause(failure.message, now, unixSeconds) }
+    guard let first = forbidden, first != path else {
+      forbidden = path
+      noteContact()
+      return judge(index, failure, now, unixSeconds)
+    }
+    forbidden = nil
+    pause(failure.message, now, unixSeconds)
+    setAside.removeAll { $0.shown.path == first }
+    if let other = candidates.firstIndex(where: { $0.path == first }) {
+      if case .judging = candidates[other].phase { makeReady(other, at: now) }
+    } else {
+      revisits.append(first)
+    }
+  }
+
+  private mutating func pause(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
+    guard health.notePause(message, now: now, unixSeconds: unixSeconds) else { return }
+    notices.append(
+      WatchNotice(
+        .paused,
+        message + " Nothing is sent until this is solved; it is tried again every hour, and when a file with "
+          + "credentials changes.", .error))
+  }
+
+  private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
+    guard health.noteFailure(message, now: now, unixSeconds: unixSeconds, random: random.next()) else { return }
+    notices.append(WatchNotice(.unreachable, message + " It will be tried again.", .warning))
+  }
+
+  mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
+    let candidate = candidates.remove(at: index)
+    let (message, id) = (judgement.message, judgement.id)
+    let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
+    if setAside.count < Limits.watchSetAsideCount {
+      setAside.append(SetAsideFile(key: candidate.file.key, shown: shown))
+    } else {
+      setAsideMore += 1
+      known.insert(candidate.file.key)
+    }
+    var notice = WatchNotice(
+      .setAside,
+      message + " It is set aside until it changes"
+        + (id.map { ", or until: gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
+    (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
+    notices.append(notice)
+  }
+
+  private func retryNotice(_ index: Int, _ message: String) -> WatchNotice {
+    var notice = WatchNotice(.retry, message + " It will be tried again.", .warning, path: candidates[index].path)
+    notice.id = candidates[index].upload.id
+    return notice
+  }
+
+  private func name(_ path: [UInt8]) -> String { PrintableText.line(LocalPath(bytes: path).lastComponent) }
+
+  // MARK: The worker's end
+
+  package enum WorkerEnd: Equatable, Sendable {
+    case exited(Int32)
+    case killed(signal: Int32)
+  }
+
+  /// The worker has ended. What it has not ended itself is given to the next one.
+  package mutating func workerEnded(_ end: WorkerEnd, now: Int64, unixSeconds: Int64) {
+    worker = .none
+    defer { lastProblem = nil }
+    var isUnexpected = false
+    for index in candidates.indices {
+      guard case .given(let hasStarted) = candidates[index].phase else { continue }
+      isUnexpected = true
+      makeReady(index, at: now)
+      guard hasStarted else { continue }
+      candidates[index].file.isBegun = true
+      candidates[index].crashes += 1
+      if candidates[index].crashes >= Limits.watchCrashCount {
+        judge(index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: 1), now, unixSeconds)
+      }
+    }
+    guard isUnexpected else { return }
+    failedCount += 1
+    // Wrong options, or a configuration that the worker does not accept.
+    if end == .exited(2) { return pause("the upload process refused its options.", now, unixSeconds) }
+    noteTrouble(lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
+  }
+
+  private static func message(of end: WorkerEnd) -> String {
+    switch end {
+    case .exited(127): "the upload process could not be started (is /proc mounted?)."
+    case .exited(let code): "the upload process ended unexpectedly (exit code " + String(code) + ")."
+    case .killed(let signal): "the upload process was killed (signal " + String(signal) + ")."
+    }
+  }
+}

@@ -1,0 +1,255 @@
+/// Decides what a watcher does with the recordings of a group of directories: when one is finished, which one the worker gets, and what
+/// becomes of failures. It makes no system calls. Times are milliseconds of the monotonic clock, unless they are named otherwise.
+package struct WatchMachine: Sendable {
+  package struct Settings: Sendable {
+    /// How long a file must not change.
+    package var settleMilliseconds: Int64
+    package var order: WatchOrder
+    /// Uploads at a time.
+    package var jobs: Int
+
+    package init(settleMilliseconds: Int64, order: WatchOrder = .oldest, jobs: Int = 1) {
+      self.settleMilliseconds = settleMilliseconds
+      self.order = order
+      self.jobs = jobs
+    }
+
+    /// The same where writers cannot be seen.
+    var blindSettleMilliseconds: Int64 { max(settleMilliseconds, Limits.watchBlindSettleMilliseconds) }
+  }
+
+  /// What keeps every recording from being sent.
+  package enum Block: Equatable, Sendable {
+    case clock
+    case interface(String)
+  }
+
+  package enum WorkerState: Equatable, Sendable {
+    case none
+    case open
+    /// It gets nothing more, and ends when it is done.
+    case closing
+  }
+
+  let settings: Settings
+  var random: SplitMix64
+  var candidates: [WatchCandidate] = []
+  var setAside: [SetAsideFile] = []
+  /// Those that did not fit into the list.
+  var setAsideMore = 0
+  var known = KnownFiles()
+  var health = DestinationHealth()
+  package internal(set) var worker = WorkerState.none
+  var notices: [WatchNotice] = []
+  /// Paths to look at as soon as possible.
+  var revisits: [[UInt8]] = []
+  /// The last recording that was refused with 403, while nothing has been delivered since.
+  var forbidden: [UInt8]?
+  /// Whether there was a candidate too many, so that another scan is needed when there is room.
+  var hasMissed = false
+  var isDraining = false
+  package var block: Block?
+  /// The last failure that concerns no file, for the case that the worker ends.
+  var lastProblem: WorkerEvent.Failure?
+  var lastDelivery: WatchSnapshot.LastDelivery?
+  var deliveredCount: Int64 = 0
+  var deliveredBytes: Int64 = 0
+  var failedCount: Int64 = 0
+  var removedCount: Int64 = 0
+
+  /// - Parameter seed: random bits, for the jitter of retries.
+  package init(_ settings: Settings, seed: UInt64) {
+    self.settings = settings
+    random = SplitMix64(state: seed)
+  }
+
+  // MARK: Files
+
+  /// Whether the file needs no look at its records, because nothing has changed since the last one.
+  package func isKnown(_ key: UInt64) -> Bool { known.contains(key) }
+
+  /// What a look at a path found: after an event, in a scan, or for an action.
+  package mutating func saw(_ path: [UInt8], _ sight: WatchSight, now: Int64) {
+    let index = candidates.firstIndex { $0.path == path }
+    switch sight {
+    case .nothing:
+      if let index, !candidates[index].isGiven { candidates.remove(at: index) }
+      dropSetAside(path)
+    case .delivered(let key):
+      known.insert(key)
+      if let index, !candidates[index].isGiven { candidates.remove(at: index) }
+      dropSetAside(path)
+    case .file(let file):
+      if let index { update(index, file, now) } else { add(path, file, now) }
+    }
+  }
+
+  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.shown.path == path } }
+
+  private mutating func add(_ path: [UInt8], _ file: WatchedFile, _ now: Int64) {
+    if setAside.contains(where: { $0.key == file.key }) { return }
+    dropSetAside(path)
+    guard candidates.count < Limits.watchedCandidates else {
+      hasMissed = true
+      return
+    }
+    candidates.append(
+      WatchCandidate(path: path, file: file, seenAt: now, dueAt: now + settings.settleMilliseconds))
+  }
+
+  private mutating func update(_ index: Int, _ file: WatchedFile, _ now: Int64) {
+    if candidates[index].isGiven {
+      // The worker notices itself what happens to a file that it reads. At its end, it is looked at again.
+      return
+    }
+    let hasChanged = file.key != candidates[index].file.key
+    if case .judging(let judgement) = candidates[index].phase, !hasChanged { return setAside(index, judgement) }
+    // What was begun stays so: only a look at the records can tell.
+    let isBegun = candidates[index].file.isBegun || file.isBegun
+    candidates[index].file = file
+    candidates[index].file.isBegun = isBegun
+    if hasChanged || file.writers == .some {
+      candidates[index].seenAt = now
+      candidates[index].serverFailures = 0
+      candidates[index].crashes = 0
+      return settle(index, until: now + settings.settleMilliseconds)
+    }
+    guard file.writers != .notAskedFor, candidates[index].phase == .settling else { return }
+    let settle = file.writers == .unknown ? settings.blindSettleMilliseconds : settings.settleMilliseconds
+    let settledAt = candidates[index].seenAt + settle
+    if now < settledAt { return self.settle(index, until: settledAt) }
+    candidates[index].phase = .ready
+    candidates[index].dueAt = now
+  }
+
+  private mutating func settle(_ index: Int, until: Int64) {
+    candidates[index].phase = .settling
+    candidates[index].dueAt = until
+  }
+
+  /// Drops what is in a directory that is out of reach. The worker's own files end by themselves.
+  package mutating func forget(under directory: [UInt8]) {
+    let prefix = directory + [ASCII.slash]
+    candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
+    setAside.removeAll { $0.shown.path.starts(with: prefix) }
+  }
+
+  /// Whether a scan is needed, because there was no room for all candidates and there is now. It is said once.
+  package mutating func takeRescan() -> Bool {
+    guard hasMissed, candidates.count < Limits.watchedCandidates / 2 else { return false }
+    hasMissed = false
+    return true
+  }
+
+  // MARK: What next
+
+  package enum Action: Equatable, Sendable {
+    /// Look at the file and at who writes to it, and call ``saw(_:_:now:)``.
+    case look([UInt8])
+    /// The same, and then give it to the worker if ``give(_:now:)`` says so.
+    case offer([UInt8])
+    case startWorker
+    /// Close the worker's input: it ends when it is done.
+    case closeInput
+    /// Nothing until this time.
+    case wait(until: Int64)
+  }
+
+  /// What to do now. Each action must be carried out before the next one is asked for.
+  package mutating func next(now: Int64) -> Action {
+    if let path = revisits.popLast() { return .look(path) }
+    var until = Int64.max
+    for index in candidates.indices {
+      switch candidates[index].phase {
+      case .settling, .judging:
+        if candidates[index].dueAt <= now {
+          // In case that nobody answers.
+          candidates[index].dueAt = now + settings.settleMilliseconds
+          return .look(candidates[index].path)
+        }
+        until = min(until, candidates[index].dueAt)
+      case .ready: if candidates[index].dueAt > now { until = min(until, candidates[index].dueAt) }
+      case .given: break
+      }
+    }
+    let best = block == nil && !isDraining ? best(now) : nil
+    if best != nil, let attempt = health.nextAttempt, attempt > now { until = min(until, attempt) }
+    let mayGive = health.nextAttempt.map { $0 <= now && givenCount == 0 } ?? true
+    switch worker {
+    case .none where best != nil && mayGive: return .startWorker
+    case .open:
+      if let best, mayGive {
+        if hasRoom { return .offer(candidates[best].path) }
+      } else if givenCount == 0 || !health.isReady || block != nil || isDraining {
+        return .closeInput
+      }
+    case .none, .closing: break
+    }
+    return .wait(until: until)
+  }
+
+  private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
+
+  /// Whether the worker can use another file: it begins with one more than it uploads, and leaves those that only wait for the server.
+  private var hasRoom: Bool {
+    let waiting = candidates.reduce(0) { $1.phase == .given(hasStarted: false) ? $0 + 1 : $0 }
+    return waiting < Limits.watchedAheadCount && givenCount < settings.jobs + Limits.waitingUploadCount
+  }
+
+  /// The candidate that goes next; nil if none can. A pause is probed with the smallest one.
+  private func best(_ now: Int64) -> Int? {
+    var order = settings.order
+    if case .paused = health.state { order = .smallest }
+    var best: Int?
+    for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
+      if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
+      best = index
+    }
+    return best
+  }
+
+  /// Whether the worker gets the file now: nothing has changed since it was offered.
+  package mutating func give(_ path: [UInt8], now: Int64) -> Bool {
+    guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
+      worker == .open
+    else { return false }
+    candidates[index].phase = .given(hasStarted: false)
+    candidates[index].upload = WatchSnapshot.Upload(path: path)
+    candidates[index].upload.totalBytes = candidates[index].file.size
+    candidates[index].progressAt = nil
+    health.noteProbe()
+    return true
+  }
+
+  // MARK: From outside
+
+  /// The network has changed, or a person asks for it: what is unreachable is tried again at once.
+  package mutating func retryNow(now: Int64) {
+    if case .unreachable = health.state { health.retryNow(now: now, resetsBackOff: true) }
+  }
+
+  /// A file with credentials has changed.
+  package mutating func credentialsChanged(now: Int64) {
+    if case .paused = health.state { health.retryNow(now: now, resetsBackOff: false) }
+  }
+
+  /// From now on, the worker gets nothing more.
+  package mutating func drain() { isDraining = true }
+
+  package mutating func takeNotices() -> [WatchNotice] {
+    defer { notices.removeAll() }
+    return notices
+  }
+
+  var isUnreachable: Bool { if case .unreachable = health.state { true } else { false } }
+  var isPaused: Bool { if case .paused = health.state { true } else { false } }
+
+  /// Whether a change of the network matters.
+  package var awaitsNetwork: Bool {
+    if case .interface = block { return true }
+    return isUnreachable
+  }
+
+  /// Whether a change of the credentials matters.
+  package var awaitsCredentials: Bool { isPaused }
+}

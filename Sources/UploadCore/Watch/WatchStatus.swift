@@ -1,0 +1,171 @@
+/// What `status` shows of a state directory.
+package struct WatchStatus {
+  /// Whether a watcher is running.
+  package var isWatching: Bool
+  /// What it has written (``WatchSnapshot/json(process:nowUnixMilliseconds:)``); nil if it has not written anything yet, or if there
+  /// is no watcher.
+  package var watcher: JSONValue?
+  /// Records of uploads that are not delivered.
+  package var pendingCount = 0
+  package var failedCount = 0
+
+  package init(isWatching: Bool, watcher: JSONValue?) {
+    self.isWatching = isWatching
+    self.watcher = watcher
+  }
+
+  /// One line for programs (docs/json.md).
+  package var json: String {
+    var object = JSONWriter()
+    object.add("watching", isWatching)
+    for member in watcher?.members ?? [] { object.add(member.name, member.value) }
+    object.add("pending_count", Int64(pendingCount))
+    object.add("failed_count", Int64(failedCount))
+    return object.finished()
+  }
+
+  /// For people, in at most ``columns`` columns; only what is to be copied is not broken.
+  /// - Parameter recordsHint: the command that lists the records.
+  package func lines(stateDirectory: LocalPath, recordsHint: String) -> [String] {
+    var lines: [String] = []
+    let directory = PrintableText.line(stateDirectory.text)
+    if let watcher {
+      let process = String(watcher["pid"]?.integer ?? 0)
+      lines.append("Watching since " + WatchStatus.moment(watcher["started"]) + " (process " + process + ").")
+    } else {
+      let state = isWatching ? "Watching; there is no status yet." : "Not watching."
+      lines.append(state + " State directory: " + directory)
+    }
+    for group in watcher?["groups"]?.elements ?? [] { lines += [""] + WatchStatus.lines(of: group) }
+    if pendingCount + failedCount > 0, watcher == nil {
+      lines.append(String(pendingCount) + " pending and " + String(failedCount) + " failed uploads: " + recordsHint)
+    }
+    return lines
+  }
+
+  // MARK: A group
+
+  private static func lines(of group: JSONValue) -> [String] {
+    var lines = wrapped("", text(group["destination"]) + "  " + state(of: group), indent: 2)
+    for directory in group["directories"]?.elements ?? [] {
+      lines += row("directory", text(directory["directory"]) + "  " + state(ofDirectory: directory))
+    }
+    for upload in group["uploads"]?.elements ?? [] { lines += row("uploading", progress(of: upload)) }
+    lines += row("waiting", amount(group, "waiting"))
+    let setAside = group["set_aside_count"]?.integer ?? 0
+    if setAside > 0 {
+      lines += row("set aside", recordings(setAside))
+      let shown = group["set_aside"]?.elements ?? []
+      for entry in shown { lines += row("", text(entry["file"]) + ": " + text(entry["message"])) }
+      if setAside > shown.count { lines += row("", "and " + String(setAside - Int64(shown.count)) + " more") }
+    }
+    lines += row("delivered", amount(group, "delivered") + " since the start")
+    if let last = group["last_delivery"], last["file"] != nil {
+      let asset = last["asset_id"]?.integer.map { " (asset " + String($0) + ")" } ?? ""
+      lines += row("last", name(last["file"]) + asset + ", " + moment(last["delivered"]))
+    }
+    return lines
+  }
+
+  private static func state(of group: JSONValue) -> String {
+    let times = ": since " + moment(group["since"]) + ", next attempt " + moment(group["next_retry"]) + ". "
+    let since = times + text(group["message"])
+    return switch group["state"]?.string {
+    case "ready": "ready"
+    case "unreachable": "unreachable" + since
+    case "paused": "PAUSED" + since
+    case "waiting_for_clock": "waits until the clock is set"
+    case "waiting_for_interface": "waits until " + text(group["interface"]) + " is up"
+    default: text(group["state"])
+    }
+  }
+
+  private static func state(ofDirectory directory: JSONValue) -> String {
+    let message = text(directory["message"])
+    var parts = [text(directory["state"]) + (message.isEmpty ? "" : ": " + message)]
+    if let free = directory["free_bytes"]?.integer { parts.append(SizeText.short(free) + " free") }
+    if directory["space_short"] == .bool(true) { parts.append("SPACE IS SHORT") }
+    return parts.joined(separator: ", ")
+  }
+
+  private static func progress(of upload: JSONValue) -> String {
+    let (bytes, total) = (upload["bytes"]?.integer ?? 0, upload["total"]?.integer ?? 0)
+    var parts = [name(upload["file"])]
+    // In an order in which the product cannot overflow.
+    parts.append(String(total < 1 << 53 ? bytes * 100 / max(1, total) : bytes / max(1, total / 100)) + " %")
+    parts.append(SizeText.short(bytes) + " of " + SizeText.short(total))
+    if let rate = upload["bytes_per_second"]?.integer { parts.append(SizeText.short(rate) + "/s") }
+    if let rest = upload["remaining_seconds"]?.integer, rest < Int64.max / 1000 {
+      parts.append("ETA " + DurationText.clock(rest * 1000))
+    }
+    return parts.joined(separator: "  ")
+  }
+
+  /// "12 recordings, 40.1 GB"
+  private static func amount(_ group: JSONValue, _ name: String) -> String {
+    let count = group[name + "_count"]?.integer ?? 0
+    return recordings(count) + (count > 0 ? ", " + SizeText.short(group[name + "_bytes"]?.integer ?? 0) : "")
+  }
+
+  private static func recordings(_ count: Int64) -> String {
+    count == 0 ? "none" : String(count) + (count == 1 ? " recording" : " recordings")
+  }
+
+  // MARK: Values
+
+  private static func text(_ value: JSONValue?) -> String { PrintableText.line(value?.string ?? "") }
+
+  private static func name(_ path: JSONValue?) -> String {
+    PrintableText.line(LocalPath(path?.string ?? "").lastComponent)
+  }
+
+  /// "2026-11-24 08:00 UTC"
+  private static func moment(_ time: JSONValue?) -> String {
+    let text = text(time)
+    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+  }
+
+  // MARK: Layout
+
+  package static let columns = 80
+
+  private static func row(_ label: String, _ text: String) -> [String] {
+    wrapped("  " + label + String(repeating: " ", count: 11 - label.utf8.count), text, indent: 13)
+  }
+
+  /// The text after a label, broken between words, and within a word that is too long for a line.
+  /// - Parameter indent: of the second and the following lines.
+  private static func wrapped(_ label: String, _ text: String, indent: Int) -> [String] {
+    let margin = String(repeating: " ", count: indent)
+    var lines: [String] = []
+    var line = label
+    var used = PrintableText.columns(of: label)
+    var isEmpty = true
+    func close() {
+      lines.append(line)
+      (line, used, isEmpty) = (margin, indent, true)
+    }
+    var gap = 0
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      let width = PrintableText.columns(of: word)
+      if width > 0, !isEmpty {
+        if used + gap + width > columns {
+          close()
+        } else {
+          line += String(repeating: " ", count: gap)
+          used += gap
+        }
+      }
+      for character in word {
+        let width = PrintableText.columns(of: String(character))
+        if used + width > columns { close() }
+        line.append(character)
+        used += width
+        isEmpty = false
+      }
+      gap = width > 0 ? 1 : gap + 1
+    }
+    lines.append(line)
+    return lines
+  }
+}

@@ -1,0 +1,117 @@
+/// A line that a worker writes: an event of `send --json` (docs/json.md).
+package struct WorkerEvent: Equatable, Sendable {
+  package struct Failure: Equatable, Sendable {
+    package var message: String
+    package var exitCode: Int64
+    /// nil if the event does not say it.
+    package var concern: FailureConcern?
+    /// That of the server's answer; nil if there was none.
+    package var status: Int64?
+
+    package init(_ message: String, exitCode: Int64, _ concern: FailureConcern? = nil, status: Int64? = nil) {
+      self.message = message
+      self.exitCode = exitCode
+      self.concern = concern
+      self.status = status
+    }
+
+    /// Another process is working on the upload, or the server has locked it.
+    var isConflict: Bool { exitCode == 11 }
+    /// The server answered, and failed.
+    var isServerFailure: Bool { exitCode == 9 }
+  }
+
+  package enum Kind: Equatable, Sendable {
+    case start
+    /// In bytes.
+    case progress(bytes: Int64, total: Int64)
+    /// `size` is nil if another process has delivered it in the meantime.
+    case delivered(assetID: Int64?, size: Int64?)
+    case skipped
+    case failed(Failure)
+    /// Removed or moved after its delivery.
+    case removed
+    /// Not removed although it was delivered.
+    case kept(String)
+    /// Of no interest here.
+    case other
+  }
+
+  package var kind: Kind
+  /// The file, as bytes; nil if it concerns none.
+  package var path: [UInt8]?
+  /// The ID of the upload's record.
+  package var id: String?
+
+  package init(_ kind: Kind, path: [UInt8]?, id: String? = nil) {
+    self.kind = kind
+    self.path = path
+    self.id = id
+  }
+
+  /// - Parameter line: without its end.
+  /// - Returns: nil if it is no event.
+  package init?(parsing line: [UInt8]) {
+    guard let value = try? JSONReader.read(line), let kind = value["event"]?.string else { return nil }
+    path = value["file"]?.string.map { Array($0.utf8) }
+    if let exact = value["file_percent"]?.string {
+      guard let bytes = Percent.decode(exact) else { return nil }
+      path = bytes
+    }
+    id = value["id"]?.string
+    let message = WorkerEvent.withoutAdvice(value["message"]?.string ?? "")
+    switch kind {
+    case "start": self.kind = .start
+    case "progress":
+      self.kind = .progress(bytes: value["bytes"]?.integer ?? 0, total: value["total"]?.integer ?? 0)
+    case "delivered":
+      self.kind = .delivered(assetID: value["asset_id"]?.integer, size: value["total"]?.integer)
+    case "skipped": self.kind = .skipped
+    case "failed":
+      self.kind = .failed(
+        Failure(
+          message, exitCode: value["exit_code"]?.integer ?? 1,
+          value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
+          status: value["answer"]?["status"]?.integer))
+    case "removed": self.kind = .removed
+    case "kept": self.kind = .kept(message)
+    default: self.kind = .other
+    }
+  }
+}
+
+extension WorkerEvent {
+  /// The message without the command that would resume the upload: the watcher does that.
+  private static func withoutAdvice(_ message: String) -> String {
+    let text = Array(message.utf8)
+    let advice = Array(" Resume with:".utf8)
+    guard text.count > advice.count else { return message }
+    for start in 0..<(text.count - advice.count) where text[start...].starts(with: advice) {
+      return String(decoding: text[..<start], as: UTF8.self)
+    }
+    return message
+  }
+}
+
+/// Splits what a worker writes into lines. One that is too long is dropped.
+package struct WorkerLines: Sendable {
+  private var line: [UInt8] = []
+  private var isDropping = false
+
+  package init() {}
+
+  package mutating func add(_ bytes: some Sequence<UInt8>, _ body: ([UInt8]) -> Void) {
+    for byte in bytes {
+      if byte == ASCII.lineFeed {
+        if !isDropping { body(line) }
+        line.removeAll(keepingCapacity: line.capacity <= 4096)
+        isDropping = false
+      } else if line.count < Limits.workerLineLength, !isDropping {
+        line.append(byte)
+      } else {
+        isDropping = true
+        line = []
+      }
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import CShims
+import Uploader
+
+/// What a watcher leaves for `status`: in the state directory `watch/lock`, which the watcher keeps locked and which contains the path of
+/// the file with its status. That file is in the runtime directory, which is usually in memory, or else beside the lock.
+///
+/// They have a directory of their own, because a change of a name in the state directory makes its index stale.
+final class StatusFile {
+  private let lock: LocalPath
+  private let file: ReplacedFile
+  private var descriptor: Int32?
+  var path: LocalPath { file.path }
+
+  init(stateDirectory: LocalPath) {
+    let directory = StatusFile.directory(in: stateDirectory)
+    lock = StatusFile.lock(in: stateDirectory)
+    file = ReplacedFile(path: (StatusFile.runtimeDirectory ?? directory).appending("/status.json"), isForAll: false)
+  }
+
+  deinit { if let descriptor { _ = shim_close(descriptor) } }
+
+  /// - Throws: why `status` will not see it.
+  func write(_ text: String) throws(SystemError) {
+    if descriptor == nil { descriptor = try taken() }
+    if descriptor != nil { try file.replace(text) }
+  }
+
+  func remove() { if descriptor != nil { file.remove() } }
+
+  /// - Returns: nil if another watcher with this state directory shows its status.
+  private func taken() throws(SystemError) -> Int32? {
+    guard let directory = lock.directory.cString, let name = lock.cString else { throw SystemError(code: SHIM_EINVAL) }
+    let made = shim_make_directory(directory)
+    guard made == 0 || -made == SHIM_EEXIST else { throw SystemError(result: made) }
+    let descriptor = shim_open_for_writing(name, Int32(SHIM_OPEN_AS_IT_IS))
+    guard descriptor >= 0 else {
+      throw SystemError(code: Int(descriptor) == SHIM_NOT_REGULAR ? SHIM_EINVAL : -descriptor)
+    }
+    var result = shim_hold(descriptor)
+    if -result == SHIM_EAGAIN || -result == SHIM_EACCES {
+      _ = shim_close(descriptor)
+      return nil
+    }
+    // The former watcher's status must not be taken for that of this one.
+    file.remove()
+    if result == 0 { result = shim_set_length(descriptor, 0) }
+    let path = (file.path.absolute ?? file.path).bytes
+    if result == 0 { result = shim_write_at(descriptor, path, path.count, 0) }
+    guard result == 0 else {
+      _ = shim_close(descriptor)
+      throw SystemError(result: result)
+    }
+    return descriptor
+  }
+
+  // MARK: Reading
+
+  /// What the watcher of a state directory shows.
+  /// - Throws: a state directory that cannot be read.
+  static func read(in stateDirectory: LocalPath) throws(StateError) -> WatchStatus {
+    let lock = lock(in: stateDirectory)
+    let descriptor = shim_open_for_reading(lock.cString ?? [0], 0)
+    if -descriptor == SHIM_ENOENT { return WatchStatus(isWatching: false, watcher: nil) }
+    guard descriptor >= 0 else { throw .unusable(lock, SystemError(result: descriptor)) }
+    defer { _ = shim_close(descriptor) }
+    let holder = shim_holder(descriptor)
+    guard holder >= 0 else { throw .unusable(lock, SystemError(result: holder)) }
+    guard holder > 0 else { return WatchStatus(isWatching: false, watcher: nil) }
+    guard let path = try? SmallFile.read(descriptor, limit: Limits.pathLength), path.first == ASCII.slash else {
+      return WatchStatus(isWatching: true, watcher: nil)
+    }
+    return WatchStatus(isWatching: true, watcher: contents(of: LocalPath(bytes: path)))
+  }
+
+  private static func contents(of file: LocalPath) -> JSONValue? {
+    let descriptor = shim_open_for_reading(file.cString ?? [0], 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    var status = shim_file_status()
+    guard shim_file_status_of(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
+      status.size <= Int64(Limits.watchStatusLength)
+    else { return nil }
+    guard let bytes = try? SmallFile.read(descriptor, limit: Int(status.size)) else { return nil }
+    return try? JSONReader.read(bytes)
+  }
+
+  // MARK: Names
+
+  private static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
+
+  private static func lock(in stateDirectory: LocalPath) -> LocalPath {
+    directory(in: stateDirectory).appending("/lock")
+  }
+
+  /// The first of the directories that systemd made for a service (RuntimeDirectory=).
+  private static var runtimeDirectory: LocalPath? {
+    guard let first = environmentPath("RUNTIME_DIRECTORY")?.bytes.prefix(while: { $0 != ASCII.colon }),
+      first.first == ASCII.slash
+    else { return nil }
+    return LocalPath(bytes: Array(first))
+  }
+}

@@ -1,0 +1,48 @@
+import CShims
+import Uploader
+
+/// `gighive-upload watch [DIR...] [options]`
+enum Watch {
+  /// Watches until a signal ends it.
+  static func run(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
+    let groups = try WatchArguments.groups(given, operands)
+    let sending = groups[0].sending
+    MemoryCeiling.prepare(isJSON: sending.common.isJSON)
+    let report = Report(sending.common, progress: .none)
+    for group in groups {
+      try refuseStateDirectory(group)
+      // What cannot be read is better said now than by each worker.
+      _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
+    }
+    let finder: UploadFinder
+    do throws(StateError) {
+      finder = try UploadFinder(groups[0].statePath, warn: { report.warn($0) })
+    } catch {
+      let error = UploadError.state(error)
+      report.failed(error, exitCode: ExitCode.stateDirectory)
+      return ExitCode.of(error, signal: 0)
+    }
+    if sending.isDryRun { return try WatchDryRun.run(groups, report) }
+    let signals = SignalCancellation.begin()
+    shim_watch_signals(signals.descriptor)
+    let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
+    let loop = WatchLoop(given, operands, finder, outputs, signals)
+    if loop.begin(groups) != nil { return ExitCode.conflict }
+    loop.run()
+    return ExitCode.delivered
+  }
+
+  /// Records must not be uploaded.
+  private static func refuseStateDirectory(_ group: WatchArguments) throws(UsageError) {
+    for directory in group.directories {
+      var status = shim_file_status()
+      if shim_path_status(directory.cString ?? [0], &status) == 0,
+        WatchedDirectory.contains(group.statePath, status)
+      {
+        throw UsageError(
+          PrintableText.line(directory.text) + " cannot be watched: the state directory "
+            + PrintableText.line(group.statePath.text) + " is in it; use --state-dir DIR.")
+      }
+    }
+  }
+}

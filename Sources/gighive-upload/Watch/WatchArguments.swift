@@ -1,0 +1,140 @@
+import CShims
+import Uploader
+
+/// Directories with the same options, and so with the same destination: one group of `watch`.
+struct WatchArguments {
+  enum Existing { case upload, skip }
+
+  /// Absolute.
+  let directories: [LocalPath]
+  /// What `send` makes of these options.
+  let sending: SendArguments
+  let settings: WatchMachine.Settings
+  let existing: Existing
+  /// The network interface without which nothing is sent; nil for any.
+  let interface: String?
+  /// The state directory. Absolute.
+  let statePath: LocalPath
+  /// The arguments of the worker, beginning with the name of the program.
+  let workerArguments: [[UInt8]]
+  /// Files whose change may end a pause.
+  let credentialFiles: [LocalPath]
+
+  /// The groups of a command line: its directories, or else those of the configuration.
+  static func groups(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> [WatchArguments] {
+    if !operands.isEmpty {
+      let options = try ConfiguredOptions.options(with: given, for: .watch)
+      return [try WatchArguments(Array(operands), options)]
+    }
+    let directories = try ConfiguredOptions.watchedDirectories(with: given)
+    guard !directories.isEmpty else {
+      throw UsageError("give at least one directory, or a section [watch DIR] in the configuration.")
+    }
+    guard directories.count <= Limits.watchGroupCount else {
+      throw UsageError("there are more than " + String(Limits.watchGroupCount) + " sections [watch DIR].")
+    }
+    var groups: [WatchArguments] = []
+    for directory in directories {
+      let options = try ConfiguredOptions.options(with: given, for: .watch, watching: directory)
+      groups.append(try WatchArguments([directory], options))
+    }
+    guard groups.allSatisfy({ $0.statePath == groups[0].statePath }) else {
+      throw UsageError("state-dir must be the same for all directories that are watched.")
+    }
+    return groups
+  }
+
+  private init(_ directories: [LocalPath], _ options: [GivenOption]) throws(UsageError) {
+    var paths: [LocalPath] = []
+    for directory in directories {
+      guard let path = directory.absolute, !directory.bytes.isEmpty, path.cString != nil else {
+        throw UsageError("\"" + PrintableText.line(directory.text) + "\" is not the name of a directory.")
+      }
+      let trimmed = WatchArguments.withoutFinalSlashes(path)
+      if !paths.contains(trimmed) { paths.append(trimmed) }
+    }
+    self.directories = paths
+    var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
+    var existing = Existing.upload
+    var interface: String?
+    for given in options {
+      switch given.option {
+      case .settle: settings.settleMilliseconds = try given.duration()
+      case .existing: existing = try given.choice([("upload", .upload), ("skip", .skip)])
+      case .order:
+        settings.order =
+          try given.choice([("oldest", .oldest), ("newest", .newest), ("smallest", .smallest), ("name", .name)])
+      case .interface:
+        guard !given.text.isEmpty, given.text.utf8.count <= Limits.zoneLength else {
+          throw given.invalid("the name of a network interface, such as wlan0")
+        }
+        interface = given.text
+      default: break
+      }
+    }
+    sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
+    guard !sending.common.isJSON || sending.isDryRun else { throw UsageError("watch has --json only with --dry-run.") }
+    settings.jobs = sending.jobs
+    self.settings = settings
+    self.existing = existing
+    self.interface = interface
+    guard let state = sending.common.statePath?.absolute else {
+      throw UsageError("there is no home directory for the records; use --state-dir DIR.")
+    }
+    statePath = state
+    workerArguments = WatchArguments.worker(options, sending, state)
+    credentialFiles = options.filter { $0.option.isSecretFile || $0.option == .cert || $0.option == .cacert }.map {
+      $0.argument
+    }
+  }
+
+  private static func withoutFinalSlashes(_ path: LocalPath) -> LocalPath {
+    var bytes = path.bytes
+    while bytes.count > 1, bytes.last == ASCII.slash { bytes.removeLast() }
+    return LocalPath(bytes: bytes)
+  }
+
+  /// Whether both would do the same.
+  func isSame(as other: WatchArguments) -> Bool {
+    directories == other.directories && workerArguments == other.workerArguments && existing == other.existing
+      && interface == other.interface && settings.order == other.settings.order
+      && settings.settleMilliseconds == other.settings.settleMilliseconds
+      && sending.options.elementsEqual(other.sending.options) { $0.option == $1.option && $0.argument == $1.argument }
+  }
+
+  // MARK: The worker
+
+  /// `send --from -` with the options of the group. Secrets are in files, whose names are passed on, or in the environment.
+  private static func worker(
+    _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
+  ) -> [[UInt8]] {
+    var words = [
+      "gighive-upload", "send", "--from=-", "--json", "--quiet", "--json-progress=5s", "--config=", "--retry-for=1m",
+    ].map { Array($0.utf8) }
+    words.append(Array("--state-dir=".utf8) + state.bytes)
+    // The files are named one by one, but they are those of a directory.
+    if sending.isForGigHive, !options.contains(where: { $0.option == .eventDate }) {
+      words.append(Array("--event-date=mtime".utf8))
+    }
+    // A program that is linked dynamically needs more for its libraries alone.
+    if sending.memoryCeiling == nil, shim_address_space() < Limits.workerMemory {
+      words.append(Array(("--max-memory=" + String(Limits.workerMemory)).utf8))
+    }
+    for given in options where Command.send.takes(given.option) && !isOwn(given.option) {
+      var word = Array(("--" + OptionTable.name(of: given.option)).utf8)
+      if OptionTable.all.contains(where: { $0.option == given.option && $0.argument != nil }) {
+        word += [UInt8(ascii: "=")] + given.argument.bytes
+      }
+      words.append(word)
+    }
+    return words
+  }
+
+  /// Whether the watcher itself does what the option says.
+  private static func isOwn(_ option: Option) -> Bool {
+    switch option {
+    case .match, .exclude, .minSize, .dryRun, .json, .quiet, .stateDir, .config, .to, .help: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import CShims
+import Uploader
+
+/// Watches until a signal ends it. The only loop of the watcher: it opens no connection.
+final class WatchLoop {
+  private let given: [GivenOption]
+  private let operands: Operands
+  private let finder: UploadFinder
+  private let outputs: WatchOutputs
+  private let signals: Cancellation
+  private var groups: [WatchGroup] = []
+  private var inotify = InotifyWatches()
+  /// The groups of the configuration that was read last, once all workers have ended.
+  private var next: [WatchArguments]?
+  /// Changes of the network; -1 while nobody waits for them.
+  private var network: Int32 = -1
+  /// When to try again after one (monotonic clock).
+  private var networkAt = Int64.max
+  private let startedAt = shim_unix_seconds()
+
+  init(
+    _ given: [GivenOption], _ operands: Operands, _ finder: UploadFinder, _ outputs: WatchOutputs,
+    _ signals: Cancellation
+  ) {
+    self.given = given
+    self.operands = operands
+    self.finder = finder
+    self.outputs = outputs
+    self.signals = signals
+  }
+
+  /// Begins to watch.
+  /// - Returns: a directory that another watcher has locked; nil if there is none.
+  func begin(_ arguments: [WatchArguments]) -> WatchedDirectory? {
+    inotify = InotifyWatches()
+    groups = []
+    var busy: WatchedDirectory?
+    var owner = 0
+    for group in arguments {
+      var seed: UInt64 = 0
+      _ = withUnsafeMutableBytes(of: &seed) { shim_random($0.baseAddress, $0.count) }
+      let made = WatchGroup(
+        group, finder, inotify, firstOwner: owner, seed: seed, tell: { [outputs] in outputs.tell($0) })
+      owner += group.directories.count
+      groups.append(made)
+      busy = busy ?? made.openDirectories()
+    }
+    return busy
+  }
+
+  func run() {
+    for group in groups {
+      let names = group.directories.map { $0.name }.joined(separator: ", ")
+      outputs.tell(WatchNotice(.started, "watching " + names + " for " + PrintableText.line(group.destination) + "."))
+    }
+    while shim_signal_received() == 0 {
+      let now = shim_monotonic_milliseconds()
+      readSignals(now)
+      readChanges(now)
+      readNetwork(now)
+      var until = networkAt
+      for group in groups { until = min(until, group.step(now: now)) }
+      if reloadIfIdle() { until = now }
+      show(now)
+      poll(until)
+    }
+    end()
+  }
+
+  private func show(_ now: Int64) {
+    var hasChanged = false
+    for group in groups where group.takeChange() { hasChanged = true }
+    if hasChanged { outputs.changed(snapshot(now), now: now) }
+    outputs.step(now: now)
+  }
+
+  private func snapshot(_ now: Int64) -> WatchSnapshot {
+    var snapshot = WatchSnapshot(startedAt: startedAt)
+    snapshot.groups = groups.map { $0.snapshot(now: now) }
+    return snapshot
+  }
+
+  // MARK: Events
+
+  private func poll(_ until: Int64) {
+    var until = until
+    var entries = [signals.descriptor, inotify.descriptor, network].map {
+      shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0)
+    }
+    for group in groups { entries += group.worker?.waits ?? [] }
+    let (descriptors, outputsUntil) = outputs.wait
+    entries += descriptors.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0) }
+    if let outputsUntil { until = min(until, outputsUntil) }
+    entries += Console.blocked.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_WRITABLE), ready: 0) }
+    let now = shim_monotonic_milliseconds()
+    _ = shim_poll(&entries, Int32(entries.count), max(0, until - now))
+  }
+
+  private func readChanges(_ now: Int64) {
+    let (changes, hasLost) = inotify.read()
+    for change in changes {
+      for group in groups { group.note(change, now: now) }
+    }
+    if hasLost { for group in groups { group.rescan(now: now) } }
+  }
+
+  /// Tries again what is unreachable when the network has changed, a moment later, because changes come in groups.
+  private func readNetwork(_ now: Int64) {
+    guard groups.contains(where: { $0.machine.awaitsNetwork }) else {
+      if network >= 0 { _ = shim_close(network) }
+      network = -1
+      networkAt = .max
+      return
+    }
+    if network < 0 { network = max(-1, shim_network_watch()) }
+    if network >= 0, shim_network_changed(network) != 0 { networkAt = now + Limits.watchNetworkMilliseconds }
+    guard now >= networkAt else { return }
+    networkAt = .max
+    for group in groups { group.networkChanged(now: now) }
+  }
+
+  private func readSignals(_ now: Int64) {
+    shim_event_lower(signals.descriptor)
+    guard shim_take_hangup() != 0 else { return }
+    outputs.reloading()
+    do throws(UsageError) {
+      let read = try WatchArguments.groups(given, operands)
+      let isSame = read.count == groups.count && zip(read, groups).allSatisfy { $0.isSame(as: $1.arguments) }
+      // Once workers are being ended, they are.
+      next = isSame && next == nil ? nil : read
+    } catch {
+      outputs.tell(WatchNotice(.warning, error.message + " The options stay as they were.", .error))
+    }
+    for group in groups {
+      if next != nil { group.drain() }
+      group.retryNow(now: now)
+    }
+  }
+
+  /// The new options hold once all workers have ended: whether they do now. Nothing is lost: the files and the records are the queue.
+  private func reloadIfIdle() -> Bool {
+    guard let arguments = next, groups.allSatisfy({ $0.worker == nil }) else { return false }
+    next = nil
+    // The locks are given back first.
+    for group in groups { group.close() }
+    _ = begin(arguments)
+    outputs.tell(WatchNotice(.started, "the configuration was read again."))
+    return true
+  }
+
+  // MARK: The end
+
+  private func end() {
+    let began = shim_monotonic_milliseconds()
+    for group in groups { group.worker?.end(atOnce: false) }
+    var isKilling = false
+    while true {
+      let now = shim_monotonic_milliseconds()
+      shim_event_lower(signals.descriptor)
+      if groups.allSatisfy({ $0.hasWorkerEnded(now: now) }) { break }
+      if !isKilling, now - began >= Limits.workerEndMilliseconds {
+        isKilling = true
+        for group in groups { group.worker?.end(atOnce: true) }
+      }
+      poll(min(began + Limits.workerEndMilliseconds, now + 1000))
+    }
+    outputs.tell(WatchNotice(.stopped, "stopped."))
+    outputs.ended()
+  }
+}

@@ -1,0 +1,130 @@
+import CShims
+import Uploader
+
+/// How a watcher is seen from outside: its log, `status`, metrics, the service manager and the program of `--on-event`. None of them can
+/// block the watcher or make it fail.
+final class WatchOutputs {
+  private let log: WatchLog
+  private let statusFile: StatusFile?
+  private let metricsFile: ReplacedFile?
+  private let eventProgram: EventProgram?
+  private var serviceManager = ServiceManager()
+  private var snapshot: WatchSnapshot?
+  private var pace = ChangePace()
+  private var failingFiles: [LocalPath] = []
+
+  /// - Parameter stateDirectory: nil without one; then `status` cannot see the watcher.
+  init(_ options: [GivenOption], stateDirectory: LocalPath?) throws(UsageError) {
+    let log = WatchLog(isQuiet: options.contains { $0.option == .quiet })
+    self.log = log
+    statusFile = stateDirectory.map { StatusFile(stateDirectory: $0) }
+    metricsFile = try options.last { $0.option == .metrics }?.metricsFile()
+    let program = try options.last { $0.option == .onEvent }?.program()
+    eventProgram = program.map { EventProgram($0) { log.tell(WatchNotice(.warning, $0, .warning)) } }
+    // A log that nobody reads must not hold up uploads.
+    Console.waitBriefly()
+  }
+
+  /// Shows the snapshot soon: files are written at most every ``Limits/watchStatusMilliseconds``.
+  func changed(_ snapshot: WatchSnapshot, now: Int64) {
+    guard snapshot != self.snapshot else { return }
+    self.snapshot = snapshot
+    pace.noteChange()
+    step(now: now)
+  }
+
+  func tell(_ notice: WatchNotice) {
+    log.tell(notice)
+    eventProgram?.tell(notice)
+    switch notice.kind {
+    case .started: serviceManager.ready()
+    case .stopped: serviceManager.stopping()
+    default: break
+    }
+  }
+
+  /// Does what is due. Called whenever ``wait`` says so.
+  func step(now: Int64) {
+    Console.write()
+    serviceManager.step(now: now)
+    if let snapshot, pace.isDue(now: now) { show(snapshot) }
+    eventProgram?.step(now: now)
+  }
+
+  /// Descriptors that become readable, and the time (monotonic clock; nil for none) when ``step(now:)`` has something to do.
+  var wait: (descriptors: [Int32], until: Int64?) {
+    let now = shim_monotonic_milliseconds()
+    let console = Console.blocked.isEmpty ? nil : now + Limits.watchLogMilliseconds
+    let times = [serviceManager.due, pace.due, eventProgram?.due(now: now), console].compactMap { $0 }
+    return (eventProgram?.descriptor.map { [$0] } ?? [], times.min())
+  }
+
+  /// The configuration is being read again; it has been when the next step is made.
+  func reloading() { serviceManager.reloading() }
+
+  /// The watcher has stopped. Waits for the program of `--on-event` for at most ``Limits/hookEndMilliseconds``.
+  func ended() {
+    serviceManager.stopping()
+    if let eventProgram { end(eventProgram) }
+    statusFile?.remove()
+    metricsFile?.remove()
+  }
+
+  private func end(_ program: EventProgram) {
+    let limit = shim_monotonic_milliseconds() + Limits.hookEndMilliseconds
+    while true {
+      let now = shim_monotonic_milliseconds()
+      program.step(now: now)
+      guard program.isBusy, now < limit else { break }
+      var entry = shim_poll_entry(descriptor: program.descriptor ?? -1, events: Int32(SHIM_POLL_READABLE), ready: 0)
+      let until = min(limit, program.due(now: now) ?? limit)
+      _ = shim_poll(&entry, 1, max(0, until - now))
+    }
+    program.end()
+  }
+
+  // MARK: Files
+
+  private func show(_ snapshot: WatchSnapshot) {
+    serviceManager.show(snapshot)
+    if let statusFile {
+      let text = snapshot.json(process: shim_process_id(), nowUnixMilliseconds: shim_unix_milliseconds())
+      note(statusFile.path) { () throws(SystemError) in try statusFile.write(text + "\n") }
+    }
+    if let metricsFile {
+      note(metricsFile.path) { () throws(SystemError) in try metricsFile.replace(snapshot.metrics) }
+    }
+  }
+
+  /// Says once that a file cannot be written.
+  private func note(_ path: LocalPath, _ write: () throws(SystemError) -> Void) {
+    do throws(SystemError) {
+      try write()
+      failingFiles.removeAll { $0 == path }
+    } catch {
+      if failingFiles.contains(path) { return }
+      failingFiles.append(path)
+      let message = PrintableText.line(path.text) + " cannot be written: " + error.text + "."
+      log.tell(WatchNotice(.warning, message, .warning))
+    }
+  }
+}
+
+extension GivenOption {
+  fileprivate func metricsFile() throws(UsageError) -> ReplacedFile {
+    // The node exporter reads no other, and must not read the one that is being written.
+    guard argument.bytes.suffix(5).elementsEqual(".prom".utf8), argument.lastComponentBytes.count > 5 else {
+      throw invalid("the name of a file that ends in .prom")
+    }
+    return ReplacedFile(path: argument.absolute ?? argument, isForAll: true)
+  }
+
+  fileprivate func program() throws(UsageError) -> LocalPath {
+    let path = argument.absolute ?? argument
+    let result = path.cString.map { shim_can_execute($0) } ?? -SHIM_EINVAL
+    guard result == 0 else {
+      throw UsageError(label + ": " + PrintableText.line(path.text) + ": " + SystemError(result: result).text + ".")
+    }
+    return path
+  }
+}

@@ -1,0 +1,109 @@
+import CShims
+import Uploader
+
+/// The process that uploads: `send --from -` of this very program. It gets a line for each file, and writes events.
+final class WatchWorker {
+  private let process: Int32
+  /// -1 once it is closed.
+  private var input: Int32
+  private var output: Int32
+  private var lines = WorkerLines()
+  /// What its input has not accepted yet.
+  private var pending: [UInt8] = []
+  private var closesInput = false
+
+  /// - Throws: the system's error.
+  init(_ arguments: [[UInt8]]) throws(SystemError) {
+    var toWorker: [Int32] = [-1, -1]
+    var fromWorker: [Int32] = [-1, -1]
+    var result = shim_pipe(&toWorker)
+    if result == 0 { result = shim_pipe(&fromWorker) }
+    if result == 0 { result = WatchWorker.spawn(arguments, toWorker[0], fromWorker[1]) }
+    for descriptor in [toWorker[0], fromWorker[1]] + (result < 0 ? [toWorker[1], fromWorker[0]] : [])
+    where descriptor >= 0 {
+      _ = shim_close(descriptor)
+    }
+    guard result > 0 else { throw SystemError(result: result) }
+    process = result
+    input = toWorker[1]
+    output = fromWorker[0]
+    shim_set_nonblocking(input)
+    shim_set_nonblocking(output)
+  }
+
+  private static func spawn(_ arguments: [[UInt8]], _ input: Int32, _ output: Int32) -> Int32 {
+    var text: [CChar] = []
+    var starts: [Int] = []
+    for argument in arguments {
+      starts.append(text.count)
+      text += argument.map { CChar(bitPattern: $0) } + [0]
+    }
+    return text.withUnsafeBufferPointer { text in
+      let pointers = starts.map { text.baseAddress! + $0 } as [UnsafePointer<CChar>?] + [nil]
+      return shim_spawn("/proc/self/exe", pointers, input, output)
+    }
+  }
+
+  /// What it must be woken for.
+  var waits: [shim_poll_entry] {
+    var entries: [shim_poll_entry] = []
+    if output >= 0 { entries.append(shim_poll_entry(descriptor: output, events: Int32(SHIM_POLL_READABLE), ready: 0)) }
+    if !pending.isEmpty, input >= 0 {
+      entries.append(shim_poll_entry(descriptor: input, events: Int32(SHIM_POLL_WRITABLE), ready: 0))
+    }
+    return entries
+  }
+
+  func give(_ file: [UInt8]) {
+    var line = JSONWriter()
+    line.add(file: LocalPath(bytes: file))
+    pending += Array(line.finished().utf8) + [ASCII.lineFeed]
+    write()
+  }
+
+  func closeInput() {
+    closesInput = true
+    write()
+  }
+
+  private func write() {
+    guard input >= 0 else { return }
+    while !pending.isEmpty {
+      let count = shim_write(input, pending, pending.count)
+      // A worker that has ended is noticed at its output.
+      guard count > 0 else { break }
+      pending.removeFirst(Int(count))
+    }
+    if closesInput, pending.isEmpty {
+      _ = shim_close(input)
+      input = -1
+    }
+  }
+
+  /// Reads and writes what is possible without waiting.
+  /// - Parameter event: called with each of its events.
+  /// - Returns: how it ended; nil as long as it runs.
+  func step(_ event: (WorkerEvent) -> Void) -> WatchMachine.WorkerEnd? {
+    write()
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while output >= 0 {
+      let count = shim_read(output, &buffer, buffer.count)
+      if count == Int64(-SHIM_EAGAIN) { break }
+      if count <= 0 {
+        _ = shim_close(output)
+        output = -1
+      } else {
+        lines.add(buffer[..<Int(count)]) { if let parsed = WorkerEvent(parsing: $0) { event(parsed) } }
+      }
+    }
+    guard output < 0 else { return nil }
+    let result = shim_reap(process)
+    if result < 0 { return nil }
+    if input >= 0 { _ = shim_close(input) }
+    input = -1
+    return Int(result) >= SHIM_KILLED ? .killed(signal: result - Int32(SHIM_KILLED)) : .exited(result)
+  }
+
+  /// - Parameter atOnce: with SIGKILL.
+  func end(atOnce: Bool) { shim_signal(process, Int32(atOnce ? SHIM_KILL : SHIM_TERMINATE)) }
+}

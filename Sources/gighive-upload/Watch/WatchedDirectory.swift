@@ -1,0 +1,144 @@
+import CShims
+import Uploader
+
+/// A directory that is watched, or waited for.
+final class WatchedDirectory {
+  enum Opening {
+    case opened
+    case missing
+    /// Why it cannot be watched now.
+    case unusable(String)
+    /// Another watcher has locked it.
+    case conflict
+    /// The clock is wrong, so that the first start cannot be noted.
+    case waitingForClock
+  }
+
+  let path: LocalPath
+  var state = WatchSnapshot.Directory.State.missing
+  /// It is held as long as the directory is watched.
+  private var lock: Int32 = -1
+  /// Files that have not changed since this time are left alone, in seconds since 1970; nil for none.
+  private(set) var firstStart: Int64?
+  /// Whether other machines can write to it.
+  private(set) var isShared = false
+  /// Whether it could not be locked, although no other watcher has it.
+  private(set) var isUnlocked = false
+  /// What was said about it last, so that it is said once.
+  var told = ""
+
+  init(_ path: LocalPath) { self.path = path }
+
+  deinit { close() }
+
+  var isOpen: Bool { lock >= 0 }
+
+  var name: String { PrintableText.line(path.text) }
+
+  /// In bytes; nil if it is not known.
+  var freeBytes: Int64? {
+    let free = isOpen ? shim_free_space(path.cString ?? [0]) : -1
+    return free < 0 ? nil : free
+  }
+
+  func close() {
+    if lock >= 0 { _ = shim_close(lock) }
+    lock = -1
+    state = .missing
+  }
+
+  /// Whether the same directory is still at its path.
+  var isThere: Bool {
+    var (now, opened) = (shim_file_status(), shim_file_status())
+    return shim_path_status(path.cString ?? [0], &now) == 0 && shim_file_status_of(lock, &opened) == 0
+      && now.device == opened.device && now.inode == opened.inode
+  }
+
+  /// Opens and locks it.
+  func open(_ arguments: WatchArguments) -> Opening {
+    let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
+    guard descriptor >= 0 else {
+      let error = -descriptor
+      return error == SHIM_ENOENT || error == SHIM_ENOTDIR || shim_is_disconnection(error) != 0
+        ? .missing : .unusable(SystemError(code: error).text)
+    }
+    lock = descriptor
+    let result = prepare(arguments)
+    if case .opened = result { state = .watched } else { close() }
+    return result
+  }
+
+  private func prepare(_ arguments: WatchArguments) -> Opening {
+    var status = shim_file_status()
+    guard shim_file_status_of(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
+      return .unusable("it is not a directory")
+    }
+    guard !WatchedDirectory.contains(arguments.statePath, status) else {
+      return .unusable("the state directory " + PrintableText.line(arguments.statePath.text) + " is in it")
+    }
+    isShared = FileSystem.isShared(type: shim_file_system_type(lock))
+    let locked = shim_lock(lock)
+    if -locked == SHIM_EAGAIN { return .conflict }
+    // NFS locks no directories.
+    isUnlocked = locked != 0
+    guard arguments.existing == .skip else { return .opened }
+    return noteFirstStart(in: arguments.statePath)
+  }
+
+  /// Whether a path is a directory, or below it; as far as the path exists.
+  static func contains(_ path: LocalPath, _ directory: shim_file_status) -> Bool {
+    var path = path
+    while true {
+      var status = shim_file_status()
+      if shim_path_status(path.cString ?? [0], &status) == 0, status.device == directory.device,
+        status.inode == directory.inode
+      {
+        return true
+      }
+      guard path.bytes.count > 1 else { return false }
+      path = path.directory
+    }
+  }
+
+  // MARK: The first start
+
+  /// The file with the time of the first start.
+  private static func startFile(of path: LocalPath, in state: LocalPath) -> LocalPath {
+    let key = WatchedFile.key(path.bytes, [])
+    return state.appending("/watch-" + ASCII.hex((0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }) + ".start")
+  }
+
+  /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not.
+  static func firstStart(of path: LocalPath, in state: LocalPath) -> Int64? {
+    let descriptor = shim_open_for_reading(startFile(of: path, in: state).cString ?? [0], 0)
+    guard descriptor >= 0 else { return nil }
+    defer { _ = shim_close(descriptor) }
+    return (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
+  }
+
+  /// Reads the time of the first start with `--existing skip`, or notes it.
+  private func noteFirstStart(in state: LocalPath) -> Opening {
+    if let time = WatchedDirectory.firstStart(of: path, in: state) {
+      firstStart = time
+      return .opened
+    }
+    let now = shim_unix_seconds()
+    guard now >= Limits.builtOn else { return .waitingForClock }
+    let file = WatchedDirectory.startFile(of: path, in: state)
+    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
+    guard descriptor >= 0 else { return unusable(file, descriptor) }
+    defer { _ = shim_close(descriptor) }
+    let text = Array(String(now).utf8)
+    var result = shim_set_length(descriptor, 0)
+    if result == 0 { result = shim_write_at(descriptor, text, text.count, 0) }
+    if result == 0 { result = shim_sync(descriptor) }
+    if result == 0 { result = shim_sync_directory(state.cString ?? [0]) }
+    guard result == 0 else { return unusable(file, result) }
+    firstStart = now
+    return .opened
+  }
+
+  private func unusable(_ file: LocalPath, _ result: Int32) -> Opening {
+    .unusable(PrintableText.line(file.text) + " cannot be written: " + SystemError(result: result).text)
+  }
+}

@@ -1,0 +1,319 @@
+"""`watch`: what it takes and when, and that each recording arrives once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from program import wait_until
+from watching import Watching, digest, got, has, times_sent, write
+
+
+@pytest.fixture
+def rec(tmp_path):
+    directory = tmp_path / "rec"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def watch(program):
+    """Starts watchers."""
+    return lambda stub, *arguments, **options: Watching(program, stub, *arguments, **options)
+
+
+# What is taken, and when.
+
+
+def test_what_is_there_and_what_appears_is_delivered_once(hive, watch, rec):
+    stub = hive()
+    files = [write(rec / "a.wav"), write(rec / "sub" / "b.wav")]
+    watching = watch(stub)
+    has(stub, *files)
+    files += [write(rec / "c.wav"), write(rec / "sub" / "deeper" / "d.wav"), write(rec / "sub" / "e.wav")]
+    has(stub, *files)
+    watching.idle()
+    assert times_sent(stub) == 5
+    assert watching.stop() == 0
+    assert "a.wav: delivered." in watching.log and "stopped." in watching.log
+    again = watch(stub)
+    files.append(write(rec / "f.wav"))
+    has(stub, *files)
+    again.stop()
+    assert times_sent(stub) == 6
+
+
+def test_what_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
+    stub = hive()
+    watching = watch(stub)
+    watching.says("watching")
+    moved = write(tmp_path / "elsewhere.wav").rename(rec / "moved.wav")
+    os.makedirs(tmp_path / "night" / "one")
+    write(tmp_path / "night" / "one" / "n.wav")
+    (tmp_path / "night").rename(rec / "night")
+    has(stub, moved, rec / "night" / "one" / "n.wav")
+    watching.stop()
+
+
+@pytest.mark.parametrize("name", [".hidden.wav", "a.wav.part", "a.tmp", "a.txt", "empty.wav", "a.wav.upload"])
+def test_what_is_not_taken(hive, watch, rec, name):
+    stub = hive()
+    (rec / name).write_bytes(b"" if name.startswith("empty") else b"label=x\n")
+    watching = watch(stub)
+    (rec / name).touch()
+    good = write(rec / "good.wav")
+    has(stub, good)
+    watching.idle()
+    watching.stop()
+    assert times_sent(stub) == 1 and "set aside" not in watching.log
+
+
+def test_patterns_and_sizes(hive, watch, rec):
+    stub = hive()
+    for name, size in [("small.wav", 99), ("large.wav", 100), ("skip-me.wav", 200), ("large.mp3", 300)]:
+        write(rec / name, size)
+    watching = watch(stub, "--match", "*.wav", "--exclude", "skip-*", "--min-size", "100")
+    has(stub, rec / "large.wav")
+    watching.idle()
+    watching.stop()
+    assert got(stub) == ["large"]
+
+
+WRITER = """
+import sys, time
+file = open(sys.argv[1], "wb")
+file.write(b"first half")
+file.flush()
+print("open", flush=True)
+sys.stdin.readline()
+file.write(b", second half")
+"""
+
+
+def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
+    stub = hive()
+    watching = watch(stub)
+    watching.says("watching")
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, rec / "live.wav"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer.stdout.readline()
+    other = write(rec / "other.wav")
+    has(stub, other)
+    # It has been looked at several times by now.
+    others = [write(rec / f"other{number}.wav") for number in range(3)]
+    has(stub, other, *others)
+    assert times_sent(stub) == 4
+    writer.communicate(b"\n")
+    has(stub, other, *others, rec / "live.wav")
+    assert b"second half" in (rec / "live.wav").read_bytes()
+    watching.stop()
+    assert times_sent(stub) == 5
+
+
+def test_a_file_that_grows_after_its_delivery_is_a_new_delivery(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    before = digest(file)
+    watching = watch(stub)
+    has(stub, file)
+    with open(file, "ab") as more:
+        more.write(b"more")
+    wait_until(lambda: len(stub.recordings) == 2, what="the second delivery")
+    watching.idle()
+    watching.stop()
+    assert [recording.sha256 for recording in stub.recordings] == [before, digest(file)]
+
+
+def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    watching = watch(stub)
+    has(stub, file)
+    watching.idle()
+    file.chmod(0o640)
+    file.rename(rec / "b.wav")
+    last = write(rec / "c.wav")
+    has(stub, rec / "b.wav", last)
+    watching.idle()
+    watching.stop()
+    assert times_sent(stub) == 2
+
+
+@pytest.mark.parametrize("order, expected", [
+    ("oldest", "bca"), ("newest", "acb"), ("smallest", "cab"), ("name", "abc")])
+def test_the_order(hive, watch, rec, order, expected):
+    stub = hive()
+    for name, size, age in [("a", 200, 10), ("b", 300, 30), ("c", 100, 20)]:
+        file = write(rec / f"{name}.wav", size)
+        os.utime(file, (time.time() - age,) * 2)
+    watching = watch(stub, "--order", order, "--settle", "1s")
+    wait_until(lambda: len(stub.recordings) == 3, what="three recordings")
+    watching.stop()
+    assert "".join(got(stub)) == expected
+
+
+def test_existing_skip(hive, watch, rec):
+    stub = hive()
+    old = write(rec / "old.wav")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
+    watching = watch(stub, "--existing", "skip")
+    watching.says("watching")
+    new = write(rec / "new.wav")
+    has(stub, new)
+    watching.stop()
+    between = write(rec / "between.wav")
+    again = watch(stub, "--existing", "skip")
+    has(stub, new, between)
+    with open(old, "ab") as more:
+        more.write(b"more")
+    has(stub, new, between, old)
+    again.stop()
+
+
+def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
+    stub = hive()
+    (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")
+    file = write(rec / "a.wav")
+    watching = watch(stub)
+    watching.says("a.wav: a.wav.upload:2: unknown option \"nonsense\".")
+    watching.says("set aside")
+    assert stub.recordings == []
+    (rec / "a.wav.upload").write_text("label = Encore\n")
+    has(stub, file)
+    watching.stop()
+    assert got(stub) == ["Encore"]
+
+
+def test_dry_run(run, hive, rec, program):
+    stub = hive()
+    write(rec / "a.wav")
+    write(rec / "notes.txt")
+    result = run("watch", "rec", "--dry-run", "--server", stub.url, "--label", "{stem}").check()
+    assert "a.wav: would be sent to" in result.out and "notes" not in result.out
+    events = run("watch", "rec", "--dry-run", "--json", "--server", stub.url, "--label", "{stem}").check().events
+    assert [event["event"] for event in events] == ["would_send"]
+    assert stub.requests == []
+
+
+def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
+    stub = hive()
+    old = write(rec / "old.wav")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
+    dry = ["watch", "rec", "--dry-run", "--existing", "skip", "--server", stub.url, "--label", "{stem}"]
+    assert "would be sent to" not in run(*dry).check().out
+    # A dry run is no start.
+    assert not list(program.state.glob("watch-*"))
+    watching = watch(stub, "--existing", "skip")
+    watching.says("watching")
+    watching.stop()
+    write(rec / "new.wav")
+    out = run(*dry).check().out
+    assert "new.wav: would be sent to" in out and "old.wav" not in out
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ([], "give at least one directory"),
+    (["rec"], "give one destination"),
+    (["rec", "--label", "x", "--server", "http://h", "--settle", "soon"], "--settle"),
+    (["rec", "--label", "x", "--server", "http://h", "--existing", "some"], "is not upload or skip"),
+    (["rec", "--label", "x", "--server", "http://h", "--order", "random"], "oldest, newest, smallest or name"),
+    (["rec", "--label", "x", "--server", "http://h", "--min-size", "big"], "--min-size"),
+    (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "no \"/\""),
+    (["rec", "--label", "x", "--server", "http://h", "--interface", "a-name-that-is-too-long"], "network interface"),
+    (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --dry-run"),
+    (["rec", "--label", "x", "--server", "http://h", "-r"], "has no option"),
+    (["rec", "--label", "x", "--server", "http://h", "--retries", "3"], "watch has no option --retries"),
+    (["rec", "--label", "{nope}", "--server", "http://h"], "nope"),
+    (["", "--label", "x", "--server", "http://h"], "is not the name of a directory"),
+])
+def test_wrong_options(run, rec, arguments, message):
+    result = run("watch", *arguments)
+    assert result.code == 2 and message in result.err, result
+
+
+def test_the_state_directory_is_not_watched(run, rec, program):
+    for state in (rec, rec / "state"):
+        result = run("watch", "rec", "--server", "http://h", "--label", "x", "--state-dir", state)
+        assert result.code == 2 and "state directory" in result.err, result
+
+
+def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
+    stub = hive()
+    watching = watch(stub)
+    watching.says("watching")
+    second = run("watch", "rec", "--server", stub.url, "--label", "x")
+    assert second.code == 11 and "is watched by another process" in second.err, second
+    watching.stop()
+
+
+def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
+    stub = hive()
+    watching = watch(stub)
+    watching.says("rec is not there")
+    (tmp_path / "rec").mkdir()
+    first = write(tmp_path / "rec" / "a.wav")
+    has(stub, first, seconds=45)
+    watching.says("rec is there.")
+    (tmp_path / "rec").rename(tmp_path / "pulled")
+    watching.says("rec is gone")
+    (tmp_path / "pulled").rename(tmp_path / "rec")
+    second = write(tmp_path / "rec" / "b.wav")
+    has(stub, first, second, seconds=45)
+    watching.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_both_processes(hive, watch, rec, number):
+    stub = hive("multipart/stall-after=1000")
+    write(rec / "a.wav", 500_000)
+    watching = watch(stub)
+    worker = watching.wait_for_worker()
+    wait_until(lambda: any(request.method == "POST" for request in stub.requests) or stub._sockets, what="a request")
+    assert watching.stop(number) == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_the_watcher_holds_little(hive, watch, rec, program):
+    stub = hive()
+    write(rec / "a.wav")
+    watching = watch(stub)
+    wait_until(lambda: stub.recordings, what="a recording")
+    watching.idle()
+    status = open(f"/proc/{watching.pid}/status").read()
+    peak = int(status.partition("VmHWM:")[2].split()[0])
+    watching.stop()
+    if program.keeps_the_promise:
+        assert peak <= 2560, f"{peak} KiB"
+
+
+def test_nothing_is_sent_without_the_interface(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    watching = watch(stub, "--interface", "nosuch0")
+    watching.says("nothing is sent until nosuch0 is up.")
+    with pytest.raises(AssertionError):
+        has(stub, file, seconds=2)
+    watching.stop()
+    assert stub.requests == []
+    watching = watch(stub, "--interface", "lo")
+    has(stub, file)
+    watching.stop()
+
+
+def test_an_idle_watcher_sleeps(hive, watch, rec):
+    stub = hive()
+    file = write(rec / "a.wav")
+    watching = watch(stub)
+    has(stub, file)
+    watching.idle()
+
+    def switches():
+        return open(f"/proc/{watching.pid}/status").read().partition("\nvoluntary_ctxt_switches:")[2].split()[0]
+
+    time.sleep(1)
+    before = switches()
+    time.sleep(10)
+    assert switches() == before
+    watching.stop()

@@ -1,0 +1,285 @@
+"""`watch` and everything that goes wrong: each recording arrives once nevertheless, and none holds up the others."""
+
+import os
+import signal
+
+import pytest
+from program import private, wait_until
+from test_watch import rec, watch
+from uploads import of_kind
+from watching import digest, got, has, times_sent, write
+
+__all__ = ["rec", "watch"]
+
+SIZE = 6_000_000
+TUS = ["--protocol", "tus", "--settle", "300ms"]
+
+
+def has_bytes(stub, count: int):
+    wait_until(lambda: any(upload.offset >= count for upload in stub.uploads), what=f"an upload with {count} bytes")
+
+
+# Files that change.
+
+
+@pytest.fixture
+def halfway(hive, watch, rec):
+    """A watcher in the middle of an upload: the stub, the file and the watcher."""
+    stub = hive("PATCH/stall-after=2000000@1", user="uploader")
+    file = write(rec / "a.wav", SIZE)
+    watching = watch(stub, *TUS, "--stall-timeout", "60s")
+    has_bytes(stub, 2_000_000)
+    return stub, file, watching
+
+
+def test_a_file_that_grows_during_its_upload(halfway):
+    stub, file, watching = halfway
+    with open(file, "ab") as more:
+        more.write(b"more")
+    os.kill(watching.wait_for_worker(), signal.SIGKILL)
+    wait_until(lambda: stub.recordings, 30, what="a recording")
+    watching.idle()
+    watching.stop()
+    assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
+
+
+def test_a_file_that_is_replaced_during_its_upload(halfway, rec):
+    stub, file, watching = halfway
+    write(file, 5000)
+    os.kill(watching.wait_for_worker(), signal.SIGKILL)
+    wait_until(lambda: stub.recordings, 30, what="a recording")
+    watching.idle()
+    watching.stop()
+    assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
+
+
+def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
+    stub, file, watching = halfway
+    other = file.rename(rec / "b.wav")
+    os.kill(watching.wait_for_worker(), signal.SIGKILL)
+    has(stub, other, seconds=30)
+    watching.idle()
+    watching.stop()
+    assert len(stub.recordings) == 1
+
+
+def test_a_file_that_is_removed_during_its_upload(halfway, rec):
+    stub, file, watching = halfway
+    file.unlink()
+    os.kill(watching.wait_for_worker(), signal.SIGKILL)
+    other = write(rec / "b.wav")
+    has(stub, other, seconds=30)
+    watching.idle()
+    watching.stop()
+
+
+# Processes that end.
+
+
+def test_a_killed_worker_costs_one_retry(halfway):
+    stub, file, watching = halfway
+    os.kill(watching.wait_for_worker(), signal.SIGKILL)
+    has(stub, file, seconds=30)
+    watching.says("was killed (signal 9). It will be tried again.")
+    watching.says("the destination works again.")
+    watching.stop()
+    # It went on where it was.
+    assert len(of_kind(stub, "create")) == 1
+
+
+def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
+    stub, file, watching = halfway
+    worker = watching.wait_for_worker()
+    watching.kill()
+
+    def is_gone():
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return True
+        return open(f"/proc/{worker}/stat").read().split()[2] == "Z"
+
+    wait_until(is_gone, what="the worker's end")
+    again = watch(stub, *TUS)
+    has(stub, file, seconds=30)
+    again.stop()
+    assert len(of_kind(stub, "create")) == 1
+
+
+def test_a_file_that_kills_every_worker_is_set_aside(hive, watch, rec):
+    stub = hive("multipart/stall-after=10000")
+    # More than sockets hold: the stub must not get it from a process that is gone.
+    bad = write(rec / "a.wav", 30_000_000)
+    watching = watch(stub)
+    for count in range(3):
+        wait_until(lambda: stub._sockets and watching.worker, 30, what="an upload")
+        wait_until(lambda: _reads(watching.worker, bad), 30, what="the file being read")
+        os.kill(watching.worker, signal.SIGKILL)
+        watching.idle()
+    watching.says("is set aside until it changes")
+    stub.set_faults()
+    good = write(rec / "b.wav")
+    has(stub, good, seconds=30)
+    watching.stop()
+
+
+def _reads(worker, file) -> bool:
+    try:
+        return any(os.readlink(f"/proc/{worker}/fd/{number}") == str(file) for number in os.listdir(f"/proc/{worker}/fd"))
+    except (OSError, TypeError):
+        return False
+
+
+# The network, the server and the destination.
+
+
+def test_an_outage_is_waited_out(hive, watch, rec):
+    first = hive()
+    a = write(rec / "a.wav")
+    watching = watch(first, "--retry-max-delay", "1s", "--connect-timeout", "1s")
+    has(first, a)
+    watching.idle()
+    port = first.port
+    first.stop()
+    b = write(rec / "b.wav")
+    watching.wait_for_worker()
+    second = hive(port=port)
+    has(second, b, seconds=60)
+    watching.stop()
+
+
+def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path):
+    stub = hive()
+    password = private(tmp_path / "password", "wrong")
+    files = [write(rec / f"{name}.wav", 2_000_000) for name in "abc"]
+    watching = watch(stub, "--password-file", password)
+    watching.says("Nothing is sent until this is solved")
+    watching.idle()
+    # The first one, and what the worker had been given already.
+    assert len(stub.requests) <= 3 and stub.recordings == []
+    private(password, "secret")
+    has(stub, *files, seconds=60)
+    watching.says("the destination works again.")
+    watching.stop()
+    assert watching.log.count("Nothing is sent until this is solved") == 1
+    assert "secret" not in watching.log
+
+
+def test_a_refused_file_is_set_aside_and_the_others_are_sent(hive, watch, rec):
+    stub = hive("multipart/status=400@1")
+    bad = write(rec / "a.wav")
+    watching = watch(stub, "--order", "name")
+    watching.says("set aside until it changes, or until: gighive-upload resume")
+    good = write(rec / "b.wav")
+    has(stub, good)
+    watching.idle()
+    assert len(stub.requests) == 2
+    with open(bad, "ab") as more:
+        more.write(b"fixed")
+    has(stub, good, bad)
+    watching.stop()
+
+
+def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
+    stub = hive("multipart/status=400@1")
+    bad = write(rec / "a.wav")
+    watching = watch(stub)
+    watching.says("set aside until it changes")
+    watching.idle()
+    advice = watching.log.partition("until: gighive-upload resume ")[2].split(".")[0]
+    run("resume", advice, env={"GIGHIVE_PASSWORD": "secret"}).check()
+    has(stub, bad)
+    watching.stop()
+
+
+def test_a_403_sets_a_file_aside_and_a_second_one_pauses(hive, watch, rec, tmp_path):
+    stub = hive("multipart/early-status=403@1-2")
+    password = private(tmp_path / "password", "secret")
+    files = [write(rec / f"{name}.wav") for name in "abc"]
+    watching = watch(stub, "--password-file", password)
+    watching.says("Nothing is sent until this is solved")
+    watching.idle()
+    assert times_sent(stub) <= 2
+    private(password, "secret\n")
+    has(stub, *files, seconds=60)
+    watching.stop()
+
+
+def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
+    stub = hive("other/lose-answer@1", user=None)
+    file = write(rec / "a.wav")
+    watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
+    watching.says("set aside")
+    other = write(rec / "b.wav")
+    wait_until(lambda: len([request for request in stub.requests if request.file]) == 2, what="the other one")
+    watching.idle()
+    watching.stop()
+    again = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
+    again.says("set aside", count=2)
+    again.stop()
+    assert times_sent(stub) == 2 and file.exists() and other.exists()
+
+
+def test_a_server_failure_is_tried_again(hive, watch, rec):
+    stub = hive("multipart/status=500@1")
+    bad = write(rec / "a.wav")
+    watching = watch(stub, "--retry-max-delay", "1s", "--order", "name")
+    good = [write(rec / f"{name}.wav") for name in "bc"]
+    has(stub, bad, *good, seconds=60)
+    watching.stop()
+
+
+# Signals and the configuration.
+
+
+def configure(tmp_path, stub, text):
+    file = tmp_path / "watch.conf"
+    file.write_text(f"server = {stub.url}\nuser = uploader\n{text}")
+    file.chmod(0o600)
+    return file
+
+
+def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
+    stub = hive()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    config = configure(
+        tmp_path, stub, f"[watch {tmp_path}/one]\nlabel = One\n\n[watch {tmp_path}/two]\nlabel = Two\nmatch = *.mp3\n")
+    watching = watch(None, "--config", config, named=False)
+    watching.says("watching", count=2)
+    files = [write(tmp_path / "one" / "a.wav"), write(tmp_path / "two" / "b.mp3")]
+    write(tmp_path / "two" / "c.wav")
+    has(stub, *files)
+    watching.idle()
+    watching.stop()
+    assert sorted(got(stub)) == ["One", "Two"]
+
+
+def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path):
+    stub = hive("PATCH/slow-read=3000000@1")
+    config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
+    first = write(rec / "a.wav", 9_000_000)
+    watching = watch(None, "--config", config)
+    has_bytes(stub, 1_500_000)
+    worker = watching.worker
+    configure(tmp_path, stub, "protocol = tus\nlabel = After\n")
+    os.kill(watching.pid, signal.SIGHUP)
+    second = write(rec / "b.wav")
+    assert watching.worker == worker
+    has(stub, first, second, seconds=60)
+    watching.says("the configuration was read again.")
+    watching.stop()
+    assert got(stub) == ["Before", "After"]
+    assert len([upload for upload in of_kind(stub, "create")]) == 2
+
+
+def test_sighup_with_a_broken_configuration_changes_nothing(hive, watch, rec, tmp_path):
+    stub = hive()
+    config = configure(tmp_path, stub, "label = Label\n")
+    watching = watch(None, "--config", config)
+    watching.says("watching")
+    config.write_text("nonsense\n")
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("The options stay as they were.")
+    has(stub, write(rec / "a.wav"))
+    watching.stop()

@@ -1,0 +1,90 @@
+"""A watcher under test: its log, its workers, and what the server has got."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from program import trust, wait_until
+
+SETTLE = ["--settle", "300ms"]
+
+
+class Watching:
+    """`watch` in progress. Its standard error is a file, so that it can be read meanwhile."""
+
+    def __init__(self, program, stub, *arguments, env=None, directory="rec", named=True):
+        self.log_file = program.directory / "watch.log"
+        destination = ["--server", stub.url, "--label", "{stem}", "--user", "uploader", *trust(stub)] if stub else []
+        with open(self.log_file, "ab") as log:
+            self.running = program.start(
+                "watch", *([directory] if named else []), *SETTLE, *destination, *arguments, stderr=log, stdout=log,
+                env={"GIGHIVE_PASSWORD": "secret", **(env or {})})
+        self.pid = self.running.pid
+
+    @property
+    def log(self) -> str:
+        return self.log_file.read_text()
+
+    def says(self, text: str, count: int = 1, seconds: float = 15) -> None:
+        wait_until(lambda: self.log.count(text) >= count or self._ended(), seconds, f"{text!r} in the log")
+
+    def _ended(self) -> bool:
+        assert self.running.process.poll() is None, self.log
+        return False
+
+    @property
+    def worker(self) -> int | None:
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return int(children[0]) if children else None
+
+    def wait_for_worker(self) -> int:
+        return wait_until(lambda: self.worker, what="a worker")
+
+    def idle(self) -> None:
+        """Until no worker is there."""
+        wait_until(lambda: self.worker is None, 15, what="the end of the worker")
+
+    def stop(self, number=signal.SIGTERM) -> int:
+        self.running.signal(number)
+        return self.running.wait(10).code
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        self.running.wait(10)
+
+
+def write(path: Path, size: int = 1000) -> Path:
+    """A finished file of random bytes: it appears under its name at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.parent / (path.name + ".part")
+    part.write_bytes(os.urandom(size))
+    return part.rename(path)
+
+
+def digest(path) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def got(stub) -> list[str]:
+    """The names of what the server has, in order."""
+    return [recording.label for recording in stub.recordings]
+
+
+def has(stub, *files, seconds: float = 20) -> None:
+    """Waits until the server has exactly these files, each once."""
+    wanted = sorted(digest(file) for file in files)
+    wait_until(lambda: len(stub.recordings) >= len(wanted), seconds, what=f"{len(wanted)} recordings")
+    assert sorted(recording.sha256 for recording in stub.recordings) == wanted, (got(stub), files)
+
+
+def times_sent(stub) -> int:
+    """How many bodies with a file the server has read to the end."""
+    return sum(1 for request in stub.requests if request.file)
+
+
+def group_of(pid: int) -> int:
+    return int(subprocess.check_output(["ps", "-o", "pgid=", "-p", str(pid)]))

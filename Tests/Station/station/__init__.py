@@ -1,0 +1,1 @@
+"""The station harness: see README.md."""

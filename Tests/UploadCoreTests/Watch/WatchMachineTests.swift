@@ -1,0 +1,266 @@
+import Testing
+
+@testable import UploadCore
+
+struct WatchMachineTests {
+  private let minute: Int64 = 60_000
+
+  @Test func aRecordingIsGivenWhenItHasSettled() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.run(until: 29_999)
+    #expect(station.workerCount == 0)
+    station.run(until: 2 * minute)
+    #expect(station.isComplete && station.workerCount == 1 && station.machine.worker == .none)
+    #expect(station.count(.delivered) == 1)
+  }
+
+  @Test func aChangeStartsTheWaitAgain() {
+    var station = SimulatedStation()
+    for _ in 0..<10 {
+      station.write("/a.wav")
+      station.run(until: station.now + 29_000)
+    }
+    #expect(station.workerCount == 0)
+    station.run(until: station.now + 2 * minute)
+    #expect(station.isComplete && station.deliveries.count == 1)
+  }
+
+  @Test func whatIsWrittenIsNotGiven() {
+    var station = SimulatedStation()
+    station.write("/live.wav", for: 60 * minute)
+    station.see(Array("/live.wav".utf8))
+    station.run(until: 59 * minute)
+    #expect(station.workerCount == 0)
+    station.run(until: 63 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func whereWritersCannotBeSeenItTakesFiveMinutes() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .unknown)
+    machine.saw([1], .file(file), now: 0)
+    machine.saw([1], .file(file), now: 1000)
+    #expect(machine.next(now: 1000) == .wait(until: 300_000))
+    machine.saw([1], .file(file), now: 300_000)
+    #expect(machine.next(now: 300_000) == .startWorker)
+  }
+
+  @Test func interruptedUploadsGoFirstAndThenTheOrderHolds() {
+    for (order, expected) in [(WatchOrder.oldest, "dbca"), (.newest, "dacb"), (.smallest, "dcab"), (.name, "dabc")] {
+      var machine = WatchMachine(.init(settleMilliseconds: 1000, order: order), seed: 1)
+      let files: [(String, Int64, Int64, Bool)] = [
+        ("a", 20, 30, false), ("b", 30, 10, false), ("c", 10, 20, false), ("d", 99, 25, true),
+      ]
+      for (name, size, modified, isBegun) in files {
+        let key = UInt64(size)
+        let file = WatchedFile(key: key, size: size, modifiedSeconds: modified, writers: .none, isBegun: isBegun)
+        for now: Int64 in [0, 1000] { machine.saw(Array(name.utf8), .file(file), now: now) }
+      }
+      machine.workerStarted()
+      var given = ""
+      while case .offer(let path) = machine.next(now: 1000), machine.give(path, now: 1000) {
+        given += String(decoding: path, as: UTF8.self)
+        machine.note(WorkerEvent(.start, path: path), now: 1000, unixSeconds: 0)
+      }
+      #expect(given == expected)
+    }
+  }
+
+  @Test func theWorkerGetsOneMoreThanItBeginsWithAndNeverTooMany() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 2), seed: 1)
+    for number: UInt8 in 1...40 {
+      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
+      for now: Int64 in [0, 1] { machine.saw([number], .file(file), now: now) }
+    }
+    machine.workerStarted()
+    func giveAll() -> [[UInt8]] {
+      var given: [[UInt8]] = []
+      while case .offer(let path) = machine.next(now: 1), machine.give(path, now: 1) { given.append(path) }
+      return given
+    }
+    var waiting = giveAll()
+    #expect(waiting.count == Limits.watchedAheadCount)
+    var count = waiting.count
+    while let path = waiting.popLast() {
+      machine.note(WorkerEvent(.start, path: path), now: 1, unixSeconds: 0)
+      let more = giveAll()
+      count += more.count
+      waiting += more
+    }
+    // All of them wait for the server: none has ended.
+    #expect(count == 2 + Limits.waitingUploadCount)
+  }
+
+  // MARK: Failures
+
+  private func station(_ failure: WorkerEvent.Failure, of names: [String]) -> SimulatedStation {
+    var station = SimulatedStation()
+    station.refuses = { path in names.contains(String(decoding: path, as: UTF8.self)) ? failure : nil }
+    return station
+  }
+
+  @Test func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn() {
+    var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400), of: ["/a.wav"])
+    for name in ["/a.wav", "/b.wav", "/c.wav"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.deliveries.count == 2 && station.count(.setAside) == 1)
+    #expect(station.machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).setAsideCount == 1)
+    for _ in 0..<20 {
+      station.scan()
+      station.run(until: station.now + 5 * minute)
+    }
+    #expect(station.machine.failedCount == 1)
+    station.refuses = { _ in nil }
+    station.write("/a.wav", size: 5)
+    station.run(until: station.now + 5 * minute)
+    #expect(station.isComplete && station.machine.setAside.isEmpty)
+  }
+
+  @Test func aFileThatChangedDuringItsUploadIsNotSetAside() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.run(until: 40_000)
+    station.write("/a.wav", size: 2000)
+    station.run(until: 10 * minute)
+    #expect(station.isComplete && station.count(.setAside) == 0 && station.deliveries.count == 1)
+  }
+
+  @Test func aFileThatIsRemovedDuringItsUploadIsForgotten() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.run(until: 40_000)
+    station.remove("/a.wav")
+    station.run(until: 10 * minute)
+    #expect(station.machine.candidates.isEmpty && station.machine.setAside.isEmpty && station.deliveries.isEmpty)
+  }
+
+  @Test func wrongCredentialsPauseAndAreToldOnce() {
+    var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 24 * 60 * minute)
+    #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
+    // Those that the worker had when it was refused, and then one an hour.
+    #expect((24...30).contains(station.machine.failedCount))
+    station.refuses = { _ in nil }
+    station.machine.credentialsChanged(now: station.now)
+    station.run(until: station.now + 5 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func a403ConcernsAFileAndASecondOneTheDestination() {
+    let failure = WorkerEvent.Failure("403.", exitCode: 6, .file, status: 403)
+    var station = station(failure, of: ["/a"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 1 && station.count(.paused) == 0 && station.deliveries.count == 2)
+    station = self.station(failure, of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
+    station.refuses = { _ in nil }
+    station.run(until: 90 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func anOutageIsWaitedOutWithLessAndLessAttempts() {
+    var station = SimulatedStation()
+    station.isNetworkUp = false
+    for number in 0..<100 { station.write("/\(number)") }
+    station.run(until: 3 * 24 * 60 * minute)
+    // At most one each eleven minutes, once the back-off is at its end.
+    #expect(station.workerCount < 3 * 24 * 60 / 5 && station.workerCount > 100)
+    #expect(station.count(.unreachable) == 1)
+    station.isNetworkUp = true
+    station.machine.retryNow(now: station.now)
+    station.run(until: station.now + 60 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func whatTheServerStumblesOverDoesNotHoldUpOthers() {
+    var station = station(WorkerEvent.Failure("500.", exitCode: 9, .network, status: 500), of: ["/a"])
+    for name in ["/a", "/b", "/c", "/d"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.deliveries.count == 3 && station.count(.setAside) == 1)
+  }
+
+  @Test func aCrashCostsOneRetryAndThreeSetAside() {
+    var station = SimulatedStation()
+    station.write("/a")
+    for count in 1...3 {
+      while station.machine.next(now: station.now) != .wait(until: .max) || station.machine.worker == .none {
+        station.run(until: station.now + 500)
+        if station.machine.worker == .open || station.machine.worker == .closing { break }
+      }
+      station.run(until: station.now + 1000)
+      station.killWorker()
+      #expect(station.count(.setAside) == 0 || count == 3)
+    }
+    station.run(until: station.now + minute)
+    #expect(station.count(.setAside) == 1)
+    station.write("/b")
+    station.run(until: station.now + 20 * minute)
+    #expect(station.deliveries.count == 1)
+  }
+
+  @Test func anotherProcessIsWaitedFor() {
+    var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
+    station.write("/a")
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 0 && station.machine.failedCount > 3)
+    station.refuses = { _ in nil }
+    station.run(until: 15 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func aWorkerThatRefusesItsOptionsPauses() {
+    var station = SimulatedStation()
+    station.write("/a")
+    while station.machine.worker == .none { station.run(until: station.now + 1000) }
+    station.machine.workerEnded(.exited(2), now: station.now, unixSeconds: 0)
+    #expect(station.machine.awaitsCredentials)
+    _ = station.machine.next(now: station.now)
+    #expect(station.machine.takeNotices().map { $0.kind } == [.paused])
+  }
+
+  @Test func aBlockKeepsEverythingBack() {
+    var station = SimulatedStation()
+    for block in [WatchMachine.Block.clock, .interface("wlan0")] {
+      station.write("/a", size: station.now + 1)
+      station.machine.block = block
+      station.run(until: station.now + 60 * minute)
+      #expect(station.machine.worker == .none && !station.isComplete)
+      station.machine.block = nil
+      station.run(until: station.now + 5 * minute)
+      #expect(station.isComplete)
+    }
+  }
+
+  @Test func aDrainedMachineGivesNothingMore() {
+    var station = SimulatedStation()
+    for name in ["/a", "/b", "/c", "/d", "/e"] { station.write(name) }
+    station.run(until: 35_000)
+    station.machine.drain()
+    station.run(until: 60 * minute)
+    #expect(station.machine.worker == .none)
+    #expect(station.deliveries.count == Limits.watchedAheadCount + 1)
+  }
+
+  @Test func aDirectoryThatIsGoneLeavesNoCandidates() {
+    var station = SimulatedStation()
+    station.write("/one/a")
+    station.write("/two/a")
+    station.machine.forget(under: Array("/one".utf8))
+    #expect(station.machine.candidates.map { $0.path } == [Array("/two/a".utf8)])
+  }
+
+  @Test func candidatesAreBoundedAndTheOthersAreFoundAgain() {
+    var station = SimulatedStation(.init(settleMilliseconds: 30_000, jobs: 4))
+    station.uploadMilliseconds = 1000
+    let count = Limits.watchedCandidates + 1000
+    for number in 0..<count { station.write("/\(number)") }
+    station.run(until: 120 * minute)
+    #expect(station.isComplete && station.deliveries.count == count)
+    #expect(station.mostCandidates == Limits.watchedCandidates)
+  }
+}

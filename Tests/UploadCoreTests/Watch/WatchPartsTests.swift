@@ -1,0 +1,160 @@
+import Testing
+
+@testable import UploadCore
+
+struct DestinationHealthTests {
+  @Test func theDelayDoublesUpToTenMinutes() {
+    for (failures, least, most) in [
+      (1, 1000, 2000), (2, 2000, 4000), (9, 256_000, 512_000), (20, 300_000, 600_000), (5000, 300_000, 600_000),
+    ] as [(Int64, Int64, Int64)] {
+      #expect(DestinationHealth.delay(failures: failures, random: 0) == least)
+      for random in [UInt64(1), 77, 123_456_789, .max] {
+        #expect((least...most).contains(DestinationHealth.delay(failures: failures, random: random)))
+      }
+    }
+  }
+
+  @Test func severalFailuresAtATimeCountOnce() {
+    var health = DestinationHealth()
+    var news = [health.noteFailure("a", now: 0, unixSeconds: 5, random: 0)]
+    let first = health.nextAttempt
+    news.append(health.noteFailure("b", now: 10, unixSeconds: 6, random: 0))
+    #expect(health.nextAttempt == first)
+    health.noteProbe()
+    news.append(health.noteFailure("c", now: 2000, unixSeconds: 7, random: 0))
+    #expect(news == [true, false, false])
+    #expect(health.nextAttempt == 4000)
+    let expected = DestinationHealth.Trouble(since: 5, message: "c", nextAttempt: 4000, failures: 2)
+    #expect(health.state == .unreachable(expected))
+  }
+
+  @Test func aPauseIsProbedEveryHour() {
+    var health = DestinationHealth()
+    var news = [health.notePause("401", now: 0, unixSeconds: 5)]
+    #expect(health.nextAttempt == 3_600_000)
+    health.noteProbe()
+    #expect(health.nextAttempt == .max)
+    news.append(health.notePause("401", now: 3_600_000, unixSeconds: 9))
+    #expect(news == [true, false])
+    #expect(health.nextAttempt == 7_200_000)
+    let successes = [health.noteSuccess(), health.noteSuccess()]
+    #expect(successes == [true, false] && health.isReady)
+  }
+
+  @Test func anInconclusiveProbeIsFollowedByAnother() {
+    var health = DestinationHealth()
+    _ = health.notePause("401", now: 0, unixSeconds: 0)
+    health.noteInconclusive(now: 1)
+    #expect(health.nextAttempt == 3_600_000)
+    health.noteProbe()
+    health.noteInconclusive(now: 1)
+    #expect(health.nextAttempt == 1)
+  }
+}
+
+struct KnownFilesTests {
+  @Test func itKnowsWhatItWasToldAndForgetsOnlyWhenItIsFull() {
+    var known = KnownFiles()
+    let keys = (0..<10_000).map { WatchedFile.key([], [UInt64($0)]) }
+    for key in keys { known.insert(key) }
+    #expect(keys.filter { known.contains($0) }.count > 9_900)
+    #expect(!known.contains(WatchedFile.key([1], [])))
+    for number in 0..<200_000 { known.insert(WatchedFile.key([2], [UInt64(number)])) }
+    #expect(known.count <= Limits.watchedKnownCount)
+    let last = WatchedFile.key([2], [199_999])
+    #expect(known.contains(last))
+  }
+}
+
+struct WorkerEventTests {
+  private func event(_ text: String) -> WorkerEvent? { WorkerEvent(parsing: Array(text.utf8)) }
+
+  @Test func everyKindIsRead() {
+    let file = #""file":"/rec/a","id":"5e1f0a77""#
+    let cases: [(String, WorkerEvent.Kind)] = [
+      (#"{"event":"start",\#(file)}"#, .start),
+      (#"{"event":"progress",\#(file),"bytes":5,"total":9,"seconds":1.0}"#, .progress(bytes: 5, total: 9)),
+      (#"{"event":"delivered",\#(file),"asset_id":17,"total":9}"#, .delivered(assetID: 17, size: 9)),
+      (#"{"event":"delivered",\#(file)}"#, .delivered(assetID: nil, size: nil)),
+      (#"{"event":"skipped",\#(file)}"#, .skipped), (#"{"event":"retry",\#(file)}"#, .other),
+      (
+        #"{"event":"failed",\#(file),"exit_code":6,"concerns":"destination","message":"m","answer":{"status":401,"body":""}}"#,
+        .failed(.init("m", exitCode: 6, .destination, status: 401))
+      ),
+      (#"{"event":"failed",\#(file),"exit_code":2,"message":"m"}"#, .failed(.init("m", exitCode: 2))),
+      (#"{"event":"removed",\#(file)}"#, .removed), (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m")),
+      (#"{"event":"later",\#(file)}"#, .other),
+    ]
+    for (text, kind) in cases {
+      #expect(event(text) == WorkerEvent(kind, path: Array("/rec/a".utf8), id: "5e1f0a77"), "\(text)")
+    }
+  }
+
+  @Test func theAdviceToResumeIsLeftOut() {
+    let text =
+      #"{"event":"failed","file":"/a","exit_code":4,"message":"Lost. Resume with: gighive-upload resume 5e1f0a77"}"#
+    #expect(event(text)?.kind == .failed(.init("Lost.", exitCode: 4)))
+  }
+
+  @Test func aPathThatIsNotUTF8IsExact() {
+    #expect(
+      event(#"{"event":"start","file":"/caf\#u{FFFD}","file_percent":"/caf%E9","id":null}"#)?.path == Array("/caf".utf8)
+        + [0xE9])
+    #expect(event(#"{"event":"start","file":"/x","file_percent":"/%E"}"#) == nil)
+  }
+
+  @Test(arguments: ["", "x", "[]", "{}", #"{"event":5}"#, #"{"event":"start""#]) func othersAreNoEvents(_ text: String)
+  {
+    #expect(event(text) == nil)
+  }
+
+  @Test func linesComeWholeWhateverThePieces() {
+    let text = Array("one\n\ntwo\nthree".utf8)
+    for size in 1...text.count {
+      var lines = WorkerLines()
+      var found: [[UInt8]] = []
+      for start in stride(from: 0, to: text.count, by: size) {
+        lines.add(text[start..<min(start + size, text.count)]) { found.append($0) }
+      }
+      #expect(found.map { String(decoding: $0, as: UTF8.self) } == ["one", "", "two"])
+    }
+  }
+
+  @Test func aLineThatIsTooLongIsDropped() {
+    var lines = WorkerLines()
+    var found: [Int] = []
+    for count in [Limits.workerLineLength, Limits.workerLineLength + 1, 5] {
+      lines.add([UInt8](repeating: 0x61, count: count) + [0x0A]) { found.append($0.count) }
+    }
+    #expect(found == [Limits.workerLineLength, 5])
+  }
+}
+
+struct FailureConcernTests {
+  @Test func statusesHaveTheirConcern() {
+    let cases: [(FailureConcern, [Int])] = [
+      (.destination, [401, 404, 405, 407, 410, 426]), (.file, [400, 403, 409, 413, 415, 422]),
+      (.network, [408, 423, 429, 500, 501, 502, 503, 507]),
+    ]
+    for (concern, statuses) in cases {
+      for status in statuses {
+        #expect(UploadError.refused(status: status, message: "").concern == concern, "\(status)")
+      }
+    }
+  }
+
+  @Test func othersHaveTheirs() {
+    let cases: [(FailureConcern, [UploadError])] = [
+      (.file, [.file("/a", .missing), .mayBeStored(.stillProcessing), .uncertain(upload: "5e1f0a77"), .tus(.locked)]),
+      (
+        .destination,
+        [.guestTokenRefused, .termsNotAccepted, .tls(.pinMismatch(actual: ""), host: "h"), .unconfirmed(status: 200)]
+      ),
+      (.network, [.noSuchName(host: "h"), .notFromServer(status: 200), .uploadLost, .tls(.truncated, host: "h")]),
+      (.machine, [.state(.noDirectory), .outOfResources("memory"), .tls(.outOfMemory, host: "h")]),
+      (.file, [.postponed(.refused(status: 500, message: ""), untilSeconds: 5, .sentRepeatedly(count: 3))]),
+      (.network, [.postponed(.refused(status: 503, message: ""), untilSeconds: 5, .serverAsked)]),
+    ]
+    for (concern, errors) in cases { for error in errors { #expect(error.concern == concern, "\(error)") } }
+  }
+}

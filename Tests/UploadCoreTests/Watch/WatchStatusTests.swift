@@ -1,0 +1,126 @@
+import Testing
+import UploadCore
+
+struct WatchStatusTests {
+  private func status(_ snapshot: WatchSnapshot) throws -> WatchStatus {
+    let text = snapshot.json(process: 1234, nowUnixMilliseconds: 1_795_421_200_500)
+    return WatchStatus(isWatching: true, watcher: try JSONReader.read(Array(text.utf8)))
+  }
+
+  private func lines(_ status: WatchStatus) -> [String] {
+    status.lines(stateDirectory: "/var/lib/gighive-upload", recordsHint: "gighive-upload list")
+  }
+
+  @Test func aSnapshotHasEveryFigureInJSON() throws {
+    let text = WatchSnapshot.sample.json(process: 1234, nowUnixMilliseconds: 1_795_421_200_500)
+    let object = try JSONReader.read(Array(text.utf8))
+    #expect(object["pid"] == .number("1234"))
+    #expect(object["started"] == .string("2026-11-23T08:00:00.000Z"))
+    #expect(object["updated"] == .string("2026-11-23T08:06:40.500Z"))
+    let venue = try #require(object["groups"]?.elements.first)
+    #expect(
+      venue.members.map { $0.name } == [
+        "destination", "state", "directories", "uploads", "waiting_count", "waiting_bytes", "set_aside_count",
+        "set_aside", "last_delivery", "delivered_count", "delivered_bytes", "failed_count", "removed_count",
+      ])
+    #expect(venue["state"] == .string("ready"))
+    #expect(venue["uploads"]?.elements.first?["remaining_seconds"] == .number("245"))
+    #expect(venue["last_delivery"]?["id"] == .null)
+    #expect(venue["set_aside"]?.elements.first?["id"] == .string("0badcafe"))
+    let archive = try #require(object["groups"]?.elements.last)
+    #expect(archive["state"] == .string("paused"))
+    #expect(archive["next_retry"] == .string("2026-11-23T09:01:40.000Z"))
+    #expect(archive["last_delivery"] == .null)
+    let card = try #require(archive["directories"]?.elements.first)
+    #expect(card["directory"] == .string("/c\u{FFFD}\"\\\n"))
+    #expect(card["directory_percent"] == .string("/c%E9%22%5C%0A"))
+  }
+
+  @Test func anUploadThatStandsStillHasNoRemainingTime() throws {
+    var snapshot = WatchSnapshot.sample
+    snapshot.groups[0].uploads[0].bytesPerSecond = 0
+    let text = snapshot.json(process: 1, nowUnixMilliseconds: 0)
+    #expect(text.contains("\"bytes_per_second\":0"))
+    #expect(!text.contains("remaining_seconds"))
+  }
+
+  @Test func theStatusForProgramsAddsTheRecords() throws {
+    var status = try status(WatchSnapshot(startedAt: 0))
+    status.pendingCount = 2
+    status.failedCount = 1
+    let expected =
+      #"{"watching":true,"pid":1234,"started":"1970-01-01T00:00:00.000Z","updated":"2026-11-23T08:06:40.500Z","#
+      + #""groups":[],"pending_count":2,"failed_count":1}"#
+    #expect(status.json == expected)
+    let absent = WatchStatus(isWatching: false, watcher: nil)
+    #expect(absent.json == #"{"watching":false,"pending_count":0,"failed_count":0}"#)
+  }
+
+  @Test func theStatusForPeopleIsAligned() throws {
+    let expected = """
+      Watching since 2026-11-23 08:00 UTC (process 1234).
+
+      https://gighive/  ready
+        directory  /srv/recordings  watched, 12.3 GB free
+        directory  /media/stick  missing
+        uploading  gig.mp4  40 %  1.9 GB of 4.7 GB  11.4 MB/s  ETA 4:05
+        waiting    12 recordings, 40.1 GB
+        set aside  3 recordings
+                   /srv/recordings/bad.mp4: the server refused the upload (400 Bad
+                   Request): the label is missing.
+                   and 2 more
+        delivered  45 recordings, 120.0 GB since the start
+        last       first.mp4 (asset 17), 2026-11-23 08:05 UTC
+
+      https://archive.example/files  PAUSED: since 2026-11-23 08:01 UTC, next attempt
+        2026-11-23 09:01 UTC. 401 Unauthorized: check the password.
+        directory  /c�"\\  unreadable: Permission denied, SPACE IS SHORT
+        waiting    none
+        delivered  none since the start
+      """
+    #expect(lines(try status(.sample)).joined(separator: "\n") == expected)
+  }
+
+  @Test func noLineIsWiderThanATerminal() throws {
+    var snapshot = WatchSnapshot.sample
+    let path = "/srv/" + String(repeating: "超長い名前", count: 30) + "/" + String(repeating: "x", count: 200)
+    snapshot.groups[0].setAside[0].path = Array(path.utf8)
+    snapshot.groups[0].uploads[0].path = Array(path.utf8)
+    snapshot.groups[0].directories[0].path = Array(path.utf8)
+    for line in lines(try status(snapshot)) {
+      #expect(PrintableText.columns(of: line) <= WatchStatus.columns, "\(line)")
+      #expect(line.last != " ", "\(line)")
+    }
+  }
+
+  @Test func withoutAWatcherTheRecordsAreCounted() {
+    var status = WatchStatus(isWatching: false, watcher: nil)
+    #expect(lines(status) == ["Not watching. State directory: /var/lib/gighive-upload"])
+    status.failedCount = 2
+    #expect(lines(status).last == "0 pending and 2 failed uploads: gighive-upload list")
+    let started = WatchStatus(isWatching: true, watcher: nil)
+    #expect(lines(started) == ["Watching; there is no status yet. State directory: /var/lib/gighive-upload"])
+  }
+
+  /// The file belongs to another process, which may be of another version.
+  @Test(arguments: ["null", "[]", "{}", #"{"groups":{}}"#, #"{"groups":[null,{"uploads":[1],"directories":"x"}]}"#])
+  func aStatusFileOfAnotherKindIsShownAsFarAsItGoes(text: String) throws {
+    let status = WatchStatus(isWatching: true, watcher: try JSONReader.read(Array(text.utf8)))
+    #expect(!lines(status).isEmpty)
+    #expect(try JSONReader.read(Array(status.json.utf8))["watching"] == .bool(true))
+  }
+
+  @Test func figuresAtTheirLimitsDoNotTrap() throws {
+    var snapshot = WatchSnapshot.sample
+    snapshot.startedAt = .max
+    for value in [Int64.max, 0, 1] {
+      snapshot.groups[0].uploads[0].bytes = value
+      snapshot.groups[0].uploads[0].totalBytes = .max
+      snapshot.groups[0].uploads[0].bytesPerSecond = 1
+      snapshot.groups[0].waitingBytes = value
+      snapshot.groups[1].waitingBytes = .max
+      #expect(!lines(try status(snapshot)).isEmpty)
+      #expect(!snapshot.metrics.isEmpty && !snapshot.summary.isEmpty)
+    }
+  }
+}
