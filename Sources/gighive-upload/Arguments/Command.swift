@@ -5,7 +5,8 @@ enum Command: String, CaseIterable {
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
     switch option {
-    case .help, .json, .stateDir, .config, .to, .color: true
+    case .help, .json, .stateDir, .config, .to: true
+    case .color: self != .doctor
     case .dayStarts: self == .send
     case .again, .recursive, .match, .from, .dryRun: self == .send
     case .all, .strict: self == .resume
