@@ -5,7 +5,8 @@ enum Command: String, CaseIterable {
   /// Whether the command accepts the option.
   func takes(_ option: Option) -> Bool {
     switch option {
-    case .help, .json, .stateDir, .config, .to, .color: true
+    case .help, .json, .stateDir, .config, .to: true
+    case .color: self != .doctor && self != .watch && self != .status
     case .dayStarts, .match, .exclude, .minSize: self == .send || self == .watch
     case .dryRun: self == .send || self == .watch || self == .clean
     case .again, .recursive, .from: self == .send
