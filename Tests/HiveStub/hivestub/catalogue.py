@@ -184,6 +184,11 @@ def extension_of(file: Part) -> str:
     return (file.filename or "").rpartition(".")[2].lower()
 
 
+def file_name_of(file: Part) -> str:
+    """In the store."""
+    return f"{file.sha256}.{extension_of(file)}"
+
+
 def _recording(asset, event, item, file: Part, text: dict[str, str], via, upload_id) -> Recording:
     return Recording(
         asset_id=asset,
@@ -195,7 +200,7 @@ def _recording(asset, event, item, file: Part, text: dict[str, str], via, upload
         event_date=text["event_date"],
         org_name=text.get("org_name", ""),
         event_type=text.get("event_type", "band"),
-        file_name=f"{file.sha256}.{extension_of(file)}",
+        file_name=file_name_of(file),
         via=via,
         upload_id=upload_id,
     )

@@ -11,7 +11,7 @@ import re
 
 from .access import Access
 from .body import Body
-from .catalogue import AUDIO, VIDEO, Catalogue, Duplicate, extension_of
+from .catalogue import AUDIO, VIDEO, Catalogue, Duplicate, extension_of, file_name_of
 from .endpoints import Endpoint, Receiver
 from .messages import Answer, Part, Refused, Request, json_answer, unauthorized
 
@@ -63,11 +63,12 @@ class UploadEndpoint(Endpoint):
         if file is None:
             raise Refused(error(413, "Payload Too Large", TOO_LARGE))
         check(file, text)
+        # Before it is listed, so that a kill in between loses nothing that the server says it has.
+        self._receiver.keep(file, file_name_of(file))
         try:
             document = self._catalogue.add(file, text, "multipart")
         except Duplicate as duplicate:
             raise Refused(duplicate_answer(duplicate.asset_id, file.sha256)) from None
-        self._receiver.keep(file, document["file_name"])
         return document
 
 
