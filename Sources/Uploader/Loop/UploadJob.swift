@@ -91,7 +91,7 @@ final class UploadJob: Machine {
     let delivery = Delivery(
       receipt: receipt, file: sent, resumedFrom: resumedFrom,
       durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
-        upload: record?.record.id)
+      upload: record?.record.id)
     state = .delivered(delivery)
     var isRecorded = record != nil
     do throws(UploadError) {
