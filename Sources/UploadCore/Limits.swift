@@ -290,6 +290,8 @@ package enum Limits {
 
   // MARK: Watching
 
+  /// The text of a notice, in characters: an error with its advice.
+  package static let watchNoticeLength = 1000
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.

@@ -89,11 +89,16 @@ def functions_of_watcher(emulator: str, binary: str) -> list[str]:
 
 
 def main() -> None:
-    found: dict[str, None] = {}
+    sending: dict[str, None] = {}
+    watching: dict[str, None] = {}
     for emulator, binary in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
-        found |= dict.fromkeys(functions(emulator, binary, UPLOADS))
-        found |= dict.fromkeys(functions_of_watcher(emulator, binary))
-    print("\n".join(found))
+        sending |= dict.fromkeys(functions(emulator, binary, UPLOADS))
+        watching |= dict.fromkeys(functions_of_watcher(emulator, binary))
+    # What both use is in the middle, so that either uses one block.
+    only_watching = [name for name in watching if name not in sending]
+    both = [name for name in sending if name in watching]
+    only_sending = [name for name in sending if name not in watching]
+    print("\n".join(only_watching + both + only_sending))
 
 
 if __name__ == "__main__":

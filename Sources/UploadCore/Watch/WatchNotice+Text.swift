@@ -2,7 +2,7 @@
 extension WatchNotice {
   /// The line for the log. The journal takes the priority from its beginning (sd-daemon(3)).
   package func logLine(inJournal: Bool) -> String {
-    (inJournal ? "<" + String(journalPriority) + ">" : "gighive-upload: ") + PrintableText.line(message) + "\n"
+    (inJournal ? "<" + String(journalPriority) + ">" : "gighive-upload: ") + PrintableText.line(message, limit: Limits.watchNoticeLength) + "\n"
   }
 
   /// That of syslog(3).
@@ -23,7 +23,7 @@ extension WatchNotice {
       variables.append(Array(("GIGHIVE_EVENT_" + name + "=").utf8) + value.filter { $0 != 0 })
     }
     add("KIND", Array(kind.rawValue.utf8))
-    add("MESSAGE", Array(PrintableText.line(message).utf8))
+    add("MESSAGE", Array(PrintableText.line(message, limit: Limits.watchNoticeLength).utf8))
     if let path { add("FILE", path) }
     if let id { add("ID", Array(id.utf8)) }
     if let assetID { add("ASSET_ID", Array(String(assetID).utf8)) }

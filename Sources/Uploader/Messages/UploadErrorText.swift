@@ -23,7 +23,7 @@ extension UploadError {
 
   /// ``problem`` with the author of the response that led to it, and what to do there.
   package func problem(after answer: ServerAnswer?) -> String {
-    if case .mayBeStored(let cause) = self { return cause.problem(after: answer) + " " + UploadError.mayBeStored }
+    if case .mayBeStored(let cause) = self { return UploadError.uncertain(cause.problem(after: answer)) }
     guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return problem }
     return problem + " " + remedy
   }
@@ -110,8 +110,7 @@ extension UploadError {
     case .stillProcessing: "the server has the recording and is still processing it."
     case .uploadLost: "the server no longer knows the upload."
     case .postponed(let cause, _, _): cause.message + " " + (postponement ?? "")
-    case .mayBeStored(let cause):
-      cause.problem.hasSuffix(UploadError.mayBeStored) ? cause.problem : cause.problem + " " + UploadError.mayBeStored
+    case .mayBeStored(let cause): UploadError.uncertain(cause.problem)
     case .uncertain(let id):
       "the server may already have stored this recording (upload " + id
         + "); it is not sent again automatically."
@@ -129,6 +128,11 @@ extension UploadError {
   package static let mayBeStored =
     "The server received the whole file and may have stored it. GigHive detects a duplicate if you send it again; "
     + "on any other server, check first."
+
+  /// The text of an error after which the recording may be stored. Some say so themselves.
+  private static func uncertain(_ problem: String) -> String {
+    problem.hasSuffix(mayBeStored) ? problem : problem + " " + mayBeStored
+  }
 
   private static func remark(on phase: UploadPhase) -> String { phase == .awaitingResponse ? " " + mayBeStored : "" }
 

@@ -106,7 +106,7 @@ enum Help {
       """
     case .status:
       """
-      Usage: gighive-upload status [--json] [--state-dir DIR]
+      Usage: gighive-upload status [--json] [options]
 
       Shows whether a watcher with this state directory is running, and what it is doing: uploads, waiting
       recordings, those that were set aside and why, the last delivery and free space.
