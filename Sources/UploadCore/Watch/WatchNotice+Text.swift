@@ -2,7 +2,8 @@
 extension WatchNotice {
   /// The line for the log. The journal takes the priority from its beginning (sd-daemon(3)).
   package func logLine(inJournal: Bool) -> String {
-    (inJournal ? "<" + String(journalPriority) + ">" : "gighive-upload: ") + PrintableText.line(message, limit: Limits.watchNoticeLength) + "\n"
+    (inJournal ? "<" + String(journalPriority) + ">" : "gighive-upload: ")
+      + PrintableText.line(message, limit: Limits.watchNoticeLength) + "\n"
   }
 
   /// That of syslog(3).
