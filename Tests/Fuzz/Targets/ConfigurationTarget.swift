@@ -6,7 +6,9 @@ enum ConfigurationTarget {
       require((1...lineCount(input)).contains(error.line ?? 1), "an error in a line that is not there")
       return
     }
-    require(Set(file.sections).count == file.sections.count, "a section twice")
+    for (index, section) in file.sections.enumerated() {
+      require(!file.sections[..<index].contains(section), "a section twice")
+    }
     var last = 0
     for entry in file.entries {
       require(entry.line > last && entry.line <= lineCount(input), "options out of order")
@@ -39,8 +41,11 @@ enum ConfigurationTarget {
       }
     }
     add(nil)
-    for (index, name) in file.sections.enumerated() {
-      text += Array("[\(name)]\n".utf8)
+    for (index, section) in file.sections.enumerated() {
+      switch section {
+      case .named(let name): text += Array("[\(name)]\n".utf8)
+      case .watch(let path): text += Array("[watch ".utf8) + path + Array("]\n".utf8)
+      }
       add(index)
     }
     return text
