@@ -34,7 +34,8 @@ enum ConfigurationTarget {
 
   /// The same file without comments and empty lines.
   private static func text(of file: ConfigurationFile) -> [UInt8] {
-    var text: [UInt8] = []
+    // With a byte order mark, because the first name may begin with its bytes.
+    var text: [UInt8] = [0xEF, 0xBB, 0xBF]
     func add(_ section: Int?) {
       for entry in file.entries where entry.section == section {
         text += entry.name + Array(" = ".utf8) + entry.value + [ASCII.lineFeed]
