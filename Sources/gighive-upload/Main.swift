@@ -48,18 +48,21 @@ struct Main {
       Console.out(Help.of(command))
       return ExitCode.delivered
     }
-    if command == .watch { return try Watch.run(given, operands) }
-    let options = try ConfiguredOptions.options(with: given, for: command)
-    MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
+    func options() throws(UsageError) -> [GivenOption] {
+      let options = try ConfiguredOptions.options(with: given, for: command)
+      MemoryCeiling.prepare(isJSON: options.contains { $0.option == .json })
+      return options
+    }
     switch command {
-    case .send: return try Send.run(try SendArguments(options: options, files: operands))
-    case .resume: return try Resume.run(options, operands)
-    case .list: return try List.run(options, operands)
-    case .clean: return try Clean.run(options, operands)
-    case .doctor: return try Doctor.run(try DoctorArguments(options: options, operands: operands))
-    case .watch: preconditionFailure("it has its own options for each directory")
-    case .status: return try Status.run(options, operands)
-    case .cancel, .delete: return try CancelDelete.run(command, options, operands)
+    case .send: return try Send.run(try SendArguments(options: try options(), files: operands))
+    case .resume: return try Resume.run(try options(), operands)
+    case .list: return try List.run(try options(), operands)
+    case .clean: return try Clean.run(try options(), operands)
+    case .doctor: return try Doctor.run(try DoctorArguments(options: try options(), operands: operands))
+    // Each directory has its own options.
+    case .watch: return try Watch.run(given, operands)
+    case .status: return try Status.run(try options(), operands)
+    case .cancel, .delete: return try CancelDelete.run(command, try options(), operands)
     }
   }
 

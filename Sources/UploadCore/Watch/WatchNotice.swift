@@ -17,8 +17,6 @@ package struct WatchNotice: Equatable, Sendable {
     case resumed
     case directoryMissing = "directory_missing"
     case directoryFound = "directory_found"
-    case spaceShort = "space_short"
-    case spaceFree = "space_free"
     case warning
   }
   package enum Priority: Sendable { case error, warning, information }

@@ -75,7 +75,6 @@ extension WatchSnapshot.Directory {
       object.add("message", message)
     }
     if let freeBytes { object.add("free_bytes", freeBytes) }
-    object.add("space_short", isSpaceShort)
     return object
   }
 }

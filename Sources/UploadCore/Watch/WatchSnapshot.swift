@@ -42,8 +42,6 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var state = State.missing
     /// On its file system, in bytes; nil if it is not known.
     package var freeBytes: Int64?
-    /// Whether less is free than `--keep-free` asks for, and nothing more can be removed.
-    package var isSpaceShort = false
 
     package init(path: [UInt8]) { self.path = path }
   }

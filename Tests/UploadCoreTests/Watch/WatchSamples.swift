@@ -31,7 +31,6 @@ extension WatchSnapshot {
     archive.state = .paused(since: 1_795_420_900, nextAttempt: 1_795_424_500, message: unauthorized)
     var card = WatchSnapshot.Directory(path: [0x2F, 0x63, 0xE9, 0x22, 0x5C, 0x0A])
     card.state = .unreadable("Permission denied")
-    card.isSpaceShort = true
     archive.directories = [card]
     snapshot.groups = [venue, archive]
     return snapshot

@@ -74,7 +74,7 @@ struct WatchStatusTests {
 
       https://archive.example/files  PAUSED: since 2026-11-23 08:01 UTC, next attempt
         2026-11-23 09:01 UTC. 401 Unauthorized: check the password.
-        directory  /c�"\\  unreadable: Permission denied, SPACE IS SHORT
+        directory  /c�"\\  unreadable: Permission denied
         waiting    none
         delivered  none since the start
       """
