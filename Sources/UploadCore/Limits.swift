@@ -294,6 +294,13 @@ package enum Limits {
   package static let watchNoticeLength = 1000
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
+  /// Recordings whose removal a watcher tries again, and how long it waits at first and at last, in milliseconds. Those for which there is
+  /// no room wait until it is started again.
+  package static let watchedRemovals = 1024
+  package static let watchRemovalMilliseconds: Int64 = 15_000
+  package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
+  /// Removals that one `send` makes up for at its end; more of them wait for the next one.
+  package static let dueRemovalCount = 1024
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
   package static let watchedCandidates = 4096
   /// Recordings set aside that are remembered by name; the others are known by their keys.

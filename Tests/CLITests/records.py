@@ -71,7 +71,7 @@ def records(program) -> list[Record]:
     if not program.state.exists():
         return []
     names = sorted(path.name for path in program.state.iterdir())
-    known = r"index|removals|watch|(directory|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room)"
+    known = r"index|removals|watch|(directory|[0-9a-f]{8})\.lock|[0-9a-f]{8}\.(record|delivered|room|remove)"
     assert [name for name in names if not re.fullmatch(known, name)] == []
     found = [read_record(program.state / name) for name in names if name.endswith((".record", ".delivered"))]
     return sorted(found, key=lambda record: (record.document["created_at"], record.id))

@@ -174,6 +174,67 @@ def test_what_is_skipped_is_not_removed(hive, program, recording):
     assert of_kind(stub, "asset") == []
 
 
+def told_removals(result):
+    return [event["event"] for event in result.events if event["event"] in ("delivered", "skipped", "removed", "kept")]
+
+
+def test_what_could_not_be_removed_at_that_moment_is_removed_by_the_next_send(hive, program, recording):
+    stub, file, other = hive("asset/somebody-else=404@1"), recording(), recording(name="other.mp4")
+    first = program.send(stub, file, *DELETE, "--json").check()
+    assert told_removals(first) == ["delivered", "kept"] and first.events[-1]["temporary"] is True
+    assert file.exists() and (program.state / f"{only_record(program).id}.remove").exists()
+    # Without --after, nothing is asked and nothing is removed.
+    assert told_removals(program.send(stub, file, "--json").check()) == ["skipped"] and file.exists()
+    result = program.send(stub, file, other, *DELETE, "--json").check()
+    assert told_removals(result) == ["skipped", "delivered", "removed", "removed"]
+    assert not file.exists() and not other.exists() and not list(program.state.glob("*.remove"))
+
+
+def test_it_is_moved_if_that_was_asked_for(hive, program, recording, tmp_path):
+    stub, file, sent = hive(), recording(), tmp_path / "sent"
+    sent.mkdir()
+    content = file.read_bytes()
+    with open(file, "rb"):
+        assert kept(program.send(stub, file, "--after", f"move={sent}"), file, "open")
+    result = program.send(stub, file, "--after", f"move={sent}")
+    assert result.code == 0 and "moved to" in result.out, result
+    assert (sent / file.name).read_bytes() == content and not file.exists()
+
+
+def test_it_is_tried_again_until_it_works_or_will_never_work(hive, program, recording, tmp_path):
+    stub, file = hive(), recording()
+    with open(file, "rb"):
+        for _ in range(2):
+            assert kept(program.send(stub, file, *DELETE), file, "open")
+    # At the second attempt, the open file is noticed before the server is asked.
+    assert len(of_kind(stub, "asset")) == 1
+    os.link(file, tmp_path / "second name")
+    assert kept(program.send(stub, file, *DELETE), file, "hard link")
+    os.unlink(tmp_path / "second name")
+    # That was decided: nothing is said of it any more.
+    assert "kept" not in program.send(stub, file, *DELETE).err and file.exists()
+
+
+def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, program, recording):
+    stub, file = hive("asset/silent@1"), recording()
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    assert file.exists()
+    result = program.send(stub, file, *DELETE)
+    assert result.code == 0 and "removed from this machine" in result.out and not file.exists(), result
+
+
+def test_a_file_that_changed_before_the_next_send_is_a_new_recording(hive, program, recording):
+    stub, file = hive(), recording()
+    with open(file, "rb"):
+        assert kept(program.send(stub, file, *DELETE), file, "open")
+    change(file)
+    assert program.send(stub, file, *DELETE).code == 0
+    assert not file.exists() and len(stub.recordings) == 2
+
+
 def test_a_failed_upload_removes_nothing(hive, program, recording):
     stub, file = hive("multipart/status=400"), recording()
     assert program.send(stub, file, *DELETE).code == 7

@@ -87,6 +87,21 @@ def test_a_killed_worker_costs_one_retry(halfway):
     assert len(of_kind(stub, "create")) == 1
 
 
+def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):
+    stub = hive("asset/silent@1")
+    file = write(rec / "a.wav")
+    options = ["--settle", "300ms", "--after", "delete"]
+    watching = watch(stub, *options)
+    wait_until(lambda: of_kind(stub, "asset"), what="the question whether the server has it")
+    os.kill(watching.pid, signal.SIGKILL)
+    assert file.exists()
+    watching = watch(stub, *options)
+    wait_until(lambda: not file.exists(), what="the removal")
+    watching.says("a.wav: removed after its delivery.")
+    watching.stop()
+    assert len(stub.recordings) == 1
+
+
 def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     stub, file, watching = halfway
     worker = watching.wait_for_worker()

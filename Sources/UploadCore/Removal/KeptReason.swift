@@ -49,6 +49,18 @@ package enum KeptReason: Error, Equatable, Sendable {
   case leftBehind(LocalPath, SystemError)
 }
 
+extension KeptReason {
+  /// Whether it concerns this moment and not the recording, so that the removal is worth another attempt.
+  package var isTemporary: Bool {
+    switch self {
+    case .unanswered, .interrupted, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind: true
+    case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .otherFile,
+      .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
+      false
+    }
+  }
+}
+
 extension Presence {
   /// Why the file stays; nil if GigHive has the recording.
   package var keptReason: KeptReason? {

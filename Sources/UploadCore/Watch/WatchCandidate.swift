@@ -62,3 +62,21 @@ struct SetAsideFile: Sendable {
   let key: UInt64
   let shown: WatchSnapshot.SetAside
 }
+
+/// A recording that was delivered and could not be removed at that moment.
+struct PostponedRemoval: Sendable {
+  let path: [UInt8]
+  /// When to look at it again (monotonic clock), and how long to wait after that, both in milliseconds.
+  private(set) var dueAt: Int64
+  private var pause = Limits.watchRemovalMilliseconds
+
+  init(_ path: [UInt8], _ now: Int64) {
+    self.path = path
+    dueAt = now + pause
+  }
+
+  mutating func postpone(_ now: Int64) {
+    pause = min(2 * pause, Limits.watchRemovalMaximumMilliseconds)
+    dueAt = now + pause
+  }
+}

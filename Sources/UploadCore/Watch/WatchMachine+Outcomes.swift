@@ -23,7 +23,7 @@ extension WatchMachine {
       var notice = WatchNotice(.removed, name(path) + ": removed after its delivery.", path: path)
       notice.id = event.id
       return notices.append(notice)
-    case .kept(let message): return notices.append(WatchNotice(.warning, message, .warning, path: path))
+    case .kept(let message, let isTemporary): return noteKept(path, message, isTemporary: isTemporary, now)
     default: break
     }
     guard let index = candidates.firstIndex(where: { $0.isGiven && $0.path == path }) else { return }
@@ -36,10 +36,25 @@ extension WatchMachine {
       health.noteInconclusive(now: now)
       known.insert(candidates[index].file.key)
       revisits.append(path)
-      candidates.remove(at: index)
+      if candidates.remove(at: index).file.isDelivered { awaitRemoval(path, now) }
     case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
     case .removed, .kept, .other: break
     }
+  }
+
+  /// The recording is still to be removed. What has become of it is looked at later.
+  private mutating func awaitRemoval(_ path: [UInt8], _ now: Int64) {
+    guard removals.count < Limits.watchedRemovals, !removals.contains(where: { $0.path == path }) else { return }
+    removals.append(PostponedRemoval(path, now))
+  }
+
+  private mutating func noteKept(_ path: [UInt8], _ message: String, isTemporary: Bool, _ now: Int64) {
+    if isTemporary { awaitRemoval(path, now) } else { dropRemoval(path) }
+    let key = WatchedFile.key(path + message.utf8, [])
+    if toldKept.contains(key) { return }
+    if toldKept.count == Limits.setAsideShown { toldKept.removeFirst() }
+    toldKept.append(key)
+    notices.append(WatchNotice(.warning, message, .warning, path: path))
   }
 
   private mutating func noteProgress(_ index: Int, _ bytes: Int64, _ total: Int64, _ now: Int64) {

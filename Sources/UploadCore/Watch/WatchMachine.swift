@@ -43,6 +43,9 @@ package struct WatchMachine: Sendable {
   var notices: [WatchNotice] = []
   /// Paths to look at as soon as possible.
   var revisits: [[UInt8]] = []
+  var removals: [PostponedRemoval] = []
+  /// What was said of them, so that it is said once.
+  var toldKept: [UInt64] = []
   /// The last recording that was refused with 403, while nothing has been delivered since.
   var forbidden: [UInt8]?
   /// Whether there was a candidate too many, so that another scan is needed when there is room.
@@ -72,19 +75,28 @@ package struct WatchMachine: Sendable {
   package mutating func saw(_ path: [UInt8], _ sight: WatchSight, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
     switch sight {
+    // A known file is no candidate, unless it became known just now.
+    case .known: drop(path, index)
     case .nothing:
-      if let index, !candidates[index].isGiven { candidates.remove(at: index) }
-      dropSetAside(path)
+      drop(path, index)
+      dropRemoval(path)
     case .delivered(let key):
       known.insert(key)
-      if let index, !candidates[index].isGiven { candidates.remove(at: index) }
-      dropSetAside(path)
+      drop(path, index)
+      dropRemoval(path)
     case .file(let file):
       if let index { update(index, file, now) } else { add(path, file, now) }
     }
   }
 
+  private mutating func drop(_ path: [UInt8], _ index: Int?) {
+    if let index, !candidates[index].isGiven { candidates.remove(at: index) }
+    dropSetAside(path)
+  }
+
   private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.shown.path == path } }
+
+  mutating func dropRemoval(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
 
   private mutating func add(_ path: [UInt8], _ file: WatchedFile, _ now: Int64) {
     if setAside.contains(where: { $0.key == file.key }) { return }
@@ -132,6 +144,7 @@ package struct WatchMachine: Sendable {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
     setAside.removeAll { $0.shown.path.starts(with: prefix) }
+    removals.removeAll { $0.path.starts(with: prefix) }
   }
 
   /// Whether a scan is needed, because there was no room for all candidates and there is now. It is said once.
@@ -146,6 +159,8 @@ package struct WatchMachine: Sendable {
   package enum Action: Equatable, Sendable {
     /// Look at the file and at who writes to it, and call ``saw(_:_:now:)``.
     case look([UInt8])
+    /// The same, also if it is known.
+    case lookAgain([UInt8])
     /// The same, and then give it to the worker if ``give(_:now:)`` says so.
     case offer([UInt8])
     case startWorker
@@ -158,7 +173,11 @@ package struct WatchMachine: Sendable {
   /// What to do now. Each action must be carried out before the next one is asked for.
   package mutating func next(now: Int64) -> Action {
     if let path = revisits.popLast() { return .look(path) }
-    var until = Int64.max
+    if let due = removals.firstIndex(where: { $0.dueAt <= now }) {
+      removals[due].postpone(now)
+      return .lookAgain(removals[due].path)
+    }
+    var until = removals.reduce(Int64.max) { min($0, $1.dueAt) }
     for index in candidates.indices {
       switch candidates[index].phase {
       case .settling, .judging:

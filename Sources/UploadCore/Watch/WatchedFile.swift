@@ -16,6 +16,8 @@ package struct WatchedFile: Equatable, Sendable {
   package var writers: Writers
   /// Whether there is a record of its upload, which was interrupted.
   package var isBegun: Bool
+  /// Whether it is delivered, and only still to be removed.
+  package var isDelivered = false
 
   package init(
     key: UInt64, size: Int64, modifiedSeconds: Int64, writers: Writers = .notAskedFor, isBegun: Bool = false
@@ -40,6 +42,8 @@ package struct WatchedFile: Equatable, Sendable {
 package enum WatchSight: Equatable, Sendable {
   /// Nothing, or nothing that is taken.
   case nothing
+  /// What was there at the last look, which needs nothing.
+  case known
   /// A recording that was delivered to the destination, with its ``WatchedFile/key``.
   case delivered(key: UInt64)
   case file(WatchedFile)

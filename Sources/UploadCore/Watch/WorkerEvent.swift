@@ -31,8 +31,8 @@ package struct WorkerEvent: Equatable, Sendable {
     case failed(Failure)
     /// Removed or moved after its delivery.
     case removed
-    /// Not removed although it was delivered.
-    case kept(String)
+    /// Not removed although it was delivered; `isTemporary` if another attempt may succeed.
+    case kept(String, isTemporary: Bool)
     /// Of no interest here.
     case other
   }
@@ -74,7 +74,7 @@ package struct WorkerEvent: Equatable, Sendable {
           value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
           status: value["answer"]?["status"]?.integer))
     case "removed": self.kind = .removed
-    case "kept": self.kind = .kept(message)
+    case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
     default: self.kind = .other
     }
   }

@@ -93,6 +93,8 @@ final class UploadJob: Machine {
       durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
       upload: record?.record.id)
     state = .delivered(delivery)
+    let removes = request.afterDelivery.action != .keep
+    if removes, let record { record.directory.beginRemoval(record.record.id) }
     var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
@@ -100,8 +102,7 @@ final class UploadJob: Machine {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
-    if request.afterDelivery.action == .keep { return nil }
-    return beginRemoval(delivery, file, isRecorded: isRecorded, now)
+    return removes ? beginRemoval(delivery, file, isRecorded: isRecorded, now) : nil
   }
 
   // MARK: After the delivery
@@ -150,6 +151,7 @@ final class UploadJob: Machine {
     var delivery = delivery
     delivery.aftermath = .kept(reason)
     state = .delivered(delivery)
+    if !reason.isTemporary, let record { record.directory.endRemoval(record.record.id) }
     return nil
   }
 

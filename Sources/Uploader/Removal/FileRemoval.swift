@@ -30,6 +30,11 @@ struct FileRemoval {
     if case .move(let target) = after.action { try check(target) }
   }
 
+  /// Whether anybody uses the file now, so that the server need not be asked.
+  func checkUnused() throws(KeptReason) {
+    if try beginLease() { shim_end_lease(file.descriptor) }
+  }
+
   /// Removes or moves the file, and what describes it (`FILE.upload`).
   /// - Returns: where it is now; nil if it is gone.
   func run() throws(KeptReason) -> LocalPath? {
@@ -48,6 +53,7 @@ struct FileRemoval {
       try checkHidden(hasLease: hasLease)
       let moved = try finish(hidden)
       journal.end()
+      directory.endRemoval(entry.id)
       return moved
     } catch {
       switch HiddenRecording.restore(entry) {

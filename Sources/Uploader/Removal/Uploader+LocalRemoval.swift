@@ -23,6 +23,7 @@ extension Uploader {
     } catch { throw .unreadable(error.message) }
     let removal = FileRemoval(file, record, after, in: directory)
     try removal.check()
+    try removal.checkUnused()
     guard isForGigHive || after.trustsServer else { throw .serverCannotTell }
     let stored = isForGigHive ? StoredRecording(record) : nil
     if isForGigHive, stored == nil { throw .incompleteRecord }

@@ -4,7 +4,8 @@ import UploadCore
 /// The directory with one record per upload: `ID.record`, and `ID.delivered` once it is delivered. A record is written in full
 /// under another name, synced and renamed, so that a power cut leaves either the previous or the new one; on FAT, it is written
 /// twice instead (`StateDirectory+Copies.swift`). `ID.lock` is locked by
-/// the process that is working on the upload, and `ID.room` reserves space for the last write. `index` maps files to records,
+/// the process that is working on the upload, `ID.room` reserves space for the last write, and `ID.remove` says that the file is to be
+/// removed (`StateDirectory+DueRemovals.swift`). `index` maps files to records,
 /// so that not all records must be read.
 package final class StateDirectory {
   let path: LocalPath
@@ -244,6 +245,7 @@ package final class StateDirectory {
       if result == 0 { names.append(name) }
     }
     releaseSpace(id)
+    endRemoval(id)
     removeLock(id)
     _ = shim_sync_directory(self.path.cString ?? [0])
     noteRemoval(of: names)

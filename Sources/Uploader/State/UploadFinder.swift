@@ -5,6 +5,8 @@ import UploadCore
 package final class UploadFinder {
   package enum Finding: Equatable {
     case delivered
+    /// Delivered, and its file is still to be removed.
+    case removalDue
     /// Interrupted, or in progress.
     case begun
     case unknown
@@ -22,7 +24,10 @@ package final class UploadFinder {
   ///   - hasStableInodes: whether its file system has stable inode numbers. Otherwise a delivery cannot be recognized without reading
   ///     the file.
   package func find(_ request: UploadRequest, _ status: shim_file_status, hasStableInodes: Bool) -> Finding {
-    if hasStableInodes, directory.untouchedDelivery(of: request, status) != nil { return .delivered }
+    if hasStableInodes, let previous = directory.untouchedDelivery(of: request, status) {
+      let removes = request.afterDelivery.action != .keep
+      return removes && directory.isRemovalDue(previous.upload) ? .removalDue : .delivered
+    }
     return directory.hasBegun(request, status) ? .begun : .unknown
   }
 }

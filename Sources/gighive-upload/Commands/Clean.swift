@@ -37,7 +37,10 @@ enum Clean {
     if freeBefore >= wanted { return ExitCode.delivered }
     common.recoverRemovals(report)
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    let remover = Remover(options, records, report, cancellation)
+    let after = AfterDelivery(
+      .delete, trustsServer: options.contains { $0.option == .trustServer },
+      trustsSettle: options.contains { $0.option == .trustSettle })
+    let remover = Remover(after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { place.contains($0) }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
     func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
@@ -109,94 +112,5 @@ private final class CleanedDirectory {
     var buffer = [CChar](repeating: 0, count: 4096)
     guard let name = path.cString, shim_real_path(name, &buffer, buffer.count) == 0 else { return nil }
     return LocalPath(cString: buffer)
-  }
-}
-
-/// Removes files of delivered recordings, one after the other.
-private final class Remover {
-  /// A server, with the options for it.
-  private struct Server: Equatable {
-    let origin: String
-    let options: [GivenOption]
-
-    static func == (one: Server, other: Server) -> Bool {
-      one.origin == other.origin
-        && one.options.elementsEqual(other.options) { $0.option == $1.option && $0.argument == $1.argument }
-    }
-  }
-
-  let isDryRun: Bool
-  private(set) var count = 0
-  private(set) var removedBytes: Int64 = 0
-  private let after: AfterDelivery
-  private let options: [GivenOption]
-  private let records: Records
-  private let report: Report
-  private let cancellation: Cancellation
-  private var last: (server: Server, uploader: Uploader)?
-  /// Servers that did not answer are not asked about each recording.
-  private var silent: [Server] = []
-
-  init(_ options: [GivenOption], _ records: Records, _ report: Report, _ cancellation: Cancellation) {
-    self.options = options
-    self.records = records
-    self.report = report
-    self.cancellation = cancellation
-    isDryRun = options.contains { $0.option == .dryRun }
-    after = AfterDelivery(
-      .delete, trustsServer: options.contains { $0.option == .trustServer },
-      trustsSettle: options.contains { $0.option == .trustSettle })
-  }
-
-  /// Removes the file, or reports why it is kept.
-  func remove(_ known: UploadRecord) throws(StateError) {
-    // Another process is working on it.
-    guard let lock = try records.directory.lock(known.id) else { return }
-    defer { withExtendedLifetime(lock) {} }
-    defer { records.directory.removeLock(known.id) }
-    // Read again under the lock: another process may have changed it.
-    guard let record = try records.directory.current(known.id), record.phase == .delivered, !record.isBeingDeleted,
-      let endpoint = try? TargetURI(record.endpoint)
-    else { return }
-    let file = LocalPath(bytes: record.path)
-    let server: Server
-    let uploader: Uploader
-    do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
-      report.kept(file, error.message, upload: record.id)
-      return
-    }
-    if silent.contains(server) { return }
-    do throws(KeptReason) {
-      _ = try uploader.removeFile(
-        of: record, after, isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun,
-        in: records.directory, cancellation: cancellation)
-    } catch {
-      if case .unanswered = error { silent.append(server) }
-      report.kept(file, error.explanation, upload: record.id)
-      return
-    }
-    count += 1
-    removedBytes += record.identity.size
-    if isDryRun {
-      report.wouldRemove(record)
-    } else {
-      report.removed(file, to: nil, upload: record.id, assetID: record.assetID)
-    }
-  }
-
-  /// The server of a recording, with the options that its upload was started with, and who asks it.
-  private func server(
-    for record: UploadRecord, _ endpoint: TargetURI
-  ) throws(UsageError) -> (Server, Uploader) {
-    var common = CommonArguments()
-    var own: [GivenOption] = []
-    for given in StoredOptions.options(in: record.note, with: options) where try common.apply(given) {
-      own.append(given)
-    }
-    let server = Server(origin: endpoint.origin, options: own)
-    if let last, last.server == server { return last }
-    let uploader = Uploader(try common.configuration(for: endpoint, report))
-    last = (server, uploader)
-    return (server, uploader)
   }
 }

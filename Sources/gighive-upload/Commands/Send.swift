@@ -45,12 +45,15 @@ enum Send {
     } else {
       var observer = outcomes.observer(configuration, index: { batch.index(of: $0) }, isNamed: false)
       let onEnd = observer.onEnd
+      let removals = DueRemovals(arguments, report)
       observer.onEnd = {
         onEnd($0, $1)
+        if case .failure(.delivered(let previous)) = $1 { removals?.noteSkipped(previous.upload) }
         batch.end($0)
       }
       Uploader(configuration, jobs: arguments.usefulJobs).upload(
         next: { batch.next() }, mayHaveNext: { batch.mayHaveNext }, cancellation: cancellation, observer: observer)
+      removals?.run(cancellation)
     }
     batch.endEarly()
     return outcomes.exitCode

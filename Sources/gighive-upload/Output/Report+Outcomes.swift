@@ -17,7 +17,7 @@ extension Report {
     case nil: break
     case .removed(let target):
       removed(file, to: target, upload: delivery.upload, assetID: delivery.receipt.assetID)
-    case .kept(let reason): kept(file, reason.explanation, upload: delivery.upload)
+    case .kept(let reason): kept(file, reason, upload: delivery.upload)
     }
   }
 

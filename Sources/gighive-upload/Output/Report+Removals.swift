@@ -17,11 +17,16 @@ extension Report {
   }
 
   /// Reports a file that was delivered, and not removed although it was to be.
-  func kept(_ file: LocalPath, _ reason: String, upload: String?) {
+  func kept(_ file: LocalPath, _ reason: KeptReason, upload: String?) {
+    kept(file, reason.explanation, isTemporary: reason.isTemporary, upload: upload)
+  }
+
+  func kept(_ file: LocalPath, _ reason: String, isTemporary: Bool, upload: String?) {
     let message = PrintableText.line(file.lastComponent) + " was kept: " + reason
     if isJSON {
       var line = event("kept", upload: upload, file: file.absolute ?? file)
       line.add("message", message)
+      line.add("temporary", isTemporary)
       Console.out(line.finished())
     }
     if !isJSON || !isQuiet { warn(message) }

@@ -188,12 +188,12 @@ final class WatchGroup {
 
   func drain() { machine.drain() }
 
-  private func see(_ path: [UInt8], asksForWriters: Bool, _ now: Int64) {
+  /// - Parameter passesKnown: whether a known file needs no look.
+  private func see(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
     let sight = look.look(
       path, asksForWriters: asksForWriters, firstStart: directory(of: path)?.firstStart,
-      isKnown: { machine.isKnown($0) })
-    // A known file is no candidate, unless it became known just now.
-    machine.saw(path, sight ?? .nothing, now: now)
+      isKnown: { passesKnown && machine.isKnown($0) })
+    machine.saw(path, sight, now: now)
     hasChanged = true
     if look.takeBlindness(), !hasSaidBlind {
       hasSaidBlind = true
@@ -284,6 +284,7 @@ final class WatchGroup {
     for _ in 0..<Limits.watchScanStep {
       switch machine.next(now: now) {
       case .look(let path): see(path, asksForWriters: true, now)
+      case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         see(path, asksForWriters: true, now)
         if machine.give(path, now: now) { worker?.give(path) }

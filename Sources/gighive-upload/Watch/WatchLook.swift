@@ -23,10 +23,9 @@ final class WatchLook {
   /// - Parameters:
   ///   - firstStart: files that have not changed since this time are left alone, in seconds since 1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
-  /// - Returns: nil if the file is known.
   func look(
     _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
-  ) -> WatchSight? {
+  ) -> WatchSight {
     let file = LocalPath(bytes: path)
     var status = shim_file_status()
     guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
@@ -34,13 +33,14 @@ final class WatchLook {
       status.size >= max(1, arguments.sending.minimumSize ?? 1), !WatchLook.isOld(status, firstStart)
     else { return .nothing }
     let key = WatchFileKey.of(path, status)
-    if isKnown(key) { return nil }
+    if isKnown(key) { return .known }
     var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
     let type = fileSystemType(cString, status.device)
     // What is wrong with its description is the worker's to say.
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
       switch finder.find(request, status, hasStableInodes: FileSystem.hasStableInodes(type: type)) {
       case .delivered: return .delivered(key: key)
+      case .removalDue: found.isDelivered = true
       case .begun: found.isBegun = true
       case .unknown: break
       }

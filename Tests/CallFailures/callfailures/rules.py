@@ -36,7 +36,7 @@ TLS_FILES = {
     "SSL_CTX_check_private_key",
 }
 ON_DIRECTORIES = {"flock", "futimens", "mkdir", "opendir", "readdir", "rename", "stat", "unlink", "utimensat"}
-STATE_FILES = re.compile(r"(\.(record|delivered|new|room|lock|damaged)|/index|/state|/state/gighive)$")
+STATE_FILES = re.compile(r"(\.(record|delivered|new|room|remove|lock|damaged)|/index|/state|/state/gighive)$")
 MAY_BE_STORED = "the server may already have stored this recording"
 EMPTY_WORDS = re.compile(r"no reason given|Optional\(|\bnil\b|\(null\)|Unknown error|Success", re.IGNORECASE)
 

@@ -118,7 +118,7 @@ struct SimulatedStation {
       mostCandidates = max(mostCandidates, machine.candidates.count)
       if machine.takeRescan() { scan() }
       switch action {
-      case .look(let path): see(path, asksForWriters: true)
+      case .look(let path), .lookAgain(let path): see(path, asksForWriters: true)
       case .offer(let path):
         see(path, asksForWriters: true)
         if machine.give(path, now: now) {

@@ -92,6 +92,72 @@ struct WatchMachineTests {
     #expect(count == 2 + Limits.waitingUploadCount)
   }
 
+  // MARK: Removals
+
+  private func deliverAndKeep(_ machine: inout WatchMachine, isTemporary: Bool) {
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
+    for now: Int64 in [0, 1000] { machine.saw([1], .file(file), now: now) }
+    machine.workerStarted()
+    #expect(machine.next(now: 1000) == .offer([1]))
+    let isGiven = machine.give([1], now: 1000)
+    #expect(isGiven)
+    machine.note(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
+    machine.note(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
+    #expect(machine.next(now: 1000) == .look([1]))
+    #expect(machine.isKnown(5))
+    machine.saw([1], .known, now: 1000)
+    #expect(machine.next(now: 1000) == .closeInput)
+    machine.inputClosed()
+    machine.workerEnded(.exited(0), now: 1000, unixSeconds: 0)
+  }
+
+  @Test func aRemovalThatWasPostponedIsTriedAgainAndSaidOnce() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    deliverAndKeep(&machine, isTemporary: true)
+    #expect(machine.takeNotices().map(\.kind) == [.delivered, .warning])
+    let due = 1000 + Limits.watchRemovalMilliseconds
+    #expect(machine.next(now: 1000) == .wait(until: due))
+    #expect(machine.next(now: due) == .lookAgain([1]))
+    var file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
+    file.isDelivered = true
+    for now in [due, due + 1000] { machine.saw([1], .file(file), now: now) }
+    #expect(machine.next(now: due + 1000) == .startWorker)
+    // It is delivered, so nothing waits.
+    #expect(machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).waitingCount == 0)
+    machine.workerStarted()
+    let isGiven = machine.give([1], now: due + 1000)
+    #expect(isGiven)
+    machine.note(WorkerEvent(.skipped, path: [1]), now: due + 1000, unixSeconds: 0)
+    machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
+    #expect(machine.takeNotices().isEmpty)
+    #expect(machine.next(now: due + 1000) == .look([1]))
+    machine.inputClosed()
+    machine.workerEnded(.exited(0), now: due + 1000, unixSeconds: 0)
+    // Each time later.
+    let next = due + 2 * Limits.watchRemovalMilliseconds
+    #expect(machine.next(now: due + 1000) == .wait(until: next))
+    #expect(machine.next(now: next) == .lookAgain([1]))
+    machine.saw([1], .nothing, now: next)
+    #expect(machine.next(now: next) == .wait(until: .max))
+  }
+
+  @Test func whatIsKeptForGoodIsNotLookedAtAgain() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    deliverAndKeep(&machine, isTemporary: false)
+    #expect(machine.next(now: 1000) == .wait(until: .max))
+  }
+
+  @Test func removalsAreBoundedAndEndWithTheirDirectory() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    for number in 0...Limits.watchedRemovals {
+      let path = Array("/d/\(number)".utf8)
+      machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: path), now: 0, unixSeconds: 0)
+    }
+    #expect(machine.removals.count == Limits.watchedRemovals && machine.toldKept.count < Limits.watchedRemovals)
+    machine.forget(under: Array("/d".utf8))
+    #expect(machine.removals.isEmpty)
+  }
+
   // MARK: Failures
 
   private func station(_ failure: WorkerEvent.Failure, of names: [String]) -> SimulatedStation {

@@ -82,7 +82,8 @@ struct WorkerEventTests {
         .failed(.init("m", exitCode: 6, .destination, status: 401))
       ),
       (#"{"event":"failed",\#(file),"exit_code":2,"message":"m"}"#, .failed(.init("m", exitCode: 2))),
-      (#"{"event":"removed",\#(file)}"#, .removed), (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m")),
+      (#"{"event":"removed",\#(file)}"#, .removed), (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m", isTemporary: false)),
+      (#"{"event":"kept",\#(file),"message":"m","temporary":true}"#, .kept("m", isTemporary: true)),
       (#"{"event":"later",\#(file)}"#, .other),
     ]
     for (text, kind) in cases {

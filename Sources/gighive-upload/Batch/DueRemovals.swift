@@ -1,0 +1,37 @@
+import Uploader
+
+/// Recordings that an earlier run has delivered and could not remove at that moment, and that this run has met again.
+final class DueRemovals {
+  private let arguments: SendArguments
+  private let records: Records
+  private let report: Report
+  private var uploads: [String] = []
+
+  /// - Returns: nil if nothing is to be removed.
+  init?(_ arguments: SendArguments, _ report: Report) {
+    guard arguments.template.afterDelivery.action != .keep, !arguments.isDryRun,
+      let records = Records(arguments.common, report)
+    else { return nil }
+    self.arguments = arguments
+    self.records = records
+    self.report = report
+  }
+
+  /// A file was passed over, because this upload has delivered it.
+  func noteSkipped(_ upload: String) {
+    if uploads.count < Limits.dueRemovalCount, records.directory.isRemovalDue(upload) { uploads.append(upload) }
+  }
+
+  /// Makes up for the removals. This is done when nothing is uploaded, because it can mean to read whole files.
+  func run(_ cancellation: Cancellation) {
+    let remover = Remover(
+      arguments.template.afterDelivery, arguments.options, records, report, cancellation)
+    for upload in uploads where !cancellation.isCancelled {
+      do throws(StateError) {
+        guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else { continue }
+        if !reason.isTemporary { records.directory.endRemoval(upload) }
+      } catch { report.warn(UploadError.state(error).explanation) }
+    }
+    uploads = []
+  }
+}

@@ -1,0 +1,95 @@
+import CShims
+import Uploader
+
+/// Removes files of delivered recordings, one after the other.
+final class Remover {
+  /// A server, with the options for it.
+  private struct Server: Equatable {
+    let origin: String
+    let options: [GivenOption]
+
+    static func == (one: Server, other: Server) -> Bool {
+      one.origin == other.origin
+        && one.options.elementsEqual(other.options) { $0.option == $1.option && $0.argument == $1.argument }
+    }
+  }
+
+  let isDryRun: Bool
+  private(set) var count = 0
+  private(set) var removedBytes: Int64 = 0
+  private let after: AfterDelivery
+  private let options: [GivenOption]
+  private let records: Records
+  private let report: Report
+  private let cancellation: Cancellation
+  private var last: (server: Server, uploader: Uploader)?
+  /// Servers that did not answer are not asked about each recording.
+  private var silent: [Server] = []
+
+  init(
+    _ after: AfterDelivery, _ options: [GivenOption], _ records: Records, _ report: Report, _ cancellation: Cancellation
+  ) {
+    self.after = after
+    self.options = options
+    self.records = records
+    self.report = report
+    self.cancellation = cancellation
+    isDryRun = options.contains { $0.option == .dryRun }
+  }
+
+  /// Removes the file, or reports why it is kept.
+  /// - Returns: why it is kept; nil if it is removed, or there is nothing to remove.
+  @discardableResult
+  func remove(_ known: UploadRecord) throws(StateError) -> KeptReason? {
+    // Another process is working on it.
+    guard let lock = try records.directory.lock(known.id) else { return nil }
+    defer { withExtendedLifetime(lock) {} }
+    defer { records.directory.removeLock(known.id) }
+    // Read again under the lock: another process may have changed it.
+    guard let record = try records.directory.current(known.id), record.phase == .delivered, !record.isBeingDeleted,
+      let endpoint = try? TargetURI(record.endpoint)
+    else { return nil }
+    let file = LocalPath(bytes: record.path)
+    let server: Server
+    let uploader: Uploader
+    do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
+      report.kept(file, error.message, isTemporary: true, upload: record.id)
+      return nil
+    }
+    if silent.contains(server) { return nil }
+    let target: LocalPath?
+    do throws(KeptReason) {
+      target = try uploader.removeFile(
+        of: record, after, isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun,
+        in: records.directory, cancellation: cancellation)
+    } catch {
+      if case .unanswered = error { silent.append(server) }
+      report.kept(file, error, upload: record.id)
+      return error
+    }
+    count += 1
+    removedBytes += record.identity.size
+    if isDryRun {
+      report.wouldRemove(record)
+    } else {
+      report.removed(file, to: target, upload: record.id, assetID: record.assetID)
+    }
+    return nil
+  }
+
+  /// The server of a recording, with the options that its upload was started with, and who asks it.
+  private func server(
+    for record: UploadRecord, _ endpoint: TargetURI
+  ) throws(UsageError) -> (Server, Uploader) {
+    var common = CommonArguments()
+    var own: [GivenOption] = []
+    for given in StoredOptions.options(in: record.note, with: options) where try common.apply(given) {
+      own.append(given)
+    }
+    let server = Server(origin: endpoint.origin, options: own)
+    if let last, last.server == server { return last }
+    let uploader = Uploader(try common.configuration(for: endpoint, report))
+    last = (server, uploader)
+    return (server, uploader)
+  }
+}
