@@ -32,11 +32,12 @@ extension WatchMachine {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
-    case .skipped:
+    case .skipped(let isRemovalDue):
       health.noteInconclusive(now: now)
       known.insert(candidates[index].file.key)
       revisits.append(path)
-      if candidates.remove(at: index).file.isDelivered { awaitRemoval(path, now) }
+      candidates.remove(at: index)
+      if isRemovalDue { awaitRemoval(path, now) }
     case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
     case .removed, .kept, .other: break
     }

@@ -13,7 +13,7 @@ extension WatchMachine {
     for candidate in candidates {
       if candidate.phase == .given(hasStarted: true) {
         group.uploads.append(candidate.upload)
-      } else if !candidate.file.isDelivered {
+      } else {
         group.waitingCount += 1
         group.waitingBytes += candidate.file.size
       }

@@ -68,15 +68,17 @@ package struct WatchMachine: Sendable {
 
   // MARK: Files
 
-  /// Whether the file needs no look at its records, because nothing has changed since the last one.
-  package func isKnown(_ key: UInt64) -> Bool { known.contains(key) }
+  /// Whether the file needs no look at its records, because nothing has changed since the last one. A candidate does: it may be delivered,
+  /// and still to be removed.
+  package func isKnown(_ key: UInt64, at path: [UInt8]) -> Bool {
+    known.contains(key) && !candidates.contains { $0.path == path }
+  }
 
   /// What a look at a path found: after an event, in a scan, or for an action.
   package mutating func saw(_ path: [UInt8], _ sight: WatchSight, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
     switch sight {
-    // A known file is no candidate, unless it became known just now.
-    case .known: drop(path, index)
+    case .known: dropSetAside(path)
     case .nothing:
       drop(path, index)
       dropRemoval(path)

@@ -16,8 +16,6 @@ package struct WatchedFile: Equatable, Sendable {
   package var writers: Writers
   /// Whether there is a record of its upload, which was interrupted.
   package var isBegun: Bool
-  /// Whether it is delivered, and only still to be removed.
-  package var isDelivered = false
 
   package init(
     key: UInt64, size: Int64, modifiedSeconds: Int64, writers: Writers = .notAskedFor, isBegun: Bool = false

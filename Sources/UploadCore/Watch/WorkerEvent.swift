@@ -27,7 +27,8 @@ package struct WorkerEvent: Equatable, Sendable {
     case progress(bytes: Int64, total: Int64)
     /// `size` is nil if another process has delivered it in the meantime.
     case delivered(assetID: Int64?, size: Int64?)
-    case skipped
+    /// Delivered before; `isRemovalDue` if its file is still to be removed.
+    case skipped(isRemovalDue: Bool)
     case failed(Failure)
     /// Removed or moved after its delivery.
     case removed
@@ -66,7 +67,7 @@ package struct WorkerEvent: Equatable, Sendable {
       self.kind = .progress(bytes: value["bytes"]?.integer ?? 0, total: value["total"]?.integer ?? 0)
     case "delivered":
       self.kind = .delivered(assetID: value["asset_id"]?.integer, size: value["total"]?.integer)
-    case "skipped": self.kind = .skipped
+    case "skipped": self.kind = .skipped(isRemovalDue: value["removal_due"] == .bool(true))
     case "failed":
       self.kind = .failed(
         Failure(

@@ -4,9 +4,8 @@ import UploadCore
 /// Says what the records know about files, for a caller that sends nothing itself.
 package final class UploadFinder {
   package enum Finding: Equatable {
+    /// Delivered, and nothing is left to do.
     case delivered
-    /// Delivered, and its file is still to be removed.
-    case removalDue
     /// Interrupted, or in progress.
     case begun
     case unknown
@@ -26,7 +25,7 @@ package final class UploadFinder {
   package func find(_ request: UploadRequest, _ status: shim_file_status, hasStableInodes: Bool) -> Finding {
     if hasStableInodes, let previous = directory.untouchedDelivery(of: request, status) {
       let removes = request.afterDelivery.action != .keep
-      return removes && directory.isRemovalDue(previous.upload) ? .removalDue : .delivered
+      return removes && directory.isRemovalDue(previous.upload) ? .unknown : .delivered
     }
     return directory.hasBegun(request, status) ? .begun : .unknown
   }

@@ -18,8 +18,11 @@ final class DueRemovals {
   }
 
   /// A file was passed over, because this upload has delivered it.
-  func noteSkipped(_ upload: String) {
-    if uploads.count < Limits.dueRemovalCount, records.directory.isRemovalDue(upload) { uploads.append(upload) }
+  /// - Returns: whether its removal is due.
+  func note(_ upload: String) -> Bool {
+    guard records.directory.isRemovalDue(upload) else { return false }
+    if uploads.count < Limits.dueRemovalCount { uploads.append(upload) }
+    return true
   }
 
   /// Makes up for the removals. This is done when nothing is uploaded, because it can mean to read whole files.
@@ -28,7 +31,9 @@ final class DueRemovals {
       arguments.template.afterDelivery, arguments.options, records, report, cancellation)
     for upload in uploads where !cancellation.isCancelled {
       do throws(StateError) {
-        guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else { continue }
+        guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else {
+          continue
+        }
         if !reason.isTemporary { records.directory.endRemoval(upload) }
       } catch { report.warn(UploadError.state(error).explanation) }
     }

@@ -21,8 +21,10 @@ final class Outcomes {
   ///   - index: the report's index of each of them.
   ///   - isNamed: whether they are uploads with an ID, as for `resume`.
   ///   - passedOver: counts uploads that another process has begun to work on; nil if they are errors.
+  ///   - removals: notes files whose removal is due; nil if none are to be removed.
   func observer(
-    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, passedOver: PassedOver? = nil
+    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, passedOver: PassedOver? = nil,
+    removals: DueRemovals? = nil
   ) -> UploadObserver {
     let report = report
     var observer = UploadObserver()
@@ -36,7 +38,9 @@ final class Outcomes {
       let index = index(request)
       switch result {
       case .success(let delivery): report.delivered(index, delivery)
-      case .failure(.delivered(let previous)): report.skipped(index, previous, isNamed: isNamed)
+      case .failure(.delivered(let previous)):
+        let isRemovalDue = removals?.note(previous.upload) ?? false
+        report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where passedOver.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.
         report.passedOver(index, upload: id)

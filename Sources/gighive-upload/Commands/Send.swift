@@ -43,12 +43,12 @@ enum Send {
     if arguments.isDryRun {
       DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)
     } else {
-      var observer = outcomes.observer(configuration, index: { batch.index(of: $0) }, isNamed: false)
-      let onEnd = observer.onEnd
       let removals = DueRemovals(arguments, report)
+      var observer = outcomes.observer(
+        configuration, index: { batch.index(of: $0) }, isNamed: false, removals: removals)
+      let onEnd = observer.onEnd
       observer.onEnd = {
         onEnd($0, $1)
-        if case .failure(.delivered(let previous)) = $1 { removals?.noteSkipped(previous.upload) }
         batch.end($0)
       }
       Uploader(configuration, jobs: arguments.usefulJobs).upload(

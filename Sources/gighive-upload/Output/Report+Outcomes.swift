@@ -61,8 +61,10 @@ extension Report {
   }
 
   /// Reports a file that has been delivered to the same destination before. Nothing was sent.
-  /// - Parameter isNamed: whether the upload was named by its ID, as for `resume`.
-  func skipped(_ index: Int, _ previous: PreviousDelivery, isNamed: Bool) {
+  /// - Parameters:
+  ///   - isNamed: whether the upload was named by its ID, as for `resume`.
+  ///   - isRemovalDue: whether its file is still to be removed, which follows at the end.
+  func skipped(_ index: Int, _ previous: PreviousDelivery, isNamed: Bool, isRemovalDue: Bool = false) {
     defer { end(index, isDelivered: true) }
     recorded(index, upload: previous.upload)
     skippedCount += 1
@@ -71,6 +73,7 @@ extension Report {
       var line = event("skipped", index)
       if let assetID = previous.assetID { line.add("asset_id", assetID) }
       if let deliveredAt = previous.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
+      if isRemovalDue { line.add("removal_due", true) }
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else if isNamed || isVerbose || promises || !entry(index).isFound {

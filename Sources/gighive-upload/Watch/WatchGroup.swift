@@ -192,7 +192,7 @@ final class WatchGroup {
   private func see(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
     let sight = look.look(
       path, asksForWriters: asksForWriters, firstStart: directory(of: path)?.firstStart,
-      isKnown: { passesKnown && machine.isKnown($0) })
+      isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.saw(path, sight, now: now)
     hasChanged = true
     if look.takeBlindness(), !hasSaidBlind {

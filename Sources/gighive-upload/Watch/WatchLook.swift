@@ -40,7 +40,6 @@ final class WatchLook {
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
       switch finder.find(request, status, hasStableInodes: FileSystem.hasStableInodes(type: type)) {
       case .delivered: return .delivered(key: key)
-      case .removalDue: found.isDelivered = true
       case .begun: found.isBegun = true
       case .unknown: break
       }

@@ -29,6 +29,11 @@ struct SimulatedStation {
   /// What the server says about a path.
   var refuses: ([UInt8]) -> WorkerEvent.Failure? = { _ in nil }
   var uploadMilliseconds: Int64 = 20_000
+  /// Whether what is delivered is then removed, and how often that is not possible at once, in percent.
+  var removes = false
+  var postponesRemovals: Int64 = 0
+  /// The keys of files that are still to be removed.
+  private(set) var removalsDue: Set<UInt64> = []
   var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
   var machine: WatchMachine
   var notices: [WatchNotice] = []
@@ -36,6 +41,7 @@ struct SimulatedStation {
   private(set) var workerCount = 0
   private var jobs: [Job] = []
   private var isInputOpen = false
+  private var isWorkerLost = false
   private var random = SplitMix64(state: 7)
   static let start: Int64 = 1_800_000_000
 
@@ -64,10 +70,12 @@ struct SimulatedStation {
     see(Array(path.utf8))
   }
 
-  mutating func see(_ path: [UInt8], asksForWriters: Bool = false) {
+  mutating func see(_ path: [UInt8], asksForWriters: Bool = false, passesKnown: Bool = true) {
     guard let file = files[path] else { return machine.saw(path, .nothing, now: now) }
-    if machine.isKnown(file.key) { return machine.saw(path, .nothing, now: now) }
-    if records.contains(file.key) { return machine.saw(path, .delivered(key: file.key), now: now) }
+    if passesKnown, machine.isKnown(file.key, at: path) { return machine.saw(path, .known, now: now) }
+    if records.contains(file.key), !removalsDue.contains(file.key) {
+      return machine.saw(path, .delivered(key: file.key), now: now)
+    }
     let isWritten = file.writtenUntil > now
     machine.saw(
       path,
@@ -89,6 +97,7 @@ struct SimulatedStation {
 
   /// The worker ends in the middle of whatever it does.
   mutating func killWorker() {
+    isWorkerLost = false
     guard machine.worker != .none else { return }
     jobs = []
     isInputOpen = false
@@ -118,7 +127,8 @@ struct SimulatedStation {
       mostCandidates = max(mostCandidates, machine.candidates.count)
       if machine.takeRescan() { scan() }
       switch action {
-      case .look(let path), .lookAgain(let path): see(path, asksForWriters: true)
+      case .look(let path): see(path, asksForWriters: true)
+      case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false)
       case .offer(let path):
         see(path, asksForWriters: true)
         if machine.give(path, now: now) {
@@ -142,6 +152,7 @@ struct SimulatedStation {
   private mutating func stepWorker() {
     for job in jobs where job.endsAt.map({ $0 <= now }) ?? false { end(job) }
     jobs.removeAll { $0.endsAt.map { $0 <= now } ?? false }
+    if isWorkerLost { return killWorker() }
     var running = jobs.filter { $0.endsAt != nil }.count
     for index in jobs.indices where jobs[index].endsAt == nil && running < settings.jobs {
       // A worker without a network tries for a minute.
@@ -155,7 +166,10 @@ struct SimulatedStation {
   }
 
   private mutating func end(_ job: Job) {
-    if records.contains(job.key) { return tell(.skipped, job.path) }
+    if records.contains(job.key) {
+      tell(.skipped(isRemovalDue: removalsDue.contains(job.key)), job.path)
+      return remove(job)
+    }
     if !isNetworkUp { return tell(.failed(WorkerEvent.Failure("no network.", exitCode: 4, .network)), job.path) }
     guard files[job.path]?.key == job.key else {
       return tell(.failed(WorkerEvent.Failure("changed.", exitCode: 3, .file)), job.path)
@@ -164,7 +178,22 @@ struct SimulatedStation {
     precondition(files[job.path]!.writtenUntil <= now, "half-written")
     deliveries[job.key, default: 0] += 1
     records.insert(job.key)
+    if removes { removalsDue.insert(job.key) }
+    // The worker can be killed before it says so.
+    if removes, draw(100) < postponesRemovals / 2 {
+      isWorkerLost = true
+      return
+    }
     tell(.delivered(assetID: 1, size: files[job.path]?.size), job.path)
+    remove(job)
+  }
+
+  private mutating func remove(_ job: Job) {
+    guard removalsDue.contains(job.key), files[job.path]?.key == job.key else { return }
+    if draw(100) < postponesRemovals { return tell(.kept("not now.", isTemporary: true), job.path) }
+    removalsDue.remove(job.key)
+    files[job.path] = nil
+    tell(.removed, job.path)
   }
 
   private mutating func tell(_ kind: WorkerEvent.Kind, _ path: [UInt8]) {

@@ -104,7 +104,7 @@ struct WatchMachineTests {
     machine.note(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
     machine.note(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
     #expect(machine.next(now: 1000) == .look([1]))
-    #expect(machine.isKnown(5))
+    #expect(machine.isKnown(5, at: [1]))
     machine.saw([1], .known, now: 1000)
     #expect(machine.next(now: 1000) == .closeInput)
     machine.inputClosed()
@@ -118,16 +118,13 @@ struct WatchMachineTests {
     let due = 1000 + Limits.watchRemovalMilliseconds
     #expect(machine.next(now: 1000) == .wait(until: due))
     #expect(machine.next(now: due) == .lookAgain([1]))
-    var file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
-    file.isDelivered = true
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
     for now in [due, due + 1000] { machine.saw([1], .file(file), now: now) }
     #expect(machine.next(now: due + 1000) == .startWorker)
-    // It is delivered, so nothing waits.
-    #expect(machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).waitingCount == 0)
     machine.workerStarted()
     let isGiven = machine.give([1], now: due + 1000)
     #expect(isGiven)
-    machine.note(WorkerEvent(.skipped, path: [1]), now: due + 1000, unixSeconds: 0)
+    machine.note(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
     machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
     #expect(machine.takeNotices().isEmpty)
     #expect(machine.next(now: due + 1000) == .look([1]))
@@ -139,6 +136,22 @@ struct WatchMachineTests {
     #expect(machine.next(now: next) == .lookAgain([1]))
     machine.saw([1], .nothing, now: next)
     #expect(machine.next(now: next) == .wait(until: .max))
+  }
+
+  @Test func inTheEndEverythingIsRemoved() {
+    var station = SimulatedStation()
+    station.removes = true
+    station.postponesRemovals = 50
+    for number in 0..<200 {
+      station.write("/\(number).wav")
+      station.run(until: station.now + station.draw(2 * minute))
+      if number % 20 == 7 { station.killWorker() }
+      if number % 50 == 9 { station.reboot() }
+    }
+    station.run(until: station.now + 600 * minute)
+    #expect(station.files.isEmpty && station.removalsDue.isEmpty)
+    #expect(station.deliveries.count == 200 && station.deliveries.values.allSatisfy { $0 == 1 })
+    #expect(station.machine.removals.isEmpty)
   }
 
   @Test func whatIsKeptForGoodIsNotLookedAtAgain() {

@@ -76,13 +76,16 @@ struct WorkerEventTests {
       (#"{"event":"progress",\#(file),"bytes":5,"total":9,"seconds":1.0}"#, .progress(bytes: 5, total: 9)),
       (#"{"event":"delivered",\#(file),"asset_id":17,"total":9}"#, .delivered(assetID: 17, size: 9)),
       (#"{"event":"delivered",\#(file)}"#, .delivered(assetID: nil, size: nil)),
-      (#"{"event":"skipped",\#(file)}"#, .skipped), (#"{"event":"retry",\#(file)}"#, .other),
+      (#"{"event":"skipped",\#(file)}"#, .skipped(isRemovalDue: false)),
+      (#"{"event":"skipped",\#(file),"removal_due":true}"#, .skipped(isRemovalDue: true)),
+      (#"{"event":"retry",\#(file)}"#, .other),
       (
         #"{"event":"failed",\#(file),"exit_code":6,"concerns":"destination","message":"m","answer":{"status":401,"body":""}}"#,
         .failed(.init("m", exitCode: 6, .destination, status: 401))
       ),
       (#"{"event":"failed",\#(file),"exit_code":2,"message":"m"}"#, .failed(.init("m", exitCode: 2))),
-      (#"{"event":"removed",\#(file)}"#, .removed), (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m", isTemporary: false)),
+      (#"{"event":"removed",\#(file)}"#, .removed),
+      (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m", isTemporary: false)),
       (#"{"event":"kept",\#(file),"message":"m","temporary":true}"#, .kept("m", isTemporary: true)),
       (#"{"event":"later",\#(file)}"#, .other),
     ]
