@@ -191,7 +191,8 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  private var origin: String { base.origin }
+  /// The origin of the server.
+  package var origin: String { base.origin }
   private var host: String { base.host }
 
   /// - Parameter first: the request in flight, to which another one may be pipelined.

@@ -47,12 +47,13 @@ final class Connector: Machine {
     case nil:
       if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
       deadline = now + timeouts.resolveMilliseconds
-      guard MulticastDNSQuery.isAsked(for: host) else { return try resolve() }
       // The other half of the time is the system's resolver's.
       let limit = min(Limits.multicastDNSMilliseconds, timeouts.resolveMilliseconds / 2)
-      let lookup = try MulticastLookup(
-        host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
-        diagnostics: configuration.diagnostics)
+      guard
+        let lookup = try MulticastLookup(
+          host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
+          diagnostics: configuration.diagnostics)
+      else { return try resolve() }
       state = .asking(lookup)
       return try stepQuestion(lookup, now)
     case .asking(let lookup):
