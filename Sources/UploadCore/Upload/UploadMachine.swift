@@ -247,7 +247,7 @@ package struct UploadMachine: Sendable {
       latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
-      switch contentCheck.answer(to: statusChange) {
+      switch contentCheck.decide(on: statusChange) {
       case .proceed: break
       case .reread: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)

@@ -100,12 +100,12 @@ final class Connector: Machine {
   }
 
   private func addresses(from lookup: Lookup) throws(UploadError) -> [shim_address] {
-    do throws(UploadError) { return try lookup.addresses() } catch {
+    do throws(Lookup.Failure) { return try lookup.addresses() } catch {
       switch error {
+      case .noMemory: throw .outOfResources("memory")
       case .noSuchName, .noResolver:
-        guard let silentInterfaces else { throw error }
-        throw .noLocalName(host: host, interfaces: silentInterfaces)
-      default: throw error
+        if let silentInterfaces { throw .noLocalName(host: host, interfaces: silentInterfaces) }
+        throw error == .noSuchName ? .noSuchName(host: host) : .noResolver(host: host)
       }
     }
   }
