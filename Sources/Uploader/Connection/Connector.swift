@@ -24,7 +24,7 @@ final class Connector: Machine {
   /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
   private var silentInterfaces: [String]?
 
-  /// - Parameter tls: needed for https targets.
+  /// - Parameter tls: without it, connecting to an https target fails.
   init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
     self.target = target
     self.configuration = configuration
@@ -160,7 +160,7 @@ final class Connector: Machine {
   }
 
   private func startHandshake(_ winner: ConnectionRace.Winner, _ now: Int64) throws(UploadError) -> Wait? {
-    guard let tls else { preconditionFailure("no TLS context for an https target") }
+    guard let tls else { throw .tls(.handshake(reason: "no TLS settings"), host: target.host) }
     deadline = now + timeouts.handshakeMilliseconds
     let stream: TLSStream
     do throws(TLSError) {
