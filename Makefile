@@ -59,8 +59,14 @@ $(OPENSSL_DIRECTORY)/%/version:
 .PHONY: openssl
 openssl: setup
 ifneq ($(OPENSSL),system)
-	@$(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version || { rm -rf $(OPENSSL_DIRECTORY)/x86_64; \
-	  echo "OpenSSL could not be built from Debian 13's source package: the static binary gets this machine's libssl-dev" >&2; }
+	@failed=$(OPENSSL_DIRECTORY)/failed; \
+	if [ -e $$failed ] && [ -z "$$(find $(OPENSSL_PACKAGING) -newer $$failed)" ]; then \
+	  echo "OpenSSL: this machine's libssl-dev, because Debian 13's source package could not be built; rm $$failed to try again" >&2; \
+	elif $(MAKE) --no-print-directory $(OPENSSL_DIRECTORY)/x86_64/version; then rm -f $$failed; \
+	else \
+	  rm -rf $(OPENSSL_DIRECTORY)/x86_64; mkdir -p $(OPENSSL_DIRECTORY); touch $$failed; \
+	  echo "OpenSSL could not be built from Debian 13's source package: the static binary gets this machine's libssl-dev" >&2; \
+	fi
 endif
 
 .PHONY: opensslversion

@@ -31,8 +31,10 @@ extension Uploader {
   func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(RemovalError) -> Presence {
     let outcome = try remove(
       .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation)
-    if case .examined(let presence) = outcome { return presence }
-    preconditionFailure("not the outcome of a question")
+    guard case .examined(let presence) = outcome else {
+      throw RemovalError(error: .cancelled(hasSentAll: false), answer: nil, mayBeDone: false)
+    }
+    return presence
   }
 
   /// - Parameter isPatient: whether it is retried as the configuration says.

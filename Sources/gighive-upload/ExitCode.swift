@@ -1,10 +1,10 @@
 import CShims
 import Uploader
 
-/// The process's exit codes. Scripts depend on them: a code never changes its meaning.
+/// The process's exit codes. Scripts depend on them: a code never changes its meaning. 1 is an internal error, which
+/// `CShims/Process/output.c` reports when Swift traps.
 enum ExitCode {
   static let delivered: Int32 = 0
-  static let internalError: Int32 = 1
   static let usage: Int32 = 2
   static let inputFile: Int32 = 3
   static let noConnection: Int32 = 4

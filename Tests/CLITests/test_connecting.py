@@ -1,7 +1,6 @@
 """No connection: exit code 4, quickly, and with a reason."""
 
 import socket
-import time
 
 import pytest
 
@@ -34,12 +33,10 @@ def test_a_name_that_does_not_exist_has_exit_code_4(run, recording):
 
 
 def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
-    began = time.monotonic()
     url = f"http://127.0.0.1:{deaf_port}"
     result = run("send", recording(), "--multipart-url", url, "--connect-timeout", "500ms", seconds=10)
     assert result.code == 4, result
     assert "0.50 s" in result.err or "500 ms" in result.err
-    assert time.monotonic() - began < 20
 
 
 def test_a_handshake_that_is_not_answered_times_out(run, recording, mute_port):

@@ -78,7 +78,7 @@ def test_a_server_that_stops_reading_is_given_up_after_the_stall_timeout(any_hiv
     result = send(hive, recording(LARGE), "--stall-timeout", "1s", seconds=10)
     assert result.code == 4, result
     assert "1 s" in result.err
-    assert 1 <= time.monotonic() - began < 20
+    assert time.monotonic() - began >= 1
 
 
 def test_a_server_that_reads_slowly_is_not_given_up(any_hive, send, recording):
@@ -90,7 +90,7 @@ def test_a_server_that_never_answers_is_given_up_after_the_response_timeout(any_
     result = send(hive, recording(), "--response-timeout", "1s", seconds=10)
     assert result.code == 4, result
     assert hive.requests[0].complete
-    assert 1 <= time.monotonic() - began < 20
+    assert time.monotonic() - began >= 1
 
 
 def test_a_server_that_thinks_longer_than_the_stall_timeout_is_waited_for(any_hive, send, recording):

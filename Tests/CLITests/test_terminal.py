@@ -251,4 +251,5 @@ def test_the_command_to_resume_has_a_line_of_its_own(hive, send, recording):
     *_, advice, command = result.err.splitlines()
     assert advice.endswith(" Resume with:") and re.fullmatch("  gighive-upload resume [0-9a-f]{8}", command)
     event = send(hive("early-status-after=1000000:500:lingering"), recording(4_000_001), "--json").outcome
-    assert "\n" not in event["message"]
+    assert "\n" not in event["message"] and "esume" not in event["message"]
+    assert event["resume"] == f"gighive-upload resume {event['id']}"

@@ -36,5 +36,5 @@ def start():
     for hive in running:
         began = time.monotonic()
         hive.stop()
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 10, "it hangs"
         assert hive.internal_errors == []

@@ -188,7 +188,7 @@ def test_stopping_does_not_wait_for_stuck_connections(start, certificates):
         time.sleep(0.05)
         began = time.monotonic()
         hive.stop()
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 10, "it hangs"
 
 
 def test_the_program_announces_itself_reports_and_ends_cleanly(tmp_path, recording):

@@ -1,4 +1,5 @@
 #include "shim_service.h"
+#include "shim_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_open
@@ -62,13 +62,9 @@ int32_t shim_start_program(const char *path, const char *variables, size_t lengt
 }
 
 int32_t shim_program_ended(int32_t process, int32_t *code) {
-    int status = 0;
-    pid_t result;
-    do {
-        result = waitpid(process, &status, WNOHANG);
-    } while (result < 0 && errno == EINTR);
-    if (result == 0) return 0;
-    *code = result < 0 ? 0 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    int32_t result = shim_reap(process);
+    if (result == -EAGAIN) return 0;
+    *code = result == SHIM_KILLED ? 0 : result > SHIM_KILLED ? 128 + result - SHIM_KILLED : result;
     return 1;
 }
 

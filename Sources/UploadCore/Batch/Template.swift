@@ -76,23 +76,23 @@ package struct Template: Equatable, Sendable {
     if !literal.isEmpty { parts.append(.literal(literal)) }
   }
 
-  /// Whether it is the same for all files.
-  package var isConstant: Bool {
-    parts.allSatisfy { if case .literal = $0 { true } else { false } }
-  }
-
-  /// - Parameter values: need not be given if it ``isConstant``.
-  package func expanded(_ values: TemplateValues?) -> [UInt8] {
+  /// The text for every file; nil if it is not the same for all files.
+  package var constant: [UInt8]? {
     var text: [UInt8] = []
     for part in parts {
-      switch part {
-      case .literal(let literal): text += literal
-      case .name(let name):
-        guard let values else { preconditionFailure("a template without a file") }
-        text += Template.value(of: name, values)
-      }
+      guard case .literal(let literal) = part else { return nil }
+      text += literal
     }
     return text
+  }
+
+  package func expanded(_ values: TemplateValues) -> [UInt8] {
+    parts.flatMap { part in
+      switch part {
+      case .literal(let literal): literal
+      case .name(let name): Template.value(of: name, values)
+      }
+    }
   }
 
   private static func value(of name: Name, _ values: TemplateValues) -> [UInt8] {

@@ -10,8 +10,8 @@ public enum UploadPhase: Equatable, Sendable {
   case handshaking
   /// Sending the request.
   case sending
-  /// Waiting for the response to a request with a whole recording, which may be stored by then.
-  case awaitingResponse
+  /// Waiting for the response to a form with a whole recording, which may be stored by then.
+  case awaitingConfirmation
   /// Waiting for the response to any other request.
   case awaitingAnswer
   /// The whole upload, with all retries.

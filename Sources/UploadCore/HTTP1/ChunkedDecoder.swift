@@ -26,36 +26,33 @@ package struct ChunkedDecoder: Equatable, Sendable {
     _ input: UnsafeRawBufferPointer, content: (UnsafeRawBufferPointer) -> Void
   ) throws(ResponseError) -> Int {
     var index = 0
-    while index < input.count, state != .finished {
-      if case .data(let left) = state {
-        let count = Int(min(left, Int64(input.count - index)))
+    while index < input.count {
+      var count = 1
+      switch state {
+      case .sizeLine(let size, let digits, let length, let part):
+        try stepSizeLine(input[index], size: size, digits: digits, length: length + 1, part: part)
+      case .data(let left):
+        count = Int(min(left, Int64(input.count - index)))
         content(UnsafeRawBufferPointer(rebasing: input[index..<(index + count)]))
-        index += count
         state = left == Int64(count) ? .dataEnd(sawCarriageReturn: false) : .data(left: left - Int64(count))
-      } else {
-        try step(input[index])
-        index += 1
+      case .dataEnd(let sawCarriageReturn):
+        try stepDataEnd(input[index], sawCarriageReturn: sawCarriageReturn)
+      case .trailer(let length, let lineLength, let sawCarriageReturn):
+        try stepTrailer(input[index], length: length + 1, lineLength: lineLength, sawCarriageReturn: sawCarriageReturn)
+      case .finished: return index
       }
+      index += count
     }
     return index
   }
 
-  private mutating func step(_ byte: UInt8) throws(ResponseError) {
-    switch state {
-    case .sizeLine(let size, let digits, let length, let part):
-      try stepSizeLine(byte, size: size, digits: digits, length: length + 1, part: part)
-    case .dataEnd(let sawCarriageReturn):
-      if byte == ASCII.lineFeed {
-        state = ChunkedDecoder.atSizeLine
-      } else if byte == ASCII.carriageReturn, !sawCarriageReturn {
-        state = .dataEnd(sawCarriageReturn: true)
-      } else {
-        throw .invalidChunk
-      }
-    case .trailer(let length, let lineLength, let sawCarriageReturn):
-      try stepTrailer(byte, length: length + 1, lineLength: lineLength, sawCarriageReturn: sawCarriageReturn)
-    case .data, .finished:
-      preconditionFailure("decode() handles these")
+  private mutating func stepDataEnd(_ byte: UInt8, sawCarriageReturn: Bool) throws(ResponseError) {
+    if byte == ASCII.lineFeed {
+      state = ChunkedDecoder.atSizeLine
+    } else if byte == ASCII.carriageReturn, !sawCarriageReturn {
+      state = .dataEnd(sawCarriageReturn: true)
+    } else {
+      throw .invalidChunk
     }
   }
 

@@ -32,7 +32,7 @@ public struct TargetURI: Equatable, Sendable {
     guard self.text.utf8.count <= Limits.uriLength else { throw .tooLong(limit: Limits.uriLength) }
   }
 
-  init(scheme: Scheme, host: String, zone: String?, port: UInt16, requestTarget: String) {
+  package init(scheme: Scheme, host: String, zone: String?, port: UInt16, requestTarget: String) {
     self.scheme = scheme
     self.host = host
     self.zone = zone

@@ -7,7 +7,7 @@ package struct MulticastDNSQuery: Equatable, Sendable {
   }
 
   /// Returned in the answer. Whoever cannot see the question cannot know it.
-  package let id: UInt16
+  package var id: UInt16
   /// Each label with its length before it, and the root's zero (RFC 1035, 3.1).
   let name: [UInt8]
 

@@ -12,12 +12,13 @@ package struct SharedRate: Sendable {
     var turn: Int64 = 0
     /// Until when it takes part without asking again, in milliseconds; nil while it rests.
     var expectedUntil: Int64?
+    /// Whether its upload has not ended.
+    var isTaken = true
   }
 
   private var limiter: RateLimiter
   private var quantum: Int64
-  /// nil for a share that has left and was not replaced.
-  private var shares: [Share?] = []
+  private var shares: [Share] = []
   /// The position where the last turn started, in bytes: no participating share is further behind.
   private var start: Int64 = 0
 
@@ -41,7 +42,7 @@ package struct SharedRate: Sendable {
   /// - Returns: its number.
   package mutating func join() -> Int {
     let share = Share(position: start)
-    if let free = shares.firstIndex(where: { $0 == nil }) {
+    if let free = shares.firstIndex(where: { !$0.isTaken }) {
       shares[free] = share
       return free
     }
@@ -50,18 +51,21 @@ package struct SharedRate: Sendable {
   }
 
   /// Removes a share. Its number may be reused.
-  package mutating func leave(_ number: Int) { shares[number] = nil }
+  package mutating func leave(_ number: Int) {
+    rest(number)
+    shares[number].isTaken = false
+  }
 
   /// The share does not take part until it asks for an allowance again, because its connection is blocked or it has nothing to
   /// send.
   package mutating func rest(_ number: Int) {
-    shares[number]?.expectedUntil = nil
-    shares[number]?.turn = 0
+    shares[number].expectedUntil = nil
+    shares[number].turn = 0
   }
 
   /// The number of bytes that the share may write now; zero until it has the turn and there are enough for a write.
   package mutating func allowance(of number: Int, nowMilliseconds now: Int64) -> Int {
-    guard var share = shares[number] else { preconditionFailure("this share has left") }
+    var share = shares[number]
     if !takesPart(share, now) {
       share.position = max(share.position, start)
       share.turn = 0
@@ -83,14 +87,14 @@ package struct SharedRate: Sendable {
   /// The share has written bytes.
   package mutating func consume(_ count: Int, of number: Int) {
     limiter.consume(count)
-    shares[number]?.position += Int64(count)
-    shares[number]?.turn -= Int64(count)
+    shares[number].position += Int64(count)
+    shares[number].turn -= Int64(count)
   }
 
   /// The time of the share's next useful write, in milliseconds. It is never far away, because other shares can bring it
   /// forward.
   package mutating func nextMilliseconds(of number: Int, nowMilliseconds now: Int64) -> Int64 {
-    guard let share = shares[number] else { preconditionFailure("this share has left") }
+    let share = shares[number]
     let open = limiter.nextMilliseconds(nowMilliseconds: now)
     let missing = share.turn > 0 ? 0 : lead(of: share, now)
     guard missing > 0 else { return expect(number, at: open) }
@@ -100,7 +104,7 @@ package struct SharedRate: Sendable {
 
   /// Records when a participating share will ask again.
   private mutating func expect(_ number: Int, at time: Int64) -> Int64 {
-    if shares[number]?.expectedUntil != nil { shares[number]?.expectedUntil = time + Limits.rateAbsenceMilliseconds }
+    if shares[number].expectedUntil != nil { shares[number].expectedUntil = time + Limits.rateAbsenceMilliseconds }
     return time
   }
 
@@ -110,8 +114,8 @@ package struct SharedRate: Sendable {
   /// - Returns: nil if no other share takes part.
   private func lowestPosition(besides number: Int, _ now: Int64) -> Int64? {
     var lowest: Int64?
-    for (other, share) in shares.enumerated() where other != number {
-      if let share, takesPart(share, now) { lowest = min(lowest ?? .max, share.position) }
+    for (other, share) in shares.enumerated() where other != number && takesPart(share, now) {
+      lowest = min(lowest ?? .max, share.position)
     }
     return lowest
   }
@@ -119,7 +123,7 @@ package struct SharedRate: Sendable {
   /// How many bytes the shares behind this one may send before it has the turn.
   private func lead(of share: Share, _ now: Int64) -> Int64 {
     var lead: Int64 = 0
-    for case let other? in shares where takesPart(other, now) { lead += max(0, share.position - other.position) }
+    for other in shares where takesPart(other, now) { lead += max(0, share.position - other.position) }
     return lead
   }
 }

@@ -3,7 +3,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, mark, status, place
+    case file, content, asset, unreadable, mark, status, place, watched
   }
 
   package let hash: UInt64
@@ -83,6 +83,11 @@ package struct IndexKey: Equatable, Sendable {
   /// A hash of the state of a directory; never 0.
   package static func mark(_ numbers: [UInt64], boot: [UInt8]) -> UInt64 {
     max(1, IndexKey(.mark, [boot], numbers: numbers).hash)
+  }
+
+  /// A hash of what a look at a path has found; never 0.
+  static func watched(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 {
+    max(1, IndexKey(.watched, [path], numbers: numbers).hash)
   }
 
   /// Spreads a change of one bit over all bits (the finalizer of MurmurHash3).

@@ -31,7 +31,7 @@ package struct ChunkSizing: Equatable, Sendable {
 
   /// The length of the next request if `remaining` bytes are left, in bytes.
   package func next(remaining: Int64) -> Int64 {
-    // Content sent to a locked upload is wasted.
+    // Content sent to a locked upload is wasted. A length that is set stays: the server may take no other.
     if isLocked, pinned == nil { return min(Limits.chunkMultiple, ceiling, remaining) }
     let wish = pinned ?? (keepsParts ? remaining : pipelines ? length / 2 : length)
     return min(wish, ceiling, remaining)

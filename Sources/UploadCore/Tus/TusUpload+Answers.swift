@@ -44,7 +44,7 @@ extension TusUpload {
 
   /// The server does not say what it supports. Some do not answer OPTIONS.
   package mutating func assumeOffer() {
-    precondition(state == .discovering)
+    guard state == .discovering else { return }
     state = resource.location == nil ? .creating : .locating
   }
 

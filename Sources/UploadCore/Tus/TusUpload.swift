@@ -183,7 +183,13 @@ package struct TusUpload: Sendable {
   }
 
   private mutating func send(_ acknowledged: Int64, _ next: Int64) -> Step {
-    guard let patch = nextPatch, let location = resource.location else { return .await }
+    guard let location = resource.location else { return .gone }
+    guard let patch = nextPatch else {
+      if awaitsStored { return .await }
+      // Nothing is in flight whose response would help: ask where the server is.
+      state = .locating
+      return .ask(head(location))
+    }
     var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(next))]
     if let algorithm = offer.checksum {
       guard let checksum = inFlight.checksum, checksum.patch == patch else {

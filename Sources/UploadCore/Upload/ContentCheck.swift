@@ -5,7 +5,7 @@
 /// compared; without one, nothing can tell.
 struct ContentCheck: Sendable {
   /// What to do after a status change.
-  enum Answer: Equatable, Sendable {
+  enum Decision: Equatable, Sendable {
     case proceed
     /// Read the whole file again, and compare it with what was sent.
     case reread
@@ -25,7 +25,7 @@ struct ContentCheck: Sendable {
     self.isConfirmed = isConfirmed
   }
 
-  mutating func answer(to statusChange: StatusChange) -> Answer {
+  mutating func decide(on statusChange: StatusChange) -> Decision {
     hasStatusChanged = true
     switch statusChange {
     case .afterEnd: return .changed(.changedInTransit)

@@ -7,13 +7,3 @@ package enum HashRange: Equatable, Sendable {
   /// SHA-256 of the whole file as it is now, and of what was sent, while the end of the file is held back.
   case wholeFileAgain
 }
-
-/// The result of hashing.
-package enum HashResult: Equatable, Sendable {
-  /// In lower-case hexadecimal digits. `isStable`: whether the file did not change while the rest of it was read.
-  case wholeFile(sha256: String, isStable: Bool = true)
-  /// In Base64.
-  case range(checksum: String)
-  /// In lower-case hexadecimal digits. `isStable`: whether the file did not change in the meantime.
-  case wholeFileAgain(sent: String, now: String, isStable: Bool)
-}

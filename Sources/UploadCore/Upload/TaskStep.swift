@@ -9,11 +9,3 @@ enum TaskStep: Equatable, Sendable {
   /// The server does not support tus, and the recording may be sent as a form.
   case fallBackToMultipart
 }
-
-/// Whether interrupted requests may be repeated.
-enum Repetition: Equatable, Sendable {
-  case allowed
-  case forbidden
-  /// No: the server may have stored the recording, and would store it twice.
-  case couldStoreTwice
-}

@@ -191,7 +191,8 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  private var origin: String { base.origin }
+  /// The origin of the server.
+  package var origin: String { base.origin }
   private var host: String { base.host }
 
   /// - Parameter first: the request in flight, to which another one may be pipelined.
@@ -246,7 +247,7 @@ package struct UploadMachine: Sendable {
       latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
-      switch contentCheck.answer(to: statusChange) {
+      switch contentCheck.decide(on: statusChange) {
       case .proceed: break
       case .reread: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)

@@ -27,13 +27,7 @@ package struct WatchedFile: Equatable, Sendable {
     self.isBegun = isBegun
   }
 
-  /// A key: FNV-1a with a final mix of all bits; never 0.
-  package static func key(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in path { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    for number in numbers { hash = IndexKey.mixed(hash ^ number) &* 0x0000_0100_0000_01b3 }
-    return max(1, IndexKey.mixed(hash))
-  }
+  package static func key(_ path: [UInt8], _ numbers: [UInt64]) -> UInt64 { IndexKey.watched(path, numbers) }
 }
 
 /// What is at a path of a watched directory.

@@ -60,7 +60,7 @@ package struct WorkerEvent: Equatable, Sendable {
       path = bytes
     }
     id = value["id"]?.string
-    let message = WorkerEvent.withoutAdvice(value["message"]?.string ?? "")
+    let message = value["message"]?.string ?? ""
     switch kind {
     case "start": self.kind = .start
     case "progress":
@@ -78,19 +78,6 @@ package struct WorkerEvent: Equatable, Sendable {
     case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
     default: self.kind = .other
     }
-  }
-}
-
-extension WorkerEvent {
-  /// The message without the command that would resume the upload: the watcher does that.
-  private static func withoutAdvice(_ message: String) -> String {
-    let text = Array(message.utf8)
-    let advice = Array(" Resume with:".utf8)
-    guard text.count > advice.count else { return message }
-    for start in 0..<(text.count - advice.count) where text[start...].starts(with: advice) {
-      return String(decoding: text[..<start], as: UTF8.self)
-    }
-    return message
   }
 }
 

@@ -1,15 +1,5 @@
 import UploadCore
 
-/// The result of a read from a stream.
-enum StreamRead: Equatable {
-  /// Bytes were read, at least one.
-  case bytes(Int)
-  /// No data yet.
-  case notReady
-  /// The peer has closed the stream cleanly.
-  case end
-}
-
 /// A non-blocking stream in both directions: a plain socket, or TLS over one.
 protocol ByteStream: AnyObject {
   /// For poll(2).

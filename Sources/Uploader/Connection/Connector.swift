@@ -24,7 +24,7 @@ final class Connector: Machine {
   /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
   private var silentInterfaces: [String]?
 
-  /// - Parameter tls: needed for https targets.
+  /// - Parameter tls: without it, connecting to an https target fails.
   init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
     self.target = target
     self.configuration = configuration
@@ -47,12 +47,13 @@ final class Connector: Machine {
     case nil:
       if let source = configuration.proxies.unusable(for: target) { throw .proxyUnusable(source: source) }
       deadline = now + timeouts.resolveMilliseconds
-      guard MulticastDNSQuery.isAsked(for: host) else { return try resolve() }
       // The other half of the time is the system's resolver's.
       let limit = min(Limits.multicastDNSMilliseconds, timeouts.resolveMilliseconds / 2)
-      let lookup = try MulticastLookup(
-        host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
-        diagnostics: configuration.diagnostics)
+      guard
+        let lookup = try MulticastLookup(
+          host, port: port, configuration.addressFamily, now: now, limitMilliseconds: limit,
+          diagnostics: configuration.diagnostics)
+      else { return try resolve() }
       state = .asking(lookup)
       return try stepQuestion(lookup, now)
     case .asking(let lookup):
@@ -99,12 +100,12 @@ final class Connector: Machine {
   }
 
   private func addresses(from lookup: Lookup) throws(UploadError) -> [shim_address] {
-    do throws(UploadError) { return try lookup.addresses() } catch {
+    do throws(Lookup.Failure) { return try lookup.addresses() } catch {
       switch error {
+      case .noMemory: throw .outOfResources("memory")
       case .noSuchName, .noResolver:
-        guard let silentInterfaces else { throw error }
-        throw .noLocalName(host: host, interfaces: silentInterfaces)
-      default: throw error
+        if let silentInterfaces { throw .noLocalName(host: host, interfaces: silentInterfaces) }
+        throw error == .noSuchName ? .noSuchName(host: host) : .noResolver(host: host)
       }
     }
   }
@@ -159,7 +160,7 @@ final class Connector: Machine {
   }
 
   private func startHandshake(_ winner: ConnectionRace.Winner, _ now: Int64) throws(UploadError) -> Wait? {
-    guard let tls else { preconditionFailure("no TLS context for an https target") }
+    guard let tls else { throw .tls(.handshake(reason: "no TLS settings"), host: target.host) }
     deadline = now + timeouts.handshakeMilliseconds
     let stream: TLSStream
     do throws(TLSError) {

@@ -3,8 +3,14 @@ import UploadCore
 
 /// A name lookup in progress.
 final class Lookup {
+  enum Failure: Error {
+    case noSuchName
+    /// No name server answers.
+    case noResolver
+    case noMemory
+  }
+
   private let pointer: OpaquePointer
-  private let host: String
 
   init(_ host: String, port: UInt16, _ family: AddressFamily) throws(UploadError) {
     let wanted =
@@ -19,7 +25,6 @@ final class Lookup {
       throw .outOfResources("threads, memory or file descriptors")
     }
     self.pointer = pointer
-    self.host = host
   }
 
   deinit { shim_lookup_release(pointer) }
@@ -27,12 +32,12 @@ final class Lookup {
   var descriptor: Int32 { shim_lookup_descriptor(pointer) }
 
   /// The addresses to try, in order.
-  func addresses() throws(UploadError) -> [shim_address] {
+  func addresses() throws(Failure) -> [shim_address] {
     switch Int(shim_lookup_result(pointer)) {
     case SHIM_RESOLVED: break
-    case SHIM_NO_SUCH_NAME: throw .noSuchName(host: host)
-    case SHIM_RESOLVER_NO_MEMORY: throw .outOfResources("memory")
-    default: throw .noResolver(host: host)
+    case SHIM_NO_SUCH_NAME: throw .noSuchName
+    case SHIM_RESOLVER_NO_MEMORY: throw .noMemory
+    default: throw .noResolver
     }
     let areIPv6 = (0..<shim_lookup_count(pointer)).map { address(at: $0).isIPv6 }
     return AddressOrder.interleaved(areIPv6, limit: Limits.addressCount).map { address(at: Int32($0)) }

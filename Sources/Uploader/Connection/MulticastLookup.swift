@@ -19,13 +19,13 @@ final class MulticastLookup {
   /// The names of the interfaces that were asked on.
   private(set) var asked: [String] = []
 
-  /// - Parameter host: a name that is asked for in this way.
-  init(
+  /// nil if the host is not asked for in this way.
+  init?(
     _ host: String, port: UInt16, _ family: AddressFamily, now: Int64, limitMilliseconds: Int64,
     diagnostics: ((String) -> Void)?
   ) throws(UploadError) {
-    let id = UInt16(truncatingIfNeeded: try RandomBytes.number())
-    guard let query = MulticastDNSQuery(name: host, id: id) else { preconditionFailure("a name for another resolver") }
+    guard var query = MulticastDNSQuery(name: host, id: 0) else { return nil }
+    query.id = UInt16(truncatingIfNeeded: try RandomBytes.number())
     let kinds: [MulticastDNSQuery.Kind] =
       switch family {
       case .any: [.aaaa, .a]

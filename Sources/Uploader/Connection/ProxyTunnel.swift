@@ -64,8 +64,10 @@ final class ProxyTunnel {
 
   private func orLost<T>(_ operation: () throws(StreamError) -> T) throws(UploadError) -> T {
     do throws(StreamError) { return try operation() } catch {
-      if case .system(let error) = error { throw .connectionLost(.tunnelling, peer: proxy.text, error) }
-      preconditionFailure("a plain socket with a TLS error")
+      switch error {
+      case .system(let error): throw .connectionLost(.tunnelling, peer: proxy.text, error)
+      case .tls(let error): throw .tls(error, host: proxy.text)
+      }
     }
   }
 }

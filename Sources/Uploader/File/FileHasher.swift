@@ -24,8 +24,7 @@ final class FileHasher: Machine {
     self.buffers = buffers
     switch range {
     case .wholeFile:
-      let digest: FileDigest
-      if let own = source.digest { digest = own } else { digest = try FileDigest() }
+      let digest = try FileHasher.digest(of: source)
       purpose = .wholeFile(digest)
       // Bytes that were hashed while they were sent are not read again.
       offset = digest.position
@@ -35,8 +34,8 @@ final class FileHasher: Machine {
       offset = start
       end = start + length
     case .wholeFileAgain:
-      guard let own = source.digest else { preconditionFailure("nothing to compare with") }
-      purpose = .wholeFileAgain(try Digest(.sha256), of: own)
+      // Without a digest of what was sent, this is the digest of nothing, and the comparison fails.
+      purpose = .wholeFileAgain(try Digest(.sha256), of: try FileHasher.digest(of: source))
       offset = 0
       end = source.file.size
       // The ring holds the end of the file back.
@@ -44,6 +43,12 @@ final class FileHasher: Machine {
       return
     }
     buffers.clear()
+  }
+
+  /// The digest of what was sent, or a new one.
+  private static func digest(of source: TransferSource) throws(UploadError) -> FileDigest {
+    if let digest = source.digest { return digest }
+    return try FileDigest()
   }
 
   /// Reads one run.

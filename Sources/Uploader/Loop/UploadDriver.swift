@@ -164,7 +164,8 @@ final class UploadDriver: Machine {
           delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
     case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
-    case .await: preconditionFailure("nothing is in flight to wait for")
+    // Nothing is in flight here, so no response will come.
+    case .await: end(.failed(.connectionLost(.awaitingAnswer, peer: machine.origin, nil)))
     case .finished(let outcome):
       reportAnswer()
       activity = .finished(outcome)
@@ -199,8 +200,8 @@ final class UploadDriver: Machine {
   }
 
   private func hash(_ range: HashRange) throws(UploadError) {
-    guard let source else { preconditionFailure("no file to hash") }
     do throws(UploadError) {
+      guard let source else { throw .noFile }
       let reading = try FileHasher(source, range, buffers: slot.buffers)
       if case .transferring(let transferring) = activity {
         activity = .rereading(reading, transferring, sinceMilliseconds: now)

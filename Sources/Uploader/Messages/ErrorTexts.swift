@@ -9,7 +9,7 @@ extension UploadPhase {
     case .tunnelling: "while the proxy was connecting"
     case .handshaking: "during the TLS handshake"
     case .sending: "while sending"
-    case .awaitingResponse, .awaitingAnswer: "while waiting for the response"
+    case .awaitingConfirmation, .awaitingAnswer: "while waiting for the response"
     case .delivering: "as a whole"
     }
   }

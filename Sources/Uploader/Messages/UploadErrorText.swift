@@ -134,7 +134,9 @@ extension UploadError {
     problem.hasSuffix(mayBeStored) ? problem : problem + " " + mayBeStored
   }
 
-  private static func remark(on phase: UploadPhase) -> String { phase == .awaitingResponse ? " " + mayBeStored : "" }
+  private static func remark(on phase: UploadPhase) -> String {
+    phase == .awaitingConfirmation ? " " + mayBeStored : ""
+  }
 
   private static func refusal(_ status: Int, _ message: String, by name: String) -> String {
     let end: String

@@ -146,7 +146,7 @@ extension Transfer {
   }
 
   private func fillFromFile(_ sent: Int64) throws(UploadError) {
-    guard let source else { preconditionFailure("a body with a range but no file") }
+    guard let source else { throw .noFile }
     let body = pipeline.current.body
     let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
     let offset = body.fileOffset + sent

@@ -88,7 +88,7 @@ final class Transfer {
   }
 
   var awaitingPhase: UploadPhase {
-    pipeline.current.isWholeForm ? .awaitingResponse : .awaitingAnswer
+    pipeline.current.isWholeForm ? .awaitingConfirmation : .awaitingAnswer
   }
 
   // MARK: The step

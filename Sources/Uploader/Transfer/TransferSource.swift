@@ -1,6 +1,11 @@
 import CShims
 import UploadCore
 
+extension UploadError {
+  /// The machine asks for a file, and there is none to send.
+  static let noFile = UploadError.file("(no file)", .missing)
+}
+
 /// The file whose ranges are request bodies, with its digest and its observed changes.
 final class TransferSource {
   let file: SourceFile

@@ -35,7 +35,6 @@ enum CommandLineArguments {
 
   private static func option(_ value: Int32) throws(UsageError) -> Option {
     switch Int(value) {
-    case SHIM_OPTION_UNKNOWN: throw UsageError("unknown option " + offender + "." + suggestion(for: offender))
     case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
     case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
     case Int(UInt8(ascii: "h")): return .help
@@ -44,8 +43,8 @@ enum CommandLineArguments {
     case Int(UInt8(ascii: "r")): return .recursive
     case Int(UInt8(ascii: "v")): return .verbose
     default:
-      guard let option = Option(rawValue: value) else { preconditionFailure("an option missing from the table") }
-      return option
+      if let option = Option(rawValue: value) { return option }
+      throw UsageError("unknown option " + offender + "." + suggestion(for: offender))
     }
   }
 

@@ -99,12 +99,6 @@ struct CommonArguments {
   /// - Returns: false if the option is not one of these.
   mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
-    case .user, .passwordFile, .netrc, .netrcFile, .bearerFile, .uploadTokenFile, .headerFile,
-      .sharedSecrets:
-      try applyToCredentials(given)
-    case .cacert, .capath, .cert, .key, .pin, .insecure: try applyToTLS(given)
-    case .resolveTimeout, .connectTimeout, .handshakeTimeout, .stallTimeout, .responseTimeout, .maxTime:
-      try applyToTimeouts(given)
     case .limitRate: configuration.rateLimit = try given.rateSchedule()
     case .header: configuration.headers.append(try given.header())
     case .proxy: proxy.url = given.text
@@ -129,25 +123,28 @@ struct CommonArguments {
     case .quiet: isQuiet = true
     case .verbose: isVerbose = true
     case .help: wantsHelp = true
+    default:
+      if try applyToTimeouts(given) { return true }
+      if try applyToCredentials(given) { return true }
+      return try applyToTLS(given)
+    }
+    return true
+  }
+
+  private mutating func applyToTimeouts(_ given: GivenOption) throws(UsageError) -> Bool {
+    switch given.option {
+    case .resolveTimeout: configuration.timeouts.resolveMilliseconds = try given.duration()
+    case .connectTimeout: configuration.timeouts.connectMilliseconds = try given.duration()
+    case .handshakeTimeout: configuration.timeouts.handshakeMilliseconds = try given.duration()
+    case .stallTimeout: configuration.timeouts.stallMilliseconds = try given.duration()
+    case .responseTimeout: configuration.timeouts.responseMilliseconds = try given.duration()
+    case .maxTime: configuration.timeouts.totalMilliseconds = try given.duration()
     default: return false
     }
     return true
   }
 
-  private mutating func applyToTimeouts(_ given: GivenOption) throws(UsageError) {
-    let milliseconds = try given.duration()
-    switch given.option {
-    case .resolveTimeout: configuration.timeouts.resolveMilliseconds = milliseconds
-    case .connectTimeout: configuration.timeouts.connectMilliseconds = milliseconds
-    case .handshakeTimeout: configuration.timeouts.handshakeMilliseconds = milliseconds
-    case .stallTimeout: configuration.timeouts.stallMilliseconds = milliseconds
-    case .responseTimeout: configuration.timeouts.responseMilliseconds = milliseconds
-    case .maxTime: configuration.timeouts.totalMilliseconds = milliseconds
-    default: preconditionFailure("not a time limit")
-    }
-  }
-
-  private mutating func applyToCredentials(_ given: GivenOption) throws(UsageError) {
+  private mutating func applyToCredentials(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
     case .user: credentials.user = given.text
     case .passwordFile: credentials.passwordFile = given.argument
@@ -159,11 +156,12 @@ struct CommonArguments {
     case .uploadTokenFile: credentials.uploadTokenFile = given.argument
     case .headerFile: credentials.headerFile = given.argument
     case .sharedSecrets: credentials.allowsShared = true
-    default: preconditionFailure("not an option of the credentials")
+    default: return false
     }
+    return true
   }
 
-  private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) {
+  private mutating func applyToTLS(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {
     case .cacert: configuration.tls.trustedCertificatesFile = given.argument
     case .capath: configuration.tls.trustedCertificatesDirectory = given.argument
@@ -175,7 +173,8 @@ struct CommonArguments {
       }
       configuration.tls.pins.append(given.text)
     case .insecure: configuration.tls.isInsecure = true
-    default: preconditionFailure("not an option of TLS")
+    default: return false
     }
+    return true
   }
 }

@@ -74,7 +74,7 @@ struct SendArguments {
     }
     guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
     selection = try fileSelection()
-    if let given = options.last(where: { $0.option == .fileName }), try given.template()?.isConstant ?? false,
+    if let given = options.last(where: { $0.option == .fileName }), try given.template()?.constant != nil,
       hasSeveral
     {
       throw UsageError("--file-name needs exactly one file, or a name with {name} or {stem}.")
@@ -154,7 +154,6 @@ struct SendArguments {
       break
     case .fileField: template.fileFieldName = given.text
     case .mime: template.mediaType = given.text
-    case .protocolChoice, .threshold, .chunkSize, .methodOverride, .deferLength: try applyToProtocol(given)
     case .jobs: jobs = Int(try given.count(Settings.jobs))
     case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
@@ -173,25 +172,15 @@ struct SendArguments {
     case .trustServer: template.afterDelivery.trustsServer = true
     case .trustSettle: template.afterDelivery.trustsSettle = true
     case .progress: progress = try given.progressStyle()
-    default: preconditionFailure("an option that send does not have")
-    }
-  }
-
-  private mutating func applyToProtocol(_ given: GivenOption) throws(UsageError) {
-    switch given.option {
-    case .protocolChoice:
-      template.uploadProtocol = try given.uploadProtocol()
+    case .protocolChoice: template.uploadProtocol = try given.uploadProtocol()
     case .threshold: template.tusThreshold = try given.size(Settings.fileSize)
     case .chunkSize: template.chunkLength = try given.size(Settings.chunkLength)
     case .methodOverride: template.overridesMethod = true
     case .deferLength: template.defersLength = true
-    default: preconditionFailure("not an option of the protocol")
+    default: throw UsageError("send has no option --" + OptionTable.name(of: given.option) + ".")
     }
   }
 }
 
 /// A placeholder until the destination is known.
-private let anyTarget: TargetURI = {
-  guard let target = try? TargetURI("http://localhost/") else { preconditionFailure("not a URL") }
-  return target
-}()
+private let anyTarget = TargetURI(scheme: .http, host: "localhost", zone: nil, port: 80, requestTarget: "/")

@@ -12,7 +12,7 @@ extension GivenOption {
 
   /// The same option for one file, still as a template.
   func expanded(_ values: TemplateValues) throws(UsageError) -> GivenOption {
-    guard let template = try template(), !template.isConstant else { return self }
+    guard let template = try template(), template.constant == nil else { return self }
     var bytes = template.expanded(values)
     // A form is text. The name of a file keeps its bytes.
     if option != .fileName { bytes = Array(String(decoding: bytes, as: UTF8.self).utf8) }
@@ -21,8 +21,8 @@ extension GivenOption {
 
   /// The same option with the text that its constant template stands for.
   func literal() throws(UsageError) -> GivenOption {
-    guard let template = try template() else { return self }
-    return replacingTemplate(with: template.expanded(nil))
+    guard let text = try template()?.constant else { return self }
+    return replacingTemplate(with: text)
   }
 
   var isTemplate: Bool {

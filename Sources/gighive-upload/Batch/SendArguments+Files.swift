@@ -7,7 +7,7 @@ extension SendArguments {
   mutating func prepareTemplate() throws(UsageError) {
     now = shim_unix_seconds()
     for given in options {
-      if let template = try given.template(), !template.isConstant { sharesTemplate = false }
+      if let template = try given.template(), template.constant == nil { sharesTemplate = false }
     }
     let day = EventDay(of: options)
     // Files that are named get today's date, unless something else is said. Others have to wait for their own.

@@ -6,6 +6,7 @@ import Uploader
 /// What a stream does not accept at once waits in its ``OutputQueue``. A command that only prints (`list`, help) waits for its
 /// reader without a limit. One that works on uploads waits five seconds in total, and only when there is nothing else to do.
 enum Console {
+  static let isOutputTerminal = shim_is_terminal(1) != 0
   static let isErrorTerminal = shim_is_terminal(2) != 0
 
   /// The size of a stream's terminal, or the usual one if it is not known.

@@ -1,4 +1,3 @@
-import CShims
 import Uploader
 
 /// When output is coloured (`--color`).
@@ -7,12 +6,12 @@ enum ColorChoice {
   case automatic
   case always, never
 
-  /// The palette for one of the standard streams.
-  func palette(for descriptor: Int32) -> Palette {
+  /// - Parameter isTerminal: whether the palette is for a terminal.
+  func palette(isTerminal: Bool) -> Palette {
     switch self {
     case .always: Palette(isOn: true)
     case .never: Palette(isOn: false)
-    case .automatic: Palette(isOn: shim_is_terminal(descriptor) != 0 && ColorChoice.isWanted)
+    case .automatic: Palette(isOn: isTerminal && ColorChoice.isWanted)
     }
   }
 

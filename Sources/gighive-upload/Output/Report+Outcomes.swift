@@ -41,7 +41,7 @@ extension Report {
 
   /// A digest, shortened in the middle if it would not fit into a line of the terminal.
   private static func fitting(_ digest: String, before remark: String) -> String {
-    guard shim_is_terminal(1) != 0 else { return digest }
+    guard Console.isOutputTerminal else { return digest }
     let room = Console.terminalSize(of: 1).columns - 12 - remark.utf8.count
     return digest.utf8.count <= room ? digest : digest.prefix(max(8, room - 9)) + "…" + digest.suffix(8)
   }
@@ -97,10 +97,12 @@ extension Report {
   }
 
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
-    failed(index, message(of: error, index), exitCode: exitCode, error.concern)
+    failed(index, message(of: error, index), exitCode: exitCode, error.concern, advice: advice(error, entry(index)))
   }
 
-  func failed(_ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern) {
+  func failed(
+    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, advice: ResumeAdvice? = nil
+  ) {
     defer { end(index, isDelivered: false) }
     if isJSON {
       var line = event("failed", index)
@@ -109,10 +111,13 @@ extension Report {
       line.add("exit_code", Int64(exitCode))
       line.add("concerns", concern.rawValue)
       line.add("message", message)
+      if let advice { line.add("resume", advice.command) }
       addAnswer(index, to: &line)
       Console.out(line.finished())
     }
-    if !isJSON || !isQuiet { printError(message) }
+    // A command for people has a line of its own, from which it can be copied.
+    let gap = isJSON ? " " : "\n  "
+    if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
   }
 
   /// A failure outside of an upload.
@@ -149,23 +154,22 @@ extension Report {
     guard case .cancelled(let hasSentAll) = error else {
       // With several files, the message must name the file.
       let namesFile = !hasSeveral || error.namesFile
-      return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer) + hint(error, entry)
+      return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer)
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
     let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
-    return entry.name + ": interrupted; " + outcome + " nothing was delivered." + resumeHint(entry)
+    return entry.name + ": interrupted; " + outcome + " nothing was delivered."
   }
 
-  private func hint(_ error: UploadError, _ entry: Entry) -> String {
-    guard case .postponed = error else { return error.leavesPending ? resumeHint(entry) : "" }
-    return entry.upload.map { " To send it at once:" + commandGap + "gighive-upload resume " + $0 + stateHint } ?? ""
-  }
-
-  /// A command for people has a line of its own, from which it can be copied.
-  private var commandGap: String { isJSON ? " " : "\n  " }
-
-  private func resumeHint(_ entry: Entry) -> String {
-    entry.upload.map { " Resume with:" + commandGap + "gighive-upload resume " + $0 + stateHint } ?? ""
+  /// nil if resuming would not help, or if there is no record.
+  private func advice(_ error: UploadError, _ entry: Entry) -> ResumeAdvice? {
+    guard let upload = entry.upload else { return nil }
+    let command = "gighive-upload resume " + upload + stateHint
+    switch error {
+    case .cancelled(hasSentAll: true): return nil
+    case .postponed: return ResumeAdvice(words: "To send it at once:", command: command)
+    default: return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
+    }
   }
 }

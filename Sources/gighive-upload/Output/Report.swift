@@ -57,8 +57,8 @@ final class Report {
     isVerbose = arguments.isVerbose
     stateHint = arguments.stateHint
     stateName = arguments.statePath.map { PrintableText.line($0.text) } ?? "a state directory"
-    outPalette = arguments.color.palette(for: 1)
-    errorPalette = arguments.color.palette(for: 2)
+    outPalette = arguments.color.palette(isTerminal: Console.isOutputTerminal)
+    errorPalette = arguments.color.palette(isTerminal: Console.isErrorTerminal)
     style =
       switch progress {
       case _ where arguments.isQuiet && !arguments.isJSON: .none

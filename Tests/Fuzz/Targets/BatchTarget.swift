@@ -8,12 +8,12 @@ enum BatchTarget {
         require(glob.matches(lines[0]), "a name is not its own pattern")
       }
     }
-    if let template = try? Template(parsing: lines[1]), template.isConstant {
-      require(Template.escaped(template.expanded(nil)) == lines[1], "a template is another one when it is escaped")
+    if let text = (try? Template(parsing: lines[1]))?.constant {
+      require(Template.escaped(text) == lines[1], "a template is another one when it is escaped")
     }
     let escaped = try? Template(parsing: Template.escaped(lines[1]))
     require(
-      escaped?.isConstant == true && escaped?.expanded(nil) == lines[1], "escaped bytes do not stand for themselves")
+      escaped?.constant == lines[1], "escaped bytes do not stand for themselves")
     if let line = try? ListLine(parsing: lines[2]) {
       require(!line.file.isEmpty && !line.file.contains(0), "a file without a path")
       require(line.options.allSatisfy { !($0.field?.contains(UInt8(ascii: "=")) ?? false) }, "a field with two names")

@@ -11,7 +11,7 @@
 enum TusTarget {
   static func run(_ input: [UInt8]) {
     var blocks = input.split(separator: 0x0A, omittingEmptySubsequences: false).split { $0.isEmpty }[...]
-    guard let first = blocks.popFirst()?.first, var script = TusScript(setting: first) else { return }
+    guard let first = blocks.popFirst()?.first, var script = FuzzedConversation(setting: first) else { return }
     for block in blocks.prefix(2000) {
       guard let line = block.first, script.ask(twice: line.first == UInt8(ascii: "+")) else { return }
       let fields = block.dropFirst().compactMap { try? ResponseHead.parseField($0) }
@@ -22,7 +22,7 @@ enum TusTarget {
 }
 
 /// The upload, and what its caller knows.
-struct TusScript {
+struct FuzzedConversation {
   private var upload: TusUpload
   private let length: Int64
   private let requiresTus: Bool

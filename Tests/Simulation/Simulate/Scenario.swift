@@ -193,7 +193,8 @@ extension UploadError {
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
       case .unconfirmed, .prematureSuccess, .tus(.notSupported), .tus(.noLocation), .tus(.noOffset):
         WORLD_NOT_THE_SERVER
-      case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.checksumMismatch): WORLD_FAILED
+      case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch):
+        WORLD_FAILED
       case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls:
         WORLD_PROTOCOL_BROKEN
       default: WORLD_FAILED

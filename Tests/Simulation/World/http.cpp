@@ -335,6 +335,12 @@ void Session::end(bool orderly) {
     world.clock.after(0, [self] { self->line->session.reset(); });
 }
 
+void Session::interrupt(const Answer &given) {
+    if (!isOpen || !request || isDecided) return end(true);
+    request->cut();
+    answer(given);
+}
+
 void Session::reset() {
     if (!isOpen) return;
     isOpen = false;

@@ -83,6 +83,8 @@ public:
     void reset();
     /// The server process ends or throws the client out.
     void end(bool orderly);
+    /// Another request has taken the upload over: answers the request whose content is still arriving, and closes.
+    void interrupt(const Answer &given);
 
     World &world;
     std::shared_ptr<Connection> line;

@@ -200,11 +200,14 @@ void World::damage(File &file, const std::string &path) {
     Inode &inode = *disk.find(path);
     std::string id = path.substr(path.rfind('/') + 1, 8);
     std::string &data = inode.data;
-    size_t at = (size_t)fileRandom.below((int64_t)data.size());
-    switch (fileRandom.below(3)) {
-    case 0: data[at] ^= (char)(1 << fileRandom.below(8)); break;
-    case 1: data.resize(at); break;
-    case 2: std::fill(data.begin() + (int64_t)at, data.end(), 0); break;
+    // After a power cut on FAT it can be empty, with its content in the copy.
+    if (!data.empty()) {
+        size_t at = (size_t)fileRandom.below((int64_t)data.size());
+        switch (fileRandom.below(3)) {
+        case 0: data[at] ^= (char)(1 << fileRandom.below(8)); break;
+        case 1: data.resize(at); break;
+        case 2: std::fill(data.begin() + (int64_t)at, data.end(), 0); break;
+        }
     }
     inode.synced = data;
     inode.isDamaged = true;

@@ -83,8 +83,9 @@ protected:
         if (upload.writer && upload.writer != this && traits().locks == ServerTraits::takesOver) {
             Session &other = upload.writer->session;
             upload.writer = nullptr;
-            other.end(world().serverRandom.chance(0.5));
             world().figures.count("locks taken over");
+            // As tusd's.
+            other.interrupt({400, {{"Tus-Resumable", version}}, "ERR_UPLOAD_INTERRUPTED: another request", true, {}});
         }
         if ((upload.writer && upload.writer != this) || world().clock.now < upload.lockedUntil) {
             bool isConflict = traits().hasConflictLocks;
@@ -102,7 +103,7 @@ public:
     using TusRequest::TusRequest;
 
     Answer end() override {
-        if (!traits().speaksTus) return server().error(405, "no tus here");
+        if (!traits().speaksTus) return server().error(404, "nothing here");
         if (head.find("Tus-Resumable")) world().fail("OPTIONS with Tus-Resumable");
         std::string extensions = "creation";
         if (traits().createsWithUpload) extensions += ",creation-with-upload";
@@ -121,7 +122,7 @@ public:
 
     std::optional<Answer> begin() override {
         if (auto refusal = refuseHead()) return refusal;
-        if (!traits().speaksTus) return server().error(405, "no tus here");
+        if (!traits().speaksTus) return server().error(404, "nothing here");
         if (auto refusal = refuseVersion()) return refusal;
         if (auto refusal = server().refuseLong(head)) return refusal;
         if (head.contentLength > 0) {

@@ -31,7 +31,8 @@ struct ScriptedServer {
     ) -> Reply {
       .interruption(
         Interruption(
-          .connectionLost(.awaitingResponse, peer: "hive", nil), sent: sent, arrived: arrived, connection: connection))
+          .connectionLost(.awaitingConfirmation, peer: "hive", nil), sent: sent, arrived: arrived,
+          connection: connection))
     }
   }
 

@@ -151,6 +151,18 @@ struct ChunkSizingTests {
     #expect(sizing.next(remaining: 999_999) == 999_999)
   }
 
+  @Test func aPinnedLengthSurvivesALock() {
+    var sizing = ChunkSizing(pinned: 5_000_000)
+    for _ in 0..<3 {
+      sizing.locked()
+      #expect(sizing.next(remaining: plenty) == 5_000_000)
+      sizing.interrupted(kept: 0, sent: 0, requestLength: 5_000_000)
+      #expect(sizing.next(remaining: plenty) == 5_000_000)
+    }
+    sizing.stored(5_000_000)
+    #expect(sizing.next(remaining: plenty) == 5_000_000)
+  }
+
   @Test func aPinnedLengthOver90MebibytesIsTheUsersOwnRisk() {
     #expect(ChunkSizing(pinned: gibibyte).next(remaining: plenty) == gibibyte)
   }

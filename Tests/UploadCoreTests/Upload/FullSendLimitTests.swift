@@ -56,7 +56,8 @@ struct FullSendLimitTests {
     #expect(third.run(try form(.failures(5), fullSends: earlier)) == postponed(tooLarge, from: now - 2))
   }
 
-  private static let unreachable = UploadError.connectionLost(.awaitingResponse, peer: "hive", SystemError(code: 113))
+  private static let unreachable = UploadError.connectionLost(
+    .awaitingConfirmation, peer: "hive", SystemError(code: 113))
   /// All of it was written, and nothing shows that it arrived.
   private static let noRoute = ScriptedServer.Reply.interruption(Interruption(unreachable, sent: .whole))
 
@@ -76,11 +77,11 @@ struct FullSendLimitTests {
     #expect(server.record.fullSends == nil)
   }
 
-  private static let closed = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
+  private static let closed = UploadError.connectionLost(.awaitingConfirmation, peer: "hive", nil)
 
   @Test(arguments: [
     Interruption(closed, sent: .whole), Interruption(unreachable, sent: .whole, arrived: 3 << 20),
-    Interruption(.timedOut(.awaitingResponse, peer: "hive", limitMilliseconds: 1), sent: .whole, arrived: 3 << 20),
+    Interruption(.timedOut(.awaitingConfirmation, peer: "hive", limitMilliseconds: 1), sent: .whole, arrived: 3 << 20),
   ])
   func aServerThatNeverAnswersGetsItThreeTimes(interruption: Interruption) throws {
     let lost = ScriptedServer.Reply.interruption(interruption)

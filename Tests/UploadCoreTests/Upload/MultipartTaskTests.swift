@@ -118,7 +118,7 @@ struct MultipartTaskTests {
 
   @Test func aLostAnswerMayMeanThatItIsStored() throws {
     let malformed = UploadError.invalidResponse(.notHTTP, peer: "hive")
-    for error in [malformed, .connectionLost(.awaitingResponse, peer: "hive", nil)] {
+    for error in [malformed, .connectionLost(.awaitingConfirmation, peer: "hive", nil)] {
       var server = ScriptedServer([.interruption(Interruption(error, sent: .whole))])
       #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(error)))
     }
@@ -128,7 +128,7 @@ struct MultipartTaskTests {
   @Test func onceContentHasGoneOutAPlainRequestIsNotRepeated() throws {
     var begun = ScriptedServer([.lost(.partial)])
     #expect(
-      begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingResponse, peer: "hive", nil)))
+      begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingConfirmation, peer: "hive", nil)))
     var untouched = ScriptedServer([.lost(.none), .status(200)])
     #expect(untouched.run(try .upload(to: .plain)) == deliveredPlainly())
     #expect(untouched.log == [plainPost, "wait", plainPost])

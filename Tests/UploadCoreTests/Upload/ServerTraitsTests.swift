@@ -4,7 +4,7 @@ import UploadCore
 /// Behaviour common to all uploads: expectations, redirects, credentials, retries and stale connections.
 struct ServerTraitsTests {
   private let post = "POST /upload 0..<100"
-  private let lost = UploadError.connectionLost(.awaitingResponse, peer: "hive", nil)
+  private let lost = UploadError.connectionLost(.awaitingConfirmation, peer: "hive", nil)
 
   // MARK: Expect (RFC 9110, 10.1.1)
 

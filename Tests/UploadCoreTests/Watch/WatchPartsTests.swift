@@ -94,9 +94,9 @@ struct WorkerEventTests {
     }
   }
 
-  @Test func theAdviceToResumeIsLeftOut() {
+  @Test func theAdviceToResumeIsNotPartOfTheMessage() {
     let text =
-      #"{"event":"failed","file":"/a","exit_code":4,"message":"Lost. Resume with: gighive-upload resume 5e1f0a77"}"#
+      #"{"event":"failed","file":"/a","exit_code":4,"message":"Lost.","resume":"gighive-upload resume 5e1f0a77"}"#
     #expect(event(text)?.kind == .failed(.init("Lost.", exitCode: 4)))
   }
 

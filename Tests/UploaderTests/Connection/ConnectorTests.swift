@@ -68,6 +68,16 @@ struct ConnectorTests {
     #expect(connector.connection?.host == "hive")
   }
 
+  @Test func withoutTLSSettingsNothingIsSentToAnHTTPSTarget() throws {
+    let server = Listener()
+    let target = try TargetURI("https://127.0.0.1:\(server.port)/")
+    let connector = Connector(to: target, configuration: Configuration(), tls: nil)
+    #expect(throws: UploadError.tls(.handshake(reason: "no TLS settings"), host: "127.0.0.1")) {
+      _ = try settle(connector)
+    }
+    #expect(connector.connection == nil)
+  }
+
   @Test func aProxyThatCannotBeUsedIsReportedBeforeAnythingIsResolved() throws {
     var configuration = Configuration()
     configuration.proxies.unusableHTTP = "$ALL_PROXY"

@@ -56,6 +56,18 @@ private final class DriverBench {
       shared: shared, composer: RequestComposer(configuration, origin: request.base.origin), hooks: hooks)
   }
 
+  /// A driver without a file.
+  /// - Parameter hasAsked: whether the machine has a request in flight that the driver does not know.
+  func driverWithoutFile(to target: TargetURI, hasAsked: Bool = false) throws -> UploadDriver {
+    let request = UploadRequest(file: path, destination: .multipart(target))
+    let plan = UploadPlan(request, size: 300, boundary: Boundary(random: Array(0...15)))
+    let shared = SharedResources(configuration: configuration, tls: TLSSource(configuration.tls, jobs: 1))
+    var machine = try UploadMachine(.upload(plan), try shared.policy())
+    if hasAsked { _ = machine.next(nowMilliseconds: 0, unixSeconds: 0) }
+    return UploadDriver(
+      machine, slot: slot, shared: shared, composer: RequestComposer(configuration, origin: target.origin))
+  }
+
   /// Runs the driver as the loop does.
   func run(_ driver: UploadDriver) throws(UploadError) -> Outcome? {
     var waiting: UploadDriver? = driver
@@ -78,6 +90,22 @@ struct UploadDriverTests {
 
   private func isDelivered(_ outcome: Outcome?) -> Bool {
     if case .delivered = outcome { true } else { false }
+  }
+
+  // MARK: What the machine cannot get
+
+  @Test func aDriverWithoutAFileEndsAnUploadWithAnError() throws {
+    let bench = DriverBench(length: 300)
+    let listener = Listener()
+    let driver = try bench.driverWithoutFile(to: TargetURI("http://127.0.0.1:\(listener.port)/"))
+    #expect(throws: UploadError.noFile) { try bench.run(driver) }
+  }
+
+  @Test func aResponseThatCannotComeIsNotWaitedFor() throws {
+    let bench = DriverBench(length: 300)
+    let driver = try bench.driverWithoutFile(to: TargetURI("http://hive/"), hasAsked: true)
+    #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: "http://hive", nil)) { try bench.run(driver) }
+    #expect(bench.connectionCount == 0)
   }
 
   // MARK: Connections

@@ -44,7 +44,7 @@ enum EveryError {
   ]
 
   static let phases: [UploadPhase] = [
-    .resolving, .connecting, .tunnelling, .handshaking, .sending, .awaitingResponse, .awaitingAnswer, .delivering,
+    .resolving, .connecting, .tunnelling, .handshaking, .sending, .awaitingConfirmation, .awaitingAnswer, .delivering,
   ]
 
   static let redirections: [UploadError.RedirectionProblem] = [.leavesTLS, .circle, .tooMany(limit: 5), .noAddress]
@@ -71,7 +71,7 @@ enum EveryError {
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),
       .redirected(status: 302, location: "http://other/"), .checksumDiffers(sent: "a", stored: "b"),
       .sizeDiffers(sent: 1, stored: 2), .unconfirmed(status: 200), .stillProcessing, .prematureSuccess(status: 200),
-      .mayBeStored(.timedOut(.awaitingResponse, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
+      .mayBeStored(.timedOut(.awaitingConfirmation, peer: "192.0.2.1:443", limitMilliseconds: 1000)),
       .mayBeStored(.refused(status: 502, message: "No way!")), .mayBeStored(.uploadLost), .uncertain(upload: "a"),
       .guestTokenRefused, .termsNotAccepted,
       .postponed(.refused(status: 502, message: ""), untilSeconds: 1_800_000_000, .sentRepeatedly(count: 3)),

@@ -162,6 +162,14 @@ struct FileReadingTests {
     #expect(try reading.step([], nowMilliseconds: 0) == nil)
   }
 
+  @Test func withoutADigestOfWhatWasSentNothingIsTheSame() throws {
+    let source = TransferSource(file: try file(), digest: nil)
+    let reading = try FileHasher(source, .wholeFileAgain, buffers: TransferBuffers())
+    _ = try run(reading)
+    #expect(
+      try reading.hashed() == .wholeFileAgain(sent: sha256([]), now: sha256(content), isStable: true))
+  }
+
   @Test func aFileThatShrankIsAnError() throws {
     let file = try file()
     directory.truncate("set.wav", to: 600_000)

@@ -113,8 +113,8 @@ struct TransferTests {
     let peer = TransferBench.peer
     let cut = "HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nok"
     return [
-      ("", .end, .connectionLost(.awaitingResponse, peer: peer, nil)),
-      (cut, .failure(.system(connectionReset)), .connectionLost(.awaitingResponse, peer: peer, connectionReset)),
+      ("", .end, .connectionLost(.awaitingConfirmation, peer: peer, nil)),
+      (cut, .failure(.system(connectionReset)), .connectionLost(.awaitingConfirmation, peer: peer, connectionReset)),
       (cut, .end, .invalidResponse(.incomplete, peer: peer)),
       ("HTTP/1.1 201 Created\r\n\r\n{}", .failure(.tls(.truncated)), .tls(.truncated, host: peer)),
       ("HTTP/1.1 201 Created\r\n\r\n{}", .end, nil),

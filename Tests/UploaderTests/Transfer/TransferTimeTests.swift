@@ -179,7 +179,7 @@ struct TransferTimeTests {
     #expect(bench.transfer.hasSentAll)
     let wait = try #require(try bench.step(at: 60_999))
     #expect(wait.untilMilliseconds == 61_000)
-    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+    #expect(throws: UploadError.timedOut(.awaitingConfirmation, peer: peer, limitMilliseconds: 60_000)) {
       try bench.step(at: 61_000)
     }
   }
@@ -191,7 +191,7 @@ struct TransferTimeTests {
     bench.stream.unacknowledgedLength = 0
     try bench.step(at: 4000)
     try bench.step(at: 63_999)
-    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+    #expect(throws: UploadError.timedOut(.awaitingConfirmation, peer: peer, limitMilliseconds: 60_000)) {
       try bench.step(at: 64_000)
     }
   }
@@ -205,7 +205,7 @@ struct TransferTimeTests {
       try bench.step(at: time)
     }
     bench.stream.thenAnswer("x")
-    #expect(throws: UploadError.timedOut(.awaitingResponse, peer: peer, limitMilliseconds: 60_000)) {
+    #expect(throws: UploadError.timedOut(.awaitingConfirmation, peer: peer, limitMilliseconds: 60_000)) {
       try bench.step(at: 60_000)
     }
   }
