@@ -73,6 +73,22 @@ def test_a_file_that_is_removed_during_its_upload(halfway, rec):
     watching.stop()
 
 
+def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
+    stub = hive("PATCH/slow-read=1000000@1")
+    secret = write(tmp_path / "secret.wav")
+    first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
+    watching = watch(stub, *TUS, "--order", "name")
+    # Meanwhile the worker has the name of the second one.
+    has_bytes(stub, 1_500_000)
+    os.symlink(secret, rec / "link.part")
+    os.rename(rec / "link.part", second)
+    has(stub, first, seconds=30)
+    watching.says("is a symbolic link, not a regular file.")
+    watching.idle()
+    watching.stop()
+    assert got(stub) == ["a"] and len(of_kind(stub, "create")) == 1
+
+
 # Processes that end.
 
 

@@ -78,6 +78,7 @@ package struct WatchMachine: Sendable {
     // A known file is no candidate, unless it became known just now.
     case .known: drop(path, index)
     case .nothing:
+      if let index, case .judging(let judgement) = candidates[index].phase { leave(path, judgement) }
       drop(path, index)
       dropRemoval(path)
     case .delivered(let key):

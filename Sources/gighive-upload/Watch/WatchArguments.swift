@@ -112,10 +112,6 @@ struct WatchArguments {
       "gighive-upload", "send", "--from=-", "--json", "--quiet", "--json-progress=5s", "--config=", "--retry-for=1m",
     ].map { Array($0.utf8) }
     words.append(Array("--state-dir=".utf8) + state.bytes)
-    // The files are named one by one, but they are those of a directory.
-    if sending.isForGigHive, !options.contains(where: { $0.option == .eventDate }) {
-      words.append(Array("--event-date=mtime".utf8))
-    }
     // A program that is linked dynamically needs more for its libraries alone.
     if sending.memoryCeiling == nil, shim_address_space() < Limits.workerMemory {
       words.append(Array(("--max-memory=" + String(Limits.workerMemory)).utf8))

@@ -57,6 +57,7 @@ final class WatchWorker {
   func give(_ file: [UInt8]) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
+    line.add("found", true)
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }
