@@ -63,9 +63,9 @@ package struct WorkerEvent: Equatable, Sendable {
     switch kind {
     case "start": self.kind = .start
     case "progress":
-      self.kind = .progress(bytes: value["bytes"]?.integer ?? 0, total: value["total"]?.integer ?? 0)
+      self.kind = .progress(bytes: WorkerEvent.size(value["bytes"]) ?? 0, total: WorkerEvent.size(value["total"]) ?? 0)
     case "delivered":
-      self.kind = .delivered(assetID: value["asset_id"]?.integer, size: value["total"]?.integer)
+      self.kind = .delivered(assetID: value["asset_id"]?.integer, size: WorkerEvent.size(value["total"]))
     case "skipped": self.kind = .skipped
     case "failed":
       self.kind = .failed(
@@ -81,6 +81,11 @@ package struct WorkerEvent: Equatable, Sendable {
 }
 
 extension WorkerEvent {
+  /// In bytes; nil if no file can have it.
+  private static func size(_ value: JSONValue?) -> Int64? {
+    value?.integer.flatMap { (0...Limits.fileSize).contains($0) ? $0 : nil }
+  }
+
   /// The message without the command that would resume the upload: the watcher does that.
   private static func withoutAdvice(_ message: String) -> String {
     let text = Array(message.utf8)
