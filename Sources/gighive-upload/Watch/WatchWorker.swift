@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// The process that uploads: `send --from -` of this very program. It gets a line for each file, and writes events.
+/// A process of this very program that works for the watcher, and writes events: `send --from -`, which gets a line for each file, or `clean`.
 final class WatchWorker {
   private let process: Int32
   /// -1 once it is closed.
