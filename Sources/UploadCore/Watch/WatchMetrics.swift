@@ -22,7 +22,7 @@ extension WatchSnapshot {
       if let free = directory.freeBytes { text.add([("directory", directory.path)], free) }
     }
     text.start(
-      "gighive_upload_directory_space_short", "gauge", "Whether less than keep-free is free and nothing can be removed.")
+      "gighive_upload_directory_space_short", "gauge", "Whether too little is free and nothing can be removed.")
     for directory in directories { text.add([("directory", directory.path)], directory.isSpaceShort ? 1 : 0) }
   }
 
