@@ -356,10 +356,10 @@ build: ## build the program with the libraries of this machine (swift build), fo
 	swift build -c release --product gighive-upload
 
 .PHONY: install uninstall
-install: ## install dist's binary, or else that of make build, to PREFIX (default: /usr/local), with man pages and completions
-	Sources/Packaging/install $(DIST) $(BUILD) $(DESTDIR)$(or $(PREFIX),/usr/local)
+install: ## install dist's binary, or else that of make build, to PREFIX (default: /usr/local), with man pages and completions; SYSTEMD=yes or no: with the service or not
+	SYSTEMD=$(SYSTEMD) Sources/Packaging/install $(DIST) $(BUILD) "$(DESTDIR)" $(or $(PREFIX),/usr/local)
 uninstall: ## remove what make install has installed
-	Sources/Packaging/install --remove $(DESTDIR)$(or $(PREFIX),/usr/local)
+	Sources/Packaging/install --remove "$(DESTDIR)" $(or $(PREFIX),/usr/local)
 
 .PHONY: clean
 clean: ## remove everything that was built

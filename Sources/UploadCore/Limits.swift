@@ -333,6 +333,10 @@ package enum Limits {
   /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
   package static let watchRetryMaximumMilliseconds: Int64 = 600_000
   package static let watchProbeMilliseconds: Int64 = 3_600_000
+  /// How often free space is looked at while it is short, and how often it is tried again to make room although nothing was delivered
+  /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
+  package static let spaceLookMilliseconds: Int64 = 60_000
+  package static let spaceRetryMilliseconds: Int64 = 600_000
   /// When a recording that another process works on is tried again, in milliseconds.
   package static let watchConflictMilliseconds: Int64 = 60_000
   /// How long after a change of the network nothing is tried, because changes come in groups, in milliseconds.

@@ -44,7 +44,7 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """The longest ones first, so that the others can be run beside them."""
-    longest = "test_thousands test_large_files test_output test_shares test_jobs test_protocol_choice test_memory_ceiling".split()
+    longest = "test_thousands test_large_files test_output test_shares test_jobs test_protocol_choice test_memory_ceiling test_on_event".split()
     items.sort(key=lambda item: item.module.__name__ not in longest)
 
 

@@ -73,6 +73,19 @@ def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card
     assert all(file.exists() for file in files) and not state.exists()
 
 
+def test_with_a_destination_only_its_recordings_are_removed(hive, program, deliver, recording, card):
+    stub, other = hive(), hive()
+    files = deliver(stub, 1)
+    elsewhere = recording(SIZE, name="other.mp4", directory=card)
+    assert program.send(other, elsewhere).code == 0
+    asked = len(other.requests)
+    result = clean(program, card, 2 * SIZE, "--server", stub.url)
+    assert result.code == 15 and not files[0].exists() and elsewhere.exists(), result
+    assert len(other.requests) == asked
+    result = clean(program, card, SIZE // 2, "--server", other.url)
+    assert result.code == 0 and not elsewhere.exists(), result
+
+
 def test_only_what_was_delivered_is_removed_and_15_says_if_that_is_not_enough(hive, program, deliver, recording, card):
     stub = hive()
     files = deliver(stub, 2)

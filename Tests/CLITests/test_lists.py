@@ -46,6 +46,20 @@ def test_each_line_names_a_file_and_describes_it(hive, send, rec, listed):
     assert third["label"] == "First set"
 
 
+def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed):
+    stub = hive()
+    root = rec("a.wav")
+    at(root / "a.wav", EVENING)
+    (root / "link.wav").symlink_to("a.wav")
+    listed({"file": "rec/link.wav", "found": True}, {"file": "rec/a.wav", "found": True})
+    result = send(stub, "--from", "list.jsonl", **UTC)
+    assert result.code == 3 and "link.wav: is a symbolic link" in result.err, result
+    assert sent(stub) == [b"a.wav"] and forms(stub)[0]["event_date"] == "2027-01-15"
+    listed({"file": "rec/link.wav"})
+    send(stub, "--from", "list.jsonl", "--again", **UTC).check()
+    assert sent(stub) == [b"a.wav", b"link.wav"]
+
+
 @pytest.mark.parametrize("line, part", [
     ("{", "not JSON (at byte 2)"), ("[]", "not a JSON object"), ("{}", "no \"file\""), ('{"file": ""}', "\"file\" has a value"),
     ('{"file": "a\\u0000"}', "\"file\" has a value"), ('{"file": "a", "file": "b"}', "\"file\" is there twice"),

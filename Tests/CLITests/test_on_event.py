@@ -108,6 +108,29 @@ def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, program, rec
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
 
 
+def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, program, tmp_path, hook):
+    """A minute, and five seconds more for one that ignores SIGTERM."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    term = hook.directory / "term"
+    hangs = f'''case $GIGHIVE_EVENT_KIND in started)
+  trap 'echo asked >> "{term}"' TERM
+  echo $$ > "{hook.directory}/pid"
+  while :; do sleep 600 & wait $!; done
+esac'''
+    log = tmp_path / "log"
+    with open(log, "wb") as stream:
+        watcher = start_watching(program, hive(), tree, "--on-event", hook(hangs), stderr=stream)
+    pid = int(wait_until(lambda: (hook.directory / "pid").exists() and (hook.directory / "pid").read_text(), 30))
+    tree.rename(tmp_path / "gone")
+    wait_until(lambda: events(hook.directory, "directory_missing"), 120, "the next event")
+    # It was asked once, and then killed with what it had started.
+    assert term.read_text() == "asked\n" and not os.path.exists(f"/proc/{pid}")
+    assert "hook.sh was ended after 60 s (started)." in log.read_text()
+    watcher.signal(signal.SIGTERM)
+    assert watcher.wait().code == 0
+
+
 def test_a_hook_that_fails_is_reported(hive, program, tmp_path, hook):
     tree = tmp_path / "tree"
     tree.mkdir()

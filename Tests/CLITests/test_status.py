@@ -10,7 +10,7 @@ from uploads import TUS, stop
 SIZE = 6_000_000
 GROUP = {
     "destination": "https://gighive/", "state": "ready",
-    "directories": [{"directory": "/srv/recordings", "state": "watched", "free_bytes": 12_300_000_000}],
+    "directories": [{"directory": "/srv/recordings", "state": "watched", "free_bytes": 12_300_000_000, "space_short": False}],
     "uploads": [{"id": "5e1f0a77", "file": "/srv/recordings/gig.mp4", "bytes": 19, "total": 47, "bytes_per_second": 7,
                  "remaining_seconds": 4}],
     "waiting_count": 12, "waiting_bytes": 40_100_000_000, "set_aside_count": 1,

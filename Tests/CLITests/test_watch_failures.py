@@ -73,6 +73,22 @@ def test_a_file_that_is_removed_during_its_upload(halfway, rec):
     watching.stop()
 
 
+def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
+    stub = hive("PATCH/slow-read=1000000@1")
+    secret = write(tmp_path / "secret.wav")
+    first, second = write(rec / "a.wav", SIZE), write(rec / "b.wav")
+    watching = watch(stub, *TUS, "--order", "name")
+    # Meanwhile the worker has the name of the second one.
+    has_bytes(stub, 1_500_000)
+    os.symlink(secret, rec / "link.part")
+    os.rename(rec / "link.part", second)
+    has(stub, first, seconds=30)
+    watching.says("is a symbolic link, not a regular file.")
+    watching.idle()
+    watching.stop()
+    assert got(stub) == ["a"] and len(of_kind(stub, "create")) == 1
+
+
 # Processes that end.
 
 
@@ -208,13 +224,15 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
 
 
 def test_a_403_sets_a_file_aside_and_a_second_one_pauses(hive, watch, rec, tmp_path):
-    stub = hive("multipart/early-status=403@1-2")
+    stub = hive("multipart/early-status=403")
     password = private(tmp_path / "password", "secret")
-    files = [write(rec / f"{name}.wav") for name in "abc"]
+    files = [write(rec / f"{name}.wav") for name in "abcdef"]
     watching = watch(stub, "--password-file", password)
     watching.says("Nothing is sent until this is solved")
     watching.idle()
-    assert times_sent(stub) <= 2
+    # Those two, and what the worker had been given already.
+    assert len(stub.requests) <= 4
+    stub.set_faults()
     private(password, "secret\n")
     has(stub, *files, seconds=60)
     watching.stop()

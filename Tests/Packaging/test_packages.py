@@ -4,8 +4,10 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 from conftest import ARCHITECTURES, BINARY, DIST, PACKAGING, ROOT, pack
@@ -115,11 +117,18 @@ def test_the_sums_are_those_of_the_files(packages):
 
 
 def test_make_install_and_uninstall(tmp_path):
-    def make(target: str) -> None:
-        subprocess.run(["make", "-s", target, f"DESTDIR={tmp_path}", "PREFIX=/opt/tools"], cwd=ROOT, check=True)
+    def make(target: str, *more: str) -> None:
+        subprocess.run(["make", "-s", target, f"DESTDIR={tmp_path}", "PREFIX=/opt/tools", *more], cwd=ROOT, check=True)
 
-    make("install")
+    make("install", "SYSTEMD=no")
     installed = tmp_path / "opt/tools"
+    assert not (installed / "lib").exists()
+    make("install", "SYSTEMD=yes")
+    for name in ("gighive-upload-watch.service", "gighive-upload-watch@.service"):
+        unit = (installed / "lib/systemd/system" / name).read_text()
+        assert unit == (PACKAGING / "systemd" / name).read_text().replace("=/usr/bin/gighive", "=/opt/tools/bin/gighive")
+    for kind in ("sysusers", "tmpfiles"):
+        assert (installed / f"lib/{kind}.d/gighive-upload.conf").read_bytes() == (PACKAGING / f"systemd/{kind}.conf").read_bytes()
     assert (installed / "bin/gighive-upload").read_bytes() == BINARY.read_bytes()
     assert (installed / "share/man/man1/gighive-upload-send.1").is_file()
     make("uninstall")
@@ -128,9 +137,88 @@ def test_make_install_and_uninstall(tmp_path):
 
 def test_an_installation_without_a_binary_says_what_to_make(tmp_path):
     result = subprocess.run(
-        [PACKAGING / "install", tmp_path, tmp_path, tmp_path / "target"], capture_output=True, text=True, check=False
+        [PACKAGING / "install", tmp_path, tmp_path, tmp_path, "/target"], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1 and "make static" in result.stderr and "make build" in result.stderr
+
+
+def test_whether_there_is_systemctl_decides_unless_something_else_does(tmp_path):
+    (tmp_path / "gighive-upload-x86_64").symlink_to(BINARY)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("bash", "uname", "install", "sed", "dirname"):
+        (tools / name).symlink_to(shutil.which(name))
+
+    def units(target: str, **variables: str) -> bool:
+        command = [shutil.which("bash"), PACKAGING / "install", tmp_path, tmp_path, tmp_path, target]
+        subprocess.run(command, env={"PATH": str(tools), **variables}, check=True, capture_output=True)
+        return (tmp_path / target[1:] / "lib/systemd/system").exists()
+
+    assert not units("/without")
+    assert units("/asked", SYSTEMD="yes")
+    (tools / "systemctl").symlink_to("/bin/true")
+    assert units("/with")
+    assert not units("/refused", SYSTEMD="no")
+    with pytest.raises(subprocess.CalledProcessError):
+        units("/typo", SYSTEMD="maybe")
+
+
+# MARK: Recipes
+
+# What Buildroot's generic-package does with a recipe, as far as it matters here.
+BUILDROOT = """
+INSTALL = install
+SED = sed -i
+qstrip = $(strip $(subst ",,$(1)))
+include {recipe}
+{archive}/.installed:
+	$(GIGHIVE_UPLOAD_INSTALL_TARGET_CMDS)
+	$(if $(BR2_INIT_SYSTEMD),$(GIGHIVE_UPLOAD_INSTALL_INIT_SYSTEMD))
+users:
+	$(info $(GIGHIVE_UPLOAD_USERS))
+"""
+
+
+@pytest.fixture
+def unpacked(packages, tmp_path):
+    with tarfile.open(packages / f"gighive-upload-{VERSION}-x86_64.tar.gz") as archive:
+        archive.extractall(tmp_path)
+    return tmp_path / f"gighive-upload-{VERSION}-x86_64"
+
+
+def check_installed(root: Path, has_units: bool) -> None:
+    assert (root / "usr/bin/gighive-upload").read_bytes() == BINARY.read_bytes()
+    names = ["gighive-upload-watch.service", "gighive-upload-watch@.service"] if has_units else []
+    assert sorted(path.name for path in root.rglob("*.service")) == names
+    for name in names:
+        # The same as in the Debian package.
+        assert (root / "usr/lib/systemd/system" / name).read_bytes() == (PACKAGING / "systemd" / name).read_bytes()
+    assert (root / "usr/lib/tmpfiles.d/gighive-upload.conf").exists() == has_units
+
+
+@pytest.mark.parametrize("systemd", [True, False])
+def test_buildroots_recipe_installs_the_units_where_there_is_systemd(unpacked, tmp_path, systemd):
+    makefile = tmp_path / "Makefile"
+    makefile.write_text(BUILDROOT.format(recipe=PACKAGING / "buildroot/gighive-upload.mk", archive=unpacked))
+    command = ["make", "-s", "-f", makefile, f"TARGET_DIR={tmp_path}/root", "BR2_x86_64=y", *(["BR2_INIT_SYSTEMD=y"] if systemd else [])]
+    subprocess.run([*command, f"{unpacked}/.installed"], check=True, capture_output=True)
+    check_installed(tmp_path / "root", systemd)
+    users = subprocess.run([*command, "users"], check=True, capture_output=True, text=True).stdout.split()
+    assert users[:6] == (["gighive-upload", "-1", "gighive-upload", "-1", "*", "/var/lib/gighive-upload"] if systemd else [])
+
+
+@pytest.mark.parametrize("systemd", ["true", "false"])
+def test_yoctos_recipe_installs_the_units_where_there_is_systemd(unpacked, tmp_path, systemd):
+    recipe = (PACKAGING / f"yocto/gighive-upload_{VERSION}.bb").read_text()
+    steps = re.search(r"^do_install\(\) \{\n(.*?)^\}", recipe, re.MULTILINE | re.DOTALL).group(1)
+    values = {"S": unpacked, "D": tmp_path / "root", "bindir": "/usr/bin", "nonarch_libdir": "/usr/lib", "HAS_SYSTEMD": systemd}
+    values["systemd_system_unitdir"] = "/usr/lib/systemd/system"
+    for name, value in values.items():
+        steps = steps.replace(f"${{{name}}}", str(value))
+    assert "${" not in steps
+    subprocess.run(["sh", "-euc", steps], check=True)
+    check_installed(tmp_path / "root", systemd == "true")
+    assert "inherit systemd useradd\n" in recipe
 
 
 def test_every_recipe_has_this_version():

@@ -26,4 +26,19 @@ define GIGHIVE_UPLOAD_INSTALL_TARGET_CMDS
 	$(INSTALL) -D -m 0755 $(@D)/bin/gighive-upload $(TARGET_DIR)/usr/bin/gighive-upload
 endef
 
+# With BR2_INIT_SYSTEMD. The units of the archive are for /usr/local. Enable gighive-upload-watch, once its configuration is there.
+define GIGHIVE_UPLOAD_INSTALL_INIT_SYSTEMD
+	for unit in gighive-upload-watch.service gighive-upload-watch@.service; do \
+		$(INSTALL) -D -m 0644 $(@D)/lib/systemd/system/$$unit $(TARGET_DIR)/usr/lib/systemd/system/$$unit && \
+		$(SED) 's,/usr/local/bin,/usr/bin,' $(TARGET_DIR)/usr/lib/systemd/system/$$unit || exit 1; \
+	done
+	$(INSTALL) -D -m 0644 $(@D)/lib/tmpfiles.d/gighive-upload.conf $(TARGET_DIR)/usr/lib/tmpfiles.d/gighive-upload.conf
+endef
+
+ifeq ($(BR2_INIT_SYSTEMD),y)
+define GIGHIVE_UPLOAD_USERS
+	gighive-upload -1 gighive-upload -1 * /var/lib/gighive-upload - - Upload of recordings
+endef
+endif
+
 $(eval $(generic-package))

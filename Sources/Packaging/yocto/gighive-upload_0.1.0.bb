@@ -21,6 +21,23 @@ RRECOMMENDS:${PN} = "ca-certificates"
 INSANE_SKIP:${PN} = "already-stripped ldflags"
 COMPATIBLE_HOST = "(x86_64|aarch64|arm).*-linux"
 
+# The service, where the distribution has systemd: enable it once its configuration is there.
+inherit systemd useradd
+SYSTEMD_SERVICE:${PN} = "gighive-upload-watch.service"
+SYSTEMD_AUTO_ENABLE:${PN} = "disable"
+USERADD_PACKAGES = "${PN}"
+USERADD_PARAM:${PN} = "--system --user-group --no-create-home --home-dir ${localstatedir}/lib/gighive-upload --shell /sbin/nologin gighive-upload"
+HAS_SYSTEMD = "${@bb.utils.contains('DISTRO_FEATURES', 'systemd', 'true', 'false', d)}"
+FILES:${PN} += "${systemd_system_unitdir} ${nonarch_libdir}/tmpfiles.d"
+
+# The units of the archive are for /usr/local.
 do_install() {
     install -D -m 0755 ${S}/bin/gighive-upload ${D}${bindir}/gighive-upload
+    if ${HAS_SYSTEMD}; then
+        for unit in gighive-upload-watch.service gighive-upload-watch@.service; do
+            install -D -m 0644 ${S}/lib/systemd/system/$unit ${D}${systemd_system_unitdir}/$unit
+            sed -i 's,/usr/local/bin,${bindir},' ${D}${systemd_system_unitdir}/$unit
+        done
+        install -D -m 0644 ${S}/lib/tmpfiles.d/gighive-upload.conf ${D}${nonarch_libdir}/tmpfiles.d/gighive-upload.conf
+    fi
 }

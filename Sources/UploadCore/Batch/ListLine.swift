@@ -22,6 +22,8 @@ package struct ListLine: Equatable, Sendable {
 
   /// Not empty, and without NUL.
   package let file: [UInt8]
+  /// Whether whoever wrote the list found it in a directory and may find it again, so that it must not be a link and needs a record.
+  package private(set) var isFound = false
   package private(set) var options: [Option] = []
 
   package init(parsing line: [UInt8]) throws(ListLineError) {
@@ -34,6 +36,11 @@ package struct ListLine: Equatable, Sendable {
     }
     file = try ListLine.file(members)
     for member in members where member.name != "file" && member.name != "file_percent" {
+      if member.name == "found" {
+        guard case .bool(let value) = member.value else { throw .wrongValue(member: member.name) }
+        isFound = value
+        continue
+      }
       let name = member.name.utf8.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : $0 }
       if name.elementsEqual("field".utf8) {
         options += try ListLine.fields(member)

@@ -5,6 +5,8 @@ public struct UploadRequest: Sendable {
   public var file: LocalPath
   /// Whether the file was found in a directory. If it has been replaced by a link since then, it is not sent.
   package var isFound = false
+  /// Whether it is not sent without a record, because whoever asks for it would send it again.
+  package var needsRecord = false
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

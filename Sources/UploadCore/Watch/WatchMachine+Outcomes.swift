@@ -197,6 +197,13 @@ extension WatchMachine {
     notices.append(notice)
   }
 
+  /// What failed is no longer there, or no longer a recording.
+  mutating func leave(_ path: [UInt8], _ judgement: WatchCandidate.Judgement) {
+    var notice = WatchNotice(.warning, judgement.message, .warning, path: path)
+    (notice.id, notice.exitCode) = (judgement.id, judgement.exitCode)
+    notices.append(notice)
+  }
+
   private func retryNotice(_ index: Int, _ message: String) -> WatchNotice {
     var notice = WatchNotice(.retry, message + " It will be tried again.", .warning, path: candidates[index].path)
     notice.id = candidates[index].upload.id

@@ -80,6 +80,7 @@ package struct WatchMachine: Sendable {
     switch sight {
     case .known: dropSetAside(path)
     case .nothing:
+      if let index, case .judging(let judgement) = candidates[index].phase { leave(path, judgement) }
       drop(path, index)
       dropRemoval(path)
     case .delivered(let key):

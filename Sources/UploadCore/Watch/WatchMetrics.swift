@@ -21,6 +21,9 @@ extension WatchSnapshot {
     for directory in directories {
       if let free = directory.freeBytes { text.add([("directory", directory.path)], free) }
     }
+    text.start(
+      "gighive_upload_directory_space_short", "gauge", "Whether too little is free and nothing can be removed.")
+    for directory in directories { text.add([("directory", directory.path)], directory.isSpaceShort ? 1 : 0) }
   }
 
   private func destinationMetrics(_ text: inout MetricsText) {

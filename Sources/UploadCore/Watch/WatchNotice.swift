@@ -17,6 +17,9 @@ package struct WatchNotice: Equatable, Sendable {
     case resumed
     case directoryMissing = "directory_missing"
     case directoryFound = "directory_found"
+    /// There is too little space, and no delivered recording can be removed.
+    case spaceShort = "space_short"
+    case spaceFree = "space_free"
     case warning
   }
   package enum Priority: Sendable { case error, warning, information }

@@ -75,6 +75,7 @@ extension WatchSnapshot.Directory {
       object.add("message", message)
     }
     if let freeBytes { object.add("free_bytes", freeBytes) }
+    object.add("space_short", isSpaceShort)
     return object
   }
 }

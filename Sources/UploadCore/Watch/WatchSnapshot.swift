@@ -42,6 +42,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var state = State.missing
     /// On its file system, in bytes; nil if it is not known.
     package var freeBytes: Int64?
+    /// Whether that is less than `--keep-free`, and no delivered recording can be removed.
+    package var isSpaceShort = false
 
     package init(path: [UInt8]) { self.path = path }
   }

@@ -84,6 +84,7 @@ package struct WatchStatus {
     let message = text(directory["message"])
     var parts = [text(directory["state"]) + (message.isEmpty ? "" : ": " + message)]
     if let free = directory["free_bytes"]?.integer { parts.append(SizeText.short(free) + " free") }
+    if directory["space_short"] == .bool(true) { parts.append("TOO LITTLE SPACE") }
     return parts.joined(separator: ", ")
   }
 

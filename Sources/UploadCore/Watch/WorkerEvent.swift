@@ -64,9 +64,9 @@ package struct WorkerEvent: Equatable, Sendable {
     switch kind {
     case "start": self.kind = .start
     case "progress":
-      self.kind = .progress(bytes: value["bytes"]?.integer ?? 0, total: value["total"]?.integer ?? 0)
+      self.kind = .progress(bytes: WorkerEvent.size(value["bytes"]) ?? 0, total: WorkerEvent.size(value["total"]) ?? 0)
     case "delivered":
-      self.kind = .delivered(assetID: value["asset_id"]?.integer, size: value["total"]?.integer)
+      self.kind = .delivered(assetID: value["asset_id"]?.integer, size: WorkerEvent.size(value["total"]))
     case "skipped": self.kind = .skipped(isRemovalDue: value["removal_due"] == .bool(true))
     case "failed":
       self.kind = .failed(
@@ -78,6 +78,13 @@ package struct WorkerEvent: Equatable, Sendable {
     case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
     default: self.kind = .other
     }
+  }
+}
+
+extension WorkerEvent {
+  /// In bytes; nil if no file can have it.
+  private static func size(_ value: JSONValue?) -> Int64? {
+    value?.integer.flatMap { (0...Limits.fileSize).contains($0) ? $0 : nil }
   }
 }
 

@@ -23,6 +23,7 @@ final class SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
     let opened = isFound ? shim_open_found(name) : shim_open_for_reading(name, 0)
     guard opened >= 0 else {
+      if isFound, -opened == SHIM_ELOOP { throw .notRegular(kind: "a symbolic link") }
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
     }
     do throws(FileError) {

@@ -12,14 +12,14 @@ enum Command: String, CaseIterable {
     case .again, .recursive, .from: self == .send
     case .settle, .existing, .order, .interface, .onEvent, .metrics: self == .watch
     case _ where self == .watch && [.retries, .retryFor, .progress, .jsonProgress].contains(option): false
-    case .keepFree: self == .clean
+    case .keepFree: self == .clean || self == .watch
     case .after: self == .send || self == .watch || self == .resume
     case .trustServer, .trustSettle, .maxMemory:
       self == .send || self == .watch || self == .resume || self == .clean
     case .all, .strict: self == .resume
     case .forget, .prune: self == .list
     case _ where self == .list || self == .status: false
-    case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .doctor].contains(self)
+    case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .clean, .doctor].contains(self)
     case .jobs: self == .send || self == .watch || self == .resume
     case .protocolChoice, .threshold: self == .send || self == .watch || self == .doctor
     case .retries, .retryFor, .retryMaxDelay, .limitRate, .methodOverride, .maxTime: self != .doctor

@@ -138,7 +138,7 @@ enum OptionTable {
         .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
         .init(.interface, "interface", "NAME", "send only while this network interface is up"),
         .init(.after, "after", "HOW", "what becomes of a delivered file: keep, delete or move=DIR (default: keep)"),
-        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files until this much is free"),
+        .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
         .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
         .init(.trustSettle, "trust-settle", nil, "remove files where open ones cannot be seen, as on network shares"),
         .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),

@@ -164,7 +164,7 @@ struct SendArguments {
     case .match: patterns.append(given)
     case .exclude: exclusions.append(given)
     case .minSize: minimumSize = try given.size(Settings.fileSize)
-    case .settle, .existing, .order, .interface, .onEvent, .metrics:
+    case .settle, .existing, .order, .interface, .keepFree, .onEvent, .metrics:
       // `WatchArguments` and `WatchOutputs` read them.
       break
     case .again: template.sendsAgain = true

@@ -140,7 +140,9 @@ final class Batch {
     do throws(ListLineError) {
       let line = try ListLine(parsing: line)
       do throws(UsageError) {
-        return BatchFile(path: LocalPath(bytes: line.file), options: try line.given(place))
+        return BatchFile(
+          path: LocalPath(bytes: line.file), isFound: line.isFound, needsRecord: line.isFound,
+          options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil

@@ -42,6 +42,7 @@ extension SendArguments {
     var request = template
     request.file = file.path
     request.isFound = file.isFound
+    request.needsRecord = file.needsRecord
     let sidecar = upload == nil ? try Sidecar(of: file.path).options() : []
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar, file.options)

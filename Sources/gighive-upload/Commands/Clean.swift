@@ -12,20 +12,21 @@ enum Clean {
     if let ceiling = try options.last(where: { $0.option == .maxMemory })?.size() {
       guard MemoryCeiling.set(ceiling, isJSON: common.isJSON) else { return ExitCode.memoryCeiling }
     }
+    let filter = try DestinationFilter(options, isAll: true)
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 1, report) else { return ExitCode.memoryCeiling }
     let cancellation = SignalCancellation.begin()
     var exitCode = ExitCode.delivered
     for directory in operands {
-      let code = free(wanted, in: directory, options, common, report, cancellation)
+      let code = free(wanted, in: directory, filter, options, common, report, cancellation)
       if exitCode == ExitCode.delivered { exitCode = code }
     }
     return exitCode
   }
 
   private static func free(
-    _ wanted: Int64, in directory: LocalPath, _ options: [GivenOption], _ common: CommonArguments, _ report: Report,
-    _ cancellation: Cancellation
+    _ wanted: Int64, in directory: LocalPath, _ filter: DestinationFilter?, _ options: [GivenOption],
+    _ common: CommonArguments, _ report: Report, _ cancellation: Cancellation
   ) -> Int32 {
     guard let place = CleanedDirectory(directory) else {
       report.failed(
@@ -41,7 +42,7 @@ enum Clean {
       .delete, trustsServer: options.contains { $0.option == .trustServer },
       trustsSettle: options.contains { $0.option == .trustSettle })
     let remover = Remover(after, options, records, report, cancellation)
-    let walk = records.directory.walkDeliveries { place.contains($0) }
+    let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.contains($0) }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
     func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
     do throws(StateError) {

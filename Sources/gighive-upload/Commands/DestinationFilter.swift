@@ -1,6 +1,6 @@
 import Uploader
 
-/// `resume --all --server URL` and the like: only uploads to that destination.
+/// `resume --all --server URL`, `clean DIR --server URL` and the like: only uploads to that destination.
 struct DestinationFilter {
   private let option: Option
   private let endpoint: String

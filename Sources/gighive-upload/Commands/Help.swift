@@ -126,7 +126,8 @@ enum Help {
       Removes files from this machine. If less than SIZE is free on the file system of a directory, the files in
       it, and in directories in it, that were delivered are removed, those first that were delivered first, until
       SIZE is free. A file is removed only if it has not changed since, nobody has it open, and the server says
-      that it still has it. Nothing else is ever removed. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+      that it still has it. Nothing else is ever removed. With --server and the like, these are only files that
+      were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
     case .doctor:

@@ -9,9 +9,7 @@ final class EventProgram {
     /// Readable when it ends; -1 if only asking shows that.
     let descriptor: Int32
     let kind: WatchNotice.Kind
-    /// When it gets SIGTERM, and SIGKILL (monotonic clock).
-    var end: Int64
-    var isTerminated = false
+    var deadline: HookDeadline
   }
 
   private let path: LocalPath
@@ -38,7 +36,7 @@ final class EventProgram {
   /// When to step again (monotonic clock); nil if there is nothing to do.
   func due(now: Int64) -> Int64? {
     guard let run else { return queue.count > 0 ? now : nil }
-    return run.descriptor >= 0 ? run.end : min(run.end, now + Limits.hookPollMilliseconds)
+    return run.descriptor >= 0 ? run.deadline.due : min(run.deadline.due, now + Limits.hookPollMilliseconds)
   }
 
   func step(now: Int64) {
@@ -70,7 +68,7 @@ final class EventProgram {
     let process = shim_start_program(path.cString ?? [0], block, block.count, &descriptor)
     guard process > 0 else { return warn(name + " could not be started: " + SystemError(result: process).text + ".") }
     run = Run(
-      process: process, descriptor: descriptor, kind: entry.notice.kind, end: now + Limits.hookMilliseconds)
+      process: process, descriptor: descriptor, kind: entry.notice.kind, deadline: HookDeadline(now: now))
   }
 
   private func follow(_ running: Run, now: Int64) {
@@ -78,15 +76,16 @@ final class EventProgram {
     if shim_program_ended(running.process, &code) != 0 {
       if running.descriptor >= 0 { _ = shim_close(running.descriptor) }
       run = nil
-      if code != 0, !running.isTerminated { warn(failure(running, code)) }
-    } else if now >= running.end {
-      shim_end_program(running.process, running.isTerminated ? 1 : 0)
-      if !running.isTerminated {
-        let time = DurationText.seconds(Limits.hookMilliseconds)
-        warn(name + " was ended after " + time + " (" + running.kind.rawValue + ").")
-      }
-      run?.isTerminated = true
-      run?.end = now + Limits.hookGraceMilliseconds
+      if code != 0, !running.deadline.isOver { warn(failure(running, code)) }
+      return
+    }
+    switch run?.deadline.step(now: now) {
+    case .terminate:
+      shim_end_program(running.process, 0)
+      let time = DurationText.seconds(Limits.hookMilliseconds)
+      warn(name + " was ended after " + time + " (" + running.kind.rawValue + ").")
+    case .kill: shim_end_program(running.process, 1)
+    case .nothing, nil: break
     }
   }
 

@@ -17,6 +17,10 @@ struct WatchArguments {
   let statePath: LocalPath
   /// The arguments of the worker, beginning with the name of the program.
   let workerArguments: [[UInt8]]
+  /// How much is to be free on the file system of each directory, in bytes; nil for any.
+  let keepFree: Int64?
+  /// The arguments of the process that makes room, without the directory.
+  let cleanerArguments: [[UInt8]]
   /// Files whose change may end a pause.
   let credentialFiles: [LocalPath]
 
@@ -57,6 +61,7 @@ struct WatchArguments {
     var settings = WatchMachine.Settings(settleMilliseconds: 30_000)
     var existing = Existing.upload
     var interface: String?
+    var keepFree: Int64?
     for given in options {
       switch given.option {
       case .settle: settings.settleMilliseconds = try given.duration()
@@ -69,6 +74,7 @@ struct WatchArguments {
           throw given.invalid("the name of a network interface, such as wlan0")
         }
         interface = given.text
+      case .keepFree: keepFree = try given.size()
       default: break
       }
     }
@@ -78,11 +84,13 @@ struct WatchArguments {
     self.settings = settings
     self.existing = existing
     self.interface = interface
+    self.keepFree = keepFree
     guard let state = sending.common.statePath?.absolute else {
       throw UsageError("there is no home directory for the records; use --state-dir DIR.")
     }
     statePath = state
-    workerArguments = WatchArguments.worker(options, sending, state)
+    workerArguments = WatchArguments.worker(.send, options, sending, state)
+    cleanerArguments = WatchArguments.worker(.clean, options, sending, state)
     credentialFiles = options.filter { $0.option.isSecretFile || $0.option == .cert || $0.option == .cacert }.map {
       $0.argument
     }
@@ -102,25 +110,20 @@ struct WatchArguments {
       && sending.options.elementsEqual(other.sending.options) { $0.option == $1.option && $0.argument == $1.argument }
   }
 
-  // MARK: The worker
+  // MARK: The workers
 
-  /// `send --from -` with the options of the group. Secrets are in files, whose names are passed on, or in the environment.
+  /// `send --from -` or `clean` with the options of the group. Secrets are in files, whose names are passed on, or in the environment.
   private static func worker(
-    _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
+    _ command: Command, _ options: [GivenOption], _ sending: SendArguments, _ state: LocalPath
   ) -> [[UInt8]] {
-    var words = [
-      "gighive-upload", "send", "--from=-", "--json", "--quiet", "--json-progress=5s", "--config=", "--retry-for=1m",
-    ].map { Array($0.utf8) }
+    let own = command == .send ? ["--from=-", "--json-progress=5s", "--retry-for=1m"] : []
+    var words = (["gighive-upload", command.rawValue, "--json", "--quiet", "--config="] + own).map { Array($0.utf8) }
     words.append(Array("--state-dir=".utf8) + state.bytes)
-    // The files are named one by one, but they are those of a directory.
-    if sending.isForGigHive, !options.contains(where: { $0.option == .eventDate }) {
-      words.append(Array("--event-date=mtime".utf8))
-    }
     // A program that is linked dynamically needs more for its libraries alone.
     if sending.memoryCeiling == nil, shim_address_space() < Limits.workerMemory {
       words.append(Array(("--max-memory=" + String(Limits.workerMemory)).utf8))
     }
-    for given in options where Command.send.takes(given.option) && !isOwn(given.option) {
+    for given in options where command.takes(given.option) && !isOwn(given.option) {
       var word = Array(("--" + OptionTable.name(of: given.option)).utf8)
       if OptionTable.all.contains(where: { $0.option == given.option && $0.argument != nil }) {
         word += [UInt8(ascii: "=")] + given.argument.bytes

@@ -12,7 +12,8 @@ final class WatchGroup {
   /// The number of the first directory, for ``inotify``.
   private let firstOwner: Int
   private let tellOne: (WatchNotice) -> Void
-  private(set) var worker: WatchWorker?
+  private var worker: WatchWorker?
+  private let space: WatchSpace?
   /// When to look at all directories again (monotonic clock), and at what is not as it should be.
   private var scanAt: Int64 = 0
   private var lookAt: Int64 = 0
@@ -33,6 +34,7 @@ final class WatchGroup {
     machine = WatchMachine(arguments.settings, seed: seed)
     directories = arguments.directories.map { WatchedDirectory($0) }
     look = WatchLook(arguments, finder)
+    space = WatchSpace(arguments, directories)
     for index in directories.indices {
       scans.append(
         // Until `close`.
@@ -61,9 +63,10 @@ final class WatchGroup {
   }
 
   func snapshot(now: Int64) -> WatchSnapshot.Group {
-    let shown = directories.map { directory in
-      var shown = WatchSnapshot.Directory(path: directory.path.bytes)
-      (shown.state, shown.freeBytes) = (directory.state, directory.freeBytes)
+    let shown = directories.indices.map { index in
+      var shown = WatchSnapshot.Directory(path: directories[index].path.bytes)
+      (shown.state, shown.freeBytes) = (directories[index].state, directories[index].freeBytes)
+      shown.isSpaceShort = space?.isShort(index) ?? false
       return shown
     }
     return machine.snapshot(destination: destination, shown, now: now, unixSeconds: shim_unix_seconds())
@@ -162,6 +165,7 @@ final class WatchGroup {
   func note(_ change: InotifyWatches.Change, now: Int64) {
     let index = change.owner - firstOwner
     guard directories.indices.contains(index) else { return }
+    space?.lookSoon()
     switch change.kind {
     case .gone: if change.path == directories[index].path { lookAt = now }
     case .directory:
@@ -208,12 +212,14 @@ final class WatchGroup {
   // MARK: The step
 
   /// Does what is possible without waiting.
+  /// - Parameter mayClean: whether recordings may be removed because space runs short.
   /// - Returns: when to come back at the latest (monotonic clock).
-  func step(now: Int64) -> Int64 {
+  func step(now: Int64, mayClean: Bool) -> Int64 {
     stepWorker(now)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
       lookAt = now
+      space?.lookSoon()
       for (directory, scan) in zip(directories, scans) where directory.isOpen { scan.request() }
     }
     if now >= lookAt {
@@ -223,7 +229,8 @@ final class WatchGroup {
     }
     noteBlock()
     let isScanning = stepScans(now)
-    let until = act(now)
+    for notice in stepSpace(now, mayClean: mayClean && machine.block == nil) { tell(notice) }
+    let until = min(act(now), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
     if isScanning { return now }
@@ -317,6 +324,7 @@ final class WatchGroup {
     let unixSeconds = shim_unix_seconds()
     let end = worker.step {
       machine.note($0, now: now, unixSeconds: unixSeconds)
+      if case .delivered = $0.kind { space?.noteDelivery() }
       hasChanged = true
     }
     guard let end else { return }
@@ -325,11 +333,35 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  /// Reads what it still says, after it was asked to end. That it was interrupted is no news.
-  /// - Returns: whether it has ended.
-  func hasWorkerEnded(now: Int64) -> Bool {
+  private func stepSpace(_ now: Int64, mayClean: Bool) -> [WatchNotice] {
+    guard let space else { return [] }
+    return space.step(now: now, mayClean: mayClean) {
+      machine.note($0, now: now, unixSeconds: shim_unix_seconds())
+      hasChanged = true
+    }
+  }
+
+  /// Whether recordings are being removed because space runs short.
+  var isCleaning: Bool { space?.isCleaning ?? false }
+
+  /// Whether none of its processes is running.
+  var isIdle: Bool { worker == nil && !isCleaning }
+
+  /// What it must be woken for.
+  var waits: [shim_poll_entry] { (worker?.waits ?? []) + (space?.waits ?? []) }
+
+  /// - Parameter atOnce: with SIGKILL.
+  func end(atOnce: Bool) {
+    worker?.end(atOnce: atOnce)
+    space?.end(atOnce: atOnce)
+  }
+
+  /// Reads what its processes still say, after they were asked to end. That they were interrupted is no news.
+  /// - Returns: whether they have ended.
+  func hasEnded(now: Int64) -> Bool {
     stepWorker(now)
+    _ = stepSpace(now, mayClean: false)
     for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
-    return worker == nil
+    return isIdle
   }
 }

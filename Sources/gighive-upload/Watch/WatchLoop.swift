@@ -59,7 +59,11 @@ final class WatchLoop {
       readChanges(now)
       readNetwork(now)
       var until = networkAt
-      for group in groups { until = min(until, group.step(now: now)) }
+      for group in groups {
+        // Two that make room at the same time would remove too much.
+        let mayClean = next == nil && !groups.contains { $0.isCleaning }
+        until = min(until, group.step(now: now, mayClean: mayClean))
+      }
       if reloadIfIdle() { until = now }
       show(now)
       poll(until)
@@ -87,7 +91,7 @@ final class WatchLoop {
     var entries = [signals.descriptor, inotify.descriptor, network].map {
       shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0)
     }
-    for group in groups { entries += group.worker?.waits ?? [] }
+    for group in groups { entries += group.waits }
     let (descriptors, outputsUntil) = outputs.wait
     entries += descriptors.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0) }
     if let outputsUntil { until = min(until, outputsUntil) }
@@ -139,7 +143,7 @@ final class WatchLoop {
 
   /// The new options hold once all workers have ended: whether they do now. Nothing is lost: the files and the records are the queue.
   private func reloadIfIdle() -> Bool {
-    guard let arguments = next, groups.allSatisfy({ $0.worker == nil }) else { return false }
+    guard let arguments = next, groups.allSatisfy({ $0.isIdle }) else { return false }
     next = nil
     // The locks are given back first.
     for group in groups { group.close() }
@@ -152,15 +156,15 @@ final class WatchLoop {
 
   private func end() {
     let began = shim_monotonic_milliseconds()
-    for group in groups { group.worker?.end(atOnce: false) }
+    for group in groups { group.end(atOnce: false) }
     var isKilling = false
     while true {
       let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
-      if groups.allSatisfy({ $0.hasWorkerEnded(now: now) }) { break }
+      if groups.allSatisfy({ $0.hasEnded(now: now) }) { break }
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true
-        for group in groups { group.worker?.end(atOnce: true) }
+        for group in groups { group.end(atOnce: true) }
       }
       poll(min(began + Limits.workerEndMilliseconds, now + 1000))
     }

@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// The process that uploads: `send --from -` of this very program. It gets a line for each file, and writes events.
+/// A process of this very program that works for the watcher, and writes events: `send --from -`, which gets a line for each file, or `clean`.
 final class WatchWorker {
   private let process: Int32
   /// -1 once it is closed.
@@ -57,6 +57,7 @@ final class WatchWorker {
   func give(_ file: [UInt8]) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
+    line.add("found", true)
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }

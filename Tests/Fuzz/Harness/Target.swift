@@ -22,6 +22,7 @@ let allTargets = [
   Target(name: "reply", run: ReplyTarget.run),
   Target(name: "batch", run: BatchTarget.run),
   Target(name: "configuration", run: ConfigurationTarget.run),
+  Target(name: "worker", run: WorkerTarget.run),
   Target(name: "text", run: TextTarget.run, show: TextTarget.show),
   Target(name: "canary", run: CanaryTarget.run),
 ]

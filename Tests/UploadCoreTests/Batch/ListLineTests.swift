@@ -28,6 +28,16 @@ struct ListLineTests {
     #expect(line.options.isEmpty)
   }
 
+  @Test func whoFoundTheFileSaysSo() throws {
+    #expect(try ListLine(parsing: bytes("{\"file\":\"a\",\"found\":true}")).isFound)
+    for text in ["{\"file\":\"a\",\"found\":false}", "{\"file\":\"a\"}"] {
+      #expect(try !ListLine(parsing: bytes(text)).isFound)
+    }
+    for value in ["\"true\"", "1", "null"] {
+      #expect(failure("{\"file\":\"a\",\"found\":" + value + "}") == .wrongValue(member: "found"))
+    }
+  }
+
   @Test func aBrokenLineIsRefused() {
     #expect(failure("") == .notJSON(.unexpected(offset: 0)))
     #expect(failure("{\"file\":\"a\"} x") == .notJSON(.unexpected(offset: 13)))

@@ -67,6 +67,23 @@ struct WatchMachineTests {
     }
   }
 
+  @Test func whyARecordingFailedIsSaidAlsoIfItIsGone() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .none)
+    for now: Int64 in [0, 1] { machine.saw([1], .file(file), now: now) }
+    machine.workerStarted()
+    let isGiven = machine.give([1], now: 1)
+    machine.note(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
+    machine.note(
+      WorkerEvent(.failed(.init("it is a link.", exitCode: 3, .file)), path: [1]), now: 2, unixSeconds: 0)
+    let action = machine.next(now: 2)
+    #expect(isGiven && action == .look([1]))
+    for now: Int64 in [2, 3] { machine.saw([1], .nothing, now: now) }
+    let notices = machine.takeNotices()
+    #expect(notices.map { $0.message } == ["it is a link."] && notices.map { $0.exitCode } == [3])
+    #expect(machine.candidates.isEmpty && machine.setAside.isEmpty)
+  }
+
   @Test func theWorkerGetsOneMoreThanItBeginsWithAndNeverTooMany() {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 2), seed: 1)
     for number: UInt8 in 1...40 {

@@ -34,7 +34,7 @@ struct WatchMetricsTests {
 
   @Test func everyMetricFollowsTheConventions() throws {
     let metrics = try parsed(WatchSnapshot.sample.metrics)
-    #expect(metrics.count == 17)
+    #expect(metrics.count == 18)
     #expect(Set(metrics.map { $0.name }).count == metrics.count)
     for metric in metrics {
       #expect(metric.name.hasPrefix("gighive_upload_"))
@@ -60,6 +60,7 @@ struct WatchMetricsTests {
       #"gighive_upload_directory_watched{directory="/srv/recordings"} 1"#,
       #"gighive_upload_directory_watched{directory="/media/stick"} 0"#,
       #"gighive_upload_directory_free_bytes{directory="/srv/recordings"} 12300000000"#,
+      #"gighive_upload_directory_space_short{directory="/srv/recordings"} 0"#,
       "gighive_upload_waiting_recordings" + venue + " 12", "gighive_upload_waiting_bytes" + venue + " 40100000000",
       "gighive_upload_set_aside_recordings" + venue + " 3", "gighive_upload_destination_ready" + venue + " 1",
       "gighive_upload_delivered_recordings_total" + venue + " 45",
@@ -68,6 +69,12 @@ struct WatchMetricsTests {
     ] {
       #expect(lines.contains(line), "\(line)")
     }
+  }
+
+  @Test func aShortageIsOne() {
+    var snapshot = WatchSnapshot.sample
+    snapshot.groups[0].directories[0].isSpaceShort = true
+    #expect(snapshot.metrics.contains("gighive_upload_directory_space_short{directory=\"/srv/recordings\"} 1\n"))
   }
 
   @Test func labelsAreEscaped() {

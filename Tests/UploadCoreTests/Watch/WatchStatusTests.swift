@@ -81,6 +81,16 @@ struct WatchStatusTests {
     #expect(lines(try status(.sample)).joined(separator: "\n") == expected)
   }
 
+  @Test func aShortageIsShown() throws {
+    var snapshot = WatchSnapshot.sample
+    snapshot.groups[0].directories[0].isSpaceShort = true
+    let line = "  directory  /srv/recordings  watched, 12.3 GB free, TOO LITTLE SPACE"
+    #expect(lines(try status(snapshot)).contains(line))
+    let text = snapshot.json(process: 1, nowUnixMilliseconds: 0)
+    #expect(text.contains(#""free_bytes":12300000000,"space_short":true"#))
+    #expect(text.contains(#""state":"missing","space_short":false"#))
+  }
+
   @Test func noLineIsWiderThanATerminal() throws {
     var snapshot = WatchSnapshot.sample
     let path = "/srv/" + String(repeating: "超長い名前", count: 30) + "/" + String(repeating: "x", count: 200)

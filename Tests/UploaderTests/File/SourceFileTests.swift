@@ -72,6 +72,14 @@ struct SourceFileTests {
     #expect(try openFile(LocalPath(directory.path(of: "link"))).size == 5)
   }
 
+  @Test func aSymbolicLinkThatWasFoundIsNotFollowed() throws {
+    _ = directory.file("set.wav", bytes("12345"))
+    symlink("set.wav", directory.path(of: "link"))
+    #expect(throws: FileError.notRegular(kind: "a symbolic link")) {
+      try SourceFile.open(LocalPath(directory.path(of: "link")), limit: 10, isFound: true)
+    }
+  }
+
   /// A second close could close a file that another thread has just opened. Runs in a separate process, where the only other
   /// descriptors are those of one thread that opens and closes.
   @Test func aRefusedFileIsClosedOnlyOnce() async {

@@ -1,0 +1,29 @@
+/// When one run of the program of `--on-event` is ended: it is asked to end after a limit, and killed if it does not.
+package struct HookDeadline {
+  package enum Step: Equatable { case nothing, terminate, kill }
+
+  /// When there is something to do (monotonic clock, in milliseconds).
+  package private(set) var due: Int64
+  /// Whether it was asked to end.
+  package private(set) var isOver = false
+  private let grace: Int64
+
+  /// - Parameters:
+  ///   - now: of the monotonic clock, in milliseconds, like the others.
+  ///   - limit: how long the program may take.
+  ///   - grace: how long it then has.
+  package init(
+    now: Int64, limit: Int64 = Limits.hookMilliseconds, grace: Int64 = Limits.hookGraceMilliseconds
+  ) {
+    due = now + limit
+    self.grace = grace
+  }
+
+  /// What to do to a program that still runs.
+  package mutating func step(now: Int64) -> Step {
+    guard now >= due else { return .nothing }
+    due = now + grace
+    defer { isOver = true }
+    return isOver ? .kill : .terminate
+  }
+}

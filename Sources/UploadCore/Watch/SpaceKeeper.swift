@@ -1,0 +1,72 @@
+/// Decides when delivered recordings are removed because space runs short on the file system of a directory (`--keep-free`). Times
+/// are milliseconds of the monotonic clock.
+package struct SpaceKeeper: Sendable {
+  package enum Step: Equatable, Sendable {
+    case nothing
+    /// Remove delivered recordings now, and call ``ended(isEnough:now:)``.
+    case clean
+    /// What was told to be short is not any more.
+    case isOver
+  }
+
+  /// Bytes.
+  private let wanted: Int64
+  /// Whether there is too little space, and no recording could be removed.
+  package private(set) var isShort = false
+  private var isCleaning = false
+  /// Whether a recording was delivered since the last attempt began.
+  private var hasMore = false
+  /// When to look at the free space; nil: with the next scan, change or delivery.
+  private var lookAt: Int64? = .min
+  /// When the next attempt may begin.
+  private var cleanAt = Int64.min
+
+  /// - Parameter wanted: how much is to be free, in bytes.
+  package init(wanted: Int64) { self.wanted = wanted }
+
+  /// When to look at the free space; nil if nothing is known to have changed.
+  package var due: Int64? { isCleaning ? nil : lookAt }
+
+  /// Something has changed, or everything is being scanned.
+  package mutating func lookSoon() { lookAt = .min }
+
+  /// A recording was delivered, which may be one that can be removed.
+  package mutating func noteDelivery() {
+    hasMore = true
+    cleanAt = .min
+    lookSoon()
+  }
+
+  /// - Parameters:
+  ///   - free: in bytes; nil if it is not known, as while a card is not there.
+  ///   - mayClean: whether no other directory is being cleaned.
+  package mutating func look(free: Int64?, mayClean: Bool, now: Int64) -> Step {
+    lookAt = nil
+    guard let free else { return .nothing }
+    guard free < wanted else {
+      cleanAt = .min
+      defer { isShort = false }
+      return isShort ? .isOver : .nothing
+    }
+    lookAt = now + Limits.spaceLookMilliseconds
+    guard mayClean, now >= cleanAt else { return .nothing }
+    isCleaning = true
+    hasMore = false
+    return .clean
+  }
+
+  /// The attempt has ended.
+  /// - Parameter isEnough: whether there is enough space now, or soon: some file systems free it only seconds later.
+  /// - Returns: whether it is news that there is not.
+  package mutating func ended(isEnough: Bool, now: Int64) -> Bool {
+    isCleaning = false
+    lookAt = now + (isEnough || hasMore ? 0 : Limits.spaceLookMilliseconds)
+    if isEnough {
+      cleanAt = now + Limits.spaceLookMilliseconds
+      return false
+    }
+    cleanAt = hasMore ? now : now + Limits.spaceRetryMilliseconds
+    defer { isShort = true }
+    return !isShort
+  }
+}

@@ -1,0 +1,103 @@
+import CShims
+import Uploader
+
+/// Keeps space free on the file systems of a group's directories (`--keep-free`): starts `clean` when it runs short, which removes the
+/// oldest delivered recordings. Uploads go on meanwhile.
+final class WatchSpace {
+  private struct Run {
+    let worker: WatchWorker
+    /// The directory's index.
+    let index: Int
+    /// The first recording that was kept, and why.
+    var kept: String?
+    /// Why there is not enough space.
+    var problem: String?
+  }
+
+  private let arguments: [[UInt8]]
+  private let directories: [WatchedDirectory]
+  private var keepers: [SpaceKeeper]
+  private var run: Run?
+
+  /// - Returns: nil without `--keep-free`.
+  init?(_ arguments: WatchArguments, _ directories: [WatchedDirectory]) {
+    guard let wanted = arguments.keepFree else { return nil }
+    self.arguments = arguments.cleanerArguments
+    self.directories = directories
+    keepers = directories.map { _ in SpaceKeeper(wanted: wanted) }
+  }
+
+  var isCleaning: Bool { run != nil }
+
+  /// What it must be woken for.
+  var waits: [shim_poll_entry] { run?.worker.waits ?? [] }
+
+  /// When to step again (monotonic clock).
+  var due: Int64 { keepers.reduce(.max) { min($0, run == nil ? $1.due ?? .max : .max) } }
+
+  func isShort(_ index: Int) -> Bool { keepers[index].isShort }
+
+  func lookSoon() { for index in keepers.indices { keepers[index].lookSoon() } }
+
+  func noteDelivery() { for index in keepers.indices { keepers[index].noteDelivery() } }
+
+  /// - Parameter atOnce: with SIGKILL.
+  func end(atOnce: Bool) { run?.worker.end(atOnce: atOnce) }
+
+  /// Does what is possible without waiting.
+  /// - Parameters:
+  ///   - mayClean: whether a process may be started; only one at a time removes recordings.
+  ///   - event: called with each recording that was removed.
+  /// - Returns: what is news.
+  func step(now: Int64, mayClean: Bool, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
+    var notices = follow(now, event)
+    guard run == nil else { return notices }
+    for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
+      let directory = directories[index]
+      let free = directory.freeBytes
+      switch keepers[index].look(free: free, mayClean: mayClean && run == nil, now: now) {
+      case .nothing: break
+      case .clean: notices += start(index, now)
+      case .isOver:
+        let text = free.map { SizeText.short($0) + " are" } ?? "enough is"
+        let message = directory.name + ": " + text + " free again."
+        notices.append(WatchNotice(.spaceFree, message, path: directory.path.bytes))
+      }
+    }
+    return notices
+  }
+
+  private func start(_ index: Int, _ now: Int64) -> [WatchNotice] {
+    do throws(SystemError) {
+      let worker = try WatchWorker(arguments + [Array("--".utf8), directories[index].path.bytes])
+      worker.closeInput()
+      run = Run(worker: worker, index: index)
+      return []
+    } catch {
+      return end(index, "the process that makes room could not be started: " + error.text + ".", nil, now)
+    }
+  }
+
+  private func follow(_ now: Int64, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
+    guard var current = run else { return [] }
+    let end = current.worker.step {
+      switch $0.kind {
+      case .removed: event($0)
+      case .kept(let message, _): if current.kept == nil { current.kept = message }
+      case .failed(let failure): current.problem = failure.message
+      default: break
+      }
+    }
+    run = end == nil ? current : nil
+    guard let end else { return [] }
+    let problem = end == .exited(0) ? nil : current.problem ?? "the process that makes room ended unexpectedly."
+    return self.end(current.index, problem, current.kept, now)
+  }
+
+  /// - Parameter problem: why there is not enough space; nil if there is.
+  private func end(_ index: Int, _ problem: String?, _ kept: String?, _ now: Int64) -> [WatchNotice] {
+    guard keepers[index].ended(isEnough: problem == nil, now: now), let problem else { return [] }
+    let text = [problem, kept].compactMap { $0 }.joined(separator: " ")
+    return [WatchNotice(.spaceShort, text, .error, path: directories[index].path.bytes)]
+  }
+}

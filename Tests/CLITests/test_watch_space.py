@@ -1,0 +1,126 @@
+"""`watch --keep-free`: what was delivered first makes room, nothing else does, and a shortage is told once."""
+
+import os
+import signal
+
+import pytest
+from program import wait_until
+from test_clean import card, free
+from test_state import root
+from test_watch import watch
+from uploads import of_kind
+from watchers import wait_for_status
+from watching import digest, got, has, write
+
+__all__ = ["card", "watch"]
+
+pytestmark = root
+SIZE = 1_500_000
+"""Of a card of 8 MiB."""
+
+
+@pytest.fixture
+def kept_free(watch, card):
+    """Watches the card."""
+    def kept_free(stub, *options, wanted="4Mi", directory=card):
+        return watch(stub, "--keep-free", wanted, *options, directory=directory)
+
+    return kept_free
+
+
+def directory(found: dict) -> dict:
+    return found["groups"][0]["directories"][0]
+
+
+def test_the_oldest_delivery_makes_room_and_what_is_not_delivered_stays(hive, kept_free, card):
+    stub = hive("multipart/status=400@1")
+    refused = write(card / "refused.wav", SIZE)
+    watching = kept_free(stub)
+    watching.says("set aside until it changes")
+    files = []
+    for name in "abc":
+        files.append(write(card / f"{name}.wav", SIZE))
+        wait_until(lambda: len(stub.recordings) == len(files), 20, "a recording")
+    # With the second one there was less than 4 MiB left, with the third one again.
+    watching.says("a.wav: removed after its delivery.")
+    watching.says("b.wav: removed after its delivery.")
+    wait_until(lambda: free(card) >= 4 << 20, 20, "enough space")
+    watching.idle()
+    watching.stop()
+    assert [file.exists() for file in (refused, *files)] == [True, False, False, True]
+    assert got(stub) == ["a", "b", "c"] and len(of_kind(stub, "asset")) == 2
+    assert "space" not in watching.log.lower()
+
+
+def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_space(hive, kept_free, card, tmp_path, program):
+    stub = hive()
+    events, metrics, hook = tmp_path / "events", tmp_path / "watch.prom", tmp_path / "hook"
+    hook.write_text(f'#!/bin/sh\necho "$GIGHIVE_EVENT_KIND $GIGHIVE_EVENT_FILE" >> {events}\n')
+    hook.chmod(0o755)
+    filler = card / "filler.part"
+    filler.write_bytes(bytes(5 << 20))
+    watching = kept_free(stub, "--on-event", hook, "--metrics", metrics)
+    watching.says(f"{card}: only ")
+    assert "are free, and no other delivered recording can be removed." in watching.log
+    assert directory(wait_for_status(program, lambda found: directory(found)["space_short"]))["free_bytes"] < 4 << 20
+    assert "TOO LITTLE SPACE" in program.run("status").check().out
+    wait_until(lambda: "_directory_space_short{" in metrics.read_text(), 20, "the metrics")
+    assert metrics.read_text().partition("_directory_space_short{")[2].split("\n")[0].endswith(" 1")
+    # A delivery is a reason to try again, and its recording gives room, though not enough. That is no news.
+    file = write(card / "a.wav", SIZE)
+    content = digest(file)
+    watching.says("a.wav: removed after its delivery.")
+    assert [recording.sha256 for recording in stub.recordings] == [content] and not file.exists()
+    watching.idle()
+    filler.unlink()
+    # What is written is a reason to look.
+    write(card / "b.wav", 1000)
+    watching.says(" are free again.")
+    wait_for_status(program, lambda found: not directory(found)["space_short"])
+    wait_until(lambda: f"space_free {card}" in events.read_text(), 20, "the event")
+    watching.stop()
+    assert watching.log.count(f"{card}: only ") == 1 and watching.log.count("are free again") == 1
+    assert events.read_text().count("space_short") == 1 and (card / "b.wav").exists()
+
+
+def test_uploads_go_on_meanwhile_and_a_signal_ends_all(hive, kept_free, card):
+    stub = hive("asset/silent")
+    first = write(card / "a.wav", SIZE)
+    watching = kept_free(stub, wanted="7Mi")
+    wait_until(lambda: of_kind(stub, "asset"), 30, "the question about the first one")
+    second = write(card / "b.wav", 1000)
+    has(stub, first, second)
+    assert watching.stop(signal.SIGTERM) == 0
+    assert first.exists() and second.exists() and watching.log.rstrip().endswith("stopped.")
+    assert "removed after" not in watching.log
+
+
+def test_what_was_delivered_to_another_server_stays(hive, kept_free, card, program, recording):
+    elsewhere = hive()
+    other = recording(content=os.urandom(SIZE), name="other.mp4", directory=card)
+    assert program.send(elsewhere, other).code == 0
+    asked = len(elsewhere.requests)
+    stub = hive()
+    watching = kept_free(stub, "--exclude", other.name)
+    files = []
+    for name in "ab":
+        files.append(write(card / f"{name}.wav", SIZE))
+        wait_until(lambda: len(stub.recordings) == len(files), 20, "a recording")
+    watching.says("a.wav: removed after its delivery.")
+    watching.idle()
+    watching.stop()
+    assert [file.exists() for file in (other, *files)] == [True, False, True] and len(elsewhere.requests) == asked
+
+
+def test_after_the_delivery_and_room_together(hive, kept_free, card, tmp_path):
+    stub = hive()
+    rec, sent = card / "rec", card / "sent"
+    rec.mkdir(), sent.mkdir()
+    watching = kept_free(stub, "--after", f"move={sent}", wanted="7Mi", directory=rec)
+    write(rec / "a.wav", SIZE)
+    watching.says("a.wav: removed after its delivery.")
+    watching.says("only ")
+    watching.idle()
+    watching.stop()
+    # What was moved is no longer where its record says, so it stays.
+    assert (sent / "a.wav").exists() and got(stub) == ["a"]

@@ -1,0 +1,30 @@
+import Testing
+import UploadCore
+
+struct HookDeadlineTests {
+  @Test func whatHangsIsAskedToEndAndThenKilled() {
+    var deadline = HookDeadline(now: 1000, limit: 50, grace: 7)
+    #expect(deadline.due == 1050)
+    #expect(deadline.step(now: 1049) == .nothing && !deadline.isOver)
+    #expect(deadline.step(now: 1050) == .terminate && deadline.isOver && deadline.due == 1057)
+    #expect(deadline.step(now: 1056) == .nothing)
+    #expect(deadline.step(now: 1057) == .kill)
+  }
+
+  @Test func whatOutlivesThatIsKilledAgain() {
+    var deadline = HookDeadline(now: 0, limit: 1, grace: 1)
+    #expect([1, 2, 3, 4].map { deadline.step(now: $0) } == [.terminate, .kill, .kill, .kill])
+  }
+
+  @Test func ofALateWakeUpTheProgramStillHasItsGrace() {
+    var deadline = HookDeadline(now: 0, limit: 10, grace: 5)
+    #expect(deadline.step(now: 1000) == .terminate)
+    #expect(deadline.step(now: 1004) == .nothing && deadline.step(now: 1005) == .kill)
+  }
+
+  @Test func aMinuteAndFiveSecondsAreWhatIsDocumented() {
+    var deadline = HookDeadline(now: 0)
+    #expect(deadline.due == 60_000)
+    #expect(deadline.step(now: 60_000) == .terminate && deadline.due == 65_000)
+  }
+}
