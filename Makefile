@@ -31,8 +31,8 @@ TRIPLE_armv7 := armv7-none-none-eabi
 TRIPLE_armv6 := armv6-none-none-eabi
 SYSROOT := $(CURDIR)/$(BUILD)/sysroot
 TARGET_aarch64 := --target=aarch64-linux-gnu --sysroot=$(SYSROOT)/arm64
-TARGET_armv7 := --target=armv7-linux-gnueabi -mfloat-abi=soft --sysroot=$(SYSROOT)/armel
-TARGET_armv6 := --target=armv6-linux-gnueabi -mfloat-abi=soft --sysroot=$(SYSROOT)/armel
+TARGET_armv7 := --target=armv7-linux-gnueabi -mfloat-abi=soft -mthumb --sysroot=$(SYSROOT)/armel
+TARGET_armv6 := --target=armv6-linux-gnueabi -mfloat-abi=soft -mthumb --sysroot=$(SYSROOT)/armel
 LIBRARIES_armv7 := -latomic
 LIBRARIES_armv6 := -latomic
 
@@ -45,7 +45,7 @@ OPENSSL_aarch64 := aarch64
 OPENSSL_armv7 := arm
 OPENSSL_armv6 := arm
 OPENSSL_TARGET_aarch64 := $(TARGET_aarch64)
-OPENSSL_TARGET_arm := $(TARGET_armv6)
+OPENSSL_TARGET_arm := $(filter-out -mthumb,$(TARGET_armv6))
 openssl_of = $(if $(filter system,$(OPENSSL)),,$(shell ls $(OPENSSL_DIRECTORY)/$(OPENSSL_$(1))/version 2>/dev/null))
 
 $(OPENSSL_DIRECTORY)/version: $(OPENSSL_PACKAGING) | setup
