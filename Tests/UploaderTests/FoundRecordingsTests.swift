@@ -71,7 +71,7 @@ struct FoundRecordingsTests {
       _ = try Uploader(Configuration()).preview(request)
       Issue.record("a link can be sent")
     } catch {
-      guard case .file(_, .unreadable) = error else {
+      guard case .file(_, .notRegular) = error else {
         Issue.record("\(error)")
         return
       }
