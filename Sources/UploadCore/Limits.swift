@@ -378,6 +378,19 @@ package enum Limits {
   /// default; and the longest PATCH.
   package static let announcedFormLengths: [Int64] = [1_000_000, 100_000_000, 1 << 30]
   package static let announcedPatchLengths: [Int64] = [1_000_000, chunkMaximumLength]
+  /// The largest test upload, in bytes: Apache's default limit.
+  package static let testLength: Int64 = 1 << 30
+  /// How much of an interrupted request is sent, in bytes. No path holds as much back unless it holds everything back.
+  package static let cutLength: Int64 = 1 << 20
+  /// How long an interrupted request rests before its connection is closed, in milliseconds, so that proxies can pass on what they have.
+  package static let cutRestMilliseconds: Int64 = 500
+  /// How often a diagnosis asks again after an interrupted request, and how long it waits in between, in milliseconds. Servers write
+  /// what they have at once; tusd keeps its lock for up to 20 s.
+  package static let offsetQuestionCount = 3
+  package static let lockQuestionCount = 25
+  package static let questionPauseMilliseconds: Int64 = 1000
+  /// The zeros of a diagnosis are written in runs of this length, in bytes.
+  package static let zerosLength = 64 << 10
 
   // MARK: Output
 

@@ -28,6 +28,8 @@ package struct Settings {
   package static let chunkLength: ClosedRange<Int64> = 1...Limits.fileSize
   /// File sizes and size thresholds, in bytes.
   package static let fileSize: ClosedRange<Int64> = 0...Limits.fileSize
+  /// The length of a test upload, in bytes.
+  package static let testLength: ClosedRange<Int64> = 1...Limits.testLength
   /// Numbers of concurrent uploads.
   package static let jobs: ClosedRange<Int64> = 1...Limits.jobCount
 }

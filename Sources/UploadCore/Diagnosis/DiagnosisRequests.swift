@@ -1,14 +1,19 @@
-/// The requests of a diagnosis. None of them creates anything.
+/// The requests of a diagnosis. None of them creates a recording.
 package enum DiagnosisRequests {
   package static func tusOptions(_ target: TargetURI) -> HTTPRequest { HTTPRequest(method: "OPTIONS", target: target) }
 
-  /// A form with an empty file and without a label, which GigHive refuses after it has checked the credentials.
-  package static func emptyForm(_ target: TargetURI, _ boundary: Boundary) throws(FormDataError) -> HTTPRequest {
-    let part = FilePart(name: "file", fileName: Array("diagnosis.mp4".utf8), mediaType: "video/mp4")
-    let body = try FormData.body(fields: [], file: part, fileLength: 0, boundary: boundary)
+  /// The name of a test file on the server.
+  static let fileName = "diagnosis.mp4"
+
+  /// A form without a label, which GigHive refuses after it has checked the credentials and read the file.
+  /// - Parameter length: the file's, in bytes.
+  package static func unlabelledForm(
+    _ target: TargetURI, length: Int64, _ boundary: Boundary
+  ) throws(FormDataError) -> HTTPRequest {
+    let part = FilePart(name: "file", fileName: Array(fileName.utf8), mediaType: "video/mp4")
     return HTTPRequest(
       method: "POST", target: target, fields: [Field("Content-Type", FormData.contentType(boundary))],
-      body: RequestBody(header: body.header + body.footer))
+      body: try FormData.body(fields: [], file: part, fileLength: length, boundary: boundary))
   }
 
   /// A finalize call that names no upload.

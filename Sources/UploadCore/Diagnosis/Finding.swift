@@ -14,6 +14,9 @@ package struct Finding: Sendable {
     case formLimit = "form-limit"
     case requestLimit = "request-limit"
     case contentLimit = "content-limit"
+    case spooling
+    case testUpload = "test-upload"
+    case removal
   }
 
   package enum Result: Sendable {

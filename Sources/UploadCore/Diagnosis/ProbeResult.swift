@@ -8,12 +8,16 @@ package final class ProbeResult {
   package var tls: TLSFacts?
   /// Whether the server asked for the content (100).
   package var isContinued = false
+  /// How many bytes of the content the peer has acknowledged at least.
+  package var arrivedLength: Int64 = 0
+  /// How long the content took, from its first byte to the response.
+  package var contentMilliseconds: Int64 = 0
   /// The final response; nil if there was none.
   package var answer: Answer?
   /// The same for people and programs, without secrets.
   package var shown: ServerAnswer?
-  /// Why there is no response, or what a response above 299 means for any request. Nil also if the server was asked about content,
-  /// and has not answered in time.
+  /// Why there is no response, or what a response above 299 means for any request. Nil also if the server was asked about content
+  /// and has not answered in time, and if the request was to be cut short.
   package var error: UploadError?
 
   package init(error: UploadError? = nil) { self.error = error }

@@ -7,9 +7,9 @@ package enum DurationText {
     return String(milliseconds / 1000) + "." + (hundredths < 10 ? "0" : "") + String(hundredths) + " s"
   }
 
-  /// "40 s", "58 min", "3 h 20 min", "2 d 4 h"
+  /// "40 s", "58 min", "3 h 20 min", "2 d 4 h". Seconds are rounded up: there is no "0 s" of something.
   package static func rough(_ milliseconds: Int64) -> String {
-    let (seconds, minutes, hours) = (milliseconds / 1000, milliseconds / 60_000, milliseconds / 3_600_000)
+    let (seconds, minutes, hours) = ((milliseconds + 999) / 1000, milliseconds / 60_000, milliseconds / 3_600_000)
     if minutes == 0 { return String(seconds) + " s" }
     if hours == 0 { return String(minutes) + " min" }
     if hours < 24 { return String(hours) + " h" + (minutes % 60 > 0 ? " " + String(minutes % 60) + " min" : "") }

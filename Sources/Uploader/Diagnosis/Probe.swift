@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 /// One request of a diagnosis, over a connection of its own. Nothing is retried, no redirect is followed, and content that the
-/// server was asked about (`Expect`) is never sent.
+/// server was asked about (`Expect`) is never sent. A file in the content is sent as zeros.
 final class Probe: Machine {
   private enum State {
     case connecting(Connector)
@@ -14,29 +14,33 @@ final class Probe: Machine {
   private let configuration: Configuration
   private let composer: RequestComposer
   private var state: State
-  /// Head and content.
-  private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private let cutAfter: Int64?
+  private var content: ProbeContent?
   private let received = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.receiveLength, alignment: 16)
-  private var written = 0
+  /// Why no more can be sent. The response may have arrived before.
+  private var sendError: StreamError?
+  private var began: Int64 = 0
   private var exchange = Exchange(method: "HEAD", expectsContinue: false)
   private var deadline: Int64 = 0
   let result = ProbeResult()
 
   /// - Parameters:
   ///   - request: nil only connects.
+  ///   - cutAfter: how much of the file is sent before the connection is closed, in bytes; nil for all of it.
   ///   - composer: adds credentials to the request.
   init(
     _ request: HTTPRequest?, to target: TargetURI, _ configuration: Configuration, _ composer: RequestComposer,
-    tls: TLSContext?
+    tls: TLSContext?, cutAfter: Int64? = nil
   ) {
     self.request = request
+    self.cutAfter = cutAfter
     self.configuration = configuration
     self.composer = composer
     state = .connecting(Connector(to: target, configuration: configuration, tls: tls))
   }
 
   deinit {
-    bytes.deallocate()
+    content?.deallocate()
     received.deallocate()
   }
 
@@ -66,33 +70,34 @@ final class Probe: Machine {
     let (complete, wire) = try composer.compose(request)
     diagnostics.show(complete)
     exchange = wire.exchange
-    let whole = wire.head + (request.mayExpectContinue ? [] : wire.body.header)
-    bytes = .allocate(byteCount: whole.count, alignment: 1)
-    bytes.copyBytes(from: whole)
-    deadline = now + (request.mayExpectContinue ? min(limit, Limits.probeContinueMilliseconds) : limit)
+    let content = ProbeContent(
+      head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfter)
+    self.content = content
+    began = now
+    deadline =
+      now
+      + (request.mayExpectContinue
+        ? min(limit, Limits.probeContinueMilliseconds)
+        : content.hasFile ? configuration.timeouts.stallMilliseconds : limit)
     state = .exchanging(connection)
     return try step([], nowMilliseconds: now)
   }
 
   private func continueExchange(_ connection: Connection, _ now: Int64) throws(StreamError) -> Wait? {
     let stream = connection.stream
-    if written < bytes.count {
-      written += try stream.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))
-      if written == bytes.count {
-        exchange.headWasSent(continueDeadlineMilliseconds: .max)
-        exchange.bodyWasSent()
-      }
-    }
-    let isFlushed = try stream.flush()
+    let isBlocked = send(over: stream, now)
     for _ in 0..<Limits.receiveCount {
       switch try stream.read(into: received) {
       case .notReady:
+        if let sendError { throw sendError }
         guard now < deadline else { return expire(connection) }
-        let readiness: Readiness = written < bytes.count || !isFlushed ? [.readable, .writable] : .readable
-        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: deadline)
+        let readiness: Readiness = isBlocked ? [.readable, .writable] : .readable
+        // What arrives of an interrupted request wakes nobody.
+        let until = cutAfter == nil ? deadline : min(deadline, now + Limits.cutRestMilliseconds / 10)
+        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: until)
       case .end:
         do throws(ResponseError) { try exchange.receiveEnd() } catch {
-          result.error = .connectionLost(.awaitingAnswer, peer: connection.peer, nil)
+          result.error = .connectionLost(phase, peer: connection.peer, nil)
         }
       case .bytes(let count):
         do throws(ResponseError) {
@@ -100,12 +105,51 @@ final class Probe: Machine {
         } catch { result.error = .invalidResponse(error, peer: connection.peer) }
       }
       if isOver {
+        result.contentMilliseconds = max(1, now - began)
         end(connection)
         return nil
       }
     }
     return Wait(descriptor: stream.descriptor, readiness: .readable, untilMilliseconds: now)
   }
+
+  /// - Returns: whether there is more to write.
+  private func send(over stream: any ByteStream, _ now: Int64) -> Bool {
+    guard var content, sendError == nil else { return false }
+    defer { self.content = content }
+    do throws(StreamError) {
+      if !content.isWritten {
+        let count = try stream.write(content.run)
+        content.advance(by: count)
+        if content.isWritten, cutAfter == nil {
+          exchange.headWasSent(continueDeadlineMilliseconds: .max)
+          exchange.bodyWasSent()
+        }
+        if content.hasFile, count > 0 { deadline = now + patience }
+      }
+      let isFlushed = try stream.flush()
+      let arrived = content.arrived(unacknowledged: stream.unacknowledgedLength)
+      if arrived > result.arrivedLength {
+        result.arrivedLength = arrived
+        self.content = content
+        deadline = now + patience
+      }
+      return !content.isWritten || !isFlushed
+    } catch {
+      sendError = error
+      return false
+    }
+  }
+
+  /// How long the next sign of progress of a file is waited for.
+  private var patience: Int64 {
+    guard phase == .awaitingAnswer else { return configuration.timeouts.stallMilliseconds }
+    guard let cutAfter else { return configuration.timeouts.responseMilliseconds }
+    return result.arrivedLength < cutAfter ? configuration.timeouts.stallMilliseconds : Limits.cutRestMilliseconds
+  }
+
+  /// "while sending", or "while waiting for the response"
+  private var phase: UploadPhase { content?.isWritten ?? true ? .awaitingAnswer : .sending }
 
   /// How long the response is waited for.
   private var limit: Int64 { min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds) }
@@ -118,8 +162,10 @@ final class Probe: Machine {
 
   /// The time limit has passed. A server that was asked about content may wait for it.
   private func expire(_ connection: Connection) -> Wait? {
-    if !exchange.expectsContinue || exchange.hasResponseStarted {
-      result.error = .timedOut(.awaitingAnswer, peer: connection.peer, limitMilliseconds: limit)
+    let isCut = cutAfter != nil && content?.isWritten ?? false
+    if !isCut, !exchange.expectsContinue || exchange.hasResponseStarted {
+      let limit = content?.hasFile ?? false ? patience : limit
+      result.error = .timedOut(phase, peer: connection.peer, limitMilliseconds: limit)
     }
     end(connection)
     return nil
@@ -129,7 +175,7 @@ final class Probe: Machine {
   private func end(after error: StreamError, _ connection: Connection) {
     if exchange.refusalSoFar == nil {
       switch error {
-      case .system(let error): result.error = .connectionLost(.awaitingAnswer, peer: connection.peer, error)
+      case .system(let error): result.error = .connectionLost(phase, peer: connection.peer, error)
       case .tls(let error): result.error = .tls(error, host: connection.host ?? connection.peer)
       }
     }

@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Asks a server on behalf of a diagnosis, one request at a time.
@@ -19,16 +20,29 @@ package final class Prober {
   package var problem: UploadError? { configuration.problem(jobs: 1) }
 
   /// Connects, and closes the connection again.
-  package func connect() -> ProbeResult { run(nil, target) }
+  package func connect() -> ProbeResult { run(nil, target, cutAfter: nil) }
 
-  /// - Parameter request: if it may expect 100 (Continue), its content is announced but not sent.
-  package func ask(_ request: HTTPRequest) -> ProbeResult { run(request, request.target) }
+  /// - Parameters:
+  ///   - request: if it may expect 100 (Continue), its content is announced but not sent.
+  ///   - cutAfter: how much of its file is sent before the connection is closed, in bytes; nil for all of it.
+  package func ask(_ request: HTTPRequest, cutAfter: Int64? = nil) -> ProbeResult {
+    run(request, request.target, cutAfter: cutAfter)
+  }
 
-  private func run(_ request: HTTPRequest?, _ target: TargetURI) -> ProbeResult {
+  /// Waits, unless the diagnosis is interrupted.
+  package func pause(milliseconds: Int64) {
+    var entry = shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0)
+    _ = shim_poll(&entry, 1, milliseconds)
+  }
+
+  /// The same, without the interruption that has ended this one: to remove what it has created.
+  package func afterInterruption() -> Prober { Prober(target, configuration, Cancellation()) }
+
+  private func run(_ request: HTTPRequest?, _ target: TargetURI, cutAfter: Int64?) -> ProbeResult {
     let probe: Probe
     do throws(UploadError) {
       let composer = RequestComposer(configuration, origin: self.target.origin)
-      probe = Probe(request, to: target, configuration, composer, tls: try tls.context(for: target))
+      probe = Probe(request, to: target, configuration, composer, tls: try tls.context(for: target), cutAfter: cutAfter)
     } catch { return ProbeResult(error: error) }
     var next: Probe? = probe
     var failure: UploadError? = .cancelled(hasSentAll: false)

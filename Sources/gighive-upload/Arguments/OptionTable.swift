@@ -25,6 +25,9 @@ enum OptionTable {
         .init(.tusURL, "tus-url", "URL", "any tus 1.0 server: the URL that creates uploads"),
         .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
         .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
+        .init(
+          .sendTest, "send-test", "SIZE",
+          "send this many zeros (1 to 1Gi) and remove them again, to find limits that show only then"),
       ]
     ),
     (

@@ -15,7 +15,7 @@ enum Doctor {
     if let problem = prober.problem {
       findings.add(Finding(.connection, .failure(problem)))
     } else if ConnectionExamination.run(prober, configuration, findings) {
-      try ServerExamination(arguments.request, size, prober, configuration, findings).run()
+      try ServerExamination(arguments, size, prober, configuration, findings).run()
     }
     if cancellation.isCancelled {
       let code = ExitCode.of(.cancelled(hasSentAll: false), signal: shim_signal_received())

@@ -5,6 +5,8 @@ final class DoctorArguments {
   private(set) var common = CommonArguments()
   /// What would be sent. Without a file, its path is empty.
   private(set) var request: UploadRequest
+  /// How many zeros to send, in bytes; nil for none.
+  private(set) var testLength: Int64?
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {
     guard operands.count <= 1 else { throw UsageError("doctor takes at most one file.") }
@@ -18,12 +20,17 @@ final class DoctorArguments {
       case .tusURL: destinations.append(.tus(try given.uri()))
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(Settings.fileSize)
+      case .sendTest: testLength = try given.size(Settings.testLength)
       default: _ = try common.apply(given)
       }
     }
     try common.validate()
     guard destinations.count == 1, let destination = destinations.first else {
       throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
+    }
+    if testLength != nil, case .multipart = destination {
+      throw UsageError(
+        "--send-test needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol

@@ -5,14 +5,17 @@ struct ServerExamination {
   private let request: UploadRequest
   /// That of the file, in bytes.
   private let size: Int64?
+  /// How many zeros to send, in bytes; nil for none.
+  private let testLength: Int64?
   private let prober: Prober
   private let credentials: Credentials
   private let findings: Findings
 
   init(
-    _ request: UploadRequest, _ size: Int64?, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
+    _ arguments: DoctorArguments, _ size: Int64?, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
-    self.request = request
+    request = arguments.request
+    testLength = arguments.testLength
     self.size = size
     self.prober = prober
     credentials = configuration.credentials
@@ -28,6 +31,15 @@ struct ServerExamination {
     let hasTus = examineTus()
     if sendsForms { examineForms(boundary) }
     if hasTus { examinePatches() }
+    if let testLength {
+      ContentExamination(request, prober, findings).run(testLength, boundary, overTus: hasTus, asForm: sendsTestForm)
+    }
+  }
+
+  /// GigHive refuses a form without a label. Guests have no forms.
+  private var sendsTestForm: Bool {
+    guard let testLength, request.isForGigHive, !credentials.areGuests else { return false }
+    return !request.prefersTus(size: testLength)
   }
 
   /// - Returns: whether there is a tus server to send to.
@@ -60,7 +72,9 @@ struct ServerExamination {
       examineClock(result)
       finding = ServerChecks.guestToken(result)
     } else {
-      guard let form = try? DiagnosisRequests.emptyForm(request.multipartTarget, boundary) else { return false }
+      guard let form = try? DiagnosisRequests.unlabelledForm(request.multipartTarget, length: 0, boundary) else {
+        return false
+      }
       let result = prober.ask(form)
       examineClock(result)
       finding = ServerChecks.form(result, at: request.multipartTarget, hasCredentials: !credentials.fields.isEmpty)
@@ -80,10 +94,12 @@ struct ServerExamination {
     }
     checks.finish()
     if let finding = checks.finding { findings.add(withAlternative(finding)) }
+    if sendsTestForm { return }
     findings.add(
       Finding(
         .contentLimit,
-        .notExamined("PHP's limits (upload_max_filesize, post_max_size) show only when a form has arrived")))
+        .notExamined(
+          "PHP's limits (upload_max_filesize, post_max_size) show only when a form has arrived: --send-test SIZE")))
   }
 
   private func examinePatches() {

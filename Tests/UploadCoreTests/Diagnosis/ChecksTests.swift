@@ -164,13 +164,14 @@ struct ChecksTests {
 
   // MARK: Requests
 
-  @Test func theEmptyFormIsWholeAndHasNoLabel() throws {
+  @Test(arguments: [0, 5] as [Int64])
+  func theTestFormIsWholeAndHasNoLabel(length: Int64) throws {
     let boundary = Boundary(random: [UInt8](repeating: 7, count: 16))
-    let request = try DiagnosisRequests.emptyForm(TargetURI("https://gighive/"), boundary)
+    let request = try DiagnosisRequests.unlabelledForm(TargetURI("https://gighive/"), length: length, boundary)
     let body = try #require(request.body)
-    let text = String(decoding: body.header, as: UTF8.self)
+    let text = String(decoding: body.header + body.footer, as: UTF8.self)
     #expect(text.hasPrefix("--" + boundary.text + "\r\n") && text.hasSuffix("\r\n--" + boundary.text + "--\r\n"))
-    #expect(!ASCII.contains(body.header, "label") && body.fileLength == 0 && body.footer.isEmpty)
+    #expect(!ASCII.contains(body.header, "label") && body.fileLength == length)
     #expect(!request.mayExpectContinue)
   }
 

@@ -1,0 +1,217 @@
+/// A tus upload of zeros, as a test. Its first long request is interrupted, which shows whether the path holds whole requests back. In
+/// the end the upload is removed from the server.
+package final class TestUpload {
+  package enum Step: Sendable {
+    /// - Parameter cutAfter: how much of its file is sent before the connection is closed, in bytes; nil for all of it.
+    case ask(HTTPRequest, cutAfter: Int64?)
+    case wait(milliseconds: Int64)
+    case finished
+  }
+
+  private enum Activity {
+    case sending
+    case removing(TestRemoval)
+    case ended
+  }
+
+  /// What an interrupted request has shown of the path.
+  private enum Cut: Sendable {
+    case untried
+    /// `questions`: how often the server was asked for its offset since.
+    case made(arrived: Int64, questions: Int)
+    case known
+  }
+
+  private let length: Int64
+  private var upload: TusUpload
+  private var activity = Activity.sending
+  private var cut = Cut.untried
+  private var asked: (method: String, length: Int64, cutAfter: Int64?) = ("", 0, nil)
+  /// Whether the server may have created an upload whose address has not arrived.
+  private var mayHaveCreated = false
+  private var pauses = false
+  private var locks = 0
+  /// The first answer that calls a request too large, and the length of that request.
+  private var refusal: (shown: ServerAnswer?, length: Int64)?
+  /// What was sent in whole requests.
+  private var sent: (length: Int64, milliseconds: Int64) = (0, 0)
+  private var findings: [Finding] = []
+
+  /// - Parameters:
+  ///   - endpoint: where uploads are created.
+  ///   - length: in bytes, greater than zero.
+  package init(at endpoint: TargetURI, length: Int64) throws(TusError) {
+    self.length = length
+    var options = TusUpload.Options()
+    options.chunkLength = Limits.chunkMaximumLength
+    let metadata = [FormField("filename", DiagnosisRequests.fileName), FormField("filetype", "video/mp4")]
+    upload = try TusUpload(endpoint: endpoint, length: length, metadata: metadata, options: options)
+    // The offer is known to be there, and nothing of it is needed.
+    upload.assumeOffer()
+    if part(of: length) == nil {
+      cut = .known
+      add(.spooling, .notExamined("whether the path holds requests back shows only with 512 KiB or more"))
+    }
+  }
+
+  /// What was found since the last call.
+  package func takeFindings() -> [Finding] {
+    defer { findings = [] }
+    return findings
+  }
+
+  private func add(_ check: Finding.Check, _ result: Finding.Result) { findings.append(Finding(check, result)) }
+
+  /// How much of a request of this length is sent if it is interrupted; nil if it is too short to show anything.
+  private func part(of length: Int64) -> Int64? {
+    let part = min(length / 2, Limits.cutLength)
+    return part >= Limits.chunkSpoolEvidence ? part : nil
+  }
+
+  // MARK: Steps
+
+  package func next() -> Step {
+    if pauses {
+      pauses = false
+      return .wait(milliseconds: Limits.questionPauseMilliseconds)
+    }
+    switch activity {
+    case .sending:
+      switch upload.next() {
+      case .ask(let request): return ask(request)
+      case .complete:
+        reportSuccess()
+        remove()
+      case .gone: fail(.tus(.refused(method: asked.method, status: 404)), nil)
+      case .checksum, .await: preconditionFailure("a test upload has one request at a time, without checksums")
+      }
+      return next()
+    case .removing(let removal):
+      if let request = removal.request { return .ask(request, cutAfter: nil) }
+      add(.removal, removal.result)
+      activity = .ended
+      return .finished
+    case .ended: return .finished
+    }
+  }
+
+  private func ask(_ request: HTTPRequest) -> Step {
+    var cutAfter: Int64?
+    if case .untried = cut, request.method == "PATCH" { cutAfter = part(of: request.contentLength) }
+    if request.method == "POST" { mayHaveCreated = true }
+    asked = (request.method, request.contentLength, cutAfter)
+    return .ask(request, cutAfter: cutAfter)
+  }
+
+  package func receive(_ result: ProbeResult) {
+    switch activity {
+    case .sending: receiveWhileSending(result)
+    case .removing(let removal): pauses = removal.receive(result)
+    case .ended: break
+    }
+  }
+
+  /// The diagnosis was interrupted. What it has created is still removed.
+  package func interrupt() {
+    pauses = false
+    guard case .sending = activity else { return }
+    remove()
+  }
+
+  private func remove() {
+    if let location = upload.location {
+      activity = .removing(TestRemoval(ofUpload: location, length: length, expires: upload.expires))
+      return
+    }
+    activity = .ended
+    if mayHaveCreated {
+      add(
+        .removal,
+        .warning(
+          "the server may have created an empty upload, whose address has not arrived.",
+          remedy: "It has no content. Servers that expire uploads remove it."))
+    }
+  }
+
+  // MARK: Sending
+
+  private func receiveWhileSending(_ result: ProbeResult) {
+    guard let answer = result.answer else {
+      guard asked.cutAfter != nil, result.error == nil else { return fail(result.error, result) }
+      cut = .made(arrived: result.arrivedLength, questions: 0)
+      return upload.interrupted(arrived: result.arrivedLength)
+    }
+    // A gateway that fails does not know what became of the request.
+    if answer.status < 500 { mayHaveCreated = false }
+    if asked.method == "PATCH" {
+      if answer.status == 413, refusal == nil { refusal = (result.shown, asked.length) }
+      if answer.isSuccess {
+        sent.length += asked.length
+        sent.milliseconds += result.contentMilliseconds
+      }
+    }
+    do throws(TusError) {
+      try upload.receive(status: answer.status, fields: answer.fields, afterMilliseconds: result.contentMilliseconds)
+    } catch {
+      guard error == .locked, locks < Limits.lockQuestionCount else { return fail(result.error ?? .tus(error), result) }
+      locks += 1
+      pauses = true
+      return upload.locate()
+    }
+    // Nothing more is created.
+    if case .probing = upload.state { return fail(.tus(.unproved(status: answer.status)), result) }
+    if asked.method == "HEAD" { examineOffset() }
+  }
+
+  /// Compares the server's offset with what was sent of the interrupted request.
+  private func examineOffset() {
+    guard case .made(let arrived, let questions) = cut, case .sending(let offset, _) = upload.state else { return }
+    if offset > 0 {
+      cut = .known
+      return add(
+        .spooling,
+        .ok(
+          "content reaches the tus server while it is sent: " + SizeText.short(offset) + " of "
+            + SizeText.short(arrived) + " were kept after an interruption"))
+    }
+    if questions + 1 < Limits.offsetQuestionCount {
+      cut = .made(arrived: arrived, questions: questions + 1)
+      pauses = true
+      return upload.locate()
+    }
+    cut = .known
+    add(
+      .spooling,
+      .warning(
+        "something on the path collects whole requests: of " + SizeText.short(arrived)
+          + ", nothing was kept after an interruption.",
+        remedy: "An interruption costs a whole request. nginx: proxy_request_buffering off. Cloudflare and ModSecurity"
+          + " have no such setting: on bad lines send with --chunk-size 8Mi or less."))
+  }
+
+  private func reportSuccess() {
+    let rate = SizeText.rate(bytes: sent.length, milliseconds: max(1, sent.milliseconds))
+    let text = "the tus server has received a test upload of " + SizeText.short(length) + ", at " + rate
+    guard let refusal, refusal.length > Limits.announcedPatchLengths[0] else {
+      return add(.testUpload, .ok(text))
+    }
+    let author = refusal.shown?.author.name ?? "the server"
+    add(
+      .testUpload,
+      .warning(
+        text + ", but " + author + " refuses a request of " + SizeText.short(refusal.length)
+          + " (413); uploads halve their requests until they pass.", remedy: refusal.shown?.remedy))
+  }
+
+  private func fail(_ error: UploadError?, _ result: ProbeResult?) {
+    let offset = upload.acknowledged + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
+    let about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
+    // The refusal of the longest request says more than that of the shortest.
+    let shown = refusal?.shown ?? result?.shown
+    if case .cancelled = error {
+    } else {
+      add(.testUpload, .failure(error ?? .unconfirmed(status: 0), about: about, answer: shown))
+    }
+    remove()
+  }
+}

@@ -1,0 +1,274 @@
+"""`doctor --send-test`: limits that show only when content has arrived, and that nothing of the test stays."""
+
+import signal
+
+import pytest
+from pages import CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
+from program import private, trust, wait_until
+from test_doctor import USER, examine, failures, found, gateway, result_of  # noqa: F401
+from uploads import PASSWORD
+
+PHP_413 = (
+    '{"error":"Payload Too Large","message":"Upload exceeded server limits (post_max_size \\/ upload_max_filesize or web server'
+    ' request size)."}'
+)
+SMALL = ["--send-test", "3M"]
+"""As a form, and over tus."""
+
+
+def checks(result) -> list[str]:
+    return [event["check"] for event in result.events if event["event"] == "check"]
+
+
+def sent(stub, method: str) -> list:
+    return [request for request in stub.requests if request.method == method and request.body_bytes > 1000]
+
+
+def is_empty(stub) -> bool:
+    return stub.recordings == [] and stub.uploads == []
+
+
+# What is sent, and removed again.
+
+
+def test_content_passes_and_nothing_stays(any_hive, examine):
+    stub = any_hive()
+    result = examine(stub.url, *USER, *SMALL, *trust(stub), "--json").check()
+    assert checks(result)[-4:] == ["content-limit", "spooling", "test-upload", "removal"]
+    assert {result_of(result, check) for check in checks(result)[-4:]} == {"ok"}
+    (form,) = sent(stub, "POST")
+    assert form.body_bytes == form.content_length > 3_000_000
+    cut, rest = sent(stub, "PATCH")
+    assert cut.content_length == 3_000_000 and cut.body_bytes == 1 << 20 and rest.content_length == 3_000_000 - (1 << 20)
+    assert [request.method for request in stub.requests][-1] == "DELETE"
+    assert is_empty(stub)
+
+
+def test_only_the_file_of_zeros_is_in_the_form(hive, examine):
+    stub = hive(keep_body=5000)
+    examine(stub.url, *USER, "--send-test", "1k", "--json").check()
+    (form,) = sent(stub, "POST")
+    assert form.body.count(b"\0") == 1000 and b"label" not in form.body
+
+
+@pytest.mark.parametrize("size", ["1", "300k"])
+def test_a_short_test_says_nothing_about_the_path(hive, examine, size):
+    stub = hive()
+    result = examine(stub.url, *USER, "--send-test", size, "--json").check()
+    assert result_of(result, "spooling") == "not_examined"
+    assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_a_test_goes_as_a_file_of_its_size_would(hive, examine):
+    stub = hive()
+    result = examine(stub.url, *USER, *SMALL, "--threshold", "1M", "--json").check()
+    assert sent(stub, "POST") == [] and result_of(result, "test-upload") == "ok"
+    result = examine(stub.url, *USER, *SMALL, "--protocol", "multipart", "--json").check()
+    assert "test-upload" not in checks(result) and result_of(result, "content-limit") == "ok" and is_empty(stub)
+
+
+def test_a_tus_server_gets_no_form(hive, examine):
+    stub = hive()
+    result = examine(f"--tus-url={stub.url}/tus/", *SMALL, "--json", env={}).check()
+    assert checks(result)[-3:] == ["spooling", "test-upload", "removal"] and is_empty(stub)
+
+
+def test_a_guest_gets_no_form(hive, examine, tmp_path):
+    file = private(tmp_path / "token", "right")
+    stub = hive(user=None, upload_token="right")
+    result = examine(stub.url, "--upload-token-file", file, *SMALL, "--json").check()
+    assert sent(stub, "POST") == [] and result_of(result, "test-upload") == "ok" and is_empty(stub)
+
+
+def test_a_large_test_has_nowhere_to_go_without_tus(hive, examine):
+    stub = hive(tus=False)
+    result = examine(stub.url, *USER, *SMALL, "--threshold", "1M", "--json").check()
+    assert result_of(result, "test-upload") == "not_examined" and sent(stub, "POST") == []
+
+
+# Limits.
+
+
+def test_phps_limit(hive, examine, tmp_path):
+    page = tmp_path / "page"
+    page.write_bytes(answer("413 Payload Too Large", PHP_413))
+    # After one that examines the credentials, and three that are announced.
+    stub = hive(f"multipart/raw-answer={page}@5-")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    event = found(result, "content-limit")
+    assert result.code == 8 and failures(result) == ["content-limit"], result
+    assert "PHP" in event["message"] or "post_max_size" in event["message"]
+    assert "upload_max_filesize" in event["remedy"] and is_empty(stub)
+
+
+def test_a_limit_that_shows_in_the_middle_of_a_form(hive, examine):
+    stub = hive("multipart/early-status-after=1000000:413")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 8 and failures(result) == ["content-limit"], result
+    assert "a form of 3.0 MB" in found(result, "content-limit")["message"]
+
+
+def test_a_form_that_is_cut_off(hive, examine):
+    stub = hive("multipart/reset-after=1000000")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 4 and failures(result) == ["content-limit"], result
+    assert "a form of 3.0 MB, after " in found(result, "content-limit")["message"]
+
+
+def test_a_limit_on_the_length_of_requests(hive, examine):
+    stub = hive("max-patch=2000000")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    event = found(result, "test-upload")
+    assert event["result"] == "warning" and " refuses a request of 3.0 MB (413)" in event["message"]
+    assert result_of(result, "spooling") == result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_a_limit_that_shows_after_the_content(hive, examine, tmp_path):
+    page = tmp_path / "page"
+    page.write_bytes(answer("413 Payload Too Large", CLOUDFLARE_413, *CLOUDFLARE))
+    # After two that are announced, and the interrupted one.
+    stub = hive(f"patch/raw-answer={page}@4-4")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    event = found(result, "test-upload")
+    assert event["result"] == "warning" and "Cloudflare refuses a request of 2.0 MB (413)" in event["message"]
+    assert "100 MB" in event["remedy"]
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_an_upload_that_is_refused_is_removed(hive, examine):
+    stub = hive("patch/status=403@4-")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 6 and failures(result) == ["test-upload"], result
+    assert "after 1048576 bytes" in found(result, "test-upload")["message"]
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_an_upload_that_is_cut_off_is_removed(hive, examine):
+    stub = hive("patch/reset-after=500000@4-")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 4 and failures(result) == ["test-upload"], result
+    assert "a test upload of 3.0 MB, after " in found(result, "test-upload")["message"]
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_a_creation_that_is_refused(hive, examine):
+    stub = hive("create/status=403")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 6 and failures(result) == ["test-upload"] and "removal" not in checks(result), result
+    stub = hive("create/late-status=502")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 9 and "may have created" in found(result, "removal")["message"], result
+
+
+def test_wrong_credentials_send_nothing(hive, examine):
+    stub = hive(password="other")
+    result = examine(stub.url, *USER, *SMALL, "--json")
+    assert result.code == 6 and failures(result) == ["credentials"]
+    assert sent(stub, "POST") == sent(stub, "PATCH") == [] and is_empty(stub)
+
+
+# The path.
+
+
+def test_a_proxy_that_collects_whole_requests(hive, examine):
+    stub = hive("spool")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    event = found(result, "spooling")
+    assert event["result"] == "warning" and "proxy_request_buffering off" in event["remedy"]
+    assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_a_lock_that_an_interruption_leaves_is_waited_out(hive, examine):
+    stub = hive("lock=2")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    assert result_of(result, "spooling") == result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+# What cannot be removed.
+
+
+def test_a_server_without_termination(hive, examine):
+    stub = hive(tus_extensions=("creation",))
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    event = found(result, "removal")
+    (upload,) = stub.uploads
+    assert event["result"] == "warning" and "no termination" in event["message"] and upload.id in event["message"]
+    assert "upload-dir" in event["remedy"]
+
+
+def test_a_removal_that_is_refused(hive, examine):
+    stub = hive("terminate/status=403")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    event = found(result, "removal")
+    (upload,) = stub.uploads
+    assert event["result"] == "warning" and "refused (403)" in event["message"] and upload.id in event["message"]
+
+
+def test_a_removal_whose_answer_is_lost_is_tried_again(hive, examine):
+    stub = hive("terminate/lose-answer@1")
+    result = examine(stub.url, *USER, *SMALL, "--json").check()
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+RECORDING = '{"id":7,"asset_id":7,"file_name":"a.mp4","checksum_sha256":"00","size_bytes":3000000%s}'
+
+
+@pytest.mark.parametrize("token, deletion, word", [
+    (',"delete_token":"ab12"', '{"success":true,"deleted_count":1,"error_count":0}', "ok"),
+    (',"delete_token":"ab12"', None, "warning"),
+    ("", None, "warning"),
+])  # fmt: skip
+def test_a_form_that_was_stored_after_all_is_deleted(hive, examine, token, deletion, word):
+    """Another GigHive might need no label."""
+    deletions = []
+
+    def respond(request):
+        if request.path.startswith("/db/"):
+            deletions.append(request)
+            return answer("200 OK", deletion) if deletion else answer("403 Forbidden", NGINX_413)
+        if request.method == "POST" and (request.content_length or 0) > 3_000_000 and not request.header("Expect"):
+            return answer("201 Created", RECORDING % token)
+        return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
+
+    stub = hive(answer=respond, keep_body=1000)
+    result = examine(stub.url, *USER, *SMALL, "--protocol", "multipart", "--json").check()
+    assert result_of(result, "removal") == word, result
+    assert "test recording 7" in found(result, "removal")["message"]
+    assert [b"ab12" in request.body for request in deletions] == [True] * bool(token)
+
+
+# Interruptions.
+
+
+@pytest.mark.parametrize("fault", ["patch/stall-after=1500000", "patch/slow-read=200000"])
+def test_an_interrupted_test_is_removed(hive, program, fault):
+    stub = hive(fault)
+    running = program.start("doctor", "--server", stub.url, *USER, "--send-test", "5M", "--threshold", "1M", "--json", env=PASSWORD)
+    wait_until(lambda: stub.uploads and stub.uploads[0].offset > 0)
+    running.signal(signal.SIGINT)
+    result = running.wait()
+    assert result.code == 130 and result_of(result, "removal") == "ok" and stub.uploads == []
+
+
+def test_an_interruption_while_the_upload_is_created(hive, program):
+    stub = hive("create/silent")
+    running = program.start("doctor", "--server", stub.url, *USER, *SMALL, "--threshold", "1M", "--json", env=PASSWORD)
+    wait_until(lambda: any(request.method == "POST" and "files" in request.path for request in stub.requests))
+    running.signal(signal.SIGINT)
+    result = running.wait()
+    assert result.code == 130 and result_of(result, "removal") == "warning", result
+    assert "may have created" in found(result, "removal")["message"]
+
+
+# The command line.
+
+
+@pytest.mark.parametrize("size", ["0", "1073741825", "much", ""])
+def test_lengths_out_of_range(run, size):
+    result = run("doctor", "--server", "http://127.0.0.1:9", "--send-test", size)
+    assert result.code == 2 and "--send-test" in result.err
+
+
+def test_another_endpoint_cannot_be_cleaned(run):
+    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", "--send-test", "1M")
+    assert result.code == 2 and "cannot be removed" in result.err

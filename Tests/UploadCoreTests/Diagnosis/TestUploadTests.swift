@@ -1,0 +1,192 @@
+import Testing
+import UploadCore
+
+/// The test upload of a diagnosis, without a network.
+struct TestUploadTests {
+  private let upload = "https://gighive/files/1"
+
+  private func answered(_ status: Int, _ fields: [(String, String)] = [], tus: Bool = true) -> ProbeResult {
+    let all = fields.map { Field($0.0, $0.1) } + (tus ? [Field("Tus-Resumable", "1.0.0")] : [])
+    let answer = Answer(status: status, fields: all, content: [])
+    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
+    result.answer = answer
+    result.shown = ServerAnswer(answer, Secrets())
+    result.contentMilliseconds = 1000
+    return result
+  }
+
+  private func lost(after arrived: Int64 = 0, error: UploadError? = .connectionLost(.sending, peer: "p", nil))
+    -> ProbeResult
+  {
+    let result = ProbeResult(error: error)
+    result.arrivedLength = arrived
+    return result
+  }
+
+  /// What becomes of a test, given the results of its requests in order: its requests, waits and findings as words.
+  private func play(
+    _ length: Int64, interruptBefore: Int? = nil, _ results: [ProbeResult]
+  ) throws -> (steps: [String], findings: [String]) {
+    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: length)
+    var steps: [String] = []
+    var results = results[...]
+    while true {
+      if steps.count == interruptBefore { test.interrupt() }
+      switch test.next() {
+      case .ask(let request, let cutAfter):
+        let cut = cutAfter.map { "/" + String($0) } ?? ""
+        steps.append(request.method + (request.method == "PATCH" ? " " + String(request.contentLength) + cut : ""))
+        let result = results.popFirst()
+        test.receive(try #require(result, "no result for \(steps)"))
+      case .wait: steps.append("wait")
+      case .finished:
+        #expect(results.isEmpty)
+        return (steps, test.takeFindings().map { $0.check.rawValue + " " + word($0.result) })
+      }
+    }
+  }
+
+  private func word(_ result: Finding.Result) -> String {
+    switch result {
+    case .ok: "ok"
+    case .warning: "warning"
+    case .failure: "failure"
+    case .notExamined: "not examined"
+    }
+  }
+
+  private var created: ProbeResult { answered(201, [("Location", upload)]) }
+  private var cut: ProbeResult { lost(after: 1 << 20, error: nil) }
+  private func at(_ offset: Int64, _ length: Int64 = 4 << 20) -> ProbeResult {
+    answered(200, [("Upload-Offset", String(offset)), ("Upload-Length", String(length))])
+  }
+  private func stored(_ offset: Int64) -> ProbeResult { answered(204, [("Upload-Offset", String(offset))]) }
+
+  @Test func oneRequestIsInterruptedAndTheUploadRemoved() throws {
+    let (steps, findings) = try play(4 << 20, [created, cut, at(1 << 20), stored(4 << 20), answered(204)])
+    #expect(steps == ["POST", "PATCH 4194304/1048576", "HEAD", "PATCH 3145728", "DELETE"])
+    #expect(findings == ["spooling ok", "test-upload ok", "removal ok"])
+  }
+
+  @Test func anOffsetOfZeroIsAskedForAgain() throws {
+    let late = try play(4 << 20, [created, cut, at(0), at(1), stored(4 << 20), answered(204)])
+    #expect(late.steps[2...5] == ["HEAD", "wait", "HEAD", "PATCH 4194303"] && late.findings[0] == "spooling ok")
+    let never = try play(4 << 20, [created, cut, at(0), at(0), at(0), stored(4 << 20), answered(204)])
+    #expect(never.findings == ["spooling warning", "test-upload ok", "removal ok"])
+  }
+
+  @Test(arguments: [1, 2 * Limits.chunkSpoolEvidence - 1])
+  func aShortUploadIsNotInterrupted(length: Int64) throws {
+    let (steps, findings) = try play(length, [created, stored(length), answered(204)])
+    #expect(steps == ["POST", "PATCH \(length)", "DELETE"])
+    #expect(findings == ["spooling not examined", "test-upload ok", "removal ok"])
+  }
+
+  @Test func requestsAreAsLongAsThoseOfUploads() throws {
+    let most = Limits.chunkMaximumLength
+    let length = most + (2 << 20)
+    let results = [created, cut, at(1 << 20, length), stored(most + (1 << 20)), stored(length), answered(204)]
+    let (steps, _) = try play(length, results)
+    #expect(steps == ["POST", "PATCH \(most)/1048576", "HEAD", "PATCH \(most)", "PATCH 1048576", "DELETE"])
+  }
+
+  @Test func aRefusedLengthIsHalved() throws {
+    let (steps, findings) = try play(
+      4 << 20,
+      [created, answered(413, tus: false), at(0), cut, at(1 << 20), stored(3 << 20), stored(4 << 20), answered(204)])
+    #expect(steps[1] == "PATCH 4194304/1048576" && steps[3] == "PATCH 2097152/1048576")
+    #expect(findings == ["spooling ok", "test-upload warning", "removal ok"])
+  }
+
+  @Test func whatIsCreatedIsRemovedAfterEachFailure() throws {
+    let results = [created, cut, at(1 << 20), lost(after: 7), answered(204)]
+    #expect(try play(4 << 20, results).findings == ["spooling ok", "test-upload failure", "removal ok"])
+    for failure in [answered(403), answered(404), answered(410), answered(404, tus: false), answered(200, tus: false)] {
+      let (steps, findings) = try play(100, [created, failure, answered(204)])
+      #expect(steps == ["POST", "PATCH 100", "DELETE"])
+      #expect(findings == ["spooling not examined", "test-upload failure", "removal ok"])
+    }
+  }
+
+  @Test func anAnonymous404CreatesNoSecondUpload() throws {
+    let (steps, findings) = try play(4 << 20, [created, cut, answered(404, tus: false), answered(204)])
+    #expect(steps == ["POST", "PATCH 4194304/1048576", "HEAD", "DELETE"])
+    #expect(findings == ["test-upload failure", "removal ok"])
+  }
+
+  @Test func aCreationWithoutAnAnswerIsNotKeptSecret() throws {
+    #expect(try play(100, [lost()]).findings.last == "removal warning")
+    #expect(try play(100, [answered(502, tus: false)]).findings.last == "removal warning")
+    #expect(try play(100, [answered(403)]).findings == ["spooling not examined", "test-upload failure"])
+  }
+
+  @Test func aLockIsWaitedOutButNotForEver() throws {
+    let (steps, findings) = try play(
+      4 << 20, [created, cut, answered(423), at(1 << 20), stored(4 << 20), answered(423), answered(204)])
+    #expect(
+      steps == ["POST", "PATCH 4194304/1048576", "HEAD", "wait", "HEAD", "PATCH 3145728", "DELETE", "wait", "DELETE"])
+    #expect(findings == ["spooling ok", "test-upload ok", "removal ok"])
+    let locked = Array(repeating: answered(423), count: Limits.lockQuestionCount)
+    #expect(try play(100, [created, stored(100)] + locked).findings.last == "removal warning")
+    let both = try play(4 << 20, [created, cut] + locked + [answered(423)] + locked)
+    #expect(both.findings == ["test-upload failure", "removal warning"])
+  }
+
+  @Test func aRemovalThatFailsIsRepeatedOrReported() throws {
+    let tries = Limits.offsetQuestionCount
+    #expect(try play(100, [created, stored(100), lost(), answered(204)]).findings.last == "removal ok")
+    #expect(try play(100, [created, stored(100), lost(), answered(404)]).findings.last == "removal ok")
+    let lost = Array(repeating: lost(), count: tries)
+    #expect(try play(100, [created, stored(100)] + lost).findings.last == "removal warning")
+    for refusal in [answered(405), answered(403), answered(501)] {
+      #expect(try play(100, [created, stored(100), refusal]).findings.last == "removal warning")
+    }
+  }
+
+  @Test func anInterruptionRemovesWhatThereIs() throws {
+    for count in 1...3 {
+      let results = [created, cut, at(1 << 20)].prefix(count) + [answered(204)]
+      let (steps, findings) = try play(4 << 20, interruptBefore: count, Array(results))
+      #expect(steps.last == "DELETE" && findings.last == "removal ok")
+    }
+    #expect(try play(100, interruptBefore: 0, []).findings == ["spooling not examined"])
+    let cancelled = lost(error: .cancelled(hasSentAll: false))
+    let (_, findings) = try play(4 << 20, [created, cancelled, cancelled, answered(204)])
+    #expect(findings == ["removal ok"])
+  }
+
+  // MARK: Forms
+
+  private func form(_ status: Int, _ content: String) -> ProbeResult {
+    let answer = Answer(status: status, fields: [], content: Array(content.utf8))
+    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
+    result.answer = answer
+    result.shown = ServerAnswer(answer, Secrets())
+    result.contentMilliseconds = 1000
+    return result
+  }
+
+  @Test func onlyGigHivesOwnRefusalMeansThatTheContentPassed() {
+    let refusal = "{\"error\":\"Bad Request\",\"message\":\"Label is required\"}"
+    for (result, expected) in [
+      (form(400, refusal), "ok"), (form(409, refusal), "ok"), (form(400, "<html>"), "failure"),
+      (form(200, "<html>"), "failure"), (form(413, refusal), "failure"), (form(500, refusal), "failure"),
+      (form(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), "ok"), (lost(after: 10), "failure"),
+    ] {
+      #expect(word(ContentChecks.form(result, length: 100).result) == expected)
+    }
+  }
+
+  @Test func aStoredFormIsDeletedIfThereIsAToken() throws {
+    let base = try TargetURI("https://gighive")
+    #expect(TestRemoval(ofRecording: form(400, "{\"asset_id\":1}").answer!, from: base) == nil)
+    #expect(TestRemoval(ofRecording: form(200, "<html>").answer!, from: base) == nil)
+    let without = try #require(TestRemoval(ofRecording: form(201, "{\"asset_id\":1}").answer!, from: base))
+    #expect(without.request == nil && word(without.result) == "warning")
+    let stored = form(201, "{\"id\":1,\"delete_token\":\"ab\"}").answer!
+    let removal = try #require(TestRemoval(ofRecording: stored, from: base))
+    #expect(removal.request?.method == "POST")
+    #expect(!removal.receive(form(200, "{\"success\":true,\"deleted_count\":1,\"error_count\":0}")))
+    #expect(removal.request == nil && word(removal.result) == "ok")
+  }
+}
