@@ -12,12 +12,8 @@ enum Command: String, CaseIterable {
     case .again, .recursive, .from: self == .send
     case .settle, .existing, .order, .interface, .onEvent, .metrics: self == .watch
     case _ where self == .watch && [.retries, .retryFor, .progress, .jsonProgress].contains(option): false
-<<<<<<< HEAD
     case .keepFree: self == .clean || self == .watch
-=======
-    case .keepFree: self == .clean
     case .sendTest: self == .doctor
->>>>>>> 8b11efa7feb9b2b3467920d190df898d35cb91f2
     case .after: self == .send || self == .watch || self == .resume
     case .trustServer, .trustSettle, .maxMemory:
       self == .send || self == .watch || self == .resume || self == .clean
