@@ -1,21 +1,16 @@
 /// Removes what a test has created, or says what is left.
 package final class TestRemoval {
-  private enum Task {
-    case upload(CancelTask)
-    case recording(DeleteTask)
-  }
-
-  private var task: Task
+  private var task: UploadTask
   /// "the test upload of 10.0 MB at https://…"
   private let subject: String
   private let howElse: String
   private var problem: UploadError?
   private var tries = 0
 
-  init(ofUpload location: TargetURI, length: Int64, expires: String?) {
-    task = .upload(CancelTask(location, overridesMethod: false))
-    subject = "the test upload of " + SizeText.short(length) + " at " + location.text
-    let expiry = expires.map { "The server removes it at " + PrintableText.line($0) + ". " } ?? ""
+  init(ofUpload location: TargetURI, length: Int64, expires: String?, _ secrets: Secrets) {
+    task = .cancellation(CancelTask(location, overridesMethod: false))
+    subject = "the test upload of " + SizeText.short(length) + " at " + secrets.line(ofURI: location.text)
+    let expiry = expires.map { "The server removes it at " + secrets.line($0) + ". " } ?? ""
     howElse =
       expiry + "Remove it in the tus server's directory (tusd: -upload-dir), where its name is the end of the address."
   }
@@ -29,35 +24,21 @@ package final class TestRemoval {
     subject = "the test recording " + String(assetID)
     howElse = "Delete it in GigHive's media library."
     let token = json["delete_token"]?.string ?? ""
-    task = .recording(DeleteTask(assetID: assetID, deleteToken: token, from: base, isRepeated: false))
+    task = .deletion(DeleteTask(assetID: assetID, deleteToken: token, from: base, isRepeated: false))
     if token.isEmpty { problem = .unconfirmed(status: answer.status) }
   }
 
   /// The request to send; nil when there is no more to do.
   package var request: HTTPRequest? {
-    guard problem == nil, case .ask(let request) = next() else { return nil }
+    guard problem == nil, case .ask(let request)? = try? task.next() else { return nil }
     return request
-  }
-
-  private func next() -> TaskStep {
-    switch task {
-    case .upload(let task): task.next()
-    case .recording(let task): task.next()
-    }
   }
 
   /// - Returns: whether to wait before the next request.
   package func receive(_ result: ProbeResult) -> Bool {
     do throws(UploadError) {
       guard let answer = result.answer else { throw result.error ?? .unconfirmed(status: 0) }
-      switch task {
-      case .upload(var task):
-        defer { self.task = .upload(task) }
-        try task.receive(answer)
-      case .recording(var task):
-        defer { self.task = .recording(task) }
-        try task.receive(answer)
-      }
+      if let request { try task.receive(answer, from: request.target) }
       return false
     } catch {
       tries += 1
@@ -76,7 +57,7 @@ package final class TestRemoval {
   }
 
   package var result: Finding.Result {
-    if problem == nil, case .finished(let outcome) = next() {
+    if problem == nil, case .finished(let outcome)? = try? task.next() {
       guard case .cancelled(isKept: true) = outcome else { return .ok(subject + " is removed") }
       return .warning(
         subject + " is still there: the server cannot remove uploads (no termination).", remedy: howElse)

@@ -23,6 +23,7 @@ package final class TestUpload {
   }
 
   private let length: Int64
+  private let secrets: Secrets
   private var upload: TusUpload
   private var activity = Activity.sending
   private var cut = Cut.untried
@@ -40,8 +41,10 @@ package final class TestUpload {
   /// - Parameters:
   ///   - endpoint: where uploads are created.
   ///   - length: in bytes, greater than zero.
-  package init(at endpoint: TargetURI, length: Int64) throws(TusError) {
+  ///   - secrets: to redact in what the server says.
+  package init(at endpoint: TargetURI, length: Int64, _ secrets: Secrets) throws(TusError) {
     self.length = length
+    self.secrets = secrets
     var options = TusUpload.Options()
     options.chunkLength = Limits.chunkMaximumLength
     let metadata = [FormField("filename", DiagnosisRequests.fileName), FormField("filetype", "video/mp4")]
@@ -120,7 +123,7 @@ package final class TestUpload {
 
   private func remove() {
     if let location = upload.location {
-      activity = .removing(TestRemoval(ofUpload: location, length: length, expires: upload.expires))
+      activity = .removing(TestRemoval(ofUpload: location, length: length, expires: upload.expires, secrets))
       return
     }
     activity = .ended
@@ -153,7 +156,9 @@ package final class TestUpload {
     do throws(TusError) {
       try upload.receive(status: answer.status, fields: answer.fields, afterMilliseconds: result.contentMilliseconds)
     } catch {
-      guard error == .locked, locks < Limits.lockQuestionCount else { return fail(result.error ?? .tus(error), result) }
+      guard error == .locked, locks < Limits.lockQuestionCount else {
+        return fail(result.error ?? .tus(error.redacted(secrets)), result)
+      }
       locks += 1
       pauses = true
       return upload.locate()

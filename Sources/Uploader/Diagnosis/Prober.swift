@@ -19,6 +19,9 @@ package final class Prober {
   /// The error in the configuration; nil if there is none.
   package var problem: UploadError? { configuration.problem(jobs: 1) }
 
+  /// To redact in what the server says.
+  package var secrets: Secrets { RequestComposer(configuration, origin: target.origin).secrets }
+
   /// Connects, and closes the connection again.
   package func connect() -> ProbeResult { run(nil, target, cutAfter: nil) }
 

@@ -39,7 +39,7 @@ struct ContentExamination {
   private func sendUpload(_ length: Int64) {
     var prober = prober
     do throws(TusError) {
-      let upload = try TestUpload(at: request.tusTarget, length: length)
+      let upload = try TestUpload(at: request.tusTarget, length: length, prober.secrets)
       while true {
         for finding in upload.takeFindings() { findings.add(finding) }
         if prober.cancellation.isCancelled {

@@ -5,12 +5,14 @@ import UploadCore
 struct TestUploadTests {
   private let upload = "https://gighive/files/1"
 
-  private func answered(_ status: Int, _ fields: [(String, String)] = [], tus: Bool = true) -> ProbeResult {
+  private func answered(
+    _ status: Int, _ fields: [(String, String)] = [], tus: Bool = true, hiding secrets: Secrets = Secrets()
+  ) -> ProbeResult {
     let all = fields.map { Field($0.0, $0.1) } + (tus ? [Field("Tus-Resumable", "1.0.0")] : [])
     let answer = Answer(status: status, fields: all, content: [])
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, Secrets())
+    result.shown = ServerAnswer(answer, secrets)
     result.contentMilliseconds = 1000
     return result
   }
@@ -27,7 +29,7 @@ struct TestUploadTests {
   private func play(
     _ length: Int64, interruptBefore: Int? = nil, _ results: [ProbeResult]
   ) throws -> (steps: [String], findings: [String]) {
-    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: length)
+    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: length, Secrets())
     var steps: [String] = []
     var results = results[...]
     while true {
@@ -153,6 +155,28 @@ struct TestUploadTests {
     let cancelled = lost(error: .cancelled(hasSentAll: false))
     let (_, findings) = try play(4 << 20, [created, cancelled, cancelled, answered(204)])
     #expect(findings == ["removal ok"])
+  }
+
+  @Test func secretsThatTheServerRepeatsAreNotShown() throws {
+    var secrets = Secrets()
+    secrets.add(Array("hunter22".utf8))
+    for location in ["https://gighive/files/hunter22?token=1", "ftp://gighive/hunter22"] {
+      let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: 100, secrets)
+      let answers = [
+        answered(201, [("Location", location), ("Upload-Expires", "hunter22")], hiding: secrets), answered(403),
+        answered(403),
+      ]
+      for answer in answers {
+        guard case .ask = test.next() else { break }
+        test.receive(answer)
+      }
+      while case .ask = test.next() { test.receive(answered(403)) }
+      let findings = test.takeFindings()
+      #expect(findings.count >= 2)
+      for finding in findings {
+        #expect(!"\(finding.result)".contains("hunter22") && !"\(finding)".contains("token"), "\(finding)")
+      }
+    }
   }
 
   // MARK: Forms
