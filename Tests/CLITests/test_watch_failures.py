@@ -92,6 +92,13 @@ def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp
 # Processes that end.
 
 
+def is_gone(process: int) -> bool:
+    try:
+        return open(f"/proc/{process}/stat").read().split()[2] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 def test_a_killed_worker_costs_one_retry(halfway):
     stub, file, watching = halfway
     os.kill(watching.wait_for_worker(), signal.SIGKILL)
@@ -109,7 +116,9 @@ def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec)
     options = ["--settle", "300ms", "--after", "delete"]
     watching = watch(stub, *options)
     wait_until(lambda: of_kind(stub, "asset"), what="the question whether the server has it")
-    os.kill(watching.pid, signal.SIGKILL)
+    worker = watching.wait_for_worker()
+    watching.kill()
+    wait_until(lambda: is_gone(worker), what="the worker's end")
     assert file.exists()
     watching = watch(stub, *options)
     wait_until(lambda: not file.exists(), what="the removal")
@@ -123,14 +132,7 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     worker = watching.wait_for_worker()
     watching.kill()
 
-    def is_gone():
-        try:
-            os.kill(worker, 0)
-        except ProcessLookupError:
-            return True
-        return open(f"/proc/{worker}/stat").read().split()[2] == "Z"
-
-    wait_until(is_gone, what="the worker's end")
+    wait_until(lambda: is_gone(worker), what="the worker's end")
     again = watch(stub, *TUS)
     has(stub, file, seconds=30)
     again.stop()
