@@ -26,8 +26,8 @@ def test_the_examples_of_the_library_are_those_that_are_compiled():
 def test_the_binaries_are_as_large_as_the_page_of_boards_says():
     sizes = re.findall(r"^\| `gighive-upload-\w+` \| ([0-9.]+) MB \|", (ROOT / "docs" / "boards.md").read_text(), re.MULTILINE)
     assert len(sizes) == 4
-    smallest, largest = min(sizes, key=float), max(sizes, key=float)
-    assert f"A static binary of {smallest} to {largest} MB," in README
+    smallest, largest = min(map(float, sizes)), max(map(float, sizes))
+    assert f"A static binary of {smallest:.1f} to {largest:.1f} MB," in README
 
 
 def test_every_public_type_has_an_example_or_is_named_in_the_library_page():
