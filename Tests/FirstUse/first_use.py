@@ -73,12 +73,16 @@ def functions_in(trace: pathlib.Path) -> list[str]:
 
 def functions_of_watcher(emulator: str, binary: str) -> list[str]:
     """Those of a watcher that finds a recording and starts a worker. The worker itself is an upload."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, HiveStub() as server:
         folder = pathlib.Path(name)
         (folder / "rec").mkdir()
+        password_file = folder / "password"
+        password_file.touch(mode=0o600)
+        password_file.write_text("secret\n")
         (folder / "rec" / "set.mp4").write_bytes(b"recording")
         command = [*shlex.split(emulator), "-d", "in_asm,nochain", "-D", str(folder / "trace"), binary, "watch"]
-        command += [str(folder / "rec"), "--multipart-url", "http://127.0.0.1:9/", "--settle", "500ms"]
+        command += [str(folder / "rec"), "--server", server.url, "--label", "{stem}", "--settle", "500ms"]
+        command += ["--user", "uploader", "--password-file", str(password_file)]
         watcher = subprocess.Popen([*command, "--state-dir", str(folder / "state")])
         try:
             watcher.wait(WATCH_SECONDS)
