@@ -1,0 +1,74 @@
+/// What `watch` holds, and how long it waits.
+extension Limits {
+  /// The text of a notice, in characters: an error with its advice.
+  package static let watchNoticeLength = 1000
+  /// Recordings set aside that `status` lists; the others are counted.
+  package static let setAsideShown = 16
+  /// Recordings whose removal a watcher tries again, and how long it waits at first and at last, in milliseconds. Those for which there is
+  /// no room wait until it is started again.
+  package static let watchedRemovals = 1024
+  package static let watchRemovalMilliseconds: Int64 = 15_000
+  package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
+  /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
+  package static let watchedCandidates = 4096
+  /// Recordings set aside that are remembered by name; the others are known by their keys.
+  package static let watchSetAsideCount = 256
+  /// Keys of files that need nothing, so that a scan does not look for their records: 256 KiB at most.
+  package static let watchedKnownCount = 32 << 10
+  /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
+  package static let watchedDirectoryCount = 2048
+  /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
+  package static let watchScanCount = 64
+  /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher stays.
+  package static let watchNamesLength = 64 << 10
+  /// Entries of a scan between two looks at everything else.
+  package static let watchScanStep = 64
+  /// Groups of directories, each with a worker.
+  package static let watchGroupCount = 16
+  /// Files that the worker has been given and has not begun with: one more than it takes, so that it never waits.
+  package static let watchedAheadCount = 2
+  /// Attempts with one recording that end in a server failure, while others are delivered, before it is set aside.
+  package static let watchServerFailureCount = 3
+  /// Ends of the worker in the middle of one recording, before it is set aside.
+  package static let watchCrashCount = 3
+  /// The longest line of a worker, in bytes: an event with an answer and the longest path, escaped.
+  package static let workerLineLength = 64 << 10
+  /// How long a file must not change where its writers cannot be seen, in milliseconds.
+  package static let watchBlindSettleMilliseconds: Int64 = 300_000
+  /// How often everything is scanned, and how often a missing directory, the clock and the like are looked at, in milliseconds.
+  package static let watchScanMilliseconds: Int64 = 300_000
+  package static let watchLookMilliseconds: Int64 = 30_000
+  /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
+  package static let watchRetryMaximumMilliseconds: Int64 = 600_000
+  package static let watchProbeMilliseconds: Int64 = 3_600_000
+  /// How often free space is looked at while it is short, and how often it is tried again to make room although nothing was delivered
+  /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
+  package static let spaceLookMilliseconds: Int64 = 60_000
+  package static let spaceRetryMilliseconds: Int64 = 600_000
+  /// When a recording that another process works on is tried again, in milliseconds.
+  package static let watchConflictMilliseconds: Int64 = 60_000
+  /// How long after a change of the network nothing is tried, because changes come in groups, in milliseconds.
+  package static let watchNetworkMilliseconds: Int64 = 500
+  /// How long a worker has to end after SIGTERM, in milliseconds.
+  package static let workerEndMilliseconds: Int64 = 4000
+  /// The memory ceiling of a worker, in bytes.
+  package static let workerMemory: Int64 = 12 << 20
+  /// A change of a file before this time (2001-09-09) was dated by a clock that had not been set, in seconds since 1970.
+  package static let plausibleTime: Int64 = 1_000_000_000
+  /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
+  /// recordings set aside.
+  package static let watchStatusLength = 4 << 20
+  /// How often it is written at most, in milliseconds.
+  package static let watchStatusMilliseconds: Int64 = 5000
+  /// Events that wait for the program of `--on-event`, each some hundred bytes.
+  package static let hookQueueCount = 64
+  /// How often it is asked whether that program has ended, where the kernel does not say so by itself, in milliseconds.
+  package static let hookPollMilliseconds: Int64 = 1000
+  /// How often unread lines of the log are offered again, in milliseconds.
+  package static let watchLogMilliseconds: Int64 = 1000
+  /// How long that program may take, how long it then has after SIGTERM, and how long the end of the watcher waits for it, in
+  /// milliseconds.
+  package static let hookMilliseconds: Int64 = 60_000
+  package static let hookGraceMilliseconds: Int64 = 5000
+  package static let hookEndMilliseconds: Int64 = 1000
+}
