@@ -22,7 +22,7 @@ public final class Uploader {
   public init(_ configuration: Configuration = Configuration(), jobs: Int = 1) {
     problem = configuration.problem(jobs: jobs)
     let jobs = problem == nil ? jobs : 1
-    shared = SharedResources(configuration: configuration, tls: TLSSource(configuration.tls, jobs: jobs))
+    shared = SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: jobs))
     let pace = problem == nil && !configuration.rateLimit.isUnlimited ? Pace(configuration.rateLimit) : nil
     slots = UploadSlots(count: jobs, pace: pace)
   }

@@ -1,26 +1,8 @@
 import CShims
 import Uploader
 
-/// The process's exit codes. Scripts depend on them: a code never changes its meaning. 1 is an internal error, which
-/// `CShims/Process/output.c` reports when Swift traps.
-enum ExitCode {
-  static let delivered: Int32 = 0
-  static let usage: Int32 = 2
-  static let inputFile: Int32 = 3
-  static let noConnection: Int32 = 4
-  static let tls: Int32 = 5
-  static let credentialsRefused: Int32 = 6
-  static let refused: Int32 = 7
-  static let tooLarge: Int32 = 8
-  static let serverFailure: Int32 = 9
-  static let integrity: Int32 = 10
-  static let conflict: Int32 = 11
-  static let memoryCeiling: Int32 = 12
-  static let stateDirectory: Int32 = 13
-  static let outputFailed: Int32 = 14
-  static let notEnoughSpace: Int32 = 15
-  static let interruptedBase: Int32 = 128
-
+/// Which exit code an outcome has. The codes themselves are in UploadCore, because `watch` reads those of its workers.
+extension ExitCode {
   /// The exit code of an error.
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {

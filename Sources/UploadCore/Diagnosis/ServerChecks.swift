@@ -49,7 +49,7 @@ package enum ServerChecks {
       return Finding(.tus, .failure(result.error ?? .tus(.notSupported(status: 0))))
     }
     do throws(TusError) {
-      if answer.isSuccess, let offer = try TusOffer(answer.fields) {
+      if answer.isSuccess, let offer = try TusCapabilities(answer.fields) {
         var extensions: [String] = []
         if offer.createsWithUpload { extensions.append("creation-with-upload") }
         if offer.defersLength { extensions.append("creation-defer-length") }

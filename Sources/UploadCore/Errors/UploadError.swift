@@ -102,7 +102,7 @@ public enum UploadError: Error, Equatable, Sendable {
     case noAddress
   }
 
-  package init(_ failure: ReplyFailure) {
+  package init(_ failure: ConfirmationFailure) {
     self =
       switch failure {
       case .refused(let status, let message): .refused(status: status, message: message)
@@ -135,7 +135,7 @@ extension UploadError {
     }
   }
 
-  /// Whether the server has something else than the file.
+  /// Whether the server has something other than the file.
   var provesOtherContent: Bool {
     if case .checksumDiffers = self { return true }
     if case .sizeDiffers = self { return true }
@@ -187,21 +187,6 @@ extension UploadError {
     case .proxyRefused, .proxyUnusable, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess: self
     case .uploadLost, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted, .cancelled: self
     case .outOfResources, .congestionControlRefused: self
-    }
-  }
-
-  /// Whether the server has something other than the file.
-  package var isIntegrityFailure: Bool {
-    switch self {
-    case .checksumDiffers, .sizeDiffers: true
-    case .tus(let error): error.isIntegrityFailure
-    case .postponed(let cause, _, _): cause.isIntegrityFailure
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
-    case .noSuchName, .noResolver, .notConnected, .timedOut, .connectionLost, .tls, .invalidResponse: false
-    case .refused, .redirected, .redirectionRefused, .proxyRefused, .unconfirmed, .stillProcessing: false
-    case .prematureSuccess, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
-    case .mayBeStored, .uncertain, .notFromServer, .guestTokenRefused, .termsNotAccepted: false
-    case .congestionControlRefused, .noLocalName: false
     }
   }
 

@@ -64,7 +64,7 @@ extension RateSchedule {
       case "off", "0": return .unlimited
       case "pause": return .paused
       default:
-        guard let number = rate(word), Settings.rate.contains(number) else { throw .rate(word) }
+        guard let number = rate(word), AllowedRanges.rate.contains(number) else { throw .rate(word) }
         return .bytesPerSecond(number)
       }
     }

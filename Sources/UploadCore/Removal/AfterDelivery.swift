@@ -21,3 +21,18 @@ package struct AfterDelivery: Equatable, Sendable {
     self.trustsSettle = trustsSettle
   }
 }
+
+extension AfterDelivery {
+  /// What GigHive must still have before a delivered recording may be removed from this machine. Only GigHive can be asked.
+  /// - Parameter record: the recording's delivery, on the disk.
+  /// - Returns: nil if the delivery counts without asking.
+  /// - Throws: why the recording stays.
+  package func requirement(for record: UploadRecord, isForGigHive: Bool) throws(KeptReason) -> StoredRecording? {
+    guard isForGigHive else {
+      guard trustsServer else { throw .serverCannotTell }
+      return nil
+    }
+    guard let stored = StoredRecording(record) else { throw .incompleteRecord }
+    return stored
+  }
+}

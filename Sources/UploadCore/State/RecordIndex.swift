@@ -16,7 +16,7 @@ package struct RecordIndex<Storage: IndexSource> {
   /// Proves that the directory has not changed since this index was written; 0 for none.
   package var mark: UInt64 = 0
   /// The names of the records in it.
-  package fileprivate(set) var names = RecordNames()
+  package fileprivate(set) var names = RecordNameSum()
 
   fileprivate var capacity: Int { 1 << Int(capacityBits) }
 
@@ -33,7 +33,7 @@ package struct RecordIndex<Storage: IndexSource> {
     capacityBits = bits
     usedCount = used
     mark = words[3]
-    names = RecordNames(sum: words[4], count: words[5])
+    names = RecordNameSum(sum: words[4], count: words[5])
     slotSum = words[6]
   }
 

@@ -39,16 +39,6 @@ extension TusError {
     }
   }
 
-  /// Whether the server has something other than the file.
-  var isIntegrityFailure: Bool {
-    switch self {
-    case .offsetBeyond: true
-    case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .noOffset,
-      .checksumMismatch, .locked, .interrupted, .refused, .unproved:
-      false
-    }
-  }
-
   /// The error with text from outside made printable, and secrets that the server repeated redacted.
   func redacted(_ secrets: Secrets) -> TusError {
     switch self {

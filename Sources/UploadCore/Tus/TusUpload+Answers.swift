@@ -32,7 +32,7 @@ extension TusUpload {
 
   private mutating func receiveOffer(_ status: Int, _ fields: [Field]) throws(TusError) {
     if status == 412 { throw versionMismatch(fields) }
-    guard status == 200 || status == 204, let offer = try TusOffer(fields) else {
+    guard status == 200 || status == 204, let offer = try TusCapabilities(fields) else {
       throw .notSupported(status: status)
     }
     if let limit = offer.maximumSize, plan.length > limit { throw .tooLarge(size: plan.length, limit: limit) }

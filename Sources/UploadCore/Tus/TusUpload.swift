@@ -44,7 +44,7 @@ package struct TusUpload: Sendable {
   package enum Step: Equatable, Sendable {
     case ask(HTTPRequest)
     /// Compute the checksum of a range of the file, then call ``setChecksum(_:)``.
-    case checksum(TusOffer.ChecksumAlgorithm, offset: Int64, length: Int64)
+    case checksum(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
     /// Wait for a response.
     case await
     case complete
@@ -84,7 +84,7 @@ package struct TusUpload: Sendable {
 
   let plan: Plan
   package internal(set) var state = State.discovering
-  package internal(set) var offer = TusOffer()
+  package internal(set) var offer = TusCapabilities()
   var resource: Resource
   var sizing: ChunkSizing
   var inFlight = TusInFlight()
@@ -263,10 +263,10 @@ package struct TusUpload: Sendable {
   /// Starts over with a new upload, as after ``State/gone(replacement:)``, or with the replacement if there is one.
   package mutating func restart() {
     let replacement: TargetURI? = if case .gone(let new) = state { new } else { nil }
-    resource = Resource(location: replacement, declaresLength: resource.declaresLength)
+    resource = Resource(
+      location: replacement, declaresLength: offer.defersLength && plan.options.defersLength)
     inFlight.clear()
     agreement = OffsetAgreement(sentEnd: 0)
-    resource.declaresLength = offer.defersLength && plan.options.defersLength
     state = replacement == nil ? .creating : .sending(acknowledged: 0, next: 0)
   }
 

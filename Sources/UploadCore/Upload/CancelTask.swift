@@ -31,7 +31,7 @@ struct CancelTask: Sendable {
     let verdict = Verdict.ofTus(status: answer.status, fields: answer.fields)
     switch state {
     case .terminating: try receiveTermination(answer, verdict)
-    case .locating(let error, let unsupported): try receiveLocation(answer, verdict, error, unsupported: unsupported)
+    case .locating(let error, let unsupported): try receiveLocation(verdict, error, unsupported: unsupported)
     case .ended: break
     }
   }
@@ -49,7 +49,7 @@ struct CancelTask: Sendable {
   }
 
   private mutating func receiveLocation(
-    _ answer: Answer, _ verdict: Verdict, _ error: UploadError, unsupported: Bool
+    _ verdict: Verdict, _ error: UploadError, unsupported: Bool
   ) throws(UploadError) {
     switch verdict {
     case .tus(.gone): state = .ended(isKept: false)

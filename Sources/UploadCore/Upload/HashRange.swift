@@ -3,7 +3,7 @@ package enum HashRange: Equatable, Sendable {
   /// SHA-256 of the whole file. Bytes that were hashed while they were sent are not read again.
   case wholeFile
   /// A checksum of one range, in bytes.
-  case range(TusOffer.ChecksumAlgorithm, offset: Int64, length: Int64)
+  case range(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
   /// SHA-256 of the whole file as it is now, and of what was sent, while the end of the file is held back.
   case wholeFileAgain
 }

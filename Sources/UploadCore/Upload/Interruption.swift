@@ -5,7 +5,7 @@ package struct Interruption: Equatable, Sendable {
   package let sent: ContentSent
   /// How many bytes of the content of all requests in flight the peer has acknowledged at least.
   package let arrived: Int64
-  package let connection: Staleness
+  package let staleness: Staleness
 
   /// Whether the server may have closed the connection before the request arrived.
   package enum Staleness: Equatable, Sendable {
@@ -25,11 +25,11 @@ package struct Interruption: Equatable, Sendable {
   }
 
   package init(
-    _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, connection: Staleness = .fresh
+    _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, staleness: Staleness = .fresh
   ) {
     self.error = error
     self.sent = sent
     self.arrived = arrived
-    self.connection = connection
+    self.staleness = staleness
   }
 }

@@ -82,11 +82,11 @@ struct MultipartTask: Sendable {
   private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
     state = .posting
     let sent = SentFile(size: size, sha256: sha256)
-    do throws(ReplyFailure) {
+    do throws(ConfirmationFailure) {
       let receipt =
         request.isForGigHive
-        ? try ServerReply.fromGigHive(status: answer.status, content: answer.content, sent: sent)
-        : try ServerReply.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
+        ? try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
+        : try UploadConfirmation.fromPlainEndpoint(status: answer.status, content: answer.content, sent: sent)
       state = .stored(receipt, sent)
     } catch {
       if case .pending(let assetID) = error {
@@ -103,7 +103,7 @@ struct MultipartTask: Sendable {
     }
     var receipt = Receipt()
     receipt.assetID = assetID
-    do throws(ReplyFailure) { try ServerReply.compare(checksum: checksum, size: size, with: sent, &receipt) } catch {
+    do throws(ConfirmationFailure) { try UploadConfirmation.compare(checksum: checksum, size: size, with: sent, &receipt) } catch {
       throw UploadError(error)
     }
     state = .stored(receipt, sent)
@@ -111,7 +111,7 @@ struct MultipartTask: Sendable {
 
   /// GigHive detects duplicates. Other endpoints may not: once any part of the recording may have reached them, sending it
   /// again could store it twice.
-  mutating func interrupted(_ interruption: Interruption) -> Repetition {
+  mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
     if case .verifying = state { state = .posting }
     // Sending everything again just to ask would be too expensive.
     if case .unnumbered = state { return .forbidden }
@@ -128,7 +128,7 @@ struct MultipartTask: Sendable {
     guard case .posting = state, answer.status == 303, answer.sent == .whole, !request.isForGigHive else {
       return false
     }
-    return ServerReply.isConfirmationByS3(location)
+    return UploadConfirmation.isConfirmationByS3(location)
   }
 
   mutating func confirm(by answer: Answer) throws(UploadError) {

@@ -46,7 +46,7 @@ struct ServerTraits: Sendable {
   /// Without an announcement by the server this applies once: from then on no connection is reused.
   mutating func tolerates(_ interruption: Interruption) -> Bool {
     guard case .connectionLost = interruption.error else { return false }
-    switch interruption.connection {
+    switch interruption.staleness {
     case .fresh: return false
     case .announced: return true
     case .used where connectionReuse == .avoided: return false

@@ -45,7 +45,7 @@ extension TusTask {
       if request.requiresTus || upload.location != nil { return upload.assumeOffer() }
       state = .notSupported
     case .refused(method: "POST", let status)
-    where wasCreating && !request.requiresTus && upload.offer == TusOffer() && [404, 405, 501].contains(status):
+    where wasCreating && !request.requiresTus && upload.offer == TusCapabilities() && [404, 405, 501].contains(status):
       state = .notSupported
     case .refused(method: "PATCH", status: 400) where Verdict.isInterruption(answer): throw .tus(.interrupted)
     case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
@@ -69,9 +69,9 @@ extension TusTask {
   }
 
   private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
-    let failure: ReplyFailure
-    do throws(ReplyFailure) {
-      let receipt = try ServerReply.fromGigHive(status: answer.status, content: answer.content, sent: sent)
+    let failure: ConfirmationFailure
+    do throws(ConfirmationFailure) {
+      let receipt = try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
       state = .done(receipt, sent)
       return
     } catch { failure = error }
@@ -87,7 +87,7 @@ extension TusTask {
     case .gigHive, .tus, .somebodyElse: break
     }
     // The content on the server is not, or no longer, this recording.
-    if error.isIntegrityFailure { restart() }
+    if error.provesOtherContent { restart() }
     throw error
   }
 

@@ -49,9 +49,9 @@ package struct UploadMachine: Sendable {
   private var task: UploadTask
   private let purpose: Purpose
   private let policy: UploadPolicy
-  private var attempts: Attempts
+  private var retryDecider: RetryDecider
   private var traits = ServerTraits()
-  private var contentCheck: ContentCheck
+  private var fileChangePolicy: FileChangePolicy
   /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
   package private(set) var startedAtMilliseconds: Int64?
 
@@ -59,13 +59,13 @@ package struct UploadMachine: Sendable {
   package init(_ purpose: Purpose, _ policy: UploadPolicy) throws(UploadError) {
     self.purpose = purpose
     self.policy = policy
-    attempts = Attempts(policy.retries, seed: policy.seed)
-    contentCheck = ContentCheck(hasDigest: false, isConfirmed: false)
+    retryDecider = RetryDecider(policy.retries, seed: policy.seed)
+    fileChangePolicy = FileChangePolicy(hasDigest: false, isConfirmed: false)
     switch purpose {
     case .upload(let plan):
-      attempts = Attempts(
+      retryDecider = RetryDecider(
         policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
-      contentCheck = ContentCheck(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
+      fileChangePolicy = FileChangePolicy(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
       task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(UploadMachine.form(plan))
     case .cancel(let location, let overridesMethod):
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
@@ -136,7 +136,7 @@ package struct UploadMachine: Sendable {
     if startedAtMilliseconds == nil { startedAtMilliseconds = now }
     checkDeadline(now)
     if case .failing(let error) = state {
-      settle(error, now, unixSeconds)
+      decideRetry(error, now, unixSeconds)
       checkDeadline(now)
     }
     if case .waiting(let until) = state, now >= until { state = .deciding }
@@ -167,7 +167,7 @@ package struct UploadMachine: Sendable {
   private mutating func takeUnsaved() -> RecordChange? {
     if let change = task.takeUnsaved() { return change }
     let offset = task.lastOffset
-    return attempts.takeUnsaved().map { .failedFullSends($0, offset: offset) }
+    return retryDecider.takeUnsaved().map { .failedFullSends($0, offset: offset) }
   }
 
   private mutating func checkDeadline(_ now: Int64) {
@@ -247,16 +247,16 @@ package struct UploadMachine: Sendable {
       latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
-      switch contentCheck.decide(on: statusChange) {
+      switch fileChangePolicy.decide(on: statusChange) {
       case .proceed: break
       case .reread: state = .holding(first: first, second: second)
       case .changed(let error): fail(error)
       }
     case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
       state = .inFlight(first: first, second: second)
-      if let problem = contentCheck.problem(sent: sent, now: now, isStable: isStable) { fail(problem) }
+      if let problem = fileChangePolicy.problem(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this would report the digest of a mixture.
-    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !contentCheck.isConfirmed: fail(.changedInTransit)
+    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed: fail(.changedInTransit)
     case (.hashing, .hashed(.wholeFileAgain)): return
     case (.hashing, .hashed(let hashed)):
       state = .deciding
@@ -283,7 +283,7 @@ package struct UploadMachine: Sendable {
   private mutating func take(
     _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
-    attempts.note(answer)
+    retryDecider.note(answer)
     switch answer.disposition(expectedContinue: first.mayExpectContinue) {
     case .repeatWithoutExpect:
       traits.expectationFailed()
@@ -338,7 +338,7 @@ package struct UploadMachine: Sendable {
   /// Prepares a retry, or ends with an error that cannot be retried.
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
-    if let problem = contentCheck.problem(after: error) { return fail(problem) }
+    if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
     switch task.interrupted(interruption) {
     case .forbidden: state = .failed(error)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
@@ -350,13 +350,13 @@ package struct UploadMachine: Sendable {
   }
 
   /// Decides whether a failed attempt is repeated.
-  private mutating func settle(_ error: UploadError, _ now: Int64, _ unixSeconds: Int64) {
+  private mutating func decideRetry(_ error: UploadError, _ now: Int64, _ unixSeconds: Int64) {
     var mayPass = error.isTransient
     if policy.retries.limit.isPatient {
       mayPass = mayPass || error.oftenPasses(host: host, unixSeconds: unixSeconds)
       if error.isStrangers(host: host) { forgetStranger() }
     }
-    let consequence = attempts.failed(
+    let consequence = retryDecider.failed(
       error, mayPass: mayPass, fullSend: isWithoutResult(error) ? fullSend : nil, progress: task.progress,
       nowMilliseconds: now, unixSeconds: unixSeconds)
     // It counts once.

@@ -60,11 +60,11 @@ public struct UploadRequest: Sendable {
 
   /// The error of the first number out of range or metadata that cannot be sent; nil if there is none.
   package var problem: UploadError? {
-    var settings = Settings()
-    settings.check("maximumSize", maximumSize, in: Settings.fileSize)
-    settings.check("tusThreshold", tusThreshold, in: Settings.fileSize)
-    settings.check("chunkLength", chunkLength, in: Settings.chunkLength)
-    if let problem = settings.problem { return problem }
+    var ranges = AllowedRanges()
+    ranges.check("maximumSize", maximumSize, in: AllowedRanges.fileSize)
+    ranges.check("tusThreshold", tusThreshold, in: AllowedRanges.fileSize)
+    ranges.check("chunkLength", chunkLength, in: AllowedRanges.chunkLength)
+    if let problem = ranges.problem { return problem }
     if let field = extraMetadata.first(where: { !TusFields.isKey($0.name) }) {
       return .tus(.invalidMetadataKey(PrintableText.line(field.name)))
     }

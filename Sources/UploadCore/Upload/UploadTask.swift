@@ -96,7 +96,7 @@ enum UploadTask: Sendable {
   }
 
   /// The requests in flight ended without a usable response.
-  mutating func interrupted(_ interruption: Interruption) -> Repetition {
+  mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
     switch self {
     case .multipart(var task):
       defer { self = .multipart(task) }

@@ -44,11 +44,11 @@ struct DestinationHealth: Sendable {
   /// A probe has ended and says nothing about the destination.
   mutating func noteInconclusive(now: Int64) { if nextAttempt == .max { setNextAttempt(now) } }
 
-  /// The next probe is due now, because something has changed.
-  mutating func retryNow(now: Int64, resetsBackOff: Bool) {
+  /// The next probe is due now, because something has changed. The back-off begins again.
+  mutating func retryNow(now: Int64) {
     guard nextAttempt != .max else { return }
     setNextAttempt(now)
-    if resetsBackOff, case .unreachable(var trouble) = state {
+    if case .unreachable(var trouble) = state {
       trouble.failures = 0
       state = .unreachable(trouble)
     }

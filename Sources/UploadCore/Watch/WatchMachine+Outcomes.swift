@@ -31,7 +31,7 @@ extension WatchMachine {
     switch event.kind {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
-    case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
+    case .delivered(let assetID, let size): noteDelivery(index, assetID, size, unixSeconds)
     case .skipped(let isRemovalDue):
       health.noteInconclusive(now: now)
       known.insert(candidates[index].file.key)
@@ -68,9 +68,7 @@ extension WatchMachine {
     candidates[index].upload.totalBytes = total
   }
 
-  private mutating func noteDelivery(
-    _ index: Int, _ assetID: Int64?, _ size: Int64?, _ now: Int64, _ unixSeconds: Int64
-  ) {
+  private mutating func noteDelivery(_ index: Int, _ assetID: Int64?, _ size: Int64?, _ unixSeconds: Int64) {
     let candidate = candidates.remove(at: index)
     let size = size ?? candidate.file.size
     known.insert(candidate.file.key)
@@ -232,13 +230,13 @@ extension WatchMachine {
       candidates[index].file.isBegun = true
       candidates[index].crashes += 1
       if candidates[index].crashes >= Limits.watchCrashCount {
-        judge(index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: 1), now, unixSeconds)
+        judge(index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: Int64(ExitCode.internalError)), now, unixSeconds)
       }
     }
     guard isUnexpected else { return }
     failedCount += 1
     // Wrong options, or a configuration that the worker does not accept.
-    if end == .exited(2) { return pause("the upload process refused its options.", now, unixSeconds) }
+    if end == .exited(ExitCode.usage) { return pause("the upload process refused its options.", now, unixSeconds) }
     noteTrouble(lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
   }
 

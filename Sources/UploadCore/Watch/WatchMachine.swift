@@ -75,7 +75,7 @@ package struct WatchMachine: Sendable {
   }
 
   /// What a look at a path found: after an event, in a scan, or for an action.
-  package mutating func saw(_ path: [UInt8], _ sight: WatchSight, now: Int64) {
+  package mutating func saw(_ path: [UInt8], _ sight: FileInspection, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
     switch sight {
     case .known: dropSetAside(path)
@@ -164,7 +164,7 @@ package struct WatchMachine: Sendable {
     case look([UInt8])
     /// The same, also if it is known.
     case lookAgain([UInt8])
-    /// The same, and then give it to the worker if ``give(_:now:)`` says so.
+    /// The same, and then give it to the worker if ``give(_:)`` says so.
     case offer([UInt8])
     case startWorker
     /// Close the worker's input: it ends when it is done.
@@ -231,7 +231,7 @@ package struct WatchMachine: Sendable {
   }
 
   /// Whether the worker gets the file now: nothing has changed since it was offered.
-  package mutating func give(_ path: [UInt8], now: Int64) -> Bool {
+  package mutating func give(_ path: [UInt8]) -> Bool {
     guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
       worker == .open
     else { return false }
@@ -247,12 +247,12 @@ package struct WatchMachine: Sendable {
 
   /// The network has changed, or a person asks for it: what is unreachable is tried again at once.
   package mutating func retryNow(now: Int64) {
-    if case .unreachable = health.state { health.retryNow(now: now, resetsBackOff: true) }
+    if case .unreachable = health.state { health.retryNow(now: now) }
   }
 
   /// A file with credentials has changed.
   package mutating func credentialsChanged(now: Int64) {
-    if case .paused = health.state { health.retryNow(now: now, resetsBackOff: false) }
+    if case .paused = health.state { health.retryNow(now: now) }
   }
 
   /// From now on, the worker gets nothing more.

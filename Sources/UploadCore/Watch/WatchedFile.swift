@@ -31,7 +31,7 @@ package struct WatchedFile: Equatable, Sendable {
 }
 
 /// What is at a path of a watched directory.
-package enum WatchSight: Equatable, Sendable {
+package enum FileInspection: Equatable, Sendable {
   /// Nothing, or nothing that is taken.
   case nothing
   /// What was there at the last look, which needs nothing.

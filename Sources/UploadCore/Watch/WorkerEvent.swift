@@ -16,9 +16,9 @@ package struct WorkerEvent: Equatable, Sendable {
     }
 
     /// Another process is working on the upload, or the server has locked it.
-    var isConflict: Bool { exitCode == 11 }
+    var isConflict: Bool { exitCode == ExitCode.conflict }
     /// The server answered, and failed.
-    var isServerFailure: Bool { exitCode == 9 }
+    var isServerFailure: Bool { exitCode == ExitCode.serverFailure }
   }
 
   package enum Kind: Equatable, Sendable {
@@ -71,7 +71,7 @@ package struct WorkerEvent: Equatable, Sendable {
     case "failed":
       self.kind = .failed(
         Failure(
-          message, exitCode: value["exit_code"]?.integer ?? 1,
+          message, exitCode: value["exit_code"]?.integer ?? Int64(ExitCode.internalError),
           value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
           status: value["answer"]?["status"]?.integer))
     case "removed": self.kind = .removed

@@ -43,22 +43,22 @@ public struct Configuration {
   /// The error of the first number out of range, including the number of concurrent uploads, or of the first header field that
   /// cannot be sent; nil if there is none.
   func problem(jobs: Int) -> UploadError? {
-    var settings = Settings()
-    settings.check("timeouts.resolveMilliseconds", timeouts.resolveMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("timeouts.connectMilliseconds", timeouts.connectMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("timeouts.handshakeMilliseconds", timeouts.handshakeMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("timeouts.stallMilliseconds", timeouts.stallMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("timeouts.responseMilliseconds", timeouts.responseMilliseconds, in: Settings.timeoutMilliseconds)
-    settings.check("timeouts.totalMilliseconds", timeouts.totalMilliseconds, in: Settings.timeoutMilliseconds)
-    for rate in rateLimit.rates { settings.check("rateLimit", rate, in: Settings.rate) }
+    var ranges = AllowedRanges()
+    ranges.check("timeouts.resolveMilliseconds", timeouts.resolveMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check("timeouts.connectMilliseconds", timeouts.connectMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check("timeouts.handshakeMilliseconds", timeouts.handshakeMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check("timeouts.stallMilliseconds", timeouts.stallMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check("timeouts.responseMilliseconds", timeouts.responseMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check("timeouts.totalMilliseconds", timeouts.totalMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    for rate in rateLimit.rates { ranges.check("rateLimit", rate, in: AllowedRanges.rate) }
     switch retryLimit {
-    case .failures(let count): settings.check("retryLimit", count, in: Settings.retries)
-    case .time(let milliseconds): settings.check("retryLimit", milliseconds, in: Settings.retryTime)
+    case .failures(let count): ranges.check("retryLimit", count, in: AllowedRanges.retries)
+    case .time(let milliseconds): ranges.check("retryLimit", milliseconds, in: AllowedRanges.retryTime)
     case .forever: break
     }
-    settings.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: Settings.delayMilliseconds)
-    settings.check("jobs", Int64(jobs), in: Settings.jobs)
-    if let problem = settings.problem { return problem }
+    ranges.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: AllowedRanges.delayMilliseconds)
+    ranges.check("jobs", Int64(jobs), in: AllowedRanges.jobs)
+    if let problem = ranges.problem { return problem }
     return HeaderField.problem(in: headers, with: credentials).map { .requestHead(.header($0)) }
   }
 

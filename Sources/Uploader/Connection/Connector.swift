@@ -3,7 +3,7 @@ import UploadCore
 
 /// Establishes a connection: resolves the name, connects to the first address that answers, asks the proxy to connect, and
 /// performs the TLS handshake.
-final class Connector: Machine {
+final class Connector: Steppable {
   private enum State {
     case asking(MulticastLookup)
     case resolving(Lookup)

@@ -3,7 +3,7 @@ import UploadCore
 
 /// One request of a diagnosis, over a connection of its own. Nothing is retried, no redirect is followed, and content that the
 /// server was asked about (`Expect`) is never sent. A file in the content is sent as zeros.
-final class Probe: Machine {
+final class Probe: Steppable {
   private enum State {
     case connecting(Connector)
     case exchanging(Connection)
@@ -187,12 +187,10 @@ final class Probe: Machine {
     state = .ended
     guard let response = exchange.finalResponse ?? exchange.refusalSoFar else { return }
     result.error = nil
-    diagnostics.show(response.head)
-    var content = response.isTruncated ? [] : (try? ContentCoding.decodedContent(of: response)) ?? []
-    diagnostics.show(content)
-    if (try? JSONReader.read(content)) == nil { content = composer.secrets.redacted(content) }
-    let answer = Answer(
-      status: response.status, fields: response.head.fields, content: content, receivedAtSeconds: shim_unix_seconds())
+    let answer: Answer
+    do throws(UploadError) { answer = try Answer(decoding: response, composer.secrets, diagnostics) } catch {
+      return fail(error)
+    }
     result.answer = answer
     result.shown = ServerAnswer(answer, composer.secrets)
     if answer.status >= 300 {

@@ -5,7 +5,7 @@ import UploadCore
 package final class Prober {
   package let target: TargetURI
   private let configuration: Configuration
-  private let tls: TLSSource
+  private let tls: TLSContextCache
   package let cancellation: Cancellation
 
   /// - Parameter target: the destination. Credentials go to its origin only.
@@ -13,7 +13,7 @@ package final class Prober {
     self.target = target
     self.configuration = configuration
     self.cancellation = cancellation
-    tls = TLSSource(configuration.tls, jobs: 1)
+    tls = TLSContextCache(configuration.tls, jobs: 1)
   }
 
   /// The error in the configuration; nil if there is none.

@@ -1,7 +1,7 @@
 import UploadCore
 
 /// Reads a part of a file in order to hash it, without sending it.
-final class FileHasher: Machine {
+final class FileHasher: Steppable {
   /// What to compute.
   private enum Purpose {
     case wholeFile(FileDigest)

@@ -1,7 +1,7 @@
 import CShims
 
 /// The only loop: polls for all machines, and steps those that can continue.
-final class EventLoop<Worker: Machine> {
+final class EventLoop<Worker: Steppable> {
   private let cancellation: Cancellation
   private let outlet: (any Outlet)?
   private var machines: [Worker] = []

@@ -24,9 +24,7 @@ extension Uploader {
     let removal = FileRemoval(file, record, after, in: directory)
     try removal.check()
     try removal.checkUnused()
-    guard isForGigHive || after.trustsServer else { throw .serverCannotTell }
-    let stored = isForGigHive ? StoredRecording(record) : nil
-    if isForGigHive, stored == nil { throw .incompleteRecord }
+    let stored = try after.requirement(for: record, isForGigHive: isForGigHive)
     try proveContent(of: file, record, cancellation)
     if let stored { try examine(stored, cancellation) }
     return isDryRun ? nil : try removal.run()

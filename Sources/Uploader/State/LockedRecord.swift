@@ -27,16 +27,14 @@ package final class LockedRecord {
     directory.settle()
   }
 
-  /// Locks the record of an upload that is to be cancelled or deleted.
+  /// Locks the record of an earlier upload.
   /// - Returns: nil if another process has locked it.
   package static func take(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
-    guard let lock = try directory.lock(id) else { return nil }
-    // Read again under the lock: another process may have delivered it.
-    guard let record = try directory.current(id) else {
-      directory.removeLock(id)
-      throw .noSuchRecord(id)
+    switch try directory.lockRecord(id) {
+    case .locked(let lock, let record): return LockedRecord(record, in: directory, lock: lock)
+    case .busy: return nil
+    case .gone: throw .noSuchRecord(id)
     }
-    return LockedRecord(record, in: directory, lock: lock)
   }
 
   /// Changes the record and saves it.

@@ -57,7 +57,7 @@ extension StateDirectory {
   }
 
   private final class Names {
-    var names = RecordNames()
+    var names = RecordNameSum()
     var count = 0
   }
 

@@ -251,51 +251,6 @@ package final class StateDirectory {
     noteRemoval(of: names)
   }
 
-  /// Removes the lock file. The record must not exist, or not yet.
-  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cString ?? [0]) }
-
-  // MARK: Locks
-
-  /// Locks an upload against other processes.
-  /// - Returns: nil if another process has locked it.
-  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), isName: true) }
-
-  /// Whether another process is working on the upload. It may begin to at any time.
-  package func isLocked(_ id: String) -> Bool {
-    // Held, so that a process that is about to resume the upload waits for a moment and does not find it locked.
-    guard let creation = try? lockForCreation() else { return false }
-    defer { withExtendedLifetime(creation) {} }
-    do throws(StateError) { return try lock(file: file(id + ".lock"), mustExist: true) == nil } catch { return false }
-  }
-
-  /// Locks the directory, in order to look for a record and create one.
-  /// - Returns: nil if another process has locked it for the moment.
-  func lockForCreation() throws(StateError) -> StateLock? {
-    let file = file("directory.lock")
-    do throws(StateError) { return try lock(file: file) } catch {
-      // The directory has been removed in the meantime.
-      guard case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT else { throw error }
-      try makeDirectories()
-      return try lock(file: file)
-    }
-  }
-
-  /// - Parameters:
-  ///   - mustExist: does not create the file.
-  ///   - isName: whether the file is created and removed for each upload.
-  func lock(file: LocalPath, mustExist: Bool = false, isName: Bool = false) throws(StateError) -> StateLock? {
-    // The index is also locked like this, and keeps its content.
-    let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_AS_IT_IS
-    let name = file.cString ?? [0]
-    let descriptor = isName ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
-    guard descriptor >= 0 else { throw failure(of: file, descriptor) }
-    let lock = StateLock(descriptor: descriptor)
-    let result = shim_lock(descriptor)
-    if -result == SHIM_EAGAIN { return nil }
-    guard result == 0 else { throw .unusable(file, SystemError(result: result)) }
-    return lock
-  }
-
   // MARK: Name changes
 
   func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }

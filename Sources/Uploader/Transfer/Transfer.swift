@@ -23,7 +23,7 @@ final class Transfer {
   private let timeouts: Timeouts
   let pace: PaceShare?
   var pipeline: Pipeline
-  var watch: FileWatch
+  var watch: FileChangeDetector
   var counts = ByteCounts()
   var clock = TransferClock()
   /// Whether the rate limit stops sending for now.
@@ -40,7 +40,7 @@ final class Transfer {
     buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
   ) {
     pipeline = Pipeline(request)
-    watch = FileWatch(source)
+    watch = FileChangeDetector(source)
     self.connection = connection
     self.buffers = buffers
     self.timeouts = timeouts
@@ -79,7 +79,7 @@ final class Transfer {
     Interruption(
       error, sent: pipeline.sent(offered: counts.offered),
       arrived: pipeline.arrived(acknowledged: counts.acknowledged),
-      connection: pipeline.staleness(
+      staleness: pipeline.staleness(
         isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly))
   }
 

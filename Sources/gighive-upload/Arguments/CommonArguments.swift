@@ -7,7 +7,7 @@ struct CommonArguments {
   private(set) var credentials = CredentialSources()
   private(set) var proxy = ProxySources()
   private(set) var isJSON = false
-  private var givenJSONProgress: JSONProgress?
+  private var givenJSONProgress: JSONProgressInterval?
   private(set) var color = ColorChoice.automatic
   private(set) var isQuiet = false
   private(set) var isVerbose = false
@@ -23,7 +23,7 @@ struct CommonArguments {
   }
 
   /// How often progress is reported with --json.
-  var jsonProgress: JSONProgress { givenJSONProgress ?? .every(milliseconds: 1000) }
+  var jsonProgress: JSONProgressInterval { givenJSONProgress ?? .every(milliseconds: 1000) }
 
   /// Checks the options against each other.
   func validate() throws(UsageError) {
@@ -104,7 +104,7 @@ struct CommonArguments {
     case .proxy: proxy.url = given.text
     case .proxyUser: proxy.user = given.text
     case .proxyPasswordFile: proxy.passwordFile = given.argument
-    case .retries: configuration.retryLimit = .failures(try given.count(Settings.retries))
+    case .retries: configuration.retryLimit = .failures(try given.count(AllowedRanges.retries))
     case .retryFor: configuration.retryLimit = try given.retryLimit()
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
     case .congestion:

@@ -106,7 +106,7 @@ extension GivenOption {
   /// A time or `forever`.
   func retryLimit() throws(UsageError) -> RetryLimit {
     if text == "forever" { return .forever }
-    guard let time = Quantity.duration(text), Settings.retryTime.contains(time) else {
+    guard let time = Quantity.duration(text), AllowedRanges.retryTime.contains(time) else {
       throw invalid("forever, or a time from 1s to 365d, such as 30m, 12h or 7d")
     }
     return .time(milliseconds: time)
@@ -136,7 +136,7 @@ extension GivenOption {
     try choice([("auto", .automatic), ("bar", .bar), ("plain", .plain), ("none", .none)])
   }
 
-  func jsonProgress() throws(UsageError) -> JSONProgress {
+  func jsonProgress() throws(UsageError) -> JSONProgressInterval {
     if text == "none" { return .never }
     guard let interval = Quantity.duration(text) else {
       throw invalid("none or a duration greater than zero, such as 500ms, 10s or 1m")

@@ -154,8 +154,8 @@ struct SendArguments {
       break
     case .fileField: template.fileFieldName = given.text
     case .mime: template.mediaType = given.text
-    case .jobs: jobs = Int(try given.count(Settings.jobs))
-    case .maxSize: template.maximumSize = try given.size(Settings.fileSize)
+    case .jobs: jobs = Int(try given.count(AllowedRanges.jobs))
+    case .maxSize: template.maximumSize = try given.size(AllowedRanges.fileSize)
     case .maxMemory: memoryCeiling = try given.size()
     case .digest: template.computesDigest = true
     case .recursive: isRecursive = true
@@ -163,7 +163,7 @@ struct SendArguments {
     case .from: list = given.argument
     case .match: patterns.append(given)
     case .exclude: exclusions.append(given)
-    case .minSize: minimumSize = try given.size(Settings.fileSize)
+    case .minSize: minimumSize = try given.size(AllowedRanges.fileSize)
     case .settle, .existing, .order, .interface, .keepFree, .onEvent, .metrics:
       // `WatchArguments` and `WatchOutputs` read them.
       break
@@ -173,8 +173,8 @@ struct SendArguments {
     case .trustSettle: template.afterDelivery.trustsSettle = true
     case .progress: progress = try given.progressStyle()
     case .protocolChoice: template.uploadProtocol = try given.uploadProtocol()
-    case .threshold: template.tusThreshold = try given.size(Settings.fileSize)
-    case .chunkSize: template.chunkLength = try given.size(Settings.chunkLength)
+    case .threshold: template.tusThreshold = try given.size(AllowedRanges.fileSize)
+    case .chunkSize: template.chunkLength = try given.size(AllowedRanges.chunkLength)
     case .methodOverride: template.overridesMethod = true
     case .deferLength: template.defersLength = true
     default: throw UsageError("send has no option --" + OptionTable.name(of: given.option) + ".")

@@ -5,7 +5,7 @@ import Uploader
 final class Batch {
   private let arguments: SendArguments
   private let report: Report
-  private let outcomes: Outcomes
+  private let outcomes: OutcomeReporter
   private let cancellation: Cancellation
   private let list: FileList?
   private var position = 0
@@ -14,7 +14,7 @@ final class Batch {
   private var open: [(request: Int, report: Int)] = []
   private var requestCount = 0
 
-  init(_ arguments: SendArguments, _ report: Report, _ outcomes: Outcomes, _ cancellation: Cancellation)
+  init(_ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation)
     throws(UsageError)
   {
     self.arguments = arguments
@@ -118,7 +118,7 @@ final class Batch {
     guard arguments.minimumSize != nil || arguments.firstStart != nil, let cString = path.cString else { return true }
     var status = shim_file_status()
     guard shim_path_status(cString, &status) == 0 else { return true }
-    return status.size >= arguments.minimumSize ?? 0 && !WatchLook.isOld(status, arguments.firstStart)
+    return status.size >= arguments.minimumSize ?? 0 && !FileInspector.isOld(status, arguments.firstStart)
   }
 
   /// The next file of the list; nil at its end, or while another upload is in progress and there is no further line yet.

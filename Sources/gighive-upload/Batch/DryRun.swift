@@ -3,7 +3,7 @@ import Uploader
 /// `--dry-run`: examines every file and says what would be sent. Nothing is sent.
 enum DryRun {
   static func run(
-    _ batch: Batch, _ uploader: Uploader, _ outcomes: Outcomes, _ report: Report, _ cancellation: Cancellation
+    _ batch: Batch, _ uploader: Uploader, _ outcomes: OutcomeReporter, _ report: Report, _ cancellation: Cancellation
   ) {
     report.promises = true
     var number = 0

@@ -101,7 +101,7 @@ extension ListLine {
     for option in options {
       // A list is written by a program: its values are taken as they are.
       let text = Template.escaped(option.value)
-      let known = try RecordingNames.option(option.name, place)
+      let known = try DescriptiveOptions.option(option.name, place)
       let isTemplate = GivenOption(option: known, argument: "").isTemplate
       let value = (option.field.map { $0 + [UInt8(ascii: "=")] } ?? []) + (isTemplate ? text : option.value)
       given.append(GivenOption(option: known, argument: LocalPath(bytes: value), place: place))

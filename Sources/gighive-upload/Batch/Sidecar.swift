@@ -35,7 +35,7 @@ struct Sidecar {
     var options: [GivenOption] = []
     for entry in file.entries {
       let place = name + ":" + String(entry.line) + ": "
-      let option = try RecordingNames.option(entry.name, place)
+      let option = try DescriptiveOptions.option(entry.name, place)
       guard option.isRepeatable || !options.contains(where: { $0.option == option }) else {
         throw UsageError(place + OptionTable.name(of: option) + " is given twice.")
       }

@@ -30,13 +30,16 @@ enum CancelDelete {
     _ cancellation: Cancellation
   ) throws(StateError) -> Int32 {
     let id = known.id
-    guard let lock = try records.directory.lock(id) else {
+    let lock: StateLock
+    let record: UploadRecord
+    switch try records.directory.lockRecord(id) {
+    case .locked(let held, let current): (lock, record) = (held, current)
+    case .gone: throw .noSuchRecord(id)
+    case .busy:
       report.failed(UploadError.conflict(upload: id), exitCode: ExitCode.conflict, about: known)
       return ExitCode.conflict
     }
     defer { withExtendedLifetime(lock) {} }
-    // Read again under the lock: another process may have delivered it.
-    guard let record = try records.directory.current(id) else { throw .noSuchRecord(id) }
     let isDelivered = record.phase == .delivered
     guard isDelivered == (command == .delete) else {
       let advice =
@@ -44,6 +47,7 @@ enum CancelDelete {
         ? " is delivered; gighive-upload delete removes it from the server."
         : " is not delivered; gighive-upload cancel ends it."
       report.failed(id + advice, exitCode: ExitCode.usage, about: record)
+      if isDelivered { records.directory.removeLock(id) }
       return ExitCode.usage
     }
     var marked = record

@@ -17,10 +17,12 @@ enum Prune {
       guard isPrunable(record) else { return }
       do throws(StateError) {
         // Another process may be deleting the recording.
-        guard let lock = try records.directory.lock(record.id) else { return }
+        guard case .locked(let lock, let current) = try records.directory.lockRecord(record.id) else { return }
         defer { withExtendedLifetime(lock) {} }
-        // Read again under the lock: another process may have changed it.
-        guard let current = try records.directory.current(record.id), isPrunable(current) else { return }
+        guard isPrunable(current) else {
+          if current.phase == .delivered { records.directory.removeLock(record.id) }
+          return
+        }
         try records.directory.remove(record.id)
         count += 1
         if report.isJSON { report.reportRemoval(record, "forgotten", "forgotten.") }

@@ -42,13 +42,12 @@ final class Remover {
   @discardableResult
   func remove(_ known: UploadRecord) throws(StateError) -> KeptReason? {
     // Another process is working on it.
-    guard let lock = try records.directory.lock(known.id) else { return nil }
+    guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
     defer { withExtendedLifetime(lock) {} }
     defer { records.directory.removeLock(known.id) }
-    // Read again under the lock: another process may have changed it.
-    guard let record = try records.directory.current(known.id), record.phase == .delivered, !record.isBeingDeleted,
-      let endpoint = try? TargetURI(record.endpoint)
-    else { return nil }
+    guard record.phase == .delivered, !record.isBeingDeleted, let endpoint = try? TargetURI(record.endpoint) else {
+      return nil
+    }
     let file = LocalPath(bytes: record.path)
     let server: Server
     let uploader: Uploader

@@ -14,7 +14,7 @@ enum Resume {
     let ceiling = try own.last { $0.option == .maxMemory }?.size()
     if let ceiling, !MemoryCeiling.set(ceiling, isJSON: common.isJSON) { return ExitCode.memoryCeiling }
 
-    let jobs = Int(try options.last { $0.option == .jobs }?.count(Settings.jobs) ?? 1)
+    let jobs = Int(try options.last { $0.option == .jobs }?.count(AllowedRanges.jobs) ?? 1)
     let progress = try own.last { $0.option == .progress }?.progressStyle() ?? .automatic
     let report = Report(common, progress: progress)
     guard DescriptorLimit.allows(jobs: jobs, report) else { return ExitCode.memoryCeiling }
@@ -34,7 +34,7 @@ enum Resume {
       }
     } catch { return Records.fail(error, report) }
 
-    let outcomes = Outcomes(report)
+    let outcomes = OutcomeReporter(report)
     resume(queue, jobs: max(1, min(jobs, count)), outcomes, report)
     if let failure = queue.failure { return Records.fail(failure, report) }
     if let text = queue.passedOver?.text {
@@ -52,7 +52,7 @@ enum Resume {
   }
 
   /// Resumes uploads in their order. Those in a row that share a configuration share an ``Uploader``.
-  private static func resume(_ queue: ResumeQueue, jobs: Int, _ outcomes: Outcomes, _ report: Report) {
+  private static func resume(_ queue: ResumeQueue, jobs: Int, _ outcomes: OutcomeReporter, _ report: Report) {
     let cancellation = SignalCancellation.begin()
     while let first = queue.peek() {
       let arguments: SendArguments

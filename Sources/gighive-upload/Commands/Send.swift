@@ -38,7 +38,7 @@ enum Send {
       report.warn(error.explanation)
     }
     if !arguments.isDryRun { arguments.common.recoverRemovals(report) }
-    let outcomes = Outcomes(report)
+    let outcomes = OutcomeReporter(report)
     let batch = try Batch(arguments, report, outcomes, cancellation)
     if arguments.isDryRun {
       DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)

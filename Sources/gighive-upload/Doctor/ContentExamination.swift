@@ -27,7 +27,7 @@ struct ContentExamination {
       return
     }
     let result = prober.ask(form)
-    findings.add(ContentChecks.form(result, length: length))
+    findings.add(FormTestCheck.form(result, length: length))
     guard let answer = result.answer, let removal = TestRemoval(ofRecording: answer, from: request.base) else { return }
     let prober = prober.afterInterruption()
     while let request = removal.request {

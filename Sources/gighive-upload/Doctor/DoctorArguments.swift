@@ -19,8 +19,8 @@ final class DoctorArguments {
       case .multipartURL: destinations.append(.multipart(try given.uri()))
       case .tusURL: destinations.append(.tus(try given.uri()))
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
-      case .threshold: threshold = try given.size(Settings.fileSize)
-      case .sendTest: testLength = try given.size(Settings.testLength)
+      case .threshold: threshold = try given.size(AllowedRanges.fileSize)
+      case .sendTest: testLength = try given.size(AllowedRanges.testLength)
       default: _ = try common.apply(given)
       }
     }

@@ -8,7 +8,7 @@ extension Report {
     deliveredCount += 1
     closeLine()
     if isJSON {
-      reportDeliveredJSON(index, delivery)
+      writeDelivered(index, delivery)
     } else if !isQuiet {
       reportDeliveredText(index, delivery)
     }
@@ -46,20 +46,6 @@ extension Report {
     return digest.utf8.count <= room ? digest : digest.prefix(max(8, room - 9)) + "…" + digest.suffix(8)
   }
 
-  private func reportDeliveredJSON(_ index: Int, _ delivery: Delivery) {
-    var line = event("delivered", index)
-    line.add("bytes", delivery.file.size)
-    line.add("total", delivery.file.size)
-    addElapsed(index, to: &line)
-    if let sha256 = delivery.file.sha256 { line.add("checksum_sha256", sha256) }
-    line.add("checksum_verified", delivery.receipt.isChecksumVerified)
-    line.add("already_there", delivery.receipt.wasAlreadyThere)
-    if let assetID = delivery.receipt.assetID { line.add("asset_id", assetID) }
-    line.add("exit_code", Int64(ExitCode.delivered))
-    addAnswer(index, to: &line)
-    Console.out(line.finished())
-  }
-
   /// Reports a file that has been delivered to the same destination before. Nothing was sent.
   /// - Parameters:
   ///   - isNamed: whether the upload was named by its ID, as for `resume`.
@@ -70,12 +56,7 @@ extension Report {
     skippedCount += 1
     closeLine()
     if isJSON {
-      var line = event("skipped", index)
-      if let assetID = previous.assetID { line.add("asset_id", assetID) }
-      if let deliveredAt = previous.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
-      if isRemovalDue { line.add("removal_due", true) }
-      line.add("exit_code", Int64(ExitCode.delivered))
-      Console.out(line.finished())
+      writeSkipped(index, previous, isRemovalDue: isRemovalDue)
     } else if isNamed || isVerbose || promises || !entry(index).isFound {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
@@ -90,10 +71,7 @@ extension Report {
     defer { end(index, isDelivered: true) }
     recorded(index, upload: upload)
     passedOverCount += 1
-    guard isJSON else { return }
-    var line = event("skipped", index)
-    line.add("exit_code", Int64(ExitCode.delivered))
-    Console.out(line.finished())
+    if isJSON { writeSkipped(index) }
   }
 
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
@@ -104,17 +82,7 @@ extension Report {
     _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, advice: ResumeAdvice? = nil
   ) {
     defer { end(index, isDelivered: false) }
-    if isJSON {
-      var line = event("failed", index)
-      line.add("bytes", entry(index).meter.deliveredBytes)
-      addElapsed(index, to: &line)
-      line.add("exit_code", Int64(exitCode))
-      line.add("concerns", concern.rawValue)
-      line.add("message", message)
-      if let advice { line.add("resume", advice.command) }
-      addAnswer(index, to: &line)
-      Console.out(line.finished())
-    }
+    if isJSON { writeFailed(index, message, exitCode: exitCode, concern, advice) }
     // A command for people has a line of its own, from which it can be copied.
     let gap = isJSON ? " " : "\n  "
     if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }
@@ -128,23 +96,15 @@ extension Report {
 
   func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: ServerAnswer? = nil) {
     if isJSON {
-      var line = event("failed", upload: record?.id, file: record.map { LocalPath(bytes: $0.path) })
-      line.add("exit_code", Int64(exitCode))
-      line.add("message", message)
-      if let answer { line.add(answer: answer) }
-      Console.out(line.finished())
+      let file = record.map { LocalPath(bytes: $0.path) }
+      writeFailed(upload: record?.id, file: file, message, exitCode: exitCode, answer)
     }
     if !isJSON || !isQuiet { printError(message) }
   }
 
   /// A directory that cannot be sent.
   func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
-    if isJSON {
-      var line = event("failed", upload: nil, file: directory.absolute ?? directory)
-      line.add("exit_code", Int64(exitCode))
-      line.add("message", message)
-      Console.out(line.finished())
-    }
+    if isJSON { writeFailed(upload: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
     if !isJSON || !isQuiet { printError(message) }
   }
 

@@ -90,7 +90,7 @@ final class Report {
 
   func begin(_ index: Int) {
     note(begun: index)
-    if isJSON { Console.out(event("start", index).finished(), .message) }
+    if isJSON { writeStart(index) }
   }
 
   /// Keeps the response for the next retry or outcome.
@@ -136,14 +136,7 @@ final class Report {
   }
 
   private func reportJSON(_ index: Int, everyMilliseconds interval: Int64) {
-    let position = position(index)
-    guard entries[position].meter.isDue(everyMilliseconds: interval) else { return }
-    let meter = entries[position].meter
-    var line = event("progress", index)
-    line.add("bytes", meter.deliveredBytes)
-    line.add("total", meter.totalBytes)
-    addElapsed(index, to: &line)
-    Console.out(line.finished(), .progress)
+    if entries[position(index)].meter.isDue(everyMilliseconds: interval) { writeProgress(index) }
   }
 
   /// One line per 10 %.
@@ -181,14 +174,7 @@ final class Report {
   func retrying(_ index: Int, _ retry: Retry, of limit: RetryLimit) {
     closeLine()
     if isJSON {
-      var line = event("retry", index)
-      line.add("bytes", entry(index).meter.deliveredBytes)
-      addElapsed(index, to: &line)
-      line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
-      line.add("try", retry.failures)
-      line.add("message", retry.error.explanation(after: entry(index).answer))
-      addAnswer(index, to: &line)
-      Console.out(line.finished(), .remark)
+      writeRetry(index, retry)
     } else if !isQuiet {
       let problem = retry.error.explanation(after: entry(index).answer)
       Console.error(entry(index).name + ": " + problem + " " + retry.text(of: limit) + "\n", .remark)
@@ -241,33 +227,4 @@ final class Report {
 
   /// A word of a result, coloured.
   func good(_ text: String) -> String { outPalette.text(text, .green) }
-
-  // MARK: Events
-
-  /// The start of an event about a file.
-  func event(_ kind: String, _ index: Int) -> JSONWriter {
-    let entry = entry(index)
-    return event(kind, upload: entry.upload, file: entry.file.absolute ?? entry.file)
-  }
-
-  /// The start of any event: all have a time and an ID, which is null without a record.
-  /// - Parameter file: absolute; nil if the event concerns no file.
-  func event(_ kind: String, upload: String?, file: LocalPath?) -> JSONWriter {
-    var line = JSONWriter()
-    line.add("event", kind)
-    line.add("time", unixMilliseconds: shim_unix_milliseconds())
-    if let upload { line.add("id", upload) } else { line.addNull("id") }
-    if let file { line.add(file: file) }
-    return line
-  }
-
-  /// The time since the upload's `start`.
-  func addElapsed(_ index: Int, to line: inout JSONWriter) {
-    let now = shim_monotonic_milliseconds()
-    line.add("seconds", milliseconds: now - (entry(index).beganAtMilliseconds ?? now))
-  }
-
-  func addAnswer(_ index: Int, to line: inout JSONWriter) {
-    if let answer = entry(index).answer { line.add(answer: answer) }
-  }
 }

@@ -7,14 +7,14 @@ import Uploader
 /// They have a directory of their own, because a change of a name in the state directory makes its index stale.
 final class StatusFile {
   private let lock: LocalPath
-  private let file: ReplacedFile
+  private let file: AtomicFile
   private var descriptor: Int32?
   var path: LocalPath { file.path }
 
   init(stateDirectory: LocalPath) {
     let directory = StatusFile.directory(in: stateDirectory)
     lock = StatusFile.lock(in: stateDirectory)
-    file = ReplacedFile(path: (StatusFile.runtimeDirectory ?? directory).appending("/status.json"), isForAll: false)
+    file = AtomicFile(path: (StatusFile.runtimeDirectory ?? directory).appending("/status.json"), isForAll: false)
   }
 
   deinit { if let descriptor { _ = shim_close(descriptor) } }

@@ -4,7 +4,7 @@ import Uploader
 /// `watch --dry-run`: says what would be taken of what is there now, and ends.
 enum WatchDryRun {
   static func run(_ groups: [WatchArguments], _ report: Report) throws(UsageError) -> Int32 {
-    let outcomes = Outcomes(report)
+    let outcomes = OutcomeReporter(report)
     let cancellation = SignalCancellation.begin()
     report.expectSeveral()
     for group in groups {

@@ -7,7 +7,7 @@ final class WatchGroup {
   private(set) var machine: WatchMachine
   let directories: [WatchedDirectory]
   private var scans: [DirectoryScan] = []
-  private let look: WatchLook
+  private let look: FileInspector
   let inotify: InotifyWatches
   /// The number of the first directory, for ``inotify``.
   private let firstOwner: Int
@@ -33,7 +33,7 @@ final class WatchGroup {
     tellOne = tell
     machine = WatchMachine(arguments.settings, seed: seed)
     directories = arguments.directories.map { WatchedDirectory($0) }
-    look = WatchLook(arguments, finder)
+    look = FileInspector(arguments, finder)
     space = WatchSpace(arguments, directories)
     for index in directories.indices {
       scans.append(
@@ -294,7 +294,7 @@ final class WatchGroup {
       case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         see(path, asksForWriters: true, now)
-        if machine.give(path, now: now) { worker?.give(path) }
+        if machine.give(path) { worker?.give(path) }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

@@ -6,11 +6,11 @@ import Uploader
 final class WatchOutputs {
   private let log: WatchLog
   private let statusFile: StatusFile?
-  private let metricsFile: ReplacedFile?
-  private let eventProgram: EventProgram?
+  private let metricsFile: AtomicFile?
+  private let hookProgram: HookProgram?
   private var serviceManager = ServiceManager()
   private var snapshot: WatchSnapshot?
-  private var pace = ChangePace()
+  private var pace = WriteThrottle()
   private var failingFiles: [LocalPath] = []
 
   /// - Parameter stateDirectory: nil without one; then `status` cannot see the watcher.
@@ -20,7 +20,7 @@ final class WatchOutputs {
     statusFile = stateDirectory.map { StatusFile(stateDirectory: $0) }
     metricsFile = try options.last { $0.option == .metrics }?.metricsFile()
     let program = try options.last { $0.option == .onEvent }?.program()
-    eventProgram = program.map { EventProgram($0) { log.tell(WatchNotice(.warning, $0, .warning)) } }
+    hookProgram = program.map { HookProgram($0) { log.tell(WatchNotice(.warning, $0, .warning)) } }
     // A log that nobody reads must not hold up uploads.
     Console.waitBriefly()
   }
@@ -35,7 +35,7 @@ final class WatchOutputs {
 
   func tell(_ notice: WatchNotice) {
     log.tell(notice)
-    eventProgram?.tell(notice)
+    hookProgram?.tell(notice)
     switch notice.kind {
     case .started: serviceManager.ready()
     case .stopped: serviceManager.stopping()
@@ -48,15 +48,15 @@ final class WatchOutputs {
     Console.write()
     serviceManager.step(now: now)
     if let snapshot, pace.isDue(now: now) { show(snapshot) }
-    eventProgram?.step(now: now)
+    hookProgram?.step(now: now)
   }
 
   /// Descriptors that become readable, and the time (monotonic clock; nil for none) when ``step(now:)`` has something to do.
   var wait: (descriptors: [Int32], until: Int64?) {
     let now = shim_monotonic_milliseconds()
     let console = Console.blocked.isEmpty ? nil : now + Limits.watchLogMilliseconds
-    let times = [serviceManager.due, pace.due, eventProgram?.due(now: now), console].compactMap { $0 }
-    return (eventProgram?.descriptor.map { [$0] } ?? [], times.min())
+    let times = [serviceManager.due, pace.due, hookProgram?.due(now: now), console].compactMap { $0 }
+    return (hookProgram?.descriptor.map { [$0] } ?? [], times.min())
   }
 
   /// The configuration is being read again; it has been when the next step is made.
@@ -65,12 +65,12 @@ final class WatchOutputs {
   /// The watcher has stopped. Waits for the program of `--on-event` for at most ``Limits/hookEndMilliseconds``.
   func ended() {
     serviceManager.stopping()
-    if let eventProgram { end(eventProgram) }
+    if let hookProgram { end(hookProgram) }
     statusFile?.remove()
     metricsFile?.remove()
   }
 
-  private func end(_ program: EventProgram) {
+  private func end(_ program: HookProgram) {
     let limit = shim_monotonic_milliseconds() + Limits.hookEndMilliseconds
     while true {
       let now = shim_monotonic_milliseconds()
@@ -111,12 +111,12 @@ final class WatchOutputs {
 }
 
 extension GivenOption {
-  fileprivate func metricsFile() throws(UsageError) -> ReplacedFile {
+  fileprivate func metricsFile() throws(UsageError) -> AtomicFile {
     // The node exporter reads no other, and must not read the one that is being written.
     guard argument.bytes.suffix(5).elementsEqual(".prom".utf8), argument.lastComponentBytes.count > 5 else {
       throw invalid("the name of a file that ends in .prom")
     }
-    return ReplacedFile(path: argument.absolute ?? argument, isForAll: true)
+    return AtomicFile(path: argument.absolute ?? argument, isForAll: true)
   }
 
   fileprivate func program() throws(UsageError) -> LocalPath {

@@ -10,7 +10,7 @@ enum ReplyTarget {
       for isGigHive in [true, false] { check(Int(status), lines[1], sent, isGigHive) }
     }
     checkVerdicts(Answer(status: Int(status), content: lines[1]))
-    let message = Secrets().line(ServerReply.message(of: lines[1]))
+    let message = Secrets().line(ServerMessage.text(of: lines[1]))
     require(message.unicodeScalars.count <= Limits.quotedMessageLength + 1, "a message over the limit")
     let again = PrintableText.line(message, limit: .max)
     require(again.utf8.elementsEqual(message.utf8), "a message that a terminal obeys")
@@ -30,11 +30,11 @@ enum ReplyTarget {
 
   private static func check(_ status: Int, _ content: [UInt8], _ sent: SentFile, _ isGigHive: Bool) {
     let receipt: Receipt
-    do throws(ReplyFailure) {
+    do throws(ConfirmationFailure) {
       receipt =
         try isGigHive
-        ? ServerReply.fromGigHive(status: status, content: content, sent: sent)
-        : ServerReply.fromPlainEndpoint(status: status, content: content, sent: sent)
+        ? UploadConfirmation.fromGigHive(status: status, content: content, sent: sent)
+        : UploadConfirmation.fromPlainEndpoint(status: status, content: content, sent: sent)
     } catch { return }
     require((200..<300).contains(status) || receipt.wasAlreadyThere, "delivered with status \(status)")
     require(!receipt.wasAlreadyThere || (status == 409 && receipt.isChecksumVerified), "there already, by no checksum")

@@ -48,7 +48,7 @@ enum WorkerTarget {
     machine.workerStarted()
     // All of them, as if the worker had begun with each at once.
     for path in given {
-      require(machine.give(path, now: 1), "a recording that cannot be given")
+      require(machine.give(path), "a recording that cannot be given")
     }
     for (index, event) in events.enumerated() { machine.note(event, now: Int64(index + 2), unixSeconds: 0) }
     machine.workerEnded(.exited(0), now: Int64(events.count + 2), unixSeconds: 0)

@@ -197,7 +197,7 @@ struct TestUploadTests {
       (form(200, "<html>"), "failure"), (form(413, refusal), "failure"), (form(500, refusal), "failure"),
       (form(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), "ok"), (lost(after: 10), "failure"),
     ] {
-      #expect(word(ContentChecks.form(result, length: 100).result) == expected)
+      #expect(word(FormTestCheck.form(result, length: 100).result) == expected)
     }
   }
 

@@ -224,7 +224,7 @@ struct RecordIndexTests {
   // MARK: Names
 
   @Test func theNamesAreThoseThatWereAdded() throws {
-    var (index, names) = (try empty(), RecordNames())
+    var (index, names) = (try empty(), RecordNameSum())
     for number: UInt32 in [1, 2, 3] {
       index.add(RecordName(number: number, isDelivered: false))
       names.add(RecordName(number: number, isDelivered: false))

@@ -255,7 +255,7 @@ struct FuzzedRun {
     return Interruption(
       errors.randomElement(using: &random) ?? .uploadLost, sent: sent,
       arrived: sent == .none ? 0 : Int64.random(in: 0...size, using: &random),
-      connection: chance(2) ? .fresh : .used(hasSentLittle: chance(2)))
+      staleness: chance(2) ? .fresh : .used(hasSentLittle: chance(2)))
   }
 
   private mutating func reply() -> UploadEvent {

@@ -27,12 +27,12 @@ struct ScriptedServer {
 
     /// The connection is lost.
     static func lost(
-      _ sent: ContentSent = .whole, arrived: Int64 = 0, connection: Interruption.Staleness = .fresh
+      _ sent: ContentSent = .whole, arrived: Int64 = 0, staleness: Interruption.Staleness = .fresh
     ) -> Reply {
       .interruption(
         Interruption(
           .connectionLost(.awaitingConfirmation, peer: "hive", nil), sent: sent, arrived: arrived,
-          connection: connection))
+          staleness: staleness))
     }
   }
 

@@ -44,13 +44,13 @@ struct TusFieldsTests {
 }
 
 /// Parsing a server's response to OPTIONS.
-struct TusOfferTests {
-  private func offer(_ fields: KeyValuePairs<String, String>) throws -> TusOffer {
+struct TusCapabilitiesTests {
+  private func offer(_ fields: KeyValuePairs<String, String>) throws -> TusCapabilities {
     try TusUpload.discovered(offer: fields).offer
   }
 
   @Test func aServerWithoutExtensionsOffersNothing() throws {
-    #expect(try offer(["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"]) == TusOffer())
+    #expect(try offer(["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"]) == TusCapabilities())
   }
 
   /// The response of tusd 2.
@@ -67,17 +67,17 @@ struct TusOfferTests {
     let offer = try offer([
       "Tus-Version": "1.0.0", "Tus-Extension": "creation-with-uploads, xtermination,creation defer length",
     ])
-    #expect(offer == TusOffer())
+    #expect(offer == TusCapabilities())
   }
 
   @Test(arguments: ["0.2.2,1.0.0", "1.0.0, 0.2.2", "1.1.0 ,1.0.0"])
   func oneOfSeveralVersionsIsEnough(versions: String) throws {
-    #expect(try offer(["Tus-Version": versions]) == TusOffer())
+    #expect(try offer(["Tus-Version": versions]) == TusCapabilities())
   }
 
   /// Some servers give the version only in Tus-Resumable.
   @Test func aServerNeedNotListItsVersions() throws {
-    #expect(try offer(["Tus-Resumable": "1.0.0"]) == TusOffer())
+    #expect(try offer(["Tus-Resumable": "1.0.0"]) == TusCapabilities())
   }
 
   @Test(arguments: ["0.2.2", "2.0.0,1.0.1", "1.0"])
@@ -93,8 +93,8 @@ struct TusOfferTests {
   @Test(
     arguments: [
       ("sha1", .sha1), ("sha1,sha256", .sha256), ("md5, SHA256 ,crc32", .sha256), ("md5,crc32", nil), ("", nil),
-    ] as [(String, TusOffer.ChecksumAlgorithm?)])
-  func theBestChecksumThatBothKnowIsUsed(algorithms: String, best: TusOffer.ChecksumAlgorithm?) throws {
+    ] as [(String, TusCapabilities.ChecksumAlgorithm?)])
+  func theBestChecksumThatBothKnowIsUsed(algorithms: String, best: TusCapabilities.ChecksumAlgorithm?) throws {
     let offer = try offer([
       "Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum", "Tus-Checksum-Algorithm": algorithms,
     ])

@@ -37,9 +37,9 @@ struct TusSendingTests {
 
   // MARK: Checksums
 
-  @Test(arguments: [("sha1,sha256", .sha256), ("sha1", .sha1)] as [(String, TusOffer.ChecksumAlgorithm)])
+  @Test(arguments: [("sha1,sha256", .sha256), ("sha1", .sha1)] as [(String, TusCapabilities.ChecksumAlgorithm)])
   func aServerThatChecksGetsTheChecksumOfEachPatch(
-    algorithms: String, best: TusOffer.ChecksumAlgorithm
+    algorithms: String, best: TusCapabilities.ChecksumAlgorithm
   ) throws {
     var upload = try TusUpload.created(
       length: 20_000_000,

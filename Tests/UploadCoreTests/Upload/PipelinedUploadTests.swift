@@ -111,7 +111,7 @@ struct PipelinedUploadTests {
     machine.handle(
       .interrupted(
         Interruption(
-          .connectionLost(.sending, peer: "hive", nil), sent: .partial, connection: .used(hasSentLittle: true))))
+          .connectionLost(.sending, peer: "hive", nil), sent: .partial, staleness: .used(hasSentLittle: true))))
     #expect(machine.inFlightCount == 0 && next(of: &machine) == .asks("HEAD", .fresh))
     machine.handle(.answered(answer(200, [Field("Upload-Offset", String(quarter))], afterMilliseconds: 100)))
     #expect(next(of: &machine) == .asks("PATCH \(quarter)", .fresh))

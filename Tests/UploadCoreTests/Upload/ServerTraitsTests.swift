@@ -173,7 +173,7 @@ struct ServerTraitsTests {
   // MARK: Stale connections
 
   private func stale(hasSentLittle: Bool = true) -> ScriptedServer.Reply {
-    .lost(hasSentLittle ? .none : .partial, connection: .used(hasSentLittle: hasSentLittle))
+    .lost(hasSentLittle ? .none : .partial, staleness: .used(hasSentLittle: hasSentLittle))
   }
 
   /// The server may close an idle connection just when a request is sent.
@@ -231,7 +231,7 @@ struct ServerTraitsTests {
 
   /// The server announced that it closes the connection, but a request was pipelined before that was read.
   @Test func anAnnouncedEndIsNoFailureAndNoReasonToAvoidKeptConnections() throws {
-    let announced = ScriptedServer.Reply.lost(.none, connection: .announced)
+    let announced = ScriptedServer.Reply.lost(.none, staleness: .announced)
     var server = ScriptedServer([announced, announced, .status(201, content: GigHive.created)])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
     #expect(server.retries.isEmpty && server.choices == [.reused, .reused, .reused])
@@ -240,7 +240,7 @@ struct ServerTraitsTests {
   @Test func aTimeOutIsNoStaleConnection() throws {
     let error = UploadError.timedOut(.awaitingAnswer, peer: "hive", limitMilliseconds: 1)
     var server = ScriptedServer([
-      .interruption(Interruption(error, connection: .used(hasSentLittle: true))),
+      .interruption(Interruption(error, staleness: .used(hasSentLittle: true))),
       .status(201, content: GigHive.created),
     ])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())

@@ -15,7 +15,7 @@ private final class ScriptedOutlet: Outlet {
   func admission(nowMilliseconds now: Int64) -> Admission { answer(self, now) }
 }
 
-private final class Counted: Machine {
+private final class Counted: Steppable {
   private var steps = 0
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
     steps += 1

@@ -18,7 +18,7 @@ struct ConnectorTests {
     if let proxy { configuration.proxies.https = Proxy(try TargetURI("http://127.0.0.1:\(proxy.port)")) }
     configuration.tls.trustedCertificatesFile = certificate?.file(in: directory)
     let target = try TargetURI(url)
-    let tls = try TLSSource(configuration.tls, jobs: 1).context(for: target)
+    let tls = try TLSContextCache(configuration.tls, jobs: 1).context(for: target)
     return Connector(to: target, configuration: configuration, tls: tls)
   }
 

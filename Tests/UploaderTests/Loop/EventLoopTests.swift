@@ -4,7 +4,7 @@ import Testing
 @testable import Uploader
 
 /// A machine controlled by the test.
-private final class ScriptedMachine: Machine {
+private final class ScriptedMachine: Steppable {
   let name: String
   private(set) var steps: [Readiness] = []
   private(set) var extended: Int64 = 0

@@ -303,7 +303,7 @@ struct StateIndexTests {
     try bench.open().remove(gone.id)
     let index = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))
     try index.verify()
-    var names = RecordNames()
+    var names = RecordNameSum()
     for record in try bench.open().records(.all) { names.add(RecordName(of: record)) }
     #expect(names.count == 4 && index.names == names)
     let instance = index.instance

@@ -1,0 +1,13 @@
+/// Why a response is not a confirmation.
+package enum ConfirmationFailure: Error, Equatable {
+  /// The server refused with this status. `message` is its unprocessed text.
+  case refused(status: Int, message: String)
+  /// The server's SHA-256 differs from that of the sent bytes.
+  case checksumDiffers(sent: String, stored: String)
+  /// The server's size differs from the number of bytes sent.
+  case sizeDiffers(sent: Int64, stored: Int64)
+  /// GigHive has the recording but has not processed it yet. Contains its number, if known.
+  case pending(assetID: Int64?)
+  /// A success without GigHive's fields: another program answers at this address.
+  case notFromGigHive(status: Int)
+}

@@ -1,0 +1,103 @@
+/// Decides after each failed attempt of one upload whether there is another one, and when.
+struct RetryDecider: Sendable {
+  enum Consequence: Equatable, Sendable {
+    case retry(Retry)
+    case end(UploadError)
+  }
+
+  private let policy: RetryPolicy
+  private var random: SplitMix64
+  private var failures: Int64 = 0
+  /// When the first attempt since the last progress failed.
+  private var failingSinceMilliseconds: Int64 = 0
+  /// The progress when the last attempt failed.
+  private var progressAtFailure: Int64 = 0
+  /// The delay that the server's last response asked for.
+  private var retryAfterMilliseconds: Int64?
+  private var fullSends: FullSendCount
+
+  /// - Parameters:
+  ///   - fullSends: those of earlier processes.
+  ///   - progress: that of earlier processes.
+  init(_ policy: RetryPolicy, seed: UInt64, fullSends: FullSends? = nil, progress: Int64 = 0) {
+    self.policy = policy
+    self.fullSends = FullSendCount(fullSends, progress: progress)
+    random = SplitMix64(state: seed)
+  }
+
+  /// Notes the Retry-After of a response.
+  mutating func note(_ answer: Answer) {
+    retryAfterMilliseconds = RetryAfter.milliseconds(answer.fields, nowSeconds: answer.receivedAtSeconds)
+  }
+
+  /// Full sends that are not in the record yet.
+  mutating func takeUnsaved() -> FullSends? {
+    fullSends.takeUnsaved()
+  }
+
+  /// An attempt has failed.
+  /// - Parameters:
+  ///   - mayPass: whether a retry can help.
+  ///   - fullSend: how it failed if it was a full send; nil for others.
+  ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
+  mutating func failed(
+    _ error: UploadError, mayPass: Bool, fullSend: FullSends.Failure?, progress: Int64, nowMilliseconds now: Int64,
+    unixSeconds: Int64
+  ) -> Consequence {
+    defer { retryAfterMilliseconds = nil }
+    if progress > progressAtFailure {
+      progressAtFailure = progress
+      failures = 0
+    }
+    if failures == 0 { failingSinceMilliseconds = now }
+    failures += 1
+    if let fullSend, let allowedAt = fullSends.note(fullSend, progress: progress, unixSeconds: unixSeconds) {
+      return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
+    }
+    guard mayPass else { return .end(error) }
+    let remainder = policy.remainder(afterFailures: failures, failingForMilliseconds: now - failingSinceMilliseconds)
+    let delay = policy.delay(
+      afterFailures: failures, within: remainder, retryAfterMilliseconds: retryAfterMilliseconds, random: random.next())
+    var left: Int64?
+    if case .milliseconds(let milliseconds) = remainder { left = milliseconds }
+    if let delay {
+      return .retry(Retry(error: error, failures: failures, delayMilliseconds: delay, remainingMilliseconds: left))
+    }
+    guard left != nil, let wish = retryAfterMilliseconds else { return .end(error) }
+    return .end(
+      .postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
+  }
+}
+
+/// The full sends of one upload since its last progress.
+private struct FullSendCount: Sendable {
+  private var sends: FullSends?
+  private var progressAtLast: Int64
+  private var unsaved: FullSends?
+
+  /// - Parameters:
+  ///   - sends: those of earlier processes.
+  ///   - progress: that of earlier processes.
+  init(_ sends: FullSends?, progress: Int64) {
+    self.sends = sends
+    progressAtLast = progress
+  }
+
+  mutating func takeUnsaved() -> FullSends? {
+    defer { unsaved = nil }
+    return unsaved
+  }
+
+  /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.
+  mutating func note(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
+    if progress > progressAtLast { sends = nil }
+    progressAtLast = progress
+    if sends == nil {
+      sends = FullSends(failure, atSeconds: unixSeconds)
+    } else {
+      sends?.note(failure, atSeconds: unixSeconds)
+    }
+    unsaved = sends
+    return sends?.allowedAtSeconds
+  }
+}

@@ -1,0 +1,55 @@
+extension Verdict {
+  /// The verdict on a response to a finalize call that was refused, or that checks an upload token.
+  package static func ofFinalize(_ answer: Answer) -> Verdict {
+    guard let json = json(of: answer, with: ["error", "message"]) else { return .somebodyElse(status: answer.status) }
+    let message = ServerMessage.text(of: json, content: answer.content)
+    let words = Array(ASCII.lowercased(message).utf8)
+    switch answer.status {
+    case 404 where ASCII.contains(words, "invalid or expired"): return .gigHive(.guestTokenUnknown)
+    case 400 where ASCII.contains(words, "invalid upload_id"): return .gigHive(.guestTokenKnown)
+    case 400, 404, 410:
+      guard ASCII.contains(words, "not found") || ASCII.contains(words, "no such upload") else { break }
+      return .gigHive(.uploadUnknown)
+    default: break
+    }
+    return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// The verdict on a response to the delete call, which can be 200 although nothing was deleted.
+  package static func ofDeletion(_ answer: Answer) -> Verdict {
+    // Other programs have a "success", too. What makes the client forget the token needs more.
+    let forgets = [403, 404, 410].contains(answer.status)
+    let names = forgets ? ["success", "error"] : ["success"]
+    guard let json = json(of: answer, with: names) else { return .somebodyElse(status: answer.status) }
+    switch answer.status {
+    case 404, 410: return .gigHive(.absent)
+    case 403: return .gigHive(.deleteTokenUnknown)
+    default: break
+    }
+    let hasFailed =
+      !answer.isSuccess || json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
+    if !hasFailed || (answer.isSuccess && (json["deleted_count"]?.integer ?? 0) > 0) { return .gigHive(.absent) }
+    let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
+    if answer.isSuccess, reason == "Not found" { return .gigHive(.absent) }
+    let message = reason ?? ServerMessage.text(of: json, content: answer.content)
+    return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// The verdict on a response to a query for an asset.
+  package static func ofRecording(_ answer: Answer) -> Verdict {
+    if answer.isSuccess, let json = json(of: answer, with: ["checksum_sha256", "size_bytes"]) {
+      return .gigHive(
+        .recording(checksum: json["checksum_sha256"]?.string, sizeBytes: json["size_bytes"]?.integer))
+    }
+    guard let json = json(of: answer, with: ["error"]) else { return .somebodyElse(status: answer.status) }
+    if answer.status == 404 || answer.status == 410 { return .gigHive(.absent) }
+    let message = ServerMessage.text(of: json, content: answer.content)
+    return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// The response's content, if it is an object with the names that GigHive always includes.
+  private static func json(of answer: Answer, with names: [String]) -> JSONValue? {
+    guard let json = try? JSONReader.read(answer.content) else { return nil }
+    return names.allSatisfy { json[$0] != nil } ? json : nil
+  }
+}

@@ -1,0 +1,65 @@
+import UploadCore
+
+/// Checks during a transfer whether the file has changed.
+struct FileChangeDetector {
+  /// nil if the request bodies are ranges of no file.
+  let source: TransferSource?
+  /// A change of the file that was not reported yet.
+  private(set) var statusChange: StatusChange?
+  /// Whether pages of the file itself may be in transit, which can still change.
+  private(set) var hasPagesInFlight = false
+
+  init(_ source: TransferSource?) { self.source = source }
+
+  /// The kernel sends pages of the file directly.
+  mutating func notePagesSent() { hasPagesInFlight = true }
+
+  mutating func takeStatusChange() -> StatusChange? {
+    defer { statusChange = nil }
+    return statusChange
+  }
+
+  /// Checks before the file's last pages are sent, because the server may wait only for them.
+  mutating func verifyBeforeEnd() throws(UploadError) {
+    if try hasStatusChanged(isAllSent: false) { statusChange = .beforeEnd(isDigested: false) }
+  }
+
+  /// Checks before the end of the body is sent, which claims "this was the whole file".
+  mutating func verifyAtEnd(of body: RequestBody) throws(UploadError) {
+    if case .file = body.phase { return }
+    guard let source else { return }
+    let endsFile = body.endsFile(of: source.file.size)
+    let isAllSent = endsFile && hasPagesInFlight && body.phase == .complete
+    guard try hasStatusChanged(isAllSent: isAllSent) else { return }
+    guard endsFile else { return noteStatusChange() }
+    statusChange = isAllSent ? .afterEnd : .beforeEnd(isDigested: source.isDigested)
+  }
+
+  /// Checks whether the file has changed, until all of it was read.
+  /// - Parameter hasArrived: whether the peer has acknowledged the whole body.
+  mutating func verify(_ body: RequestBody, hasArrived: Bool) throws(UploadError) {
+    if case .file = body.phase {
+      if try hasStatusChanged(isAllSent: false) { noteStatusChange() }
+    } else if hasPagesInFlight, let source, body.endsFile(of: source.file.size) {
+      if try hasStatusChanged(isAllSent: true) { statusChange = .afterEnd }
+      // Acknowledged bytes cannot change any more.
+      if hasArrived { hasPagesInFlight = false }
+    }
+  }
+
+  /// - Parameter isAllSent: whether the whole file was sent.
+  private func hasStatusChanged(isAllSent: Bool) throws(UploadError) -> Bool {
+    guard let source else { return false }
+    do throws(UploadError) { return try source.hasStatusChanged() } catch {
+      guard isAllSent, case .file(let path, let change) = error, change.isChange else { throw error }
+      throw .file(path, .changedInTransit)
+    }
+  }
+
+  /// Reports it once, while there is more of the file to send.
+  private mutating func noteStatusChange() {
+    guard let source, !source.hasReportedStatusChange else { return }
+    source.hasReportedStatusChange = true
+    statusChange = .whileReading
+  }
+}

@@ -1,0 +1,39 @@
+import CShims
+import UploadCore
+
+/// The resources shared by all uploads of an ``Uploader``.
+struct SharedResources {
+  let configuration: Configuration
+  let tls: TLSContextCache
+  let state = StateDirectoryCache()
+  let fileSystems = FileSystemCache()
+
+  /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
+  func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
+    var status = shim_file_status()
+    guard request.endsWithDelivery, let path = configuration.stateDirectory,
+      shim_path_status(request.file.cString ?? [0], &status) == 0,
+      fileSystems.hasStableInodes(device: status.device) ?? false,
+      let directory = try? state.open(path, warn: { configuration.warnings?($0) })
+    else { return nil }
+    return directory.untouchedDelivery(of: request, status)
+  }
+
+  /// Settings that apply to uploads of all protocols.
+  func policy() throws(UploadError) -> UploadPolicy {
+    var policy = UploadPolicy(retries: configuration.retryPolicy, seed: try RandomBytes.number())
+    policy.totalMilliseconds = configuration.timeouts.totalMilliseconds
+    policy.canRenewCredentials = configuration.refreshCredentials != nil
+    return policy
+  }
+
+  /// The same for a question about a recording that is delivered, which need not be answered now.
+  func examinationPolicy() throws(UploadError) -> UploadPolicy {
+    var policy = try policy()
+    var retries = Limits.examinationRetryCount
+    if case .failures(let count) = configuration.retryLimit { retries = min(retries, count) }
+    policy.retries = RetryPolicy(
+      .failures(retries), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
+    return policy
+  }
+}

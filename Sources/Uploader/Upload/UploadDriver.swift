@@ -1,0 +1,311 @@
+import CShims
+import UploadCore
+
+/// Carries out the actions of an ``UploadMachine``: it connects, sends, reads, hashes and waits, and reports events to the
+/// machine. It makes no decisions itself.
+final class UploadDriver: Steppable {
+  private enum Activity {
+    case deciding
+    /// The rate limit's timetable has a pause, in which no request is begun.
+    case paused(HTTPRequest, ConnectionChoice)
+    case connecting(Connector, HTTPRequest)
+    case transferring(Transferring)
+    case hashing(FileHasher)
+    /// The file is read again while the transfer holds its end back.
+    case rereading(FileHasher, Transferring, sinceMilliseconds: Int64)
+    case waiting(untilMilliseconds: Int64)
+    case finished(Outcome)
+  }
+
+  private struct Transferring {
+    let transfer: Transfer
+    let connection: Connection
+    let target: TargetURI
+  }
+
+  private(set) var machine: UploadMachine
+  private var activity = Activity.deciding
+  private let shared: SharedResources
+  private(set) var slot: UploadSlot
+  private let slots: UploadSlots?
+  private let source: TransferSource?
+  private let hooks: DriverHooks
+  private var composer: RequestComposer
+  /// The time of the last step, on the monotonic clock.
+  private(set) var now: Int64 = 0
+
+  /// - Parameters:
+  ///   - source: the file; nil if nothing is uploaded.
+  ///   - slots: where the slot is exchanged for one that suits an upload that only waits for the server; nil keeps it.
+  ///   - composer: adds credentials to requests.
+  init(
+    _ machine: UploadMachine, of source: TransferSource? = nil, slot: UploadSlot, slots: UploadSlots? = nil,
+    shared: SharedResources, composer: RequestComposer, hooks: DriverHooks = DriverHooks()
+  ) {
+    self.machine = machine
+    self.source = source
+    self.slot = slot
+    self.slots = slots
+    self.shared = shared
+    self.composer = composer
+    self.hooks = hooks
+  }
+
+  /// The outcome, once ``step(_:nowMilliseconds:)`` has returned nil.
+  var outcome: Outcome? {
+    if case .finished(let outcome) = activity { outcome } else { nil }
+  }
+
+  /// Whether the current request was sent completely.
+  var hasSentAll: Bool {
+    switch activity {
+    case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
+    // The response has arrived, and is compared with the file.
+    case .hashing: true
+    case .deciding, .paused, .connecting, .waiting, .finished: false
+    }
+  }
+
+  // MARK: The step
+
+  func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
+    now = nowMilliseconds
+    interruptAtDeadline()
+    var ready = ready
+    while true {
+      if var wait = try advance(ready) {
+        if let deadline = machine.deadlineMilliseconds {
+          wait.untilMilliseconds = min(wait.untilMilliseconds, deadline)
+        }
+        return wait
+      }
+      if case .finished = activity { return nil }
+      ready = []
+    }
+  }
+
+  /// The total time limit has passed. What that means depends on the current activity.
+  private func interruptAtDeadline() {
+    guard let deadline = machine.deadlineMilliseconds, now >= deadline else { return }
+    switch activity {
+    case .transferring(let transferring), .rereading(_, let transferring, _):
+      machine.handle(.interrupted(transferring.transfer.interruption(machine.outOfTime)))
+    // Nothing of the request was sent.
+    case .paused, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
+    case .deciding, .hashing, .waiting, .finished: break
+    }
+    activity = .deciding
+  }
+
+  func extendDeadlines(by milliseconds: Int64) {
+    switch activity {
+    case .connecting(let connector, _): connector.extendDeadlines(by: milliseconds)
+    case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
+    // The whole reading time is excluded at its end.
+    case .rereading: break
+    case .deciding, .paused, .hashing, .waiting, .finished: break
+    }
+  }
+
+  /// - Returns: nil if the activity has changed.
+  private func advance(_ ready: Readiness) throws(UploadError) -> Wait? {
+    switch activity {
+    case .deciding: try act(next())
+    case .paused(let request, let choice):
+      if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
+      try send(request, choice)
+    case .connecting(let connector, let request):
+      do throws(UploadError) {
+        if let wait = try connector.step(ready, nowMilliseconds: now) { return wait }
+        if let connection = connector.connection { try transfer(request, over: connection) }
+      } catch { end(.interrupted(Interruption(error))) }
+    case .transferring(let transferring):
+      return try advance(transferring, ready)
+    case .rereading(let reading, let transferring, let since):
+      do throws(UploadError) {
+        if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
+        machine.handle(.hashed(try reading.hashed()))
+        if case .inFlight = machine.state { source?.settle() }
+        transferring.transfer.extendDeadlines(by: now - since)
+        resume(transferring)
+      } catch { end(.failed(error)) }
+    case .hashing(let reading):
+      do throws(UploadError) {
+        if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
+        end(.hashed(try reading.hashed()))
+      } catch { end(.failed(error)) }
+    case .waiting(let until):
+      if now < until { return Wait(untilMilliseconds: until) }
+      activity = .deciding
+    case .finished: break
+    }
+    return nil
+  }
+
+  /// Reports the result of an activity to the machine.
+  private func end(_ event: UploadEvent) {
+    machine.handle(event)
+    activity = .deciding
+  }
+
+  private func next() -> UploadAction { machine.next(nowMilliseconds: now, unixSeconds: shim_unix_seconds()) }
+
+  private func act(_ action: UploadAction) throws(UploadError) {
+    switch action {
+    case .send(let request, let choice): try send(request, choice)
+    case .hash(let range): try hash(range)
+    case .save(let change): try save(change)
+    case .renewCredentials: renewCredentials()
+    case .reportRetry(let retry):
+      reportAnswer()
+      hooks.onRetry(
+        Retry(
+          error: retry.error.redacted(composer.secrets), failures: retry.failures,
+          delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
+    case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
+    case .wait(let until): activity = .waiting(untilMilliseconds: until)
+    // Nothing is in flight here, so no response will come.
+    case .await: end(.failed(.connectionLost(.awaitingAnswer, peer: machine.origin, nil)))
+    case .finished(let outcome):
+      reportAnswer()
+      activity = .finished(outcome)
+    case .failed(let error):
+      reportAnswer()
+      throw error.redacted(composer.secrets)
+    }
+  }
+
+  /// The response that led to the current state; nil if the last request got none.
+  var answer: ServerAnswer? { machine.answer.map { ServerAnswer($0, composer.secrets) } }
+
+  private func reportAnswer() {
+    if let answer { hooks.onAnswer(answer) }
+  }
+
+  private func save(_ change: RecordChange) throws(UploadError) {
+    do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
+      machine.handle(.failed(error))
+    }
+  }
+
+  private func renewCredentials() {
+    let fresh = shared.configuration.refreshCredentials?()
+    let areNew = fresh.map { $0.fields != composer.credentials.fields } ?? false
+    if areNew, let fresh {
+      composer.use(fresh)
+      shared.configuration.diagnostics?(
+        "* the server refuses the credentials; retrying with those read again")
+    }
+    machine.handle(.credentials(areNew: areNew))
+  }
+
+  private func hash(_ range: HashRange) throws(UploadError) {
+    do throws(UploadError) {
+      guard let source else { throw .noFile }
+      let reading = try FileHasher(source, range, buffers: slot.buffers)
+      if case .transferring(let transferring) = activity {
+        activity = .rereading(reading, transferring, sinceMilliseconds: now)
+      } else {
+        activity = .hashing(reading)
+      }
+    } catch { end(.failed(error)) }
+  }
+
+  /// Continues the transfer, unless the machine has ended the upload.
+  private func resume(_ transferring: Transferring) {
+    if case .inFlight = machine.state { activity = .transferring(transferring) } else { activity = .deciding }
+  }
+
+  // MARK: Requests
+
+  private var isPaused: Bool { slot.pace?.isPaused(nowMilliseconds: now) ?? false }
+
+  private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
+    if isPaused {
+      shared.configuration.diagnostics?("* pausing, as the timetable of rates says")
+      activity = .paused(request, choice)
+      return
+    }
+    if machine.awaitsRecording, let other = slots?.exchange(slot) { slot = other }
+    do throws(UploadError) {
+      if let connection = slot.takeConnection(to: request.target, choice) {
+        return try transfer(request, over: connection)
+      }
+      let context = try shared.tls.context(for: request.target)
+      let connector = Connector(to: request.target, configuration: shared.configuration, tls: context)
+      activity = .connecting(connector, request)
+    } catch { end(.interrupted(Interruption(error))) }
+  }
+
+  private func transfer(_ request: HTTPRequest, over connection: Connection) throws(UploadError) {
+    let transfer = Transfer(
+      try compose(request), of: source, over: connection, buffers: slot.buffers,
+      timeouts: shared.configuration.timeouts, pace: slot.pace)
+    activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
+  }
+
+  private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
+    let (complete, wire) = try composer.compose(request)
+    diagnostics.show(complete)
+    return wire
+  }
+
+  private var diagnostics: Diagnostics {
+    Diagnostics(
+      tell: shared.configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
+  }
+
+  private func advance(_ transferring: Transferring, _ ready: Readiness) throws(UploadError) -> Wait? {
+    let transfer = transferring.transfer
+    let step: TransferStep
+    do throws(UploadError) { step = try transfer.step(ready, nowMilliseconds: now) } catch {
+      end(.failed(error))
+      return nil
+    }
+    if let progress = transfer.takeProgress() { hooks.onProgress(progress) }
+    switch step {
+    case .wait(let wait): return wait
+    case .sent: try sendNext(after: transfer)
+    case .answered(let response, let sent, let milliseconds):
+      machine.handle(event(response, sent, milliseconds))
+      // Without a request that counts, the connection is free, or unusable.
+      guard machine.inFlightCount == 0 else { return nil }
+      if transfer.canReuseConnection {
+        slot.keep(transferring.connection, to: transferring.target, isPromised: transfer.promisesReuse)
+      }
+      activity = .deciding
+    case .interrupted(let interruption): end(.interrupted(interruption))
+    case .statusChanged(let statusChange):
+      machine.handle(.statusChanged(statusChange))
+      resume(transferring)
+      if case .holding = machine.state {
+        activity = .transferring(transferring)
+        try act(next())
+      }
+    }
+    return nil
+  }
+
+  /// A request was sent. Another one may be pipelined.
+  private func sendNext(after transfer: Transfer) throws(UploadError) {
+    switch next() {
+    case .send(let request, _):
+      do throws(UploadError) { transfer.append(try compose(request)) } catch { end(.failed(error)) }
+    case .save(let change):
+      try save(change)
+      try sendNext(after: transfer)
+    case .await: break
+    case let action:
+      activity = .deciding
+      try act(action)
+    }
+  }
+
+  private func event(_ response: Response, _ sent: ContentSent, _ milliseconds: Int64) -> UploadEvent {
+    do throws(UploadError) {
+      return .answered(
+        try Answer(
+          decoding: response, sent: sent, afterMilliseconds: milliseconds, composer.secrets, diagnostics))
+    } catch { return .failed(error) }
+  }
+}

@@ -1,0 +1,294 @@
+import CShims
+import UploadCore
+
+/// One upload from its request to its outcome: opens the file and the record, runs the driver, and updates the record.
+final class UploadJob: Steppable {
+  private enum State {
+    /// The file and its record are not open yet. Opening is retried until this time.
+    case opening(untilMilliseconds: Int64?)
+    case running(UploadDriver, SourceFile)
+    /// It is delivered, and GigHive is asked whether it still has it, before the file is removed.
+    case examining(UploadDriver, FileRemoval, Delivery)
+    case delivered(Delivery)
+  }
+
+  private var state = State.opening(untilMilliseconds: nil)
+  private let request: UploadRequest
+  /// The index of the request, for the caller.
+  let index: Int
+  private(set) var slot: UploadSlot
+  private let slots: UploadSlots
+  private let shared: SharedResources
+  private let hooks: DriverHooks
+  private let onRecord: (String) -> Void
+  private var record: LockedRecord?
+
+  init(
+    _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
+    hooks: DriverHooks, onRecord: @escaping (String) -> Void
+  ) {
+    self.request = request
+    self.index = index
+    self.slot = slot
+    self.slots = slots
+    self.shared = shared
+    self.hooks = hooks
+    self.onRecord = onRecord
+  }
+
+  /// The ID of its record; nil if it has none.
+  var upload: String? { record?.record.id }
+
+  /// The confirmation, once the job has ended without an error.
+  var delivery: Delivery? {
+    switch state {
+    case .opening, .running: return nil
+    case .delivered(let delivery): return delivery
+    case .examining(_, _, var delivery):
+      delivery.aftermath = .kept(.interrupted)
+      return delivery
+    }
+  }
+
+  /// Whether the server had a complete form when the job ended, so that it may have stored the recording.
+  var hasSentAll: Bool {
+    if case .running(let driver, _) = state { driver.machine.sendsForm && driver.hasSentAll } else { false }
+  }
+
+  // MARK: The step
+
+  var isWaitingOnly: Bool { slot.isForWaiting }
+
+  func extendDeadlines(by milliseconds: Int64) {
+    switch state {
+    case .running(let driver, _), .examining(let driver, _, _): driver.extendDeadlines(by: milliseconds)
+    case .opening, .delivered: break
+    }
+  }
+
+  func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    switch state {
+    case .opening(let until):
+      guard let (driver, file) = try open(until, now) else {
+        return Wait(untilMilliseconds: now + Limits.stateLockPauseMilliseconds)
+      }
+      state = .running(driver, file)
+      return try run(driver, file, ready, now)
+    case .running(let driver, let file): return try run(driver, file, ready, now)
+    case .examining(let driver, let removal, let delivery):
+      return examine(driver, removal, delivery, ready, now)
+    case .delivered: return nil
+    }
+  }
+
+  private func run(
+    _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
+  ) throws(UploadError) -> Wait? {
+    defer { slot = driver.slot }
+    if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
+    hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
+    let delivery = Delivery(
+      receipt: receipt, file: sent, resumedFrom: resumedFrom,
+      durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
+      upload: record?.record.id)
+    state = .delivered(delivery)
+    let removes = request.afterDelivery.action != .keep
+    if removes, let record { record.directory.beginRemoval(record.record.id) }
+    var isRecorded = record != nil
+    do throws(UploadError) {
+      try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
+    } catch {
+      isRecorded = false
+      shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
+    }
+    return removes ? beginRemoval(delivery, file, isRecorded: isRecorded, now) : nil
+  }
+
+  // MARK: After the delivery
+
+  /// - Parameter isRecorded: whether the delivery is on the disk.
+  private func beginRemoval(_ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64) -> Wait? {
+    guard isRecorded, let record else { return keep(.notRecorded, delivery) }
+    let removal = FileRemoval(file, record.record, request.afterDelivery, in: record.directory)
+    let requirement: StoredRecording?
+    do throws(KeptReason) {
+      try removal.check()
+      requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
+    } catch { return keep(error, delivery) }
+    guard let stored = requirement else { return remove(removal, delivery) }
+    do throws(UploadError) {
+      let driver = UploadDriver(
+        try UploadMachine(.examine(stored), try shared.examinationPolicy()), slot: slot, shared: shared,
+        composer: RequestComposer(shared.configuration, origin: stored.base.origin))
+      state = .examining(driver, removal, delivery)
+      return examine(driver, removal, delivery, [], now)
+    } catch { return keep(.unanswered(error.problem), delivery) }
+  }
+
+  private func examine(
+    _ driver: UploadDriver, _ removal: FileRemoval, _ delivery: Delivery, _ ready: Readiness, _ now: Int64
+  ) -> Wait? {
+    do throws(UploadError) {
+      if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    } catch { return keep(.unanswered(error.problem), delivery) }
+    guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
+    if let reason = presence.keptReason { return keep(reason, delivery) }
+    return remove(removal, delivery)
+  }
+
+  private func remove(_ removal: FileRemoval, _ delivery: Delivery) -> Wait? {
+    var delivery = delivery
+    do throws(KeptReason) { delivery.aftermath = .removed(to: try removal.run()) } catch {
+      return keep(error, delivery)
+    }
+    state = .delivered(delivery)
+    return nil
+  }
+
+  private func keep(_ reason: KeptReason, _ delivery: Delivery) -> Wait? {
+    var delivery = delivery
+    delivery.aftermath = .kept(reason)
+    state = .delivered(delivery)
+    if !reason.isTemporary, let record { record.directory.endRemoval(record.record.id) }
+    return nil
+  }
+
+  // MARK: Opening
+
+  /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
+  /// - Returns: nil if another process has locked the state directory for now.
+  private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
+    var request = request
+    if case .gigHive(let base, let form) = request.destination {
+      do throws(EventFormError) { try form.validate() } catch { throw .form(error) }
+      // Once, so that a retry after midnight is for the same event.
+      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
+    }
+    let file: SourceFile
+    do throws(FileError) {
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
+    } catch {
+      throw absence(of: request.file) ?? .file(request.file, error)
+    }
+    switch try openRecord(request, for: file) {
+    case .none: break
+    case .inProgress: return nil
+    case .busy(let path):
+      let until = until ?? now + Limits.stateLockMilliseconds
+      if now < until {
+        state = .opening(untilMilliseconds: until)
+        return nil
+      }
+      try continueWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
+    case .open(let opened):
+      record = opened
+      slots.note(upload: opened.record.id)
+      onRecord(opened.record.id)
+    }
+    return (try driver(request, file), file)
+  }
+
+  /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
+  private func absence(of file: LocalPath) -> UploadError? {
+    let warnings = shared.configuration.warnings
+    guard let upload = request.upload, let path = shared.configuration.stateDirectory,
+      let record = try? shared.state.open(path, warn: { warnings?($0) }).record(upload), record.path == file.bytes
+    else { return nil }
+    if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
+    switch record.locateFile() {
+    case .gone: return .file(file, .gone(upload: record.id))
+    case .waitingForMedium: return .file(file, .waitingForMedium(upload: record.id))
+    case .present, .unknown: return nil
+    }
+  }
+
+  private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
+    if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
+      try record?.update { $0.forgetUpload() }
+    }
+    let plan = UploadPlan(
+      request, size: file.size,
+      previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
+      superseded: record?.superseded.flatMap { try? TargetURI($0) },
+      isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
+    var hooks = hooks
+    let record = record
+    hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }
+    return UploadDriver(
+      try UploadMachine(.upload(plan), try shared.policy()),
+      of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), slot: slot,
+      slots: slots, shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin),
+      hooks: hooks)
+  }
+
+  private enum RecordAccess {
+    /// No record is kept, or none is possible.
+    case none
+    /// Another process has locked the directory.
+    case busy(LocalPath)
+    case open(LockedRecord)
+    /// The same recording is already being uploaded by this process.
+    case inProgress
+  }
+
+  private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> RecordAccess {
+    guard let path = shared.configuration.stateDirectory else { return .none }
+    let warnings = shared.configuration.warnings
+    do throws(UploadError) {
+      let directory: StateDirectory
+      do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
+        throw .state(error)
+      }
+      slot.buffers.clear()
+      let identity = try file.identity(
+        using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
+      if request.endsWithDelivery, let previous = directory.delivery(of: self.request, identity) {
+        throw .delivered(previous)
+      }
+      let opened = try LockedRecord.open(
+        for: file, identity, endpoint: request.base.text, event: self.request.event,
+        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, isAgain: request.sendsAgain,
+        in: directory)
+      return opened.map { .open($0) } ?? .busy(path)
+    } catch {
+      if case .conflict(let upload) = error, slots.uploads.contains(upload) { return .inProgress }
+      try continueWithoutRecord(error, request, for: file)
+      return .none
+    }
+  }
+
+  /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent.
+  private func continueWithoutRecord(
+    _ error: UploadError, _ request: UploadRequest, for file: SourceFile
+  ) throws(UploadError) {
+    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size) else { throw error }
+    let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
+    shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
+  }
+
+  // MARK: The end
+
+  /// Whether the file's status has changed, without a digest that would reveal a change of its content. The server may then have
+  /// other content, and the next process could not know.
+  private var mayHaveChanged: Bool {
+    guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
+    return (try? file.verifyUnchanged()) ?? false
+  }
+
+  /// Records the error that ended the job.
+  func note(_ error: UploadError) {
+    guard let record else { return }
+    let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
+    let answer: ServerAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
+    let isCancelled = if case .cancelled = error { true } else { false }
+    let mayHaveChanged = mayHaveChanged
+    record.releaseSpace()
+    do throws(UploadError) {
+      try record.update {
+        $0.note(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
+        if mayHaveChanged { $0.forgetUpload() }
+      }
+    } catch { shared.configuration.warnings?(error.message) }
+  }
+}

@@ -1,0 +1,71 @@
+import CShims
+import Uploader
+
+/// The outcomes of the uploads of one command, as they are reported, and the exit code: that of the first upload, in their
+/// order, that failed.
+final class OutcomeReporter {
+  private let report: Report
+  private var firstFailed = Int.max
+  private(set) var exitCode = ExitCode.delivered
+
+  init(_ report: Report) { self.report = report }
+
+  func note(_ code: Int32, of index: Int) {
+    guard index < firstFailed else { return }
+    firstFailed = index
+    exitCode = code
+  }
+
+  /// An observer that reports on uploads.
+  /// - Parameters:
+  ///   - index: the report's index of each of them.
+  ///   - isNamed: whether they are uploads with an ID, as for `resume`.
+  ///   - passedOver: counts uploads that another process has begun to work on; nil if they are errors.
+  ///   - removals: notes files whose removal is due; nil if none are to be removed.
+  func observer(
+    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, passedOver: PassedOver? = nil,
+    removals: DueRemovals? = nil
+  ) -> UploadObserver {
+    let report = report
+    var observer = UploadObserver()
+    observer.onBegin = { report.begin(index($0)) }
+    observer.onRecord = { report.recorded(index($0), upload: $1) }
+    observer.onProgress = { report.progress(index($0), $1) }
+    observer.onAnswer = { report.answered(index($0), $1) }
+    observer.onRetry = { report.retrying(index($0), $1, of: configuration.retryLimit) }
+    observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
+    observer.onEnd = { [self] request, result in
+      let index = index(request)
+      switch result {
+      case .success(let delivery): report.delivered(index, delivery)
+      case .failure(.delivered(let previous)):
+        let isRemovalDue = removals?.note(previous.upload) ?? false
+        report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
+      case .failure(.conflict(let id)) where passedOver.map { !$0.isStrict } ?? false:
+        // It was not locked a moment ago.
+        report.passedOver(index, upload: id)
+        passedOver?.noteBusy(id)
+      case .failure(let error): fail(index, error)
+      }
+    }
+    return observer
+  }
+
+  /// Reports a file that has failed.
+  func fail(_ index: Int, _ error: UploadError) {
+    let signal = shim_signal_received()
+    if case .cancelled = error, signal == 0 {
+      // Without a signal, only the loop cancels: it started no further file because the output was not read.
+      report.failed(index, unread(index), exitCode: ExitCode.outputFailed, .machine)
+      return note(ExitCode.outputFailed, of: index)
+    }
+    let code = ExitCode.of(error, signal: signal)
+    report.failed(index, error, exitCode: code)
+    note(code, of: index)
+  }
+
+  private func unread(_ index: Int) -> String {
+    report.entry(index).name
+      + ": not started, because the output was not read within --max-time; nothing was sent."
+  }
+}

@@ -1,0 +1,102 @@
+import CShims
+import Uploader
+
+/// Looks at files of watched directories, with few system calls: thousands of them may have been delivered.
+final class FileInspector {
+  private let arguments: WatchArguments
+  private let finder: UploadFinder
+  /// The file system that was looked at last.
+  private var fileSystem: (device: UInt64, type: UInt64)?
+  /// Whether writers could not be seen, since it was last asked.
+  private var isBlind = false
+
+  init(_ arguments: WatchArguments, _ finder: UploadFinder) {
+    self.arguments = arguments
+    self.finder = finder
+  }
+
+  func takeBlindness() -> Bool {
+    defer { isBlind = false }
+    return isBlind
+  }
+
+  /// - Parameters:
+  ///   - firstStart: files that have not changed since this time are left alone, in seconds since 1970; nil for none.
+  ///   - isKnown: whether nothing needs to be known about a key.
+  func look(
+    _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
+  ) -> FileInspection {
+    let file = LocalPath(bytes: path)
+    var status = shim_file_status()
+    guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
+      shim_entry_status(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
+      status.size >= max(1, arguments.sending.minimumSize ?? 1), !FileInspector.isOld(status, firstStart)
+    else { return .nothing }
+    let key = WatchFileKey.of(path, status)
+    if isKnown(key) { return .known }
+    var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
+    let type = fileSystemType(cString, status.device)
+    // What is wrong with its description is the worker's to say.
+    if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
+      switch finder.find(request, status, hasStableInodes: FileSystem.hasStableInodes(type: type)) {
+      case .delivered: return .delivered(key: key)
+      case .begun: found.isBegun = true
+      case .unknown: break
+      }
+    }
+    if asksForWriters { found.writers = writers(cString, type) }
+    return .file(found)
+  }
+
+  /// Whether the file was there at the first start. What was dated by a clock that had not been set counts as new.
+  static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
+    guard let firstStart else { return false }
+    let changed = max(status.changed_seconds, status.modified_seconds)
+    return changed < firstStart && changed >= Limits.plausibleTime
+  }
+
+  private func fileSystemType(_ path: [CChar], _ device: UInt64) -> UInt64 {
+    if let fileSystem, fileSystem.device == device { return fileSystem.type }
+    let descriptor = shim_open_found(path)
+    guard descriptor >= 0 else { return 0 }
+    defer { _ = shim_close(descriptor) }
+    let type = shim_file_system_type(descriptor)
+    fileSystem = (device, type)
+    return type
+  }
+
+  private func writers(_ path: [CChar], _ type: UInt64) -> WatchedFile.Writers {
+    let descriptor = shim_open_found(path)
+    // Somebody else has a lease. A file that cannot be read at all is the worker's to report.
+    guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
+    defer { _ = shim_close(descriptor) }
+    let result = FileSystem.isShared(type: type) ? SHIM_WRITERS_UNKNOWN : Int(shim_writers(descriptor))
+    if result == SHIM_WRITERS_UNKNOWN { isBlind = true }
+    return result == SHIM_NO_WRITER ? .none : result == SHIM_WRITER ? .some : .unknown
+  }
+}
+
+/// What changes with a file, or with the file that describes it.
+enum WatchFileKey {
+  static func of(_ path: [UInt8], _ status: shim_file_status) -> UInt64 {
+    var numbers = numbers(status)
+    var sidecar = shim_file_status()
+    let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
+    if shim_entry_status(name.cString ?? [0], &sidecar) == 0 { numbers += self.numbers(sidecar) }
+    return WatchedFile.key(path, numbers)
+  }
+
+  /// For a file with credentials, which may be a link; 0 if there is none.
+  static func of(_ path: LocalPath) -> UInt64 {
+    var status = shim_file_status()
+    return shim_path_status(path.cString ?? [0], &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
+  }
+
+  private static func numbers(_ status: shim_file_status) -> [UInt64] {
+    [status.device, status.inode]
+      + [
+        status.size, status.modified_seconds, status.modified_nanoseconds, status.changed_seconds,
+        status.changed_nanoseconds,
+      ].map { UInt64(bitPattern: $0) }
+  }
+}

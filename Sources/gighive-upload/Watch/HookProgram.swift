@@ -1,0 +1,101 @@
+import CShims
+import Uploader
+
+/// The program of `--on-event`: started for each notice, one at a time, without arguments and without a shell. What it gets to know is in
+/// its environment, which contains no secrets.
+final class HookProgram {
+  private struct Run {
+    let process: Int32
+    /// Readable when it ends; -1 if only asking shows that.
+    let descriptor: Int32
+    let kind: WatchNotice.Kind
+    var deadline: HookDeadline
+  }
+
+  private let path: LocalPath
+  private let warn: (String) -> Void
+  private var queue = HookQueue()
+  private var run: Run?
+
+  /// - Parameter warn: called when the program fails.
+  init(_ path: LocalPath, warn: @escaping (String) -> Void) {
+    self.path = path
+    self.warn = warn
+  }
+
+  deinit { if let run, run.descriptor >= 0 { _ = shim_close(run.descriptor) } }
+
+  func tell(_ notice: WatchNotice) { queue.add(notice, unixMilliseconds: shim_unix_milliseconds()) }
+
+  /// Whether it is running or has something to do.
+  var isBusy: Bool { run != nil || queue.count > 0 }
+
+  /// Readable when the program ends.
+  var descriptor: Int32? { run.flatMap { $0.descriptor >= 0 ? $0.descriptor : nil } }
+
+  /// When to step again (monotonic clock); nil if there is nothing to do.
+  func due(now: Int64) -> Int64? {
+    guard let run else { return queue.count > 0 ? now : nil }
+    return run.descriptor >= 0 ? run.deadline.due : min(run.deadline.due, now + Limits.hookPollMilliseconds)
+  }
+
+  func step(now: Int64) {
+    if let run { follow(run, now: now) }
+    while run == nil, let entry = queue.next() { start(entry, now: now) }
+    let dropped = queue.takeDroppedCount()
+    if dropped > 0 { warn(name + " is too slow; events dropped: " + String(dropped) + ".") }
+  }
+
+  /// Ends the program, and drops what waits.
+  func end() {
+    queue.abandon()
+    if let run { shim_end_program(run.process, 0) }
+    let dropped = queue.takeDroppedCount()
+    if dropped > 0 { warn(name + " did not get the last events: " + String(dropped) + ".") }
+  }
+
+  // MARK: One run
+
+  private func start(_ entry: HookQueue.Entry, now: Int64) {
+    var variables: [[UInt8]] = []
+    for name in HookProgram.inherited {
+      guard let value = environmentBytes(name) else { continue }
+      variables.append(Array((name + "=").utf8) + value)
+    }
+    variables += entry.notice.environment(unixMilliseconds: entry.time)
+    let block = variables.flatMap { $0 + [0] }.map { CChar(bitPattern: $0) }
+    var descriptor: Int32 = -1
+    let process = shim_start_program(path.cString ?? [0], block, block.count, &descriptor)
+    guard process > 0 else { return warn(name + " could not be started: " + SystemError(result: process).text + ".") }
+    run = Run(
+      process: process, descriptor: descriptor, kind: entry.notice.kind, deadline: HookDeadline(now: now))
+  }
+
+  private func follow(_ running: Run, now: Int64) {
+    var code: Int32 = 0
+    if shim_program_ended(running.process, &code) != 0 {
+      if running.descriptor >= 0 { _ = shim_close(running.descriptor) }
+      run = nil
+      if code != 0, !running.deadline.isOver { warn(failure(running, code)) }
+      return
+    }
+    switch run?.deadline.step(now: now) {
+    case .terminate:
+      shim_end_program(running.process, 0)
+      let time = DurationText.seconds(Limits.hookMilliseconds)
+      warn(name + " was ended after " + time + " (" + running.kind.rawValue + ").")
+    case .kill: shim_end_program(running.process, 1)
+    case .nothing, nil: break
+    }
+  }
+
+  private func failure(_ run: Run, _ code: Int32) -> String {
+    name + " failed (" + run.kind.rawValue + "): "
+      + (code > 128 ? "signal " + String(code - 128) : "exit code " + String(code)) + "."
+  }
+
+  private var name: String { "--on-event " + PrintableText.line(path.text) }
+
+  /// What a shell script or curl needs of this process's environment.
+  private static let inherited = ["PATH", "HOME", "LANG", "TZ"]
+}

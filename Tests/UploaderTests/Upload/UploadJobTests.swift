@@ -1,0 +1,68 @@
+import Testing
+
+@testable import Uploader
+
+/// The start of an upload while another process has locked the state directory.
+struct UploadJobTests {
+  private let state = StateBench()
+  private let directory = TemporaryDirectory()
+
+  private final class Told {
+    var warnings: [String] = []
+    var records: [String] = []
+  }
+
+  private func job(_ uploadProtocol: UploadProtocol, _ told: Told) throws -> UploadJob {
+    var configuration = Configuration()
+    configuration.stateDirectory = LocalPath(state.path)
+    configuration.warnings = { told.warnings.append($0) }
+    var form = EventForm()
+    form.label = "Set 1"
+    form.eventDate = "2026-11-20"
+    var request = UploadRequest(
+      file: directory.file("set.wav", recording(300)), destination: .gigHive(try TargetURI("http://127.0.0.1:9"), form))
+    request.uploadProtocol = uploadProtocol
+    return UploadJob(
+      request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, pace: nil),
+      shared: SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: 1)),
+      hooks: DriverHooks(), onRecord: { told.records.append($0) })
+  }
+
+  /// Nothing blocks: the loop can be cancelled at any time.
+  @Test func aDirectoryThatIsLockedIsLookedAtAgain() throws {
+    let told = Told()
+    let job = try job(.tus, told)
+    var holder = try state.open().lockForCreation()
+    for now in stride(from: Int64(1000), to: 1000 + Limits.stateLockMilliseconds, by: 100) {
+      let wait = try #require(try job.step([], nowMilliseconds: now))
+      #expect(wait.descriptor == -1 && wait.untilMilliseconds == now + Limits.stateLockPauseMilliseconds)
+    }
+    #expect(told.records.isEmpty && told.warnings.isEmpty && holder != nil)
+    holder = nil
+    // The name is being resolved now.
+    let wait = try #require(try job.step([], nowMilliseconds: 999 + Limits.stateLockMilliseconds))
+    #expect(wait.descriptor >= 0 && told.records.count == 1 && told.warnings.isEmpty)
+    #expect(try state.open().records(.all).map { $0.id } == told.records)
+  }
+
+  @Test func anUploadByTusNeedsItsRecord() throws {
+    let told = Told()
+    let job = try job(.tus, told)
+    let holder = try state.open().lockForCreation()
+    _ = try job.step([], nowMilliseconds: 1000)
+    #expect(throws: UploadError.state(.unusable(LocalPath(state.path), SystemError(code: 11)))) {
+      try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds)
+    }
+    withExtendedLifetime(holder) {}
+  }
+
+  @Test func aFormGoesWithoutARecordIfNoneCanBeMade() throws {
+    let told = Told()
+    let job = try job(.multipart, told)
+    let holder = try state.open().lockForCreation()
+    _ = try job.step([], nowMilliseconds: 1000)
+    let wait = try #require(try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds))
+    #expect(wait.descriptor >= 0 && told.warnings.count == 1 && told.records.isEmpty)
+    withExtendedLifetime(holder) {}
+  }
+}
