@@ -216,7 +216,7 @@ package enum Limits {
   package static let rateScheduleMilliseconds: Int64 = 1000
   /// The same in a pause, when nothing is sent.
   package static let ratePauseMilliseconds: Int64 = 10_000
-  /// The day this version was written, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
+  /// The release date of this version, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
   package static let builtOn: Int64 = 1_795_392_000  // 2026-11-23
 
   /// The longest time limit that can be set (a year), in milliseconds.

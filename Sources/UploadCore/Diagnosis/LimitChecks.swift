@@ -38,13 +38,13 @@ package struct LimitChecks: Sendable {
     switch opinion(result) {
     case .wanted: passed = length
     case .silent:
-      end(.notExamined("the server does not say what it thinks of " + text(length) + " before it has the content"))
+      end(.notExamined("the server does not say whether it accepts " + text(length) + " before it has the content"))
     case .otherwise:
       if let error = result.error, isOnlyCheck || result.answer == nil || error.isServersFailure {
         end(.failure(error, about: text(length), answer: result.shown))
       } else {
         let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
-        end(.notExamined("the server refuses before the length counts" + status))
+        end(.notExamined("the server refuses for a reason other than the length" + status))
       }
     case .refused: refuse(result, length)
     }
@@ -52,7 +52,9 @@ package struct LimitChecks: Sendable {
 
   /// No further length is to be examined.
   package mutating func finish() {
-    if finding == nil, let passed { end(.ok(text(passed) + " passes what the server checks before the content")) }
+    if finding == nil, let passed {
+      end(.ok(text(passed) + " passes the checks that the server makes before the content"))
+    }
   }
 
   private mutating func end(_ result: Finding.Result) {

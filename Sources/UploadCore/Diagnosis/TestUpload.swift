@@ -53,7 +53,8 @@ package final class TestUpload {
     upload.assumeOffer()
     if part(of: length) == nil {
       cut = .known
-      add(.spooling, .notExamined("whether the path holds requests back shows only with 512 KiB or more"))
+      add(
+        .spooling, .notExamined("whether something on the path buffers whole requests shows only with 512 KiB or more"))
     }
   }
 
@@ -188,10 +189,10 @@ package final class TestUpload {
     add(
       .spooling,
       .warning(
-        "something on the path collects whole requests: of " + SizeText.short(arrived)
+        "something on the path buffers whole requests: of " + SizeText.short(arrived)
           + ", nothing was kept after an interruption.",
         remedy: "An interruption costs a whole request. nginx: proxy_request_buffering off. Cloudflare and ModSecurity"
-          + " have no such setting: on bad lines send with --chunk-size 8Mi or less."))
+          + " have no such setting: on unreliable lines send with --chunk-size 8Mi or less."))
   }
 
   private func reportSuccess() {

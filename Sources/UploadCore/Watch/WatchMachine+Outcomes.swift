@@ -170,8 +170,8 @@ extension WatchMachine {
     notices.append(
       WatchNotice(
         .paused,
-        message + " Nothing is sent until this is solved; it is tried again every hour, and when a file with "
-          + "credentials changes.", .error))
+        message + " Nothing is sent until this is solved; the watcher tries again every hour, and when a file "
+          + "with credentials changes.", .error))
   }
 
   private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {

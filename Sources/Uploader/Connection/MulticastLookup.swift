@@ -77,7 +77,7 @@ final class MulticastLookup {
       let family = one.address.bytes.count == 16 ? SHIM_FAMILY_IPV6 : SHIM_FAMILY_IPV4
       shim_make_address(one.address.bytes, Int32(family), one.zone, port, &address)
       diagnostics?(
-        "* " + host + " is " + address.text + ", says multicast DNS on " + lookup.name(ofInterface: one.interface))
+        "* " + host + " is " + address.text + ", from multicast DNS on " + lookup.name(ofInterface: one.interface))
       return address
     }
   }

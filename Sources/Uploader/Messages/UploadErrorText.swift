@@ -156,8 +156,8 @@ extension UploadError {
     let time = DurationText.moment(until)
     return switch reason {
     case .sentRepeatedly(let count):
-      "It was sent " + String(count) + " times within a day; it is sent again after " + time + "."
-    case .serverAsked: "The server asks to be left alone until " + time + "."
+      "It was sent " + String(count) + " times within a day; it will be sent again after " + time + "."
+    case .serverAsked: "The server asked for no retry before " + time + "."
     }
   }
 

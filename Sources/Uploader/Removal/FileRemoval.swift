@@ -62,8 +62,8 @@ struct FileRemoval {
       case .waiting: throw error
       case .restored(let other) where other != path:
         directory.warn(
-          PrintableText.line(other.text) + " is the new name of " + PrintableText.line(path.text)
-            + ", because there is another file of that name by now.")
+          PrintableText.line(path.text) + " is now " + PrintableText.line(other.text)
+            + ", because another file has taken its name.")
       case .nothing, .restored: break
       }
       journal.end()

@@ -226,10 +226,10 @@ package final class LockedRecord {
       guard upload == nil else { throw .changed(file.path, change, upload: previous.id) }
       if identity.size >= previous.identity.size { superseded = previous.uploadURL }
       directory.warn(
-        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent from its start. "
+        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent again from the start. "
           + (superseded == nil
-            ? "The file is smaller now, so the server keeps the part of the old one until that expires."
-            : "The part of the old one is deleted on the server, if that allows it."))
+            ? "The file is smaller now, so the server keeps the part of the old one until it expires."
+            : "The part of the old one is deleted on the server, if the server allows it."))
       previous.forgetUpload()
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)

@@ -62,7 +62,7 @@ final class Batch {
   func endEarly() {
     if let list, cancellation.isCancelled, !list.hasEnded {
       fail(
-        list.name + ": the interruption came before the lines after line " + String(list.lineNumber) + ".",
+        list.name + ": interrupted; lines after line " + String(list.lineNumber) + " were not read.",
         ExitCode.interruptedBase + shim_signal_received())
     }
     if let walk { interrupt(walk.root) }
@@ -175,6 +175,6 @@ final class Batch {
     }
     return arguments.isForGigHive
       ? "has no recording; --match names other files."
-      : "has no file to send; hidden and temporary ones are passed over."
+      : "has no file to send; hidden and temporary files are ignored."
   }
 }

@@ -118,8 +118,8 @@ extension ListLineError {
     case .notJSON(.tooDeep(let limit)): "the line has more than " + String(limit) + " levels."
     case .notAnObject: "the line is not a JSON object, such as {\"file\": \"gig.mp4\", \"label\": \"First set\"}."
     case .noFile: "the line has no \"file\"."
-    case .wrongValue(let member): "\"" + PrintableText.line(member) + "\" has a value that it cannot have."
-    case .repeated(let member): "\"" + PrintableText.line(member) + "\" is there twice."
+    case .wrongValue(let member): "\"" + PrintableText.line(member) + "\" has an invalid value."
+    case .repeated(let member): "\"" + PrintableText.line(member) + "\" occurs twice."
     }
   }
 }

@@ -45,7 +45,7 @@ enum ConnectionExamination {
     let name = isIPv6 ? "IPv4" : "IPv6"
     switch result.error {
     case nil where result.peer != nil:
-      findings.add(Finding(.addresses, .ok("so is its " + name + " address (" + (result.peer ?? "") + ")")))
+      findings.add(Finding(.addresses, .ok("connected to its " + name + " address, too (" + (result.peer ?? "") + ")")))
     case .notConnected, .timedOut(.connecting, _, _):
       let problem = result.error?.problem ?? ""
       findings.add(
@@ -53,7 +53,7 @@ enum ConnectionExamination {
           .addresses,
           .warning(
             "its " + name + " addresses do not work: " + problem,
-            remedy: "Every connect tries them, too. Correct the DNS entry or the route, or use "
+            remedy: "Every connection attempt tries them, too. Correct the DNS entry or the route, or use "
               + (isIPv6 ? "--ipv6." : "--ipv4."))))
     // It has none.
     default: break

@@ -83,7 +83,7 @@ final class WatchGroup {
       switch directory.open(arguments) {
       case .opened: opened(directory, scans[index])
       case .missing:
-        say(directory, .missing, .directoryMissing, " is not there; it is watched as soon as it is.")
+        say(directory, .missing, .directoryMissing, " is not there; it will be watched as soon as it is.")
       case .unusable(let problem):
         say(directory, .unreadable(problem), .directoryMissing, " cannot be watched: " + problem + ".")
       case .conflict:
@@ -110,7 +110,7 @@ final class WatchGroup {
       tell(
         WatchNotice(
           .warning,
-          directory.name + " is on a file system that other machines can change: what they do is found within five "
+          directory.name + " is on a file system that other machines can change: their changes are found within five "
             + "minutes.", .warning))
     }
     scan.request()
@@ -134,7 +134,7 @@ final class WatchGroup {
       scans[index].cancel()
       inotify.prune(firstOwner + index, before: .max)
       machine.forget(under: directory.path.bytes)
-      say(directory, .missing, .directoryMissing, " is gone; it is watched again as soon as it is back.")
+      say(directory, .missing, .directoryMissing, " is gone; it will be watched again as soon as it is back.")
     }
     _ = openDirectories()
   }
@@ -204,8 +204,9 @@ final class WatchGroup {
       tell(
         WatchNotice(
           .warning,
-          "whether a file is still being written cannot be seen here (without CAP_LEASE for files of other users, and on "
-            + "network file systems): a file is sent when it has not changed for five minutes.", .warning, path: path))
+          "it cannot be detected here whether a file is still being written (without CAP_LEASE for files of other users, "
+            + "and on network file systems): a file is sent when it has not changed for five minutes.", .warning,
+          path: path))
     }
   }
 
@@ -246,7 +247,7 @@ final class WatchGroup {
     case .clock: tell(WatchNotice(.warning, "nothing is sent until the clock of this machine is set.", .warning))
     case .interface(let name):
       tell(WatchNotice(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning))
-    case nil: tell(WatchNotice(.resumed, "what was waited for is there: recordings are sent again."))
+    case nil: tell(WatchNotice(.resumed, "the wait is over: recordings are sent again."))
     }
   }
 
@@ -276,7 +277,7 @@ final class WatchGroup {
           } else {
             say(
               directories[index], directories[index].state, .warning,
-              " is not scanned completely: " + PrintableText.line(path.text) + " " + problem + ".")
+              " was not scanned completely: " + PrintableText.line(path.text) + " " + problem + ".")
           }
         case .ended(let isFull): if isFull { inotify.prune(firstOwner + index, before: scan.number) }
         case .nothing: break

@@ -133,7 +133,7 @@ final class WatchLoop {
       // Once workers are being ended, they are.
       next = isSame && next == nil ? nil : read
     } catch {
-      outputs.tell(WatchNotice(.warning, error.message + " The options stay as they were.", .error))
+      outputs.tell(WatchNotice(.warning, error.message + " The old options stay in effect.", .error))
     }
     for group in groups {
       if next != nil { group.drain() }
