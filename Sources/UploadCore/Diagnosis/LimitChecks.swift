@@ -13,7 +13,7 @@ package struct LimitChecks: Sendable {
     case refused
     /// The server does not say without the content.
     case silent
-    /// It refuses for another reason than the length.
+    /// It refuses for a reason other than the length.
     case otherwise
   }
 
@@ -33,7 +33,7 @@ package struct LimitChecks: Sendable {
     self.isOnlyCheck = isOnlyCheck
   }
 
-  /// Takes the server's opinion on a length. They must grow.
+  /// Notes the server's opinion on a length. Lengths must grow.
   package mutating func note(_ result: ProbeResult, of length: Int64) {
     switch opinion(result) {
     case .wanted: passed = length
@@ -50,7 +50,7 @@ package struct LimitChecks: Sendable {
     }
   }
 
-  /// No further length is to be examined.
+  /// No further length will be examined.
   package mutating func finish() {
     if finding == nil, let passed {
       end(.ok(text(passed) + " passes the checks that the server makes before the content"))

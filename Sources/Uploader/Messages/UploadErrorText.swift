@@ -14,7 +14,7 @@ extension UploadError {
     return problem + " " + advice
   }
 
-  /// Whether the response names the setting that refused, so that general advice would only lead away from it.
+  /// Whether the response names the responsible setting, so that general advice would only be misleading.
   package func isExplained(by answer: ServerAnswer?) -> Bool {
     guard case .refused = self, let answer, answer.remedy != nil else { return false }
     // With a wrong name of the file's field, PHP's answer is the same.

@@ -6,7 +6,7 @@ package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
-  /// The URL of the upload of the file's former content, which the file supersedes; nil if there is none, or the file is smaller now,
+  /// The URL of the upload of the file's previous content, which this upload replaces; nil if there is none, or the file is smaller now,
   /// so that it may have been damaged.
   private(set) var superseded: String?
   /// Whether this process has synced the record in its current state.
@@ -216,7 +216,7 @@ package final class LockedRecord {
       return try begin(own, &index, in: directory)
     }
     if previous.mayBeStored {
-      // Only a person can find out that it is not stored.
+      // Only a person can find out whether it is stored.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
       previous.forgetUpload()
     }
