@@ -48,7 +48,7 @@ struct Sidecar {
   private func open() -> Int32? {
     guard let cString = path.cString else { return nil }
     let descriptor = shim_open_found(cString)
-    // A name that is too long for the file system cannot be there.
+    // A name that is too long for the file system cannot exist.
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }
 

@@ -62,7 +62,7 @@ enum ConnectionExamination {
 
   private static let otherMilliseconds: Int64 = 5000
 
-  /// Reports why there is no connection. Of a certificate that is not trusted, it is also said what it says; nothing is sent.
+  /// Reports why there is no connection. The content of an untrusted certificate is shown, too; nothing is sent.
   private static func explain(
     _ error: UploadError, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {

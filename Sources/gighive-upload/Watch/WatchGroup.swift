@@ -14,7 +14,7 @@ final class WatchGroup {
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
   private let space: WatchSpace?
-  /// When to look at all directories again (monotonic clock), and at what is not as it should be.
+  /// When to scan all directories again (monotonic clock), and to check what is missing or wrong.
   private var scanAt: Int64 = 0
   private var lookAt: Int64 = 0
   private var credentialKeys: [UInt64] = []
@@ -44,7 +44,7 @@ final class WatchGroup {
     }
   }
 
-  /// Gives the locks back, and everything else.
+  /// Releases the locks, and everything else.
   func close() {
     for directory in directories { directory.close() }
     scans = []
@@ -117,7 +117,7 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  /// Says what is wrong with a directory, once.
+  /// Reports a problem with a directory, once.
   private func say(
     _ directory: WatchedDirectory, _ state: WatchSnapshot.Directory.State, _ kind: WatchNotice.Kind, _ words: String
   ) {
@@ -141,7 +141,7 @@ final class WatchGroup {
 
   private func addWatch(_ path: LocalPath, _ index: Int, isRoot: Bool) {
     let result = inotify.add(path, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
-    // What does not exist any more needs no watch.
+    // A directory that no longer exists needs no watch.
     if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
     directories[index].state = .scanned
     if hasSaidFewWatches { return }
@@ -179,7 +179,7 @@ final class WatchGroup {
     }
   }
 
-  /// Looks at everything again, and tries at once what waits.
+  /// Scans everything again, and retries at once what waits.
   func retryNow(now: Int64) {
     scanAt = now
     machine.retryNow(now: now)
@@ -357,7 +357,7 @@ final class WatchGroup {
     space?.end(atOnce: atOnce)
   }
 
-  /// Reads what its processes still say, after they were asked to end. That they were interrupted is no news.
+  /// Reads the last events of its processes, after they were asked to end. Their interruption is not reported.
   /// - Returns: whether they have ended.
   func hasEnded(now: Int64) -> Bool {
     stepWorker(now)
