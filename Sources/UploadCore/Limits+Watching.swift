@@ -1,4 +1,4 @@
-/// What `watch` holds, and how long it waits.
+/// Limits and delays of `watch`.
 extension Limits {
   /// The text of a notice, in characters: an error with its advice.
   package static let watchNoticeLength = 1000
@@ -13,27 +13,27 @@ extension Limits {
   package static let watchedCandidates = 4096
   /// Recordings set aside that are remembered by name; the others are known by their keys.
   package static let watchSetAsideCount = 256
-  /// Keys of files that need nothing, so that a scan does not look for their records: 256 KiB at most.
+  /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
   package static let watchedKnownCount = 32 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
   package static let watchedDirectoryCount = 2048
   /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
   package static let watchScanCount = 64
-  /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher stays.
+  /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher runs for years.
   package static let watchNamesLength = 64 << 10
-  /// Entries of a scan between two looks at everything else.
+  /// Entries that a scan examines before the loop does something else.
   package static let watchScanStep = 64
   /// Groups of directories, each with a worker.
   package static let watchGroupCount = 16
-  /// Files that the worker has been given and has not begun with: one more than it takes, so that it never waits.
+  /// Files passed to the worker that it has not started yet: one more than it uploads at a time, so that it never waits.
   package static let watchedAheadCount = 2
   /// Attempts with one recording that end in a server failure, while others are delivered, before it is set aside.
   package static let watchServerFailureCount = 3
-  /// Ends of the worker in the middle of one recording, before it is set aside.
+  /// How often the worker may end during one recording before that is set aside.
   package static let watchCrashCount = 3
   /// The longest line of a worker, in bytes: an event with an answer and the longest path, escaped.
   package static let workerLineLength = 64 << 10
-  /// How long a file must not change where its writers cannot be seen, in milliseconds.
+  /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
   /// How often everything is scanned, and how often a missing directory, the clock and the like are looked at, in milliseconds.
   package static let watchScanMilliseconds: Int64 = 300_000
@@ -47,9 +47,9 @@ extension Limits {
   package static let spaceRetryMilliseconds: Int64 = 600_000
   /// When a recording that another process works on is tried again, in milliseconds.
   package static let watchConflictMilliseconds: Int64 = 60_000
-  /// How long after a change of the network nothing is tried, because changes come in groups, in milliseconds.
+  /// The pause after a change of the network, because changes come in groups, in milliseconds.
   package static let watchNetworkMilliseconds: Int64 = 500
-  /// How long a worker has to end after SIGTERM, in milliseconds.
+  /// How long a worker may take to end after SIGTERM, in milliseconds.
   package static let workerEndMilliseconds: Int64 = 4000
   /// The memory ceiling of a worker, in bytes.
   package static let workerMemory: Int64 = 12 << 20
@@ -58,11 +58,11 @@ extension Limits {
   /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
   /// recordings set aside.
   package static let watchStatusLength = 4 << 20
-  /// How often it is written at most, in milliseconds.
+  /// The shortest interval between two writes of it, in milliseconds.
   package static let watchStatusMilliseconds: Int64 = 5000
-  /// Events that wait for the program of `--on-event`, each some hundred bytes.
+  /// Events that wait for the program of `--on-event`, each a few hundred bytes.
   package static let hookQueueCount = 64
-  /// How often it is asked whether that program has ended, where the kernel does not say so by itself, in milliseconds.
+  /// How often to check whether that program has ended, where the kernel does not report it, in milliseconds.
   package static let hookPollMilliseconds: Int64 = 1000
   /// How often unread lines of the log are offered again, in milliseconds.
   package static let watchLogMilliseconds: Int64 = 1000

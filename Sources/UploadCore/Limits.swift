@@ -124,7 +124,7 @@ package enum Limits {
   package static let indexReadSlots = 4096
   /// Records to check for one key of the index. Copies of a file in many directories share a key.
   package static let indexCandidateCount = 64
-  /// Delivered files skipped between two looks at the cancellation.
+  /// Delivered files skipped before the cancellation is checked again.
   package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.
   package static let orderedRecordCount = 8192
@@ -175,7 +175,7 @@ package enum Limits {
   /// How long a diagnosis waits for a server's opinion on content that it announces, in milliseconds. Servers that have one give it
   /// within a round trip and the time to check a password.
   package static let probeContinueMilliseconds: Int64 = 5000
-  /// How long it waits for other responses, none of which cost the server work.
+  /// How long it waits for other responses, which cost the server no work.
   package static let probeResponseMilliseconds: Int64 = 30_000
 
   /// A name in DNS with its lengths (RFC 1035, 2.3.4), and a message of multicast DNS (RFC 6762, 17), in bytes.
@@ -185,13 +185,13 @@ package enum Limits {
   package static let dnsPointerCount = 127
   /// Questions and records in a message.
   package static let dnsRecordCount = 256
-  /// Addresses of this machine that are looked at, and network interfaces on which a name is asked for.
+  /// Addresses of this machine that are considered, and network interfaces on which a name is looked up.
   package static let interfaceAddressCount = 64
   package static let multicastDNSInterfaceCount = 16
-  /// How long a name is asked for, and the time between the first two questions (RFC 6762, 5.2), in milliseconds.
+  /// How long a name is looked up, and the time between the first two queries (RFC 6762, 5.2), in milliseconds.
   package static let multicastDNSMilliseconds: Int64 = 5000
   package static let multicastDNSIntervalMilliseconds: Int64 = 1000
-  /// How long after the first address others are waited for (RFC 8305, 3), in milliseconds.
+  /// How long to wait for other addresses after the first one (RFC 8305, 3), in milliseconds.
   package static let multicastDNSSettlingMilliseconds: Int64 = 50
   /// The kernel's list of congestion control algorithms, in bytes (TCP_CA_BUF_MAX in net/tcp.h).
   package static let congestionControlsLength = 2048
@@ -216,7 +216,7 @@ package enum Limits {
   package static let rateScheduleMilliseconds: Int64 = 1000
   /// The same in a pause, when nothing is sent.
   package static let ratePauseMilliseconds: Int64 = 10_000
-  /// The day this version was written, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
+  /// The release date of this version, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
   package static let builtOn: Int64 = 1_795_392_000  // 2026-11-23
 
   /// The longest time limit that can be set (a year), in milliseconds.
@@ -264,14 +264,14 @@ package enum Limits {
   /// Directories with more are read several times. Twice as much is held.
   package static let directoryNamesLength = 256 << 10
   package static let directoryNamesMinimumLength = 8 << 10
-  /// What is held for a name beyond its bytes, in bytes.
+  /// The overhead per name, in bytes.
   package static let nameOverhead = 24
-  /// Directories within each other.
+  /// The depth of nested directories.
   package static let directoryDepth = 64
 
   /// A line of a list of files, in bytes: the longest path and form, escaped.
   package static let listLineLength = 64 << 10
-  /// A file that describes the one beside it, in bytes.
+  /// A sidecar file, in bytes.
   package static let sidecarLength = 16 << 10
   /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
   package static let hostNameLength = 64
@@ -280,14 +280,14 @@ package enum Limits {
 
   /// How long a removal waits for that of another process, in milliseconds: a few syncs of a slow card.
   package static let removalLockMilliseconds: Int64 = 500
-  /// How often GigHive is asked again whether it still has a recording. Without an answer the file stays, which costs nothing but space.
+  /// How often GigHive is asked again whether it still has a recording. Without a response the file stays, which only costs space.
   package static let examinationRetryCount: Int64 = 2
-  /// The note of removals that were interrupted and wait for their media, in bytes: a dozen of the longest paths. More media than that
-  /// are not taken out in the middle of a removal.
+  /// The journal of interrupted removals that wait for their media, in bytes: a dozen of the longest paths. More media than that
+  /// are not pulled out in the middle of a removal.
   package static let removalJournalLength = 64 << 10
   /// Numbers that are tried for the name of a recording if there is another file of that name.
   package static let numberedNameCount = 999
-  /// Removals that one `send` makes up for at its end; more of them wait for the next one.
+  /// Postponed removals that one `send` retries at its end; more of them wait for the next one.
   package static let dueRemovalCount = 1024
 
   // MARK: Diagnosis
@@ -306,9 +306,9 @@ package enum Limits {
   package static let announcedPatchLengths: [Int64] = [1_000_000, chunkMaximumLength]
   /// The largest test upload, in bytes: Apache's default limit.
   package static let testLength: Int64 = 1 << 30
-  /// How much of an interrupted request is sent, in bytes. No path holds as much back unless it holds everything back.
+  /// How much of an interrupted request is sent, in bytes. No path buffers as much unless it buffers everything.
   package static let cutLength: Int64 = 1 << 20
-  /// How long an interrupted request rests before its connection is closed, in milliseconds, so that proxies can pass on what they have.
+  /// How long an interrupted request waits before its connection is closed, in milliseconds, so that proxies can forward what they have.
   package static let cutRestMilliseconds: Int64 = 500
   /// How often a diagnosis asks again after an interrupted request, and how long it waits in between, in milliseconds. Servers write
   /// what they have at once; tusd keeps its lock for up to 20 s.

@@ -482,7 +482,7 @@ def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, reco
     settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
     file = recording(directory=home)
     file.chmod(0o644)
-    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot be found out", "--trust-settle")
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "no way to tell", "--trust-settle")
     other = recording(name="other.mp4", directory=home)
     other.chmod(0o644)
     result = program.send(stub, other, *DELETE, "--trust-settle", **settings)

@@ -112,7 +112,7 @@ def test_a_changed_file_supersedes_its_unfinished_upload(program, interrupted, t
     content = b"x" * (file.stat().st_size + change)
     file.write_bytes(content)
     result = program.send(stub, file, *TUS).check()
-    assert result.err.count("It is sent from its start.") == 1
+    assert result.err.count("It is sent again from the start.") == 1
     assert only_record(program).id == record.id and only_record(program).phase == "delivered"
     assert stub.recordings[0].size == len(content)
     assert [request.path for request in of_kind(stub, "terminate")] == [record.upload_path] * ends

@@ -43,7 +43,7 @@ def test_a_working_server_passes_every_check(any_hive, examine):
     result = examine(hive.url, *USER, *trust(hive)).check()
     assert "FAIL" not in result.out and "warn" not in result.out
     assert "GigHive accepts the credentials" in result.out
-    assert result.out.endswith("nothing found that would keep an upload from working.\n")
+    assert result.out.endswith("no problem found.\n")
 
 
 def test_nothing_is_created_and_no_content_is_sent(hive, program, examine, recording):

@@ -32,7 +32,7 @@ def sent(run, hive, recording):
 
 
 def learned(result) -> list[str]:
-    return [line for line in result.err.splitlines() if "says multicast DNS" in line]
+    return [line for line in result.err.splitlines() if "from multicast DNS" in line]
 
 
 @pytest.mark.parametrize("name", [NAME, NAME + ".", "GigHive.Local"])

@@ -123,7 +123,7 @@ def test_less_than_a_second_is_left(hive, send, recording):
 def test_a_server_that_asks_for_more_time_than_is_left_gets_it(hive, program, recording):
     stub = hive("status=503:120")
     result = program.send(stub, recording(), "--retry-for", "10s", retries=None)
-    assert result.code == 9 and "asks to be left alone until" in result.err, result
+    assert result.code == 9 and "asked for no retry before" in result.err, result
     assert len(stub.requests) == 1
     assert time.time() + 100 < record(program)["next_retry"] < time.time() + 130
 

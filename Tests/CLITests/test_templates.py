@@ -112,7 +112,7 @@ def test_a_date_before_the_program_was_made_is_refused(hive, run, rec, recording
     at(root / "old.wav", 86400), at(root / "new.wav", EVENING)
     base = ["send", "--server", stub.url, "--label", "x"]
     result = run(*base, "-r", "rec", **UTC)
-    assert result.code == 2 and "old.wav: was modified on 1970-01-02, before this program was made" in result.err, result
+    assert result.code == 2 and "old.wav: was modified on 1970-01-02, before this version was released" in result.err, result
     assert "--event-date YYYY-MM-DD" in result.err
     assert sent(stub) == [b"new.wav"]
     run(*base, "-r", "rec", "--event-date", "1970-01-02", **UTC).check()
@@ -150,7 +150,7 @@ def test_the_label_can_be_beside_the_recording_alone(hive, run, rec):
 
 
 @pytest.mark.parametrize("content, part", [
-    ("server = http://x", "a.wav.upload:1: server cannot be here"), ("\nuser = x", "a.wav.upload:2: user cannot be here"),
+    ("server = http://x", "a.wav.upload:1: server is not allowed here"), ("\nuser = x", "a.wav.upload:2: user is not allowed here"),
     ("lable = x", "a.wav.upload:1: unknown option \"lable\". Did you mean label?"), ("label", "a.wav.upload:1: \"label\" has no"),
     ("label = a\nlabel = b", "a.wav.upload:2: label is given twice"), ("[x]\nlabel = b", "no sections"),
     ("label = {x}", "a.wav.upload:1: label: there is no {x}"), ("event-date = 31.1.2026", "is not a date"), ("#" * 20_000, "longer than 16384"),

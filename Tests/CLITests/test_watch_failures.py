@@ -315,6 +315,6 @@ def test_sighup_with_a_broken_configuration_changes_nothing(hive, watch, rec, tm
     watching.says("watching")
     config.write_text("nonsense\n")
     os.kill(watching.pid, signal.SIGHUP)
-    watching.says("The options stay as they were.")
+    watching.says("The old options stay in effect.")
     has(stub, write(rec / "a.wav"))
     watching.stop()

@@ -1,4 +1,4 @@
-// How a watcher is seen from outside: its lock, the service manager, and the program that it tells about events. For the command
+// Monitoring of a watcher: its lock, the service manager, and the program that it tells about events. For the command
 // line only.
 #pragma once
 #include <stddef.h>

@@ -117,7 +117,7 @@ int32_t shim_list_directory(
 // renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported. -EEXIST if there is something of the new
 // name; -EOPNOTSUPP if the file system can do neither.
 int32_t shim_rename_to_free(const char *from, const char *to);
-// A write lease (fcntl(2), F_SETLEASE): nobody else has the file open. Whoever wants to open it waits until it ends, for at most
+// A write lease (fcntl(2), F_SETLEASE): no other process has the file open. One that opens it waits until the lease ends, for at most
 // /proc/sys/fs/lease-break-time. -EAGAIN if somebody has it open; -EACCES for another user's file without CAP_LEASE; other errors where
 // there are no leases, as on network file systems. It ends with the descriptor, too.
 int32_t shim_begin_lease(int32_t descriptor);

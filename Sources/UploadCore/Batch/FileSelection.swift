@@ -30,20 +30,20 @@ package struct FileSelection: Sendable {
 
   static func isHidden(_ name: [UInt8]) -> Bool { name.first == UInt8(ascii: ".") }
 
-  /// Whether programs give such names to files that are not finished, or to their own copies.
+  /// Whether programs give such names to unfinished files, or to their own copies.
   static func isTemporary(_ name: [UInt8]) -> Bool {
     temporaryEndings.contains { ends(name, with: $0) } || temporaryBeginnings.contains { name.starts(with: $0.utf8) }
   }
 
-  /// Whether it is the name of a file that describes the file beside it.
+  /// Whether it is the name of a sidecar file.
   package static func isSidecar(_ name: [UInt8]) -> Bool { ends(name, with: sidecarEnding) }
 
-  /// What follows the name of a file in that of its sidecar.
+  /// The suffix of a sidecar's name.
   package static let sidecarEnding = ".upload"
 
   private static let temporaryEndings = [".part", ".tmp", ".temp", ".partial", ".crdownload", "~", ".swp"]
   private static let temporaryBeginnings = ["~$", "#"]
-  /// Directories that file systems have of their own: those of ext4, and the waste baskets and notes of Windows.
+  /// Directories that systems create on a file system: `lost+found` of ext4, and the recycle bin and metadata of Windows.
   private static let systemDirectories = ["lost+found", "$RECYCLE.BIN", "System Volume Information"]
 
   private static func ends(_ name: [UInt8], with ending: String) -> Bool {

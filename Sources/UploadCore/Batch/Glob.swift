@@ -90,7 +90,7 @@ package struct Glob: Equatable, Sendable {
       }
       let (last, lastLength) = character(in: pattern, at: at + 1)
       at += 1 + lastLength
-      // Letters of one case are compared in lower case. A range that is upside down matches nothing.
+      // Letters are compared in lower case. A reversed range matches nothing.
       let isOfCapitals = isCapital(first) && isCapital(last)
       let bounds = isOfCapitals ? (lowercased(first), lowercased(last)) : (first, last)
       ranges.append(bounds.0 <= bounds.1 ? bounds.0...bounds.1 : nothing...nothing)

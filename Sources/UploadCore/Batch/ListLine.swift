@@ -22,7 +22,7 @@ package struct ListLine: Equatable, Sendable {
 
   /// Not empty, and without NUL.
   package let file: [UInt8]
-  /// Whether whoever wrote the list found it in a directory and may find it again, so that it must not be a link and needs a record.
+  /// Whether the author of the list found it in a directory and may find it again, so that it must not be a link and needs a record.
   package private(set) var isFound = false
   package private(set) var options: [Option] = []
 

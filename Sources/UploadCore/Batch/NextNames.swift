@@ -1,4 +1,4 @@
-/// The names in a directory, sorted by their bytes, without holding all of them. They are offered in several rounds, and each round
+/// Sorts the names in a directory by their bytes, without holding all of them. They are offered in several rounds, and each round
 /// keeps the first ones that have not been taken yet.
 package struct NextNames: Sendable {
   package struct Name: Equatable, Sendable {

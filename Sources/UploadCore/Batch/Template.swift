@@ -1,11 +1,11 @@
 /// Why a text is not a template.
 package enum TemplateError: Error, Equatable {
   case unknownName([UInt8])
-  /// A brace that belongs to no name. Twice the same brace stands for itself.
+  /// A single brace. A doubled brace stands for itself.
   case strayBrace(UInt8)
 }
 
-/// What the names of a template stand for, for one file.
+/// The values of a template's names for one file.
 package struct TemplateValues: Equatable, Sendable {
   /// Not necessarily UTF-8.
   package let name: [UInt8]
@@ -24,14 +24,14 @@ package struct TemplateValues: Equatable, Sendable {
     self.host = host
   }
 
-  /// The name without its extension. A dot that comes first begins no extension.
+  /// The name without its extension. A leading dot does not start an extension.
   package var stem: [UInt8] {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return name }
     return Array(name[..<dot])
   }
 }
 
-/// A text in which `{name}`, `{stem}` and others stand for what is known of a file. `{{` and `}}` are braces.
+/// A text in which `{name}`, `{stem}` and others stand for properties of a file. `{{` and `}}` are braces.
 package struct Template: Equatable, Sendable {
   private enum Part: Equatable {
     case literal([UInt8])
@@ -60,7 +60,7 @@ package struct Template: Equatable, Sendable {
         at += 1
         continue
       }
-      // What looks like no name is not reported as one.
+      // Text that does not look like a name is not reported as one.
       let word = text[at...].prefix {
         ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == ASCII.hyphen || $0 == UInt8(ascii: "_")
       }

@@ -24,7 +24,7 @@ extension AnswerAuthor {
 
   // MARK: Programs
 
-  /// Those that upload servers are made of.
+  /// The programs that upload servers consist of.
   private static func byProgram(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
     // tusd's message, also where a proxy has dropped the field.
     if answer.fields.first("Tus-Resumable") != nil || page.starts(with: "err_") { return .tus }

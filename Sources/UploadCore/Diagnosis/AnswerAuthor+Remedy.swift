@@ -9,21 +9,18 @@ extension AnswerAuthor {
     case .caddy: AnswerAuthor.ofCaddy(status)
     case .cloudflare: AnswerAuthor.ofCloudflare(status)
     case .cloudflareChallenge:
-      "It wants to see a browser, which no uploader can show. In its dashboard, let the upload's paths skip"
-        + " challenges and Bot"
-        + " Fight Mode (a custom rule with the action Skip)."
+      "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"
+        + " custom rule with the action Skip)."
     case .haproxy: AnswerAuthor.ofHAProxy(status)
     case .loginPage:
-      "This network, or a gateway in front of the server, wants a login first. Open any page in a browser on this"
-        + " network and"
-        + " log in, or use another network."
+      "This network, or a gateway in front of the server, requires a login. Open any page in a browser on this network"
+        + " and log in, or use another network."
     case .modSecurity: AnswerAuthor.ofModSecurity(status)
     case .nginx: AnswerAuthor.ofNginx(status)
     case .php:
       status == 413
         ? "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or"
-          + " send it over"
-          + " tus."
+          + " send it over tus."
         : nil
     case .s3: AnswerAuthor.ofS3(status)
     case .squid: AnswerAuthor.ofSquid(status)
@@ -44,7 +41,7 @@ extension AnswerAuthor {
       "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of its ModSecurity (128 MiB and 128 KiB by default), or"
         + " LimitRequestBody (1 GiB by default)."
     case 500:
-      "Its error log says why. ModSecurity with SecRuleEngine DetectionOnly answers so above SecRequestBodyLimit."
+      "Its error log says why. ModSecurity with SecRuleEngine DetectionOnly causes this above SecRequestBodyLimit."
     case 502, 503:
       "It got no answer from the program behind it." + programBehind
         + " With ModSecurity (SecRuleEngine DetectionOnly), a request longer than SecRequestBodyLimit has the same"
@@ -62,7 +59,7 @@ extension AnswerAuthor {
       "Raise client_max_body_size in its configuration (1 MB unless it is set)."
     case 500: "Its error.log says why. The disk for request bodies may be full (client_body_temp_path)."
     case 502: "It got no usable answer from the program behind it (proxy_pass)." + programBehind
-    case 503: "It limits requests (limit_req, limit_conn), or the program behind it is away."
+    case 503: "It limits requests (limit_req, limit_conn), or the program behind it is down."
     case 504: "The program behind it took too long: raise proxy_read_timeout (60 s unless it is set)."
     default: nil
     }
@@ -71,8 +68,7 @@ extension AnswerAuthor {
   private static func ofCloudflare(_ status: Int) -> String? {
     switch status {
     case 403, 406:
-      "A rule of its firewall blocked the request. Security Events in its dashboard name the rule; let"
-        + " uploads skip it."
+      "A rule of its firewall blocked the request. Security Events in its dashboard name the rule; let uploads skip it."
     case 413:
       "It accepts at most 100 MB in one request (200 MB on Business, 500 MB on Enterprise), and no setting of the"
         + " server changes that. Send it over tus in shorter requests, or to a host name that is DNS only."
@@ -80,14 +76,12 @@ extension AnswerAuthor {
     case 502, 504: "It got no usable answer from the server behind it. Check that the server runs."
     case 520: "The server behind it gave an empty or invalid answer. Read the server's log."
     case 521:
-      "The server behind it refuses its connections. Check that it runs, and that its firewall lets"
-        + " Cloudflare in."
+      "The server behind it refuses its connections. Check that it runs, and that its firewall allows Cloudflare."
     case 522, 523: "It cannot reach the server behind it. Check the server's network, firewall and address in its DNS."
     case 524:
-      "The server behind it was silent for too long (120 s). Send it over tus, or to a host name that is DNS"
-        + " only."
+      "The server behind it was silent for too long (120 s). Send it over tus, or to a host name that is DNS only."
     case 525, 526: "The TLS of the server behind it is broken or its certificate invalid. Renew that certificate."
-    case 530: "It does not find the server behind it. Check its DNS entry, or that the tunnel (cloudflared) runs."
+    case 530: "It cannot find the server behind it. Check its DNS entry, or that the tunnel (cloudflared) runs."
     default: nil
     }
   }
@@ -125,7 +119,7 @@ extension AnswerAuthor {
   private static func ofAWSELB(_ status: Int) -> String? {
     switch status {
     case 403: "A rule of AWS WAF blocked the request."
-    case 413: "The target behind it takes no request of this length (1 MB for Lambda)."
+    case 413: "The target behind it does not accept requests of this length (Lambda: 1 MB)."
     case 502, 503: "It got no usable answer from the target behind it. Check the health of its targets."
     case 504: "The target took too long: raise its idle timeout (60 s unless it is set)."
     default: nil
@@ -151,7 +145,7 @@ extension AnswerAuthor {
 
   private static func ofVarnish(_ status: Int) -> String? {
     switch status {
-    case 413: "Its VCL limits the length of requests. Let uploads pass around it (pipe)."
+    case 413: "Its VCL limits the length of requests. Let uploads bypass it (pipe)."
     case 500..<600: "It got no usable answer from the program behind it: check first_byte_timeout." + programBehind
     default: nil
     }

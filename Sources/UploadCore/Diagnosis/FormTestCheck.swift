@@ -1,4 +1,4 @@
-/// What a server thinks of content that it has received.
+/// Whether a server accepts content that it has received.
 package enum FormTestCheck {
   /// - Parameters:
   ///   - result: the response to a form that lacks its label, so that GigHive refuses it once it has read everything.

@@ -13,7 +13,7 @@ package struct LimitChecks: Sendable {
     case refused
     /// The server does not say without the content.
     case silent
-    /// It refuses for another reason than the length.
+    /// It refuses for a reason other than the length.
     case otherwise
   }
 
@@ -33,26 +33,28 @@ package struct LimitChecks: Sendable {
     self.isOnlyCheck = isOnlyCheck
   }
 
-  /// Takes the server's opinion on a length. They must grow.
+  /// Notes the server's opinion on a length. Lengths must grow.
   package mutating func note(_ result: ProbeResult, of length: Int64) {
     switch opinion(result) {
     case .wanted: passed = length
     case .silent:
-      end(.notExamined("the server does not say what it thinks of " + text(length) + " before it has the content"))
+      end(.notExamined("the server does not say whether it accepts " + text(length) + " before it has the content"))
     case .otherwise:
       if let error = result.error, isOnlyCheck || result.answer == nil || error.isServersFailure {
         end(.failure(error, about: text(length), answer: result.shown))
       } else {
         let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
-        end(.notExamined("the server refuses before the length counts" + status))
+        end(.notExamined("the server refuses for a reason other than the length" + status))
       }
     case .refused: refuse(result, length)
     }
   }
 
-  /// No further length is to be examined.
+  /// No further length will be examined.
   package mutating func finish() {
-    if finding == nil, let passed { end(.ok(text(passed) + " passes what the server checks before the content")) }
+    if finding == nil, let passed {
+      end(.ok(text(passed) + " passes the checks that the server makes before the content"))
+    }
   }
 
   private mutating func end(_ result: Finding.Result) {

@@ -6,7 +6,7 @@ package enum MachineChecks {
   package static func clock(now: Int64, usesTLS: Bool) -> Finding {
     let text = minute(now)
     guard now < Limits.builtOn else { return Finding(.clock, .ok("the clock says " + text)) }
-    let problem = "the clock says " + text + ", before this version was written"
+    let problem = "the clock says " + text + ", before this version was released"
     let remedy = "Set the clock, or start the time service (NTP)."
     if !usesTLS { return Finding(.clock, .warning(problem + "; records and events get wrong dates.", remedy: remedy)) }
     let error = UploadError.tls(

@@ -1,4 +1,4 @@
-/// What came of one request of a diagnosis.
+/// The result of one request of a diagnosis.
 package final class ProbeResult {
   /// "192.0.2.1:443"; nil if no connection was established. Behind a proxy, the proxy's.
   package var peer: String?
@@ -17,7 +17,7 @@ package final class ProbeResult {
   /// The same for people and programs, without secrets.
   package var shown: ServerAnswer?
   /// Why there is no response, or what a response above 299 means for any request. Nil also if the server was asked about content
-  /// and has not answered in time, and if the request was to be cut short.
+  /// and has not answered in time, and if the request was cut short on purpose.
   package var error: UploadError?
 
   package init(error: UploadError? = nil) { self.error = error }

@@ -1,4 +1,4 @@
-/// What a server has shown of itself in a TLS handshake.
+/// What a server has revealed about itself in a TLS handshake.
 package struct TLSFacts: Equatable, Sendable {
   /// Protocol, cipher suite and key exchange: "TLSv1.3 TLS_AES_128_GCM_SHA256 X25519".
   package let summary: String

@@ -15,7 +15,7 @@ package final class TestRemoval {
       expiry + "Remove it in the tus server's directory (tusd: -upload-dir), where its name is the end of the address."
   }
 
-  /// A form that was to be refused has become a recording.
+  /// A form that should have been refused has become a recording.
   /// - Returns: nil if the response does not say so.
   package init?(ofRecording answer: Answer, from base: TargetURI) {
     guard answer.isSuccess, let json = try? JSONReader.read(answer.content),

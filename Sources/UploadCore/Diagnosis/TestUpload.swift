@@ -1,4 +1,4 @@
-/// A tus upload of zeros, as a test. Its first long request is interrupted, which shows whether the path holds whole requests back. In
+/// A tus upload of zeros, as a test. Its first long request is interrupted, which shows whether the path buffers whole requests. In
 /// the end the upload is removed from the server.
 package final class TestUpload {
   package enum Step: Sendable {
@@ -14,7 +14,7 @@ package final class TestUpload {
     case ended
   }
 
-  /// What an interrupted request has shown of the path.
+  /// What an interrupted request has shown about the path.
   private enum Cut: Sendable {
     case untried
     /// `questions`: how often the server was asked for its offset since.
@@ -49,11 +49,12 @@ package final class TestUpload {
     options.chunkLength = Limits.chunkMaximumLength
     let metadata = [FormField("filename", DiagnosisRequests.fileName), FormField("filetype", "video/mp4")]
     upload = try TusUpload(endpoint: endpoint, length: length, metadata: metadata, options: options)
-    // The offer is known to be there, and nothing of it is needed.
+    // The server is known to support tus, and the test needs nothing of its offer.
     upload.assumeOffer()
     if part(of: length) == nil {
       cut = .known
-      add(.spooling, .notExamined("whether the path holds requests back shows only with 512 KiB or more"))
+      add(
+        .spooling, .notExamined("whether something on the path buffers whole requests shows only with 512 KiB or more"))
     }
   }
 
@@ -144,7 +145,7 @@ package final class TestUpload {
       cut = .made(arrived: result.arrivedLength, questions: 0)
       return upload.interrupted(arrived: result.arrivedLength)
     }
-    // A gateway that fails does not know what became of the request.
+    // A gateway that fails does not know the outcome of the request.
     if answer.status < 500 { mayHaveCreated = false }
     if asked.method == "PATCH" {
       if answer.status == 413, refusal == nil { refusal = (result.shown, asked.length) }
@@ -188,10 +189,10 @@ package final class TestUpload {
     add(
       .spooling,
       .warning(
-        "something on the path collects whole requests: of " + SizeText.short(arrived)
+        "something on the path buffers whole requests: of " + SizeText.short(arrived)
           + ", nothing was kept after an interruption.",
         remedy: "An interruption costs a whole request. nginx: proxy_request_buffering off. Cloudflare and ModSecurity"
-          + " have no such setting: on bad lines send with --chunk-size 8Mi or less."))
+          + " have no such setting: on unreliable lines send with --chunk-size 8Mi or less."))
   }
 
   private func reportSuccess() {

@@ -25,7 +25,7 @@ public enum UploadError: Error, Equatable, Sendable {
   case noSuchName(host: String)
   /// No name server answers.
   case noResolver(host: String)
-  /// Nobody on the local network answered for this name below `.local` (multicast DNS), and the system's resolver does not know
+  /// No host on the local network answered for this name below `.local` (multicast DNS), and the system's resolver does not know
   /// it either. `interfaces` are those that were asked on.
   case noLocalName(host: String, interfaces: [String])
   /// The kernel does not have this congestion control algorithm, or does not allow it to this process. `available` are those

@@ -10,7 +10,7 @@ package enum FilePresence: Equatable, Sendable {
   /// The file or its directory cannot be examined.
   case unknown(SystemError)
 
-  /// What a look at the path of a file found.
+  /// The result of looking up a file's path.
   package enum Observation: Equatable, Sendable {
     case found
     case missing(Directory)
@@ -19,7 +19,7 @@ package enum FilePresence: Equatable, Sendable {
     case unreadable(SystemError)
   }
 
-  /// What a look at the directory of a missing file found.
+  /// The result of looking up the directory of a missing file.
   package enum Directory: Equatable, Sendable {
     case found(on: FileSystem)
     case missing
@@ -34,7 +34,7 @@ package enum FilePresence: Equatable, Sendable {
       case .unreadable(let error), .missing(.unreadable(let error)): .unknown(error)
       // An empty mount point is a directory, too, but of another file system.
       case .missing(.found(let fileSystem)): fileSystem.isSame(as: recorded) ? .gone : .waitingForMedium
-      // A directory that was removed looks like a mount point that was: only a person can tell.
+      // A removed directory looks like a removed mount point: only a person can tell.
       case .missing(.missing), .disconnected: .waitingForMedium
       }
   }

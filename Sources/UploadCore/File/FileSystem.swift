@@ -10,13 +10,13 @@ package struct FileSystem: Equatable, Sendable {
     self.id = id
   }
 
-  /// Whether a file keeps its inode number as long as it exists, and its times have fractions of a second. On other file systems a
-  /// number is made up when a file is first used, and the next mount gives it to another file; times are rounded, and shift with the
+  /// Whether a file keeps its inode number as long as it exists, and its times have fractions of a second. Other file systems
+  /// assign a number when a file is first used, and the next mount gives it to another file; times are rounded, and shift with the
   /// time zone.
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
   package static func hasStableInodes(type: UInt64) -> Bool { type != 0 && !unstableTypes.contains(type) }
 
-  /// Whether other machines can write to its files, which then causes no event here, and no lease shows it. FUSE counts as such.
+  /// Whether other machines can write to its files, which neither events nor leases reveal here. FUSE counts as such.
   /// - Parameter type: its type in `statfs(2)`.
   package static func isShared(type: UInt64) -> Bool { sharedTypes.contains(type) }
 
@@ -27,7 +27,7 @@ package struct FileSystem: Equatable, Sendable {
     0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x5346_414f, 0x00c3_6400, 0x7375_7245, 0x564c, 0x6573_5546,
   ]
 
-  /// Whether a power cut leaves either all of a rename or nothing of it. FAT and exFAT have no journal; FUSE may stand for them.
+  /// Whether a power cut leaves either all of a rename or nothing of it. FAT and exFAT have no journal; FUSE may be backed by either.
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
   package static func hasAtomicRename(type: UInt64) -> Bool { ![0x4d44, 0x2011_bab0, 0x6573_5546].contains(type) }
 

@@ -7,11 +7,11 @@ extension LocalPath {
     LocalPath(bytes: bytes + (bytes.last == ASCII.slash ? [] : [ASCII.slash]) + name)
   }
 
-  /// The path with a number before the ending of its name: `/rec/gig.1.mp4`. 0 adds none.
+  /// The path with a number before the extension: `/rec/gig.1.mp4`. 0 adds none.
   package func numbered(_ number: Int) -> LocalPath {
     guard number > 0 else { return self }
     let name = lastComponentBytes
-    // A dot at the start of a name does not begin an ending.
+    // A leading dot does not start an extension.
     let dot = name.dropFirst().lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex
     return LocalPath(bytes: bytes[..<dot] + Array(("." + String(number)).utf8) + bytes[dot...])
   }

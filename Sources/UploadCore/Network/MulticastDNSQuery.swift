@@ -6,12 +6,12 @@ package struct MulticastDNSQuery: Equatable, Sendable {
     case aaaa = 28
   }
 
-  /// Returned in the answer. Whoever cannot see the question cannot know it.
+  /// Returned in the answer. A host that cannot see the query cannot know it.
   package var id: UInt16
-  /// Each label with its length before it, and the root's zero (RFC 1035, 3.1).
+  /// Each label preceded by its length, and the root's zero (RFC 1035, 3.1).
   let name: [UInt8]
 
-  /// nil if the name is not below `.local`, or is none that DNS can carry. A trailing dot does not matter.
+  /// nil if the name is not below `.local`, or cannot be encoded in DNS. A trailing dot does not matter.
   package init?(name text: String, id: UInt16) {
     var bytes = Array(text.utf8)
     if bytes.last == MulticastDNSQuery.dot { bytes.removeLast() }
@@ -24,7 +24,7 @@ package struct MulticastDNSQuery: Equatable, Sendable {
     self.id = id
   }
 
-  /// Whether a host is asked for in this way.
+  /// Whether a host is looked up in this way.
   package static func isAsked(for host: String) -> Bool { MulticastDNSQuery(name: host, id: 0) != nil }
 
   /// The message (RFC 1035, 4.1): one question, which wants its answer by unicast (RFC 6762, 5.4). One for each kind, because

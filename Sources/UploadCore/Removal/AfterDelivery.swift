@@ -1,4 +1,4 @@
-/// What becomes of a recording on this machine once it is delivered.
+/// What to do with a recording on this machine once it is delivered.
 package struct AfterDelivery: Equatable, Sendable {
   package enum Action: Equatable, Sendable {
     case keep
@@ -10,7 +10,7 @@ package struct AfterDelivery: Equatable, Sendable {
   package var action = Action.keep
   /// Whether a delivery counts although the server cannot be asked later whether it still has the recording. Only GigHive can.
   package var trustsServer = false
-  /// Whether a recording that has not changed since its delivery counts as finished where open files cannot be seen.
+  /// Whether a recording that has not changed since its delivery counts as finished where open files cannot be detected.
   package var trustsSettle = false
 
   package init() {}

@@ -1,4 +1,5 @@
-/// Why a delivered recording stays on this machine, although it was to be removed. Texts are sentences for people, without secrets.
+/// Why a delivered recording was kept on this machine, although it should have been removed. Texts are sentences for people, without
+/// secrets.
 package enum KeptReason: Error, Equatable, Sendable {
   // What is known about the delivery
   /// There is no record of it on the disk.
@@ -17,17 +18,17 @@ package enum KeptReason: Error, Equatable, Sendable {
   case interrupted
 
   // The file
-  /// It is not the content that was delivered, or that cannot be told.
+  /// It is not the content that was delivered, or there is no proof that it is.
   case changed
-  /// It cannot be opened or read, or not be compared with what was delivered.
+  /// It cannot be opened, read or compared with what was delivered.
   case unreadable(String)
-  /// Its path is a symbolic link, or leads to another file by now.
+  /// Its path is a symbolic link, or now leads to another file.
   case otherFile
   /// It has another hard link.
   case otherNames
   /// Another program has it open, or has just opened it.
   case open
-  /// Whether another program has it open cannot be found out here.
+  /// There is no way to tell whether another program has it open.
   case writersUnknown(SystemError)
 
   // Its removal
@@ -50,7 +51,7 @@ package enum KeptReason: Error, Equatable, Sendable {
 }
 
 extension KeptReason {
-  /// Whether it concerns this moment and not the recording, so that the removal is worth another attempt.
+  /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
     case .unanswered, .interrupted, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind: true

@@ -15,8 +15,8 @@ package struct RemovalEntry: Equatable, Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// Where the recording is between its two names: hidden, so that nothing takes it for a recording, and beside it, because a
-  /// file system cannot be left by renaming.
+  /// The private name of the recording during its removal: hidden, so that no program takes it for a recording, and in the same
+  /// directory, because a file cannot be renamed to another file system.
   package var privatePath: LocalPath { path.inDirectory(".gighive-upload-" + id) }
 
   // MARK: Coding

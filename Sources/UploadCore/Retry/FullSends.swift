@@ -4,9 +4,9 @@
 package struct FullSends: Equatable, Sendable {
   /// How they failed. Another kind of failure resets the count.
   package enum Failure: String, Equatable, Sendable {
-    /// The server answered, but did not take it.
+    /// The server responded, but did not accept it.
     case refused
-    /// It received everything, and no answer came.
+    /// It received everything, and did not respond.
     case unanswered
   }
 

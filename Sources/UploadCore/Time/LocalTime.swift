@@ -1,4 +1,4 @@
-/// A time by the clock on the wall.
+/// A local wall-clock time.
 package struct LocalTime: Equatable, Sendable {
   package let year: Int
   /// From 1.
@@ -19,11 +19,11 @@ package struct LocalTime: Equatable, Sendable {
   /// Its date, YYYY-MM-DD.
   package var date: String { EventForm.calendarDay(year: year, month: month, day: day) }
 
-  /// Its time, HH-MM: a colon is not allowed in file names everywhere.
+  /// Its time, HH-MM, because some file systems do not allow colons in names.
   package var time: String { ASCII.digits(Int64(hour), 2) + "-" + ASCII.digits(Int64(minute), 2) }
 
   /// The date of the event that it belongs to, YYYY-MM-DD.
-  /// - Parameter dayStart: when a day starts, in minutes after midnight. What is earlier belongs to the day before.
+  /// - Parameter dayStart: when a day starts, in minutes after midnight. Earlier times belong to the day before.
   package func eventDate(dayStart: Int) -> String {
     guard hour * 60 + minute < dayStart else { return date }
     let before = GregorianCalendar.date(

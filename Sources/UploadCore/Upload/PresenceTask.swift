@@ -7,7 +7,7 @@ struct PresenceTask: Sendable {
 
   func next() -> TaskStep {
     if let presence { return .finished(.examined(presence)) }
-    // What a cache remembers is no proof (RFC 9111, 5.2.1.4).
+    // A cached response is no proof (RFC 9111, 5.2.1.4).
     var request = HTTPRequest(
       method: "GET", target: recording.base.appending(GigHiveAPI.recording(recording.assetID)),
       fields: [Field("Cache-Control", "no-cache")])

@@ -37,7 +37,7 @@ package struct UploadMachine: Sendable {
   /// Whether only the server has work to do: everything is sent.
   package var awaitsRecording: Bool { task.awaitsRecording }
 
-  /// What came of the last request. `isFullSend`: whether all of a large recording was sent for nothing if it counts as a failure.
+  /// The outcome of the last request. `isFullSend`: whether a large recording was sent completely in vain, if this counts as a failure.
   private enum Latest: Sendable {
     case nothing
     case answered(Answer, isFullSend: Bool)
@@ -379,7 +379,7 @@ package struct UploadMachine: Sendable {
     }
   }
 
-  /// What a captive portal said does not count once it is gone: its redirects, and that there is no tus.
+  /// Once a captive portal is gone, its responses no longer count: its redirects, and that there is no tus.
   private mutating func forgetStranger() {
     traits.redirects.forget()
     if sendsForm, case .upload(let plan) = purpose, plan.prefersTus, let tus = try? TusTask(plan) { task = .tus(tus) }

@@ -47,7 +47,7 @@ public struct UploadRequest: Sendable {
   public var upload: String?
   /// Data of the caller to keep in the upload's record, such as command-line options. It must not contain secrets.
   public var note = ""
-  /// What becomes of the file once it is delivered.
+  /// What to do with the file once it is delivered.
   package var afterDelivery = AfterDelivery()
   /// Computes the file's SHA-256 even if the server is not known to confirm it.
   public var computesDigest = false

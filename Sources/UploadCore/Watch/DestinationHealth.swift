@@ -1,4 +1,4 @@
-/// Whether a destination takes recordings, and when to try again if it does not.
+/// Whether a destination accepts recordings, and when to try again if it does not.
 struct DestinationHealth: Sendable {
   enum State: Equatable, Sendable {
     case ready
@@ -38,7 +38,7 @@ struct DestinationHealth: Sendable {
     return !isReady
   }
 
-  /// A probe is on its way.
+  /// A probe has started.
   mutating func noteProbe() { setNextAttempt(.max) }
 
   /// A probe has ended and says nothing about the destination.
@@ -70,7 +70,7 @@ struct DestinationHealth: Sendable {
   /// - Returns: whether this is news. Of several uploads that fail together only the first one counts.
   mutating func noteFailure(_ message: String, now: Int64, unixSeconds: Int64, random: UInt64) -> Bool {
     if case .paused(let trouble) = state {
-      // Nothing was learned: the pause goes on.
+      // Nothing was learned: the pause continues.
       if trouble.nextAttempt == .max { setNextAttempt(now + Limits.watchRetryMaximumMilliseconds) }
       return false
     }

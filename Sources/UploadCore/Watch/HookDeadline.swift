@@ -1,10 +1,10 @@
-/// When one run of the program of `--on-event` is ended: it is asked to end after a limit, and killed if it does not.
+/// When a run of the `--on-event` program is ended: SIGTERM after a limit, then SIGKILL.
 package struct HookDeadline {
   package enum Step: Equatable { case nothing, terminate, kill }
 
   /// When there is something to do (monotonic clock, in milliseconds).
   package private(set) var due: Int64
-  /// Whether it was asked to end.
+  /// Whether it got SIGTERM.
   package private(set) var isOver = false
   private let grace: Int64
 
@@ -19,7 +19,7 @@ package struct HookDeadline {
     self.grace = grace
   }
 
-  /// What to do to a program that still runs.
+  /// What to do with a program that is still running.
   package mutating func step(now: Int64) -> Step {
     guard now >= due else { return .nothing }
     due = now + grace

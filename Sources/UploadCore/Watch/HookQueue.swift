@@ -1,5 +1,5 @@
-/// Notices that wait for the program of `--on-event`, in order. It holds a limited number, so that a program that hangs does not use
-/// up the memory: then the oldest one that is mere information is dropped, or else the oldest one.
+/// Notices that wait for the program of `--on-event`, in order. Their number is limited, so that a program that hangs does not use
+/// up the memory: then the oldest informational one is dropped, or if there is none, the oldest one.
 package struct HookQueue {
   package struct Entry: Equatable {
     package let notice: WatchNotice
@@ -31,7 +31,7 @@ package struct HookQueue {
     return droppedCount
   }
 
-  /// Drops what waits.
+  /// Drops all waiting notices.
   package mutating func abandon() {
     droppedCount += entries.count
     entries = []

@@ -1,10 +1,10 @@
-/// The keys of files that need nothing, so that a scan need not ask for their records again. It forgets some when it is full; such a file is
-/// looked up again.
+/// The keys of files that need no action, so that a scan need not look for their records again. It forgets some when it is full; such
+/// files are then looked up again.
 struct KnownFiles: Sendable {
   private static let depth = 4
   private var keys = [UInt64](repeating: 0, count: 256 * KnownFiles.depth)
 
-  /// How much is held, in keys.
+  /// The capacity, in keys.
   var count: Int { keys.count }
 
   func contains(_ key: UInt64) -> Bool {

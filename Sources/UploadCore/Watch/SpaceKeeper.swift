@@ -5,7 +5,7 @@ package struct SpaceKeeper: Sendable {
     case nothing
     /// Remove delivered recordings now, and call ``ended(isEnough:now:)``.
     case clean
-    /// What was told to be short is not any more.
+    /// The space that was reported as short is sufficient again.
     case isOver
   }
 
@@ -16,7 +16,7 @@ package struct SpaceKeeper: Sendable {
   private var isCleaning = false
   /// Whether a recording was delivered since the last attempt began.
   private var hasMore = false
-  /// When to look at the free space; nil: with the next scan, change or delivery.
+  /// When to check the free space; nil: with the next scan, change or delivery.
   private var lookAt: Int64? = .min
   /// When the next attempt may begin.
   private var cleanAt = Int64.min
@@ -24,7 +24,7 @@ package struct SpaceKeeper: Sendable {
   /// - Parameter wanted: how much is to be free, in bytes.
   package init(wanted: Int64) { self.wanted = wanted }
 
-  /// When to look at the free space; nil if nothing is known to have changed.
+  /// When to check the free space; nil if nothing is known to have changed.
   package var due: Int64? { isCleaning ? nil : lookAt }
 
   /// Something has changed, or everything is being scanned.
@@ -57,7 +57,7 @@ package struct SpaceKeeper: Sendable {
 
   /// The attempt has ended.
   /// - Parameter isEnough: whether there is enough space now, or soon: some file systems free it only seconds later.
-  /// - Returns: whether it is news that there is not.
+  /// - Returns: whether a shortage must be reported.
   package mutating func ended(isEnough: Bool, now: Int64) -> Bool {
     isCleaning = false
     lookAt = now + (isEnough || hasMore ? 0 : Limits.spaceLookMilliseconds)

@@ -1,13 +1,13 @@
 /// A recording that was found and is not delivered.
 struct WatchCandidate: Sendable {
   enum Phase: Equatable, Sendable {
-    /// It may still be written to. It is looked at again at ``WatchCandidate/dueAt``.
+    /// It may still be being written. It is examined again at ``WatchCandidate/dueAt``.
     case settling
     /// It can be given to the worker from ``WatchCandidate/dueAt`` on.
     case ready
     /// The worker has it.
     case given(hasStarted: Bool)
-    /// Its failure concerns itself. It is looked at again, because a change explains most of these.
+    /// It failed for a reason of its own. It is examined again, because most such failures are due to a change.
     case judging(Judgement)
   }
 
@@ -27,10 +27,10 @@ struct WatchCandidate: Sendable {
   var seenAt: Int64
   /// On the monotonic clock.
   var dueAt: Int64
-  /// How often the server failed with it, and how many recordings had been delivered before that.
+  /// How often the server failed on it, and how many recordings had been delivered before that.
   var serverFailures = 0
   var deliveredBefore: Int64 = 0
-  /// How often a worker ended unexpectedly with it.
+  /// How often a worker ended unexpectedly while sending it.
   var crashes = 0
   /// While the worker has it.
   var upload = WatchSnapshot.Upload(path: [])
@@ -39,9 +39,9 @@ struct WatchCandidate: Sendable {
 
   var isGiven: Bool { if case .given = phase { true } else { false } }
 
-  /// Whether it goes before the other one.
+  /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
-    // What a server stumbles over must not hold up the others.
+    // A recording that the server fails on must not hold up the others.
     if serverFailures != other.serverFailures { return serverFailures < other.serverFailures }
     if file.isBegun != other.file.isBegun { return file.isBegun }
     let (one, another) = (file.modifiedSeconds, other.file.modifiedSeconds)
@@ -54,7 +54,7 @@ struct WatchCandidate: Sendable {
   }
 }
 
-/// Which recording goes first.
+/// Which recording is sent first.
 package enum WatchOrder: Sendable { case oldest, newest, smallest, name }
 
 /// A recording that is not tried again until it changes.
@@ -66,7 +66,7 @@ struct SetAsideFile: Sendable {
 /// A recording that was delivered and could not be removed at that moment.
 struct PostponedRemoval: Sendable {
   let path: [UInt8]
-  /// When to look at it again (monotonic clock), and how long to wait after that, both in milliseconds.
+  /// When to examine it again (monotonic clock), and how long to wait after that, both in milliseconds.
   private(set) var dueAt: Int64
   private var pause = Limits.watchRemovalMilliseconds
 

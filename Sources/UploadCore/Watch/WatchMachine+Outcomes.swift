@@ -1,4 +1,4 @@
-/// What becomes of what the worker says.
+/// How the worker's events are handled.
 extension WatchMachine {
   package mutating func workerStarted() {
     worker = .open
@@ -43,7 +43,7 @@ extension WatchMachine {
     }
   }
 
-  /// The recording is still to be removed. What has become of it is looked at later.
+  /// The recording is still to be removed. Its state is examined later.
   private mutating func awaitRemoval(_ path: [UInt8], _ now: Int64) {
     guard removals.count < Limits.watchedRemovals, !removals.contains(where: { $0.path == path }) else { return }
     removals.append(PostponedRemoval(path, now))
@@ -105,7 +105,7 @@ extension WatchMachine {
       notices.append(retryNotice(index, failure.message))
     case .file where failure.status == 403: noteForbidden(index, failure, now, unixSeconds)
     case .file:
-      // An answer about the recording is a sign of life.
+      // A response about the recording shows that the destination works.
       if failure.status != nil { noteContact() } else { health.noteInconclusive(now: now) }
       judge(index, failure, now, unixSeconds)
     case .destination: pause(failure.message, now, unixSeconds)
@@ -142,7 +142,7 @@ extension WatchMachine {
       && deliveredCount > candidates[index].deliveredBefore
   }
 
-  /// A 403 of one recording concerns this one; of a second one, the destination.
+  /// A 403 for one recording concerns that recording; a second one, for another recording, concerns the destination.
   private mutating func noteForbidden(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
@@ -168,8 +168,8 @@ extension WatchMachine {
     notices.append(
       WatchNotice(
         .paused,
-        message + " Nothing is sent until this is solved; it is tried again every hour, and when a file with "
-          + "credentials changes.", .error))
+        message + " Nothing is sent until this is solved; the watcher tries again every hour, and when a file "
+          + "with credentials changes.", .error))
   }
 
   private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
@@ -217,7 +217,7 @@ extension WatchMachine {
     case killed(signal: Int32)
   }
 
-  /// The worker has ended. What it has not ended itself is given to the next one.
+  /// The worker has ended. The files that it has not finished are passed to the next one.
   package mutating func workerEnded(_ end: WorkerEnd, now: Int64, unixSeconds: Int64) {
     worker = .none
     defer { lastProblem = nil }

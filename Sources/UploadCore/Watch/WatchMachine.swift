@@ -18,7 +18,7 @@ package struct WatchMachine: Sendable {
     var blindSettleMilliseconds: Int64 { max(settleMilliseconds, Limits.watchBlindSettleMilliseconds) }
   }
 
-  /// What keeps every recording from being sent.
+  /// Why no recording can be sent.
   package enum Block: Equatable, Sendable {
     case clock
     case interface(String)
@@ -27,7 +27,7 @@ package struct WatchMachine: Sendable {
   package enum WorkerState: Equatable, Sendable {
     case none
     case open
-    /// It gets nothing more, and ends when it is done.
+    /// It gets no more files, and ends when it is done.
     case closing
   }
 
@@ -35,16 +35,16 @@ package struct WatchMachine: Sendable {
   var random: SplitMix64
   var candidates: [WatchCandidate] = []
   var setAside: [SetAsideFile] = []
-  /// Those that did not fit into the list.
+  /// The number that did not fit into the list.
   var setAsideMore = 0
   var known = KnownFiles()
   var health = DestinationHealth()
   package internal(set) var worker = WorkerState.none
   var notices: [WatchNotice] = []
-  /// Paths to look at as soon as possible.
+  /// Paths to examine as soon as possible.
   var revisits: [[UInt8]] = []
   var removals: [PostponedRemoval] = []
-  /// What was said of them, so that it is said once.
+  /// What was reported about them, so that it is reported only once.
   var toldKept: [UInt64] = []
   /// The last recording that was refused with 403, while nothing has been delivered since.
   var forbidden: [UInt8]?
@@ -52,7 +52,7 @@ package struct WatchMachine: Sendable {
   var hasMissed = false
   var isDraining = false
   package var block: Block?
-  /// The last failure that concerns no file, for the case that the worker ends.
+  /// The last failure that concerns no file, in case the worker ends.
   var lastProblem: WorkerEvent.Failure?
   var lastDelivery: WatchSnapshot.LastDelivery?
   var deliveredCount: Int64 = 0
@@ -68,13 +68,13 @@ package struct WatchMachine: Sendable {
 
   // MARK: Files
 
-  /// Whether the file needs no look at its records, because nothing has changed since the last one. A candidate does: it may be delivered,
-  /// and still to be removed.
+  /// Whether the file's records need no check, because nothing has changed since the last one. A candidate always needs one: it may be
+  /// delivered, and still have to be removed.
   package func isKnown(_ key: UInt64, at path: [UInt8]) -> Bool {
     known.contains(key) && !candidates.contains { $0.path == path }
   }
 
-  /// What a look at a path found: after an event, in a scan, or for an action.
+  /// The result of examining a path: after an event, in a scan, or for an action.
   package mutating func saw(_ path: [UInt8], _ sight: FileInspection, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
     switch sight {
@@ -114,12 +114,12 @@ package struct WatchMachine: Sendable {
 
   private mutating func update(_ index: Int, _ file: WatchedFile, _ now: Int64) {
     if candidates[index].isGiven {
-      // The worker notices itself what happens to a file that it reads. At its end, it is looked at again.
+      // The worker notices changes of a file that it reads. When it ends, the file is examined again.
       return
     }
     let hasChanged = file.key != candidates[index].file.key
     if case .judging(let judgement) = candidates[index].phase, !hasChanged { return setAside(index, judgement) }
-    // What was begun stays so: only a look at the records can tell.
+    // Only a look at the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
@@ -142,7 +142,7 @@ package struct WatchMachine: Sendable {
     candidates[index].dueAt = until
   }
 
-  /// Drops what is in a directory that is out of reach. The worker's own files end by themselves.
+  /// Drops the files of a directory that is out of reach. Those that the worker has end by themselves.
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
@@ -150,7 +150,7 @@ package struct WatchMachine: Sendable {
     removals.removeAll { $0.path.starts(with: prefix) }
   }
 
-  /// Whether a scan is needed, because there was no room for all candidates and there is now. It is said once.
+  /// Whether a scan is needed, because there was no room for all candidates and there is now. True only once.
   package mutating func takeRescan() -> Bool {
     guard hasMissed, candidates.count < Limits.watchedCandidates / 2 else { return false }
     hasMissed = false
@@ -160,9 +160,9 @@ package struct WatchMachine: Sendable {
   // MARK: What next
 
   package enum Action: Equatable, Sendable {
-    /// Look at the file and at who writes to it, and call ``saw(_:_:now:)``.
+    /// Examine the file and who writes to it, and call ``saw(_:_:now:)``.
     case look([UInt8])
-    /// The same, also if it is known.
+    /// The same, even if it is known.
     case lookAgain([UInt8])
     /// The same, and then give it to the worker if ``give(_:)`` says so.
     case offer([UInt8])
@@ -185,7 +185,7 @@ package struct WatchMachine: Sendable {
       switch candidates[index].phase {
       case .settling, .judging:
         if candidates[index].dueAt <= now {
-          // In case that nobody answers.
+          // In case there is no response.
           candidates[index].dueAt = now + settings.settleMilliseconds
           return .look(candidates[index].path)
         }
@@ -212,13 +212,13 @@ package struct WatchMachine: Sendable {
 
   private var givenCount: Int { candidates.reduce(0) { $1.isGiven ? $0 + 1 : $0 } }
 
-  /// Whether the worker can use another file: it begins with one more than it uploads, and leaves those that only wait for the server.
+  /// Whether the worker can take another file. Files that only wait for the server do not take the place of others.
   private var hasRoom: Bool {
     let waiting = candidates.reduce(0) { $1.phase == .given(hasStarted: false) ? $0 + 1 : $0 }
     return waiting < Limits.watchedAheadCount && givenCount < settings.jobs + Limits.waitingUploadCount
   }
 
-  /// The candidate that goes next; nil if none can. A pause is probed with the smallest one.
+  /// The next candidate to send; nil if none can be. A paused destination is probed with the smallest one.
   private func best(_ now: Int64) -> Int? {
     var order = settings.order
     if case .paused = health.state { order = .smallest }

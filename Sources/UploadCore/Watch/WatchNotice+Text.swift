@@ -1,12 +1,12 @@
-/// How a notice is told.
+/// The text of a notice.
 extension WatchNotice {
-  /// The line for the log. The journal takes the priority from its beginning (sd-daemon(3)).
+  /// The line for the log. The journal reads the priority from its start (sd-daemon(3)).
   package func logLine(inJournal: Bool) -> String {
     (inJournal ? "<" + String(journalPriority) + ">" : "gighive-upload: ")
       + PrintableText.line(message, limit: Limits.watchNoticeLength) + "\n"
   }
 
-  /// That of syslog(3).
+  /// The priority of syslog(3).
   private var journalPriority: Int {
     switch priority {
     case .error: 3

@@ -1,4 +1,4 @@
-/// Something that a watcher tells the world once: in its log, and to the program of `--on-event`. Contains no secrets.
+/// Something that a watcher reports once: in its log, and to the program of `--on-event`. Contains no secrets.
 package struct WatchNotice: Equatable, Sendable {
   package enum Kind: String, CaseIterable, Sendable {
     /// The watcher watches all its directories.

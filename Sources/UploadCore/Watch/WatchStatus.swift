@@ -24,7 +24,7 @@ package struct WatchStatus {
     return object.finished()
   }
 
-  /// For people, in at most ``columns`` columns; only what is to be copied is not broken.
+  /// For people, in at most ``columns`` columns; only text to be copied is not wrapped.
   /// - Parameter recordsHint: the command that lists the records.
   package func lines(stateDirectory: LocalPath, recordsHint: String) -> [String] {
     var lines: [String] = []
@@ -91,7 +91,7 @@ package struct WatchStatus {
   private static func progress(of upload: JSONValue) -> String {
     let (bytes, total) = (upload["bytes"]?.integer ?? 0, upload["total"]?.integer ?? 0)
     var parts = [name(upload["file"])]
-    // In an order in which the product cannot overflow.
+    // Computed in this order so that the product cannot overflow.
     parts.append(String(total < 1 << 53 ? bytes * 100 / max(1, total) : bytes / max(1, total / 100)) + " %")
     parts.append(SizeText.short(bytes) + " of " + SizeText.short(total))
     if let rate = upload["bytes_per_second"]?.integer { parts.append(SizeText.short(rate) + "/s") }

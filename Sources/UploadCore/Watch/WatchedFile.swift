@@ -1,13 +1,13 @@
-/// What a look at a file of a watched directory found.
+/// What was found out about a file in a watched directory.
 package struct WatchedFile: Equatable, Sendable {
   package enum Writers: Sendable {
     case none, some
-    /// The file system or the permissions do not let this process see them.
+    /// The file system or the permissions do not allow this process to detect them.
     case unknown
     case notAskedFor
   }
 
-  /// A hash of the path, the file's identity, its times and those of the file beside it: what has another key has changed.
+  /// A hash of the path, the file's identity, its times and those of its sidecar file: a file with another key has changed.
   package var key: UInt64
   /// Bytes.
   package var size: Int64
@@ -32,9 +32,9 @@ package struct WatchedFile: Equatable, Sendable {
 
 /// What is at a path of a watched directory.
 package enum FileInspection: Equatable, Sendable {
-  /// Nothing, or nothing that is taken.
+  /// Nothing, or nothing to send.
   case nothing
-  /// What was there at the last look, which needs nothing.
+  /// The same file as at the last examination, which needs no action.
   case known
   /// A recording that was delivered to the destination, with its ``WatchedFile/key``.
   case delivered(key: UInt64)

@@ -34,7 +34,7 @@ package struct WorkerEvent: Equatable, Sendable {
     case removed
     /// Not removed although it was delivered; `isTemporary` if another attempt may succeed.
     case kept(String, isTemporary: Bool)
-    /// Of no interest here.
+    /// Irrelevant here.
     case other
   }
 

@@ -1,5 +1,5 @@
 /// When a file with the current state is written: when something has changed, but not more often than every interval, so that a
-/// memory card is spared. While nothing changes, nothing is written.
+/// memory card does not wear out. While nothing changes, nothing is written.
 package struct WriteThrottle {
   private let interval: Int64
   private var last: Int64?

@@ -12,11 +12,11 @@ public struct Delivery: Sendable {
   public let durationMilliseconds: Int64
   /// The ID of its record, if one was kept.
   public let upload: String?
-  /// What became of the file; nil if it was to be kept.
+  /// The fate of the file; nil if it was to be kept.
   package var aftermath: Aftermath?
 }
 
-/// What became of a file that was to be removed once it was delivered.
+/// The fate of a file that was to be removed once it was delivered.
 package enum Aftermath: Sendable {
   /// It was moved there, or is gone for good.
   case removed(to: LocalPath?)

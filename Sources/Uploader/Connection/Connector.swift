@@ -21,7 +21,7 @@ final class Connector: Steppable {
   private var deadline: Int64 = 0
   /// Whether this connection is the second attempt, without X25519MLKEM768.
   private var hasDroppedHybrid = false
-  /// The interfaces on which nobody answered for a name below `.local`; nil if nobody was asked.
+  /// The interfaces without a response for a name below `.local`; nil if none was asked.
   private var silentInterfaces: [String]?
 
   /// - Parameter tls: without it, connecting to an https target fails.

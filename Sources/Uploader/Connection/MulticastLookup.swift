@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// Asks the hosts of the local network for the addresses of a name below `.local`. ``MulticastDNSLookup`` decides; this sends,
+/// Asks the hosts on the local network for the addresses of a name below `.local`. ``MulticastDNSLookup`` decides; this sends,
 /// and reads the answers.
 final class MulticastLookup {
   private struct Channel {
@@ -19,7 +19,7 @@ final class MulticastLookup {
   /// The names of the interfaces that were asked on.
   private(set) var asked: [String] = []
 
-  /// nil if the host is not asked for in this way.
+  /// nil if the host is not looked up in this way.
   init?(
     _ host: String, port: UInt16, _ family: AddressFamily, now: Int64, limitMilliseconds: Int64,
     diagnostics: ((String) -> Void)?
@@ -38,7 +38,7 @@ final class MulticastLookup {
     buffer = .allocate(byteCount: Limits.dnsMessageLength, alignment: 16)
     lookup = MulticastDNSLookup(
       query, kinds: kinds, on: MulticastLookup.interfaces(), now: now, limitMilliseconds: limitMilliseconds)
-    // Either version may carry the addresses of both. Without one of them the other is enough.
+    // A response over either IP version may contain addresses of both, so one version is enough.
     channels = [true, false].compactMap { isIPv6 in
       let descriptor = shim_multicast_socket(Int32(isIPv6 ? SHIM_FAMILY_IPV6 : SHIM_FAMILY_IPV4))
       return descriptor < 0 ? nil : Channel(isIPv6: isIPv6, socket: Socket(descriptor: descriptor))
@@ -55,7 +55,7 @@ final class MulticastLookup {
       switch lookup.next(now: now) {
       case .send:
         send()
-        // Where nothing can be sent, nobody can answer.
+        // If nothing can be sent, there will be no response.
         if asked.isEmpty { return nil }
       case .wait(let until):
         var wait = Wait(
@@ -77,7 +77,7 @@ final class MulticastLookup {
       let family = one.address.bytes.count == 16 ? SHIM_FAMILY_IPV6 : SHIM_FAMILY_IPV4
       shim_make_address(one.address.bytes, Int32(family), one.zone, port, &address)
       diagnostics?(
-        "* " + host + " is " + address.text + ", says multicast DNS on " + lookup.name(ofInterface: one.interface))
+        "* " + host + " is " + address.text + ", from multicast DNS on " + lookup.name(ofInterface: one.interface))
       return address
     }
   }

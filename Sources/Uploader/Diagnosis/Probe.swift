@@ -92,7 +92,7 @@ final class Probe: Steppable {
         if let sendError { throw sendError }
         guard now < deadline else { return expire(connection) }
         let readiness: Readiness = isBlocked ? [.readable, .writable] : .readable
-        // What arrives of an interrupted request wakes nobody.
+        // poll(2) does not report acknowledgements, so those of an interrupted request are checked at intervals.
         let until = cutAfter == nil ? deadline : min(deadline, now + Limits.cutRestMilliseconds / 10)
         return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: until)
       case .end:
@@ -141,7 +141,7 @@ final class Probe: Steppable {
     }
   }
 
-  /// How long the next sign of progress of a file is waited for.
+  /// How long to wait for the next progress of a file.
   private var patience: Int64 {
     guard phase == .awaitingAnswer else { return configuration.timeouts.stallMilliseconds }
     guard let cutAfter else { return configuration.timeouts.responseMilliseconds }
@@ -151,7 +151,7 @@ final class Probe: Steppable {
   /// "while sending", or "while waiting for the response"
   private var phase: UploadPhase { content?.isWritten ?? true ? .awaitingAnswer : .sending }
 
-  /// How long the response is waited for.
+  /// How long to wait for the response.
   private var limit: Int64 { min(configuration.timeouts.responseMilliseconds, Limits.probeResponseMilliseconds) }
 
   /// Whether the response is there, or the server wants the content, or neither will come.

@@ -33,7 +33,7 @@ struct ProbeContent {
     return buffer
   }
 
-  /// Whether everything was written that is to be sent.
+  /// Whether everything to be sent was written.
   var isWritten: Bool { written == end }
   /// Whether a file is sent.
   var hasFile: Bool { fileLength > 0 }

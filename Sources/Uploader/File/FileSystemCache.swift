@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// What is known about the file systems of the files of an ``Uploader``: that of the last one.
+/// The file system of the last file of an ``Uploader``, cached.
 final class FileSystemCache {
   private var last: (device: UInt64, hasStableInodes: Bool)?
 

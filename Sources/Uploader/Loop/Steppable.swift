@@ -6,7 +6,7 @@ protocol Steppable: AnyObject {
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
   /// Another machine blocked the thread for this long, for example on a slow disk. Network time limits do not count it.
   func extendDeadlines(by milliseconds: Int64)
-  /// Whether it leaves its place to another machine, because it only waits.
+  /// Whether it gives its slot to another machine, because it only waits.
   var isWaitingOnly: Bool { get }
 }
 

@@ -14,10 +14,10 @@ extension KeptReason {
     case .interrupted: "interrupted before it was certain that the server still has it."
     case .changed: "it has changed since it was delivered, or is not the same file."
     case .unreadable(let problem): "it cannot be examined: " + problem
-    case .otherFile: "its path is a link, or leads to another file by now."
+    case .otherFile: "its path is a link, or now leads to another file."
     case .otherNames: "it has another name (hard link)."
     case .open: "another program has it open."
-    case .writersUnknown(let error): "it cannot be found out whether another program has it open: " + error.text + "."
+    case .writersUnknown(let error): "there is no way to tell whether another program has it open: " + error.text + "."
     case .unusableDirectory(let path, let error): PrintableText.line(path.text) + ": " + error.text + "."
     case .otherFileSystem(let path):
       PrintableText.line(path.text) + " is on another file system; a recording is never copied."
@@ -28,7 +28,7 @@ extension KeptReason {
     case .refused(let error): error.text + "."
     case .leftBehind(let path, let error):
       "it is now " + PrintableText.line(path.text) + ", because it could not be renamed back: " + error.text
-        + ". The next start tries again."
+        + ". The next run tries again."
     }
   }
 }

@@ -14,7 +14,7 @@ extension UploadError {
     return problem + " " + advice
   }
 
-  /// Whether the response names the setting that refused, so that general advice would only lead away from it.
+  /// Whether the response names the responsible setting, so that general advice would only be misleading.
   package func isExplained(by answer: ServerAnswer?) -> Bool {
     guard case .refused = self, let answer, answer.remedy != nil else { return false }
     // With a wrong name of the file's field, PHP's answer is the same.
@@ -156,8 +156,8 @@ extension UploadError {
     let time = DurationText.moment(until)
     return switch reason {
     case .sentRepeatedly(let count):
-      "It was sent " + String(count) + " times within a day; it is sent again after " + time + "."
-    case .serverAsked: "The server asks to be left alone until " + time + "."
+      "It was sent " + String(count) + " times within a day; it will be sent again after " + time + "."
+    case .serverAsked: "The server asked for no retry before " + time + "."
     }
   }
 

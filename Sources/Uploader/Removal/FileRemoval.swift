@@ -1,10 +1,10 @@
 import CShims
 import UploadCore
 
-/// Removes one delivered recording from this machine, unless anything speaks against it.
+/// Removes one delivered recording from this machine, if all checks pass.
 ///
-/// The recording is renamed before it is removed. So what is removed is certainly the open file that was checked, and who opens the
-/// path from then on finds nothing, or a new recording.
+/// The recording is renamed before it is removed. So the removed file is certainly the open one that was checked, and a program that
+/// opens the path afterwards finds nothing, or a new recording.
 struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
@@ -30,12 +30,12 @@ struct FileRemoval {
     if case .move(let target) = after.action { try check(target) }
   }
 
-  /// Whether anybody uses the file now, so that the server need not be asked.
+  /// Whether a program uses the file now, so that the server need not be asked.
   func checkUnused() throws(KeptReason) {
     if try beginLease() { shim_end_lease(file.descriptor) }
   }
 
-  /// Removes or moves the file, and what describes it (`FILE.upload`).
+  /// Removes or moves the file, and its sidecar file (`FILE.upload`).
   /// - Returns: where it is now; nil if it is gone.
   func run() throws(KeptReason) -> LocalPath? {
     try check()
@@ -62,8 +62,8 @@ struct FileRemoval {
       case .waiting: throw error
       case .restored(let other) where other != path:
         directory.warn(
-          PrintableText.line(other.text) + " is the new name of " + PrintableText.line(path.text)
-            + ", because there is another file of that name by now.")
+          PrintableText.line(path.text) + " is now " + PrintableText.line(other.text)
+            + ", because another file has taken its name.")
       case .nothing, .restored: break
       }
       journal.end()
@@ -80,7 +80,7 @@ struct FileRemoval {
           return journal
         }
       } catch { throw .state(error.problem) }
-      // Another process renames and removes a file, which only its disk delays.
+      // Another process is renaming and removing a file, which only its disk can delay.
       var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
       _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
     } while shim_monotonic_milliseconds() < until
@@ -100,7 +100,7 @@ struct FileRemoval {
     } catch { throw error.isChange ? .changed : .unreadable(error.message) }
   }
 
-  /// The directory to move it to must be there already, because a mount point that is empty is no place for recordings.
+  /// The target directory must exist, because an empty mount point is no place for recordings.
   private func check(_ target: LocalPath) throws(KeptReason) {
     var status = shim_file_status()
     let result = shim_path_status(target.cString ?? [0], &status)
@@ -129,7 +129,7 @@ struct FileRemoval {
     do throws(FileError) { _ = try file.verifyUnchanged() } catch {
       throw error.isChange ? .changed : .unreadable(error.message)
     }
-    // Last: who has found the file by its path before it was renamed, and opens it now, ends the lease.
+    // Last: a program that found the file by its path before it was renamed, and opens it now, breaks the lease.
     if hasLease, shim_holds_lease(file.descriptor) == 0 { throw .open }
   }
 
@@ -165,7 +165,7 @@ struct FileRemoval {
     return moved
   }
 
-  /// The file that describes the recording goes with it, unless a new recording has its name already.
+  /// The sidecar file goes with the recording, unless a new recording already has its name.
   private func finishSidecar(_ moved: LocalPath?) {
     let ending = FileSelection.sidecarEnding.utf8
     let sidecar = LocalPath(bytes: path.bytes + ending)

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// A recording under its private name, between its own name and its end.
+/// A recording under its private name, during its removal.
 enum HiddenRecording {
   enum Restoration: Equatable {
     /// There is no such file: it was never renamed, or is gone for good.
@@ -13,7 +13,7 @@ enum HiddenRecording {
     case failed(SystemError)
   }
 
-  /// Gives a recording its name back. Nothing is replaced.
+  /// Gives a recording its name back, without replacing another file.
   static func restore(_ entry: RemovalEntry) -> Restoration {
     let hidden = entry.privatePath
     guard let status = entryStatus(hidden) else {
@@ -48,7 +48,7 @@ enum HiddenRecording {
     throw SystemError(result: result)
   }
 
-  /// What has this name; nil if nothing has, or it cannot be told.
+  /// The file with this name; nil if there is none, or it cannot be examined.
   static func entryStatus(_ path: LocalPath) -> shim_file_status? {
     var status = shim_file_status()
     return shim_entry_status(path.cString ?? [0], &status) == 0 ? status : nil

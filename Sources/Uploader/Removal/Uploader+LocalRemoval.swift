@@ -17,7 +17,7 @@ extension Uploader {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
     let path = LocalPath(bytes: record.path)
     let file: SourceFile
-    // Not through a link: what is removed must be the recording itself.
+    // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, isFound: true)
     } catch { throw .unreadable(error.message) }
@@ -50,7 +50,7 @@ extension Uploader {
       guard identity.change(since: record.identity) == nil else { throw .file(file.path, .rewritten) }
       let isUntouched = record.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
       if isUntouched, identity.isSameFile(as: record.identity) { return }
-      // Without a known SHA-256, size, time and both ends must do, as they do for recognizing a delivery.
+      // Without a known SHA-256, size, time and both ends must be enough, as they are for recognizing a delivery.
       guard let sha256 = record.sha256 else { return }
       let digest = try Digest(.sha256)
       var offset: Int64 = 0

@@ -6,7 +6,7 @@ package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
-  /// The URL of the upload of the file's former content, which the file supersedes; nil if there is none, or the file is smaller now,
+  /// The URL of the upload of the file's previous content, which this upload replaces; nil if there is none, or the file is smaller now,
   /// so that it may have been damaged.
   private(set) var superseded: String?
   /// Whether this process has synced the record in its current state.
@@ -214,7 +214,7 @@ package final class LockedRecord {
       return try begin(own, &index, in: directory)
     }
     if previous.mayBeStored {
-      // Only a person can find out that it is not stored.
+      // Only a person can find out whether it is stored.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
       previous.forgetUpload()
     }
@@ -224,10 +224,10 @@ package final class LockedRecord {
       guard upload == nil else { throw .changed(file.path, change, upload: previous.id) }
       if identity.size >= previous.identity.size { superseded = previous.uploadURL }
       directory.warn(
-        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent from its start. "
+        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent again from the start. "
           + (superseded == nil
-            ? "The file is smaller now, so the server keeps the part of the old one until that expires."
-            : "The part of the old one is deleted on the server, if that allows it."))
+            ? "The file is smaller now, so the server keeps the part of the old one until it expires."
+            : "The part of the old one is deleted on the server, if the server allows it."))
       previous.forgetUpload()
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)

@@ -3,8 +3,8 @@ import UploadCore
 
 /// Records on FAT. There a rename is several writes, and a power cut between them can take both files; space that a removed file
 /// frees may be used again before the removal is on the disk. So nothing is renamed or freed: a record is overwritten where it is,
-/// after the same bytes were synced in its copy, `ID.record~`. Whatever a power cut tears, the other file is whole. The record
-/// counts as long as it is whole, so a copy that another version of the program did not keep up to date does no harm. Both are
+/// after the same bytes were synced in its copy, `ID.record~`. If a power cut tears one file, the other is whole. The record
+/// takes precedence while it is whole, so an outdated copy by another version of the program does no harm. Both are
 /// padded, so that they hardly ever need more space.
 extension StateDirectory {
   func hasAtomicRename() -> Bool {
@@ -83,7 +83,7 @@ extension StateDirectory {
     return result == 0 && !isNameSafe ? shim_sync_directory(path.cString ?? [0]) : result
   }
 
-  /// Whether there is no such file for certain.
+  /// Whether it is certain that there is no such file.
   func isMissing(_ file: LocalPath) -> Bool {
     var status = shim_file_status()
     return -shim_path_status(file.cString ?? [0], &status) == SHIM_ENOENT

@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 /// Recognizes what was delivered with few system calls, for the thousands of files that a nightly run finds. No lock is needed: what
-/// another process is writing can only hide a delivery, and then the file takes the longer way. An entry counts only if its record
+/// another process is writing can only hide a delivery, and then the record is read. An entry counts only if its record
 /// exists under the name of a delivered one.
 extension StateDirectory {
   /// The earlier delivery of the file, if nothing has touched the file since; nil if none is found.

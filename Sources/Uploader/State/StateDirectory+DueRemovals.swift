@@ -1,18 +1,18 @@
 import CShims
 import UploadCore
 
-/// Files of delivered recordings that are still to be removed from this machine: an empty file `ID.remove` beside the record says so. It is
-/// there from before the delivery is recorded until the file is removed, or kept for good. So a kill, a power cut, or a server that does
-/// not answer only postpones the removal.
+/// Files of delivered recordings that are still to be removed from this machine: an empty file `ID.remove` beside the record says so. It
+/// is created before the delivery is recorded, and exists until the file is removed, or kept permanently. So a kill, a power cut, or a
+/// server that does not answer only postpones the removal.
 extension StateDirectory {
-  /// The file of this upload is to be removed after its delivery. What is written next, the record, also puts this on the disk. If it fails,
+  /// Notes that the file of this upload is to be removed after its delivery. The next write, of the record, also syncs this. If it fails,
   /// the removal is tried only once.
   func beginRemoval(_ id: String) {
     let descriptor = openForWriting(removalMark(id).cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
     if descriptor >= 0 { _ = shim_close(descriptor) }
   }
 
-  /// The file is removed, or kept for good. After a power cut, this may be forgotten: then the removal is tried once more.
+  /// Notes that the file is removed, or kept permanently. A power cut may undo this: then the removal is tried once more.
   package func endRemoval(_ id: String) { _ = unlink(removalMark(id).cString ?? [0]) }
 
   package func isRemovalDue(_ id: String) -> Bool {

@@ -20,7 +20,7 @@ extension StateDirectory {
 
   /// Whether another process is working on the upload. It may begin to at any time.
   package func isLocked(_ id: String) -> Bool {
-    // Held, so that a process that is about to resume the upload waits for a moment and does not find it locked.
+    // Held, so that a process that is about to resume the upload waits for a moment instead of finding it locked.
     guard let creation = try? lockForCreation() else { return false }
     defer { withExtendedLifetime(creation) {} }
     do throws(StateError) { return try lock(file: file(id + ".lock"), mustExist: true) == nil } catch { return false }

@@ -1,8 +1,8 @@
 import CShims
 import UploadCore
 
-/// The mark in the index says what the directory was like after the last change by this program. While it matches, nobody needs to
-/// read the names of all records. It is based on the directory's modification time, which is set back by an hour after each own
+/// The mark in the index describes the state of the directory after the last change by this program. While it matches, no process needs
+/// to read the names of all records. It is based on the directory's modification time, which is set back by an hour after each own
 /// change, so that any other change shows, even within the same clock tick. In doubt there is no mark, and all names are read.
 extension StateDirectory {
   /// - Returns: nil if it cannot be determined.

@@ -16,7 +16,7 @@ extension StateDirectory {
   /// The same, one record at a time.
   package func walk(_ selection: Selection) -> RecordWalk { RecordWalk(self, selection, { _ in true }) }
 
-  /// Visits delivered records, those first that were delivered first.
+  /// Visits delivered records, the oldest deliveries first.
   /// - Parameter isWanted: which ones. It can be called several times for one record.
   package func walkDeliveries(where isWanted: @escaping (UploadRecord) -> Bool) -> RecordWalk {
     RecordWalk(self, .delivered, isWanted)
@@ -79,7 +79,7 @@ extension StateDirectory {
         Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(record)
       }, Unmanaged.passUnretained(visitor).toOpaque())
     withExtendedLifetime(visitor) {}
-    // A directory that nobody has created yet has no records.
+    // A directory that does not exist yet has no records.
     guard result == 0 || -result == SHIM_ENOENT else { throw .unusable(path, SystemError(result: result)) }
   }
 

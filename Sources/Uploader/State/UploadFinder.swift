@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// Says what the records know about files, for a caller that sends nothing itself.
+/// Looks up what the records say about files, for a caller that sends nothing itself.
 package final class UploadFinder {
   package enum Finding: Equatable {
     /// Delivered, and nothing is left to do.

@@ -222,7 +222,7 @@ final class UploadDriver: Steppable {
 
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
     if isPaused {
-      shared.configuration.diagnostics?("* pausing, as the timetable of rates says")
+      shared.configuration.diagnostics?("* pausing, as the rate timetable says")
       activity = .paused(request, choice)
       return
     }

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// The slots of an ``Uploader``. An upload that only waits until the server has turned it into a recording gives its slot to the next
+/// The slots of an ``Uploader``. An upload that only waits for the server to turn it into a recording gives its slot to the next
 /// upload, and moves to one with little memory.
 final class UploadSlots {
   let count: Int

@@ -86,7 +86,7 @@ struct CommonArguments {
     if target.scheme == .http, MulticastDNSQuery.isAsked(for: host), !configuration.credentials.fields.isEmpty {
       report.warn(
         "the credentials for " + host
-          + " are sent unencrypted, and any machine of this network can answer to that name. Use https.")
+          + " are sent unencrypted, and any machine on this network can answer for that name. Use https.")
     }
     return configuration
   }

@@ -27,7 +27,7 @@ enum OptionTable {
         .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
         .init(
           .sendTest, "send-test", "SIZE",
-          "send this many zeros (1 to 1Gi) and remove them again, to find limits that show only then"),
+          "send this many zeros (1 to 1Gi), then remove them: finds limits that only content reveals"),
       ]
     ),
     (
@@ -125,7 +125,9 @@ enum OptionTable {
         .init(.exclude, "exclude", "PATTERN", "with -r, leave out files whose names match; can be repeated"),
         .init(.minSize, "min-size", "SIZE", "with -r, leave out files that are smaller"),
         .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
-        .init(.dryRun, "dry-run", nil, "send nothing; say what would be sent, and what has been delivered"),
+        .init(
+          .dryRun, "dry-run", nil,
+          "send and remove nothing; show what would be sent or removed, or was delivered before"),
         .init(.again, "again", nil, "also send recordings that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
@@ -137,13 +139,15 @@ enum OptionTable {
       "Watching",
       [
         .init(.settle, "settle", "TIME", "how long a file must not change before it is sent (default: 30s)"),
-        .init(.existing, "existing", "HOW", "what is there at the first start: upload or skip (default: upload)"),
+        .init(.existing, "existing", "HOW", "files present at the first start: upload or skip (default: upload)"),
         .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
         .init(.interface, "interface", "NAME", "send only while this network interface is up"),
-        .init(.after, "after", "HOW", "what becomes of a delivered file: keep, delete or move=DIR (default: keep)"),
+        .init(.after, "after", "HOW", "what to do with a delivered file: keep, delete or move=DIR (default: keep)"),
         .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
         .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
-        .init(.trustSettle, "trust-settle", nil, "remove files where open ones cannot be seen, as on network shares"),
+        .init(
+          .trustSettle, "trust-settle", nil,
+          "remove files even where open ones cannot be detected, as on network shares"),
         .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
         .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
       ]

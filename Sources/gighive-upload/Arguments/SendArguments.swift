@@ -37,7 +37,7 @@ struct SendArguments {
   let options: [GivenOption]
   /// When the command began, in seconds since 1970, so that a night's recordings belong to one event.
   var now: Int64 = 0
-  /// Whether files need no request of their own, unless something is said about one of them.
+  /// Whether files share a request, unless one of them has a description of its own.
   var sharesTemplate = true
   /// The request for any of the files, without the file itself.
   var template = UploadRequest(file: "", destination: .multipart(anyTarget))

@@ -38,7 +38,7 @@ enum StoredOptions {
   }
 
   /// The options to keep in the record of an upload that is resumed. Options given now are not kept, except for credentials: if
-  /// those of the record no longer work, the next `resume` must not need to be told again.
+  /// those of the record no longer work, the next `resume` must not need them again.
   static func text(of note: String, with given: [GivenOption]) -> String {
     let sources = given.filter { $0.place == nil && ($0.option.isCredential || $0.option == .headerFile) }
     guard !sources.isEmpty else { return note }

@@ -58,11 +58,11 @@ final class Batch {
     return position
   }
 
-  /// Reports what has not been started, because the work ended early. Files in directories have not been found yet.
+  /// Reports what was not started, because the work ended early. Files in directories have not been found yet.
   func endEarly() {
     if let list, cancellation.isCancelled, !list.hasEnded {
       fail(
-        list.name + ": the interruption came before the lines after line " + String(list.lineNumber) + ".",
+        list.name + ": interrupted; lines after line " + String(list.lineNumber) + " were not read.",
         ExitCode.interruptedBase + shim_signal_received())
     }
     if let walk { interrupt(walk.root) }
@@ -113,7 +113,7 @@ final class Batch {
     return nil
   }
 
-  /// Whether the file is neither too small nor too old. One that cannot be examined says why later.
+  /// Whether the file is neither too small nor too old. If it cannot be examined, that is reported later.
   private func isWanted(_ path: LocalPath) -> Bool {
     guard arguments.minimumSize != nil || arguments.firstStart != nil, let cString = path.cString else { return true }
     var status = shim_file_status()
@@ -175,6 +175,6 @@ final class Batch {
     }
     return arguments.isForGigHive
       ? "has no recording; --match names other files."
-      : "has no file to send; hidden and temporary ones are passed over."
+      : "has no file to send; hidden and temporary files are ignored."
   }
 }

@@ -12,7 +12,7 @@ enum DescriptiveOptions {
     if OptionTable.all.contains(where: { $0.name.utf8.elementsEqual(name) }) {
       throw UsageError(
         place + PrintableText.line(String(decoding: name, as: UTF8.self))
-          + " cannot be here, where only the recording is described.")
+          + " is not allowed here, only options that describe the recording.")
     }
     let nearest = Suggestion.nearest(to: name, among: options.map { OptionTable.name(of: $0) })
     throw UsageError(

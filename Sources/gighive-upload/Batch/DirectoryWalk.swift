@@ -68,7 +68,7 @@ final class DirectoryWalk {
     path.bytes.last == ASCII.slash ? path.bytes : path.bytes + [ASCII.slash]
   }
 
-  /// Begins with a directory, unless it is one of those that it is in (a bind mount can be).
+  /// Enters a directory, unless it contains itself (a bind mount can).
   private func enter(_ path: LocalPath) -> Item? {
     guard levels.count < Limits.directoryDepth else {
       return .failure(path, "is more than " + String(Limits.directoryDepth) + " directories deep")

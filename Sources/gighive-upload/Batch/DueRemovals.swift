@@ -1,6 +1,6 @@
 import Uploader
 
-/// Recordings that an earlier run has delivered and could not remove at that moment, and that this run has met again.
+/// Recordings that an earlier run delivered but could not remove at that moment, and that this run has found again.
 final class DueRemovals {
   private let arguments: SendArguments
   private let records: Records
@@ -17,7 +17,7 @@ final class DueRemovals {
     self.report = report
   }
 
-  /// A file was passed over, because this upload has delivered it.
+  /// A file was skipped, because this upload has delivered it.
   /// - Returns: whether its removal is due.
   func note(_ upload: String) -> Bool {
     guard records.directory.isRemovalDue(upload) else { return false }
@@ -25,7 +25,7 @@ final class DueRemovals {
     return true
   }
 
-  /// Makes up for the removals. This is done when nothing is uploaded, because it can mean to read whole files.
+  /// Retries the removals. This is done when nothing is uploaded, because it may have to read whole files.
   func run(_ cancellation: Cancellation) {
     let remover = Remover(
       arguments.template.afterDelivery, arguments.options, records, report, cancellation)

@@ -38,12 +38,12 @@ enum EventDay: Equatable {
       let advice = " Give the date with --event-date YYYY-MM-DD."
       if self == .today {
         throw UsageError(
-          "the clock of this machine says " + time.date + ", but this program was made on " + made
+          "the clock of this machine says " + time.date + ", but this version was released on " + made
             + ". Set the clock, or give the date with --event-date YYYY-MM-DD.")
       }
       throw UsageError(
-        "was modified on " + time.date + ", before this program was made (" + made
-          + "), so that the clock may have been wrong." + advice)
+        "was modified on " + time.date + ", before this version was released (" + made
+          + "), so the clock was probably wrong." + advice)
     }
     return time.eventDate(dayStart: dayStart)
   }

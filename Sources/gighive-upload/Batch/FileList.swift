@@ -8,7 +8,7 @@ final class FileList {
     case tooLong
     /// Nothing more can be read.
     case failed(SystemError)
-    /// The next line is not there yet, or the work was cancelled while it was waited for.
+    /// The next line has not arrived yet, or the work was cancelled while waiting for it.
     case notYet
     case end
   }
@@ -82,7 +82,7 @@ final class FileList {
         shim_poll_entry(descriptor: descriptor, events: Int32(SHIM_POLL_READABLE), ready: 0),
         shim_poll_entry(descriptor: cancellation.descriptor, events: Int32(SHIM_POLL_READABLE), ready: 0),
       ]
-      // Whoever writes the list may wait for the outcome of its last line.
+      // The program that writes the list may wait for the outcome of its last line.
       for blocked in Console.blocked {
         entries.append(shim_poll_entry(descriptor: blocked, events: Int32(SHIM_POLL_WRITABLE), ready: 0))
       }
@@ -99,7 +99,7 @@ extension ListLine {
   func given(_ place: String) throws(UsageError) -> [GivenOption] {
     var given: [GivenOption] = []
     for option in options {
-      // A list is written by a program: its values are taken as they are.
+      // A list is written by a program, so its values are taken literally.
       let text = Template.escaped(option.value)
       let known = try DescriptiveOptions.option(option.name, place)
       let isTemplate = GivenOption(option: known, argument: "").isTemplate
@@ -118,8 +118,8 @@ extension ListLineError {
     case .notJSON(.tooDeep(let limit)): "the line has more than " + String(limit) + " levels."
     case .notAnObject: "the line is not a JSON object, such as {\"file\": \"gig.mp4\", \"label\": \"First set\"}."
     case .noFile: "the line has no \"file\"."
-    case .wrongValue(let member): "\"" + PrintableText.line(member) + "\" has a value that it cannot have."
-    case .repeated(let member): "\"" + PrintableText.line(member) + "\" is there twice."
+    case .wrongValue(let member): "\"" + PrintableText.line(member) + "\" has an invalid value."
+    case .repeated(let member): "\"" + PrintableText.line(member) + "\" occurs twice."
     }
   }
 }

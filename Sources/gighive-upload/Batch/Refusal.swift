@@ -1,12 +1,12 @@
 import Uploader
 
-/// Why a file is not sent, before anything is tried.
+/// Why a file is refused before anything is sent.
 struct Refusal: Error {
   /// With the name of the file.
   let message: String
   let exitCode: Int32
 
-  /// Something is wrong with what was said about the file.
+  /// The description of the file has an error.
   init(_ file: LocalPath, _ error: UsageError) {
     message = PrintableText.line(file.lastComponent) + ": " + error.message
     exitCode = ExitCode.usage

@@ -10,7 +10,7 @@ extension SendArguments {
       if let template = try given.template(), template.constant == nil { sharesTemplate = false }
     }
     let day = EventDay(of: options)
-    // Files that are named get today's date, unless something else is said. Others have to wait for their own.
+    // Named files get today's date, unless another one is given. Other files each have their own.
     let mayLackDay = isRecursive || list != nil || day == .modified
     var date: String?
     do throws(UsageError) {
@@ -30,7 +30,7 @@ extension SendArguments {
     try fill(&template, expanded, date: date ?? "2000-01-01", isDefault: !(day?.isGiven ?? false))
   }
 
-  /// Whether GigHive is told a date, or another server because it was asked for.
+  /// Whether a date is sent: always to GigHive, to other servers only if one was given.
   private var needsDate: Bool { isForGigHive || EventDay(of: options) != nil }
 
   private var mayHaveSidecars: Bool {
@@ -66,7 +66,7 @@ extension SendArguments {
   /// - Parameters:
   ///   - expanded: all options, with templates that are constant.
   ///   - date: of the event, for GigHive, or if it was asked for.
-  ///   - isDefault: whether that date was not given as such.
+  ///   - isDefault: whether that date is a default.
   private func fill(
     _ request: inout UploadRequest, _ expanded: [GivenOption], date: String?, isDefault: Bool
   ) throws(UsageError) {
@@ -89,7 +89,7 @@ extension SendArguments {
         of: expanded.filter { $0.option != .eventDate }, eventDate: hasDate ? recording.form.eventDate : nil)
   }
 
-  /// In seconds since 1970; nil if there is no such file, which the upload will say.
+  /// In seconds since 1970; nil if there is no such file, which the upload will report.
   private static func modificationTime(of file: LocalPath) -> Int64? {
     var status = shim_file_status()
     guard let cString = file.cString, shim_path_status(cString, &status) == 0 else { return nil }

@@ -31,7 +31,7 @@ struct Sidecar {
     do throws(ConfigurationError) { file = try ConfigurationFile(parsing: bytes) } catch {
       throw UsageError(name + (error.line.map { ":" + String($0) } ?? "") + ": " + ConfigurationSource.text(of: error))
     }
-    guard file.sections.isEmpty else { throw UsageError(name + ": a file beside a recording has no sections.") }
+    guard file.sections.isEmpty else { throw UsageError(name + ": a sidecar file has no sections.") }
     var options: [GivenOption] = []
     for entry in file.entries {
       let place = name + ":" + String(entry.line) + ": "
@@ -48,7 +48,7 @@ struct Sidecar {
   private func open() -> Int32? {
     guard let cString = path.cString else { return nil }
     let descriptor = shim_open_found(cString)
-    // A name that is too long for the file system cannot be there.
+    // A name that is too long for the file system cannot exist.
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }
 

@@ -72,7 +72,7 @@ enum Clean {
   }
 }
 
-/// A directory whose file system is to have free space.
+/// A directory on whose file system space is to be kept free.
 private final class CleanedDirectory {
   private let path: LocalPath
   private let device: UInt64
@@ -89,7 +89,7 @@ private final class CleanedDirectory {
     device = status.device
   }
 
-  /// In bytes; 0 if the file system does not say any more.
+  /// In bytes; 0 if the file system no longer says.
   func free() -> Int64 { max(0, shim_free_space(path.cString ?? [0])) }
 
   /// Whether the record's file is there, below this directory and on its file system.

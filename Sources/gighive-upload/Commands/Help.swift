@@ -15,7 +15,7 @@ enum Help {
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
       gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
-      gighive-upload doctor --server URL [FILE]                         find out what would keep an upload from working
+      gighive-upload doctor --server URL [FILE]                         find out why an upload fails, or would fail
       gighive-upload status [--json]                                    show what the watcher is doing
       gighive-upload version [--verbose]                                show the version, and those of its libraries
       gighive-upload help [COMMAND]                                     show help
@@ -65,10 +65,10 @@ enum Help {
       Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
              gighive-upload watch [options]
 
-      Uploads every recording that appears in the directories, once, until it is ended by a signal. A recording
-      is sent when nobody writes to it and it has not changed for some time. Failures are tried again; a recording
+      Uploads each recording that appears in the directories, once. Runs until a signal ends it. A recording is
+      sent when no program is writing to it and it has not changed for some time. Failures are retried; a recording
       that the server refuses is set aside until it changes. Without DIR, the sections [watch DIR] of the
-      configuration say what is watched. SIGHUP reads the configuration again. docs/station.md has the details.
+      configuration name the directories. SIGHUP reloads the configuration. docs/station.md has the details.
 
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
@@ -79,7 +79,7 @@ enum Help {
              gighive-upload resume --all [options]
 
       Resumes uploads that were interrupted or failed, with the options they were started with. Options given
-      here override those in this run; credentials replace those of the upload for good. If the password came
+      here override those in this run; credentials also replace the stored ones. If the password came
       from $GIGHIVE_PASSWORD, set it again. --all passes over uploads that another process is working on, and
       those whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to
       that destination.
@@ -93,8 +93,8 @@ enum Help {
 
       Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token that
       delete needs, until you delete, forget or prune them. A file that is missing is shown as gone, or as
-      waiting for its medium if its directory is missing or is on another file system. Files that wait, and
-      pending uploads, are never pruned. AGE takes ms, s, m, h, d and w.
+      waiting for its medium if its directory is missing or is on another file system. Records of waiting files
+      and of pending uploads are never pruned. AGE takes ms, s, m, h, d and w.
 
       """
     case .cancel:
@@ -123,10 +123,10 @@ enum Help {
       """
       Usage: gighive-upload clean DIR... --keep-free SIZE [options]
 
-      Removes files from this machine. If less than SIZE is free on the file system of a directory, the files in
-      it, and in directories in it, that were delivered are removed, those first that were delivered first, until
-      SIZE is free. A file is removed only if it has not changed since, nobody has it open, and the server says
-      that it still has it. Nothing else is ever removed. With --server and the like, these are only files that
+      Removes files from this machine. If less than SIZE is free on the file system of a directory, it removes
+      delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is free.
+      A file is removed only if it has not changed since its delivery, no program has it open, and the server
+      confirms that it still has it. Nothing else is ever removed. --server and the like limit this to files that
       were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
@@ -136,10 +136,10 @@ enum Help {
              gighive-upload doctor [FILE] --tus-url URL [options]
              gighive-upload doctor [FILE] --multipart-url URL [options]
 
-      Examines everything between a recording and the server, and says what would fail, why, and what to do:
+      Checks everything between a recording and the server, and says what would fail, why, and what to do:
       this machine, the name, the network, TLS, the server, the credentials, and how long requests may be.
-      Nothing is created on the server: it is asked about content of several lengths, and about one of FILE's
-      size, that is never sent. The exit code is that of the first failure.
+      Without --send-test, nothing is created on the server: it is asked whether it accepts content of several
+      lengths, including FILE's size, which is never sent. The exit code is that of the first failure.
 
       """
     }

@@ -27,7 +27,7 @@ final class PassedOver {
     switch record.locateFile() {
     case .gone: goneCount += 1
     case .waitingForMedium: waitingCount += 1
-    // What is wrong with a file that cannot be examined comes out when it is opened.
+    // If a file cannot be examined, the reason is reported when it is opened.
     case .present, .unknown:
       if record.postponedUntil(now: shim_unix_seconds()) != nil {
         postponedCount += 1

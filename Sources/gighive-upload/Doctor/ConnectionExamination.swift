@@ -45,7 +45,7 @@ enum ConnectionExamination {
     let name = isIPv6 ? "IPv4" : "IPv6"
     switch result.error {
     case nil where result.peer != nil:
-      findings.add(Finding(.addresses, .ok("so is its " + name + " address (" + (result.peer ?? "") + ")")))
+      findings.add(Finding(.addresses, .ok("connected to its " + name + " address, too (" + (result.peer ?? "") + ")")))
     case .notConnected, .timedOut(.connecting, _, _):
       let problem = result.error?.problem ?? ""
       findings.add(
@@ -53,7 +53,7 @@ enum ConnectionExamination {
           .addresses,
           .warning(
             "its " + name + " addresses do not work: " + problem,
-            remedy: "Every connect tries them, too. Correct the DNS entry or the route, or use "
+            remedy: "Every connection attempt tries them, too. Correct the DNS entry or the route, or use "
               + (isIPv6 ? "--ipv6." : "--ipv4."))))
     // It has none.
     default: break
@@ -62,7 +62,7 @@ enum ConnectionExamination {
 
   private static let otherMilliseconds: Int64 = 5000
 
-  /// Reports why there is no connection. Of a certificate that is not trusted, it is also said what it says; nothing is sent.
+  /// Reports why there is no connection. The content of an untrusted certificate is shown, too; nothing is sent.
   private static func explain(
     _ error: UploadError, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {

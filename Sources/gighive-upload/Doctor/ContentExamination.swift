@@ -1,6 +1,6 @@
 import Uploader
 
-/// Sends zeros to the server (`--send-test`), and removes again what that creates.
+/// Sends zeros to the server (`--send-test`), and removes what that creates.
 struct ContentExamination {
   private let request: UploadRequest
   private let prober: Prober

@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// `gighive-upload doctor [FILE]`: examines what lies between a recording and the server, in the order of the data's path.
+/// `gighive-upload doctor [FILE]`: checks everything between a recording and the server, in the order of the data's path.
 enum Doctor {
   /// - Returns: the exit code of the first failure, or 0.
   static func run(_ arguments: DoctorArguments) throws(UsageError) -> Int32 {

@@ -70,7 +70,7 @@ final class Findings {
     func number(_ count: Int64, _ word: String) -> String { String(count) + " " + word + (count == 1 ? "" : "s") }
     let outcome =
       counts.failures == 0
-      ? "nothing found that would keep an upload from working"
+      ? "no problem found"
       : number(counts.failures, "failure") + ": uploads would end with exit code " + String(exitCode)
     report.say("\n" + outcome + (counts.warnings == 0 ? "." : "; " + number(counts.warnings, "warning") + "."))
   }

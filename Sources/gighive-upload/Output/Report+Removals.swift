@@ -1,6 +1,6 @@
 import Uploader
 
-/// What became of files that were delivered.
+/// Reports on files after their delivery.
 extension Report {
   /// Reports a file that was removed from this machine.
   /// - Parameter target: where it is now; nil if it is gone.
@@ -16,7 +16,7 @@ extension Report {
     say(name + (target.map { ": moved to " + PrintableText.line($0.text) + "." } ?? ": removed from this machine."))
   }
 
-  /// Reports a file that was delivered, and not removed although it was to be.
+  /// Reports a file that was delivered, but not removed as it should have been.
   func kept(_ file: LocalPath, _ reason: KeptReason, upload: String?) {
     kept(file, reason.explanation, isTemporary: reason.isTemporary, upload: upload)
   }

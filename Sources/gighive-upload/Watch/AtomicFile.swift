@@ -1,8 +1,8 @@
 import CShims
 import Uploader
 
-/// A small file that is replaced as a whole, so that its readers see either the previous or the new content. It is not synced: after a
-/// power cut nobody needs it.
+/// A small file that is replaced as a whole, so that its readers see either the previous or the new content. It is not synced, because
+/// it is not needed after a power cut.
 struct AtomicFile {
   let path: LocalPath
   /// Whether all users can read it, and not only its owner.

@@ -1,13 +1,13 @@
 import CShims
 import Uploader
 
-/// Looks at files of watched directories, with few system calls: thousands of them may have been delivered.
+/// Examines files of watched directories, with few system calls: thousands of them may have been delivered.
 final class FileInspector {
   private let arguments: WatchArguments
   private let finder: UploadFinder
-  /// The file system that was looked at last.
+  /// The file system that was examined last.
   private var fileSystem: (device: UInt64, type: UInt64)?
-  /// Whether writers could not be seen, since it was last asked.
+  /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
 
   init(_ arguments: WatchArguments, _ finder: UploadFinder) {
@@ -36,7 +36,7 @@ final class FileInspector {
     if isKnown(key) { return .known }
     var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
     let type = fileSystemType(cString, status.device)
-    // What is wrong with its description is the worker's to say.
+    // The worker reports errors in its description.
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
       switch finder.find(request, status, hasStableInodes: FileSystem.hasStableInodes(type: type)) {
       case .delivered: return .delivered(key: key)
@@ -48,7 +48,7 @@ final class FileInspector {
     return .file(found)
   }
 
-  /// Whether the file was there at the first start. What was dated by a clock that had not been set counts as new.
+  /// Whether the file was there at the first start. A file dated by a clock that had not been set counts as new.
   static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
     guard let firstStart else { return false }
     let changed = max(status.changed_seconds, status.modified_seconds)
@@ -67,7 +67,7 @@ final class FileInspector {
 
   private func writers(_ path: [CChar], _ type: UInt64) -> WatchedFile.Writers {
     let descriptor = shim_open_found(path)
-    // Somebody else has a lease. A file that cannot be read at all is the worker's to report.
+    // Another process has a lease. The worker reports a file that cannot be read at all.
     guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
     defer { _ = shim_close(descriptor) }
     let result = FileSystem.isShared(type: type) ? SHIM_WRITERS_UNKNOWN : Int(shim_writers(descriptor))
@@ -76,7 +76,7 @@ final class FileInspector {
   }
 }
 
-/// What changes with a file, or with the file that describes it.
+/// A key that changes with a file, or with its sidecar file.
 enum WatchFileKey {
   static func of(_ path: [UInt8], _ status: shim_file_status) -> UInt64 {
     var numbers = numbers(status)

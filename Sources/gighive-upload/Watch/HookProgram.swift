@@ -1,12 +1,12 @@
 import CShims
 import Uploader
 
-/// The program of `--on-event`: started for each notice, one at a time, without arguments and without a shell. What it gets to know is in
+/// The program of `--on-event`: started for each notice, one at a time, without arguments and without a shell. Its information is in
 /// its environment, which contains no secrets.
 final class HookProgram {
   private struct Run {
     let process: Int32
-    /// Readable when it ends; -1 if only asking shows that.
+    /// Readable when it ends; -1 if that can only be polled.
     let descriptor: Int32
     let kind: WatchNotice.Kind
     var deadline: HookDeadline

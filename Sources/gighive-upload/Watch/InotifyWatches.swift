@@ -69,7 +69,7 @@ final class InotifyWatches {
     return range.lowerBound
   }
 
-  /// The changes since the last call. Those that the kernel has dropped are not among them.
+  /// The changes since the last call. Those that the kernel has dropped are missing.
   func read() -> (changes: [Change], hasLost: Bool) {
     guard descriptor >= 0 else { return ([], false) }
     let visit: @convention(c) (Int32, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
@@ -77,7 +77,7 @@ final class InotifyWatches {
       guard let name, let context else { return }
       Unmanaged<InotifyWatches>.fromOpaque(context).takeUnretainedValue().note(number, Int(kind), name)
     }
-    // At most some kilobytes at a time, so that nothing else has to wait.
+    // At most a few kilobytes at a time, so that nothing else has to wait.
     _ = shim_inotify_read(descriptor, visit, Unmanaged.passUnretained(self).toOpaque())
     defer {
       changes = []

@@ -1,10 +1,10 @@
 import CShims
 import Uploader
 
-/// Tells systemd, or whatever else listens to $NOTIFY_SOCKET, how the watcher is doing (sd_notify(3)). Never waits.
+/// Reports the state of the watcher to systemd, or whatever listens to $NOTIFY_SOCKET (sd_notify(3)). Never waits.
 struct ServiceManager {
   private let socket: LocalPath?
-  /// The interval of the sign of life, in milliseconds; nil if nobody waits for it.
+  /// The watchdog interval, in milliseconds; nil if the service manager has none.
   private let interval: Int64?
   private var lastSign: Int64?
   private var lastStatus = ""
@@ -20,7 +20,7 @@ struct ServiceManager {
         environment("WATCHDOG_USEC"), process: environment("WATCHDOG_PID"), own: shim_process_id())
   }
 
-  /// When the next sign of life is due (monotonic clock); nil if none is.
+  /// When the next watchdog message is due (monotonic clock); nil if none is.
   var due: Int64? { interval.map { interval in lastSign.map { $0 + interval } ?? Int64.min } }
 
   mutating func step(now: Int64) {

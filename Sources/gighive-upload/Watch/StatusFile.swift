@@ -19,7 +19,7 @@ final class StatusFile {
 
   deinit { if let descriptor { _ = shim_close(descriptor) } }
 
-  /// - Throws: why `status` will not see it.
+  /// - Throws: why `status` will not find it.
   func write(_ text: String) throws(SystemError) {
     if descriptor == nil { descriptor = try taken() }
     if descriptor != nil { try file.replace(text) }
@@ -41,7 +41,7 @@ final class StatusFile {
       _ = shim_close(descriptor)
       return nil
     }
-    // The former watcher's status must not be taken for that of this one.
+    // The status of an earlier watcher must not be taken for that of this one.
     file.remove()
     if result == 0 { result = shim_set_length(descriptor, 0) }
     let path = (file.path.absolute ?? file.path).bytes

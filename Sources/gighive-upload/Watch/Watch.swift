@@ -11,7 +11,7 @@ enum Watch {
     let report = Report(sending.common, progress: .none)
     for group in groups {
       try refuseStateDirectory(group)
-      // What cannot be read is better said now than by each worker.
+      // A file that cannot be read is better reported now than by each worker.
       _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
     }
     let finder: UploadFinder

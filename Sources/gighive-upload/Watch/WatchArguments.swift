@@ -7,7 +7,7 @@ struct WatchArguments {
 
   /// Absolute.
   let directories: [LocalPath]
-  /// What `send` makes of these options.
+  /// These options as parsed for `send`.
   let sending: SendArguments
   let settings: WatchMachine.Settings
   let existing: Existing
@@ -19,7 +19,7 @@ struct WatchArguments {
   let workerArguments: [[UInt8]]
   /// How much is to be free on the file system of each directory, in bytes; nil for any.
   let keepFree: Int64?
-  /// The arguments of the process that makes room, without the directory.
+  /// The arguments of the process that frees space, without the directory.
   let cleanerArguments: [[UInt8]]
   /// Files whose change may end a pause.
   let credentialFiles: [LocalPath]
@@ -102,7 +102,7 @@ struct WatchArguments {
     return LocalPath(bytes: bytes)
   }
 
-  /// Whether both would do the same.
+  /// Whether both have the same options.
   func isSame(as other: WatchArguments) -> Bool {
     directories == other.directories && workerArguments == other.workerArguments && existing == other.existing
       && interface == other.interface && settings.order == other.settings.order

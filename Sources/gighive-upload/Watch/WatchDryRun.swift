@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// `watch --dry-run`: says what would be taken of what is there now, and ends.
+/// `watch --dry-run`: prints which of the present files would be sent, and ends.
 enum WatchDryRun {
   static func run(_ groups: [WatchArguments], _ report: Report) throws(UsageError) -> Int32 {
     let outcomes = OutcomeReporter(report)

@@ -14,7 +14,7 @@ final class WatchGroup {
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
   private let space: WatchSpace?
-  /// When to look at all directories again (monotonic clock), and at what is not as it should be.
+  /// When to scan all directories again (monotonic clock), and to check what is missing or wrong.
   private var scanAt: Int64 = 0
   private var lookAt: Int64 = 0
   private var credentialKeys: [UInt64] = []
@@ -44,7 +44,7 @@ final class WatchGroup {
     }
   }
 
-  /// Gives the locks back, and everything else.
+  /// Releases the locks, and everything else.
   func close() {
     for directory in directories { directory.close() }
     scans = []
@@ -83,7 +83,7 @@ final class WatchGroup {
       switch directory.open(arguments) {
       case .opened: opened(directory, scans[index])
       case .missing:
-        say(directory, .missing, .directoryMissing, " is not there; it is watched as soon as it is.")
+        say(directory, .missing, .directoryMissing, " is not there; it will be watched as soon as it is.")
       case .unusable(let problem):
         say(directory, .unreadable(problem), .directoryMissing, " cannot be watched: " + problem + ".")
       case .conflict:
@@ -110,14 +110,14 @@ final class WatchGroup {
       tell(
         WatchNotice(
           .warning,
-          directory.name + " is on a file system that other machines can change: what they do is found within five "
+          directory.name + " is on a file system that other machines can change: their changes are found within five "
             + "minutes.", .warning))
     }
     scan.request()
     hasChanged = true
   }
 
-  /// Says what is wrong with a directory, once.
+  /// Reports a problem with a directory, once.
   private func say(
     _ directory: WatchedDirectory, _ state: WatchSnapshot.Directory.State, _ kind: WatchNotice.Kind, _ words: String
   ) {
@@ -134,14 +134,14 @@ final class WatchGroup {
       scans[index].cancel()
       inotify.prune(firstOwner + index, before: .max)
       machine.forget(under: directory.path.bytes)
-      say(directory, .missing, .directoryMissing, " is gone; it is watched again as soon as it is back.")
+      say(directory, .missing, .directoryMissing, " is gone; it will be watched again as soon as it is back.")
     }
     _ = openDirectories()
   }
 
   private func addWatch(_ path: LocalPath, _ index: Int, isRoot: Bool) {
     let result = inotify.add(path, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
-    // What does not exist any more needs no watch.
+    // A directory that no longer exists needs no watch.
     if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
     directories[index].state = .scanned
     if hasSaidFewWatches { return }
@@ -179,7 +179,7 @@ final class WatchGroup {
     }
   }
 
-  /// Looks at everything again, and tries at once what waits.
+  /// Scans everything again, and retries at once what waits.
   func retryNow(now: Int64) {
     scanAt = now
     machine.retryNow(now: now)
@@ -204,8 +204,9 @@ final class WatchGroup {
       tell(
         WatchNotice(
           .warning,
-          "whether a file is still being written cannot be seen here (without CAP_LEASE for files of other users, and on "
-            + "network file systems): a file is sent when it has not changed for five minutes.", .warning, path: path))
+          "it cannot be detected here whether a file is still being written (without CAP_LEASE for files of other users, "
+            + "and on network file systems): a file is sent when it has not changed for five minutes.", .warning,
+          path: path))
     }
   }
 
@@ -246,7 +247,7 @@ final class WatchGroup {
     case .clock: tell(WatchNotice(.warning, "nothing is sent until the clock of this machine is set.", .warning))
     case .interface(let name):
       tell(WatchNotice(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning))
-    case nil: tell(WatchNotice(.resumed, "what was waited for is there: recordings are sent again."))
+    case nil: tell(WatchNotice(.resumed, "the wait is over: recordings are sent again."))
     }
   }
 
@@ -276,7 +277,7 @@ final class WatchGroup {
           } else {
             say(
               directories[index], directories[index].state, .warning,
-              " is not scanned completely: " + PrintableText.line(path.text) + " " + problem + ".")
+              " was not scanned completely: " + PrintableText.line(path.text) + " " + problem + ".")
           }
         case .ended(let isFull): if isFull { inotify.prune(firstOwner + index, before: scan.number) }
         case .nothing: break
@@ -356,7 +357,7 @@ final class WatchGroup {
     space?.end(atOnce: atOnce)
   }
 
-  /// Reads what its processes still say, after they were asked to end. That they were interrupted is no news.
+  /// Reads the last events of its processes, after they were asked to end. Their interruption is not reported.
   /// - Returns: whether they have ended.
   func hasEnded(now: Int64) -> Bool {
     stepWorker(now)

@@ -12,7 +12,7 @@ final class WatchLoop {
   private var inotify = InotifyWatches()
   /// The groups of the configuration that was read last, once all workers have ended.
   private var next: [WatchArguments]?
-  /// Changes of the network; -1 while nobody waits for them.
+  /// Changes of the network; -1 while nothing waits for them.
   private var network: Int32 = -1
   /// When to try again after one (monotonic clock).
   private var networkAt = Int64.max
@@ -60,7 +60,7 @@ final class WatchLoop {
       readNetwork(now)
       var until = networkAt
       for group in groups {
-        // Two that make room at the same time would remove too much.
+        // Two that free space at the same time would remove too much.
         let mayClean = next == nil && !groups.contains { $0.isCleaning }
         until = min(until, group.step(now: now, mayClean: mayClean))
       }
@@ -130,10 +130,10 @@ final class WatchLoop {
     do throws(UsageError) {
       let read = try WatchArguments.groups(given, operands)
       let isSame = read.count == groups.count && zip(read, groups).allSatisfy { $0.isSame(as: $1.arguments) }
-      // Once workers are being ended, they are.
+      // A reload that has begun is completed, even if the options are the same again.
       next = isSame && next == nil ? nil : read
     } catch {
-      outputs.tell(WatchNotice(.warning, error.message + " The options stay as they were.", .error))
+      outputs.tell(WatchNotice(.warning, error.message + " The old options stay in effect.", .error))
     }
     for group in groups {
       if next != nil { group.drain() }
@@ -141,11 +141,12 @@ final class WatchLoop {
     }
   }
 
-  /// The new options hold once all workers have ended: whether they do now. Nothing is lost: the files and the records are the queue.
+  /// Whether the new options apply now, which they do once all workers have ended. Nothing is lost: the files and the records are the
+  /// queue.
   private func reloadIfIdle() -> Bool {
     guard let arguments = next, groups.allSatisfy({ $0.isIdle }) else { return false }
     next = nil
-    // The locks are given back first.
+    // The locks are released first.
     for group in groups { group.close() }
     _ = begin(arguments)
     outputs.tell(WatchNotice(.started, "the configuration was read again."))

@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// How a watcher is seen from outside: its log, `status`, metrics, the service manager and the program of `--on-event`. None of them can
+/// Monitoring of a watcher: its log, `status`, metrics, the service manager and the program of `--on-event`. None of them can
 /// block the watcher or make it fail.
 final class WatchOutputs {
   private let log: WatchLog
@@ -21,7 +21,7 @@ final class WatchOutputs {
     metricsFile = try options.last { $0.option == .metrics }?.metricsFile()
     let program = try options.last { $0.option == .onEvent }?.program()
     hookProgram = program.map { HookProgram($0) { log.tell(WatchNotice(.warning, $0, .warning)) } }
-    // A log that nobody reads must not hold up uploads.
+    // A log without a reader must not hold up uploads.
     Console.waitBriefly()
   }
 
@@ -59,7 +59,7 @@ final class WatchOutputs {
     return (hookProgram?.descriptor.map { [$0] } ?? [], times.min())
   }
 
-  /// The configuration is being read again; it has been when the next step is made.
+  /// The configuration is being read again; this has ended at the next step.
   func reloading() { serviceManager.reloading() }
 
   /// The watcher has stopped. Waits for the program of `--on-event` for at most ``Limits/hookEndMilliseconds``.
@@ -96,7 +96,7 @@ final class WatchOutputs {
     }
   }
 
-  /// Says once that a file cannot be written.
+  /// Reports once that a file cannot be written.
   private func note(_ path: LocalPath, _ write: () throws(SystemError) -> Void) {
     do throws(SystemError) {
       try write()
@@ -112,7 +112,7 @@ final class WatchOutputs {
 
 extension GivenOption {
   fileprivate func metricsFile() throws(UsageError) -> AtomicFile {
-    // The node exporter reads no other, and must not read the one that is being written.
+    // The node exporter reads only such names, and must not read a file that is being written.
     guard argument.bytes.suffix(5).elementsEqual(".prom".utf8), argument.lastComponentBytes.count > 5 else {
       throw invalid("the name of a file that ends in .prom")
     }

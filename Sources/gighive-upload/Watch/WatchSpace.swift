@@ -2,7 +2,7 @@ import CShims
 import Uploader
 
 /// Keeps space free on the file systems of a group's directories (`--keep-free`): starts `clean` when it runs short, which removes the
-/// oldest delivered recordings. Uploads go on meanwhile.
+/// oldest delivered recordings. Uploads continue in the meantime.
 final class WatchSpace {
   private struct Run {
     let worker: WatchWorker
@@ -48,7 +48,7 @@ final class WatchSpace {
   /// - Parameters:
   ///   - mayClean: whether a process may be started; only one at a time removes recordings.
   ///   - event: called with each recording that was removed.
-  /// - Returns: what is news.
+  /// - Returns: what must be reported.
   func step(now: Int64, mayClean: Bool, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
     var notices = follow(now, event)
     guard run == nil else { return notices }

@@ -1,7 +1,8 @@
 import CShims
 import Uploader
 
-/// A process of this very program that works for the watcher, and writes events: `send --from -`, which gets a line for each file, or `clean`.
+/// A process of the same program that works for the watcher, and writes events: `send --from -`, which gets a line for each file, or
+/// `clean`.
 final class WatchWorker {
   private let process: Int32
   /// -1 once it is closed.

@@ -16,7 +16,7 @@ final class WatchedDirectory {
 
   let path: LocalPath
   var state = WatchSnapshot.Directory.State.missing
-  /// It is held as long as the directory is watched.
+  /// Held as long as the directory is watched.
   private var lock: Int32 = -1
   /// Files that have not changed since this time are left alone, in seconds since 1970; nil for none.
   private(set) var firstStart: Int64?
@@ -24,7 +24,7 @@ final class WatchedDirectory {
   private(set) var isShared = false
   /// Whether it could not be locked, although no other watcher has it.
   private(set) var isUnlocked = false
-  /// What was said about it last, so that it is said once.
+  /// What was reported about it last, so that it is reported only once.
   var told = ""
 
   init(_ path: LocalPath) { self.path = path }
@@ -79,7 +79,7 @@ final class WatchedDirectory {
     isShared = FileSystem.isShared(type: shim_file_system_type(lock))
     let locked = shim_lock(lock)
     if -locked == SHIM_EAGAIN { return .conflict }
-    // NFS locks no directories.
+    // NFS cannot lock directories.
     isUnlocked = locked != 0
     guard arguments.existing == .skip else { return .opened }
     return noteFirstStart(in: arguments.statePath)
