@@ -4,7 +4,8 @@ import Testing
 
 struct AllowedRangesTests {
   @Test(arguments: [
-    AllowedRanges.timeoutMilliseconds, AllowedRanges.delayMilliseconds, AllowedRanges.rate, AllowedRanges.retries, AllowedRanges.chunkLength,
+    AllowedRanges.timeoutMilliseconds, AllowedRanges.delayMilliseconds, AllowedRanges.rate, AllowedRanges.retries,
+    AllowedRanges.chunkLength,
     AllowedRanges.fileSize, AllowedRanges.jobs,
   ])
   func bothEndsOfARangeAreAllowedAndWhatIsBeyondIsNot(range: ClosedRange<Int64>) {
@@ -37,7 +38,8 @@ struct AllowedRangesTests {
   /// Sums of a few numbers in their ranges and a clock's reading cannot overflow.
   @Test func theRangesLeaveRoomForSums() {
     for range in [
-      AllowedRanges.timeoutMilliseconds, AllowedRanges.delayMilliseconds, AllowedRanges.rate, AllowedRanges.chunkLength, AllowedRanges.fileSize,
+      AllowedRanges.timeoutMilliseconds, AllowedRanges.delayMilliseconds, AllowedRanges.rate, AllowedRanges.chunkLength,
+      AllowedRanges.fileSize,
     ] {
       #expect(range.upperBound < Int64.max / 1000)
     }

@@ -2,7 +2,8 @@
 /// bytes.
 package enum UploadConfirmation {
   /// A response of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it already has.
-  package static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ConfirmationFailure) -> Receipt {
+  package static func fromGigHive(status: Int, content: [UInt8], sent: SentFile) throws(ConfirmationFailure) -> Receipt
+  {
     let json = try? JSONReader.read(content)
     if status == 409, let stored = json?["checksum_sha256"]?.string, sent.sha256 == ASCII.lowercased(stored) {
       var receipt = Receipt()
@@ -22,7 +23,9 @@ package enum UploadConfirmation {
   }
 
   /// A response of any other endpoint: its status counts, and checksum and size if present.
-  package static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ConfirmationFailure) -> Receipt {
+  package static func fromPlainEndpoint(status: Int, content: [UInt8], sent: SentFile) throws(ConfirmationFailure)
+    -> Receipt
+  {
     let json = try? JSONReader.read(content)
     try requireSuccess(status, content, json)
     return try compare(json ?? .null, sent)
@@ -38,7 +41,8 @@ package enum UploadConfirmation {
     return ["bucket", "key", "etag"].allSatisfy { name in names.contains { $0 == name } }
   }
 
-  private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ConfirmationFailure) {
+  private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ConfirmationFailure)
+  {
     guard status < 200 || status > 299 else { return }
     throw .refused(status: status, message: ServerMessage.text(of: json, content: content))
   }

@@ -103,7 +103,9 @@ struct MultipartTask: Sendable {
     }
     var receipt = Receipt()
     receipt.assetID = assetID
-    do throws(ConfirmationFailure) { try UploadConfirmation.compare(checksum: checksum, size: size, with: sent, &receipt) } catch {
+    do throws(ConfirmationFailure) {
+      try UploadConfirmation.compare(checksum: checksum, size: size, with: sent, &receipt)
+    } catch {
       throw UploadError(error)
     }
     state = .stored(receipt, sent)

@@ -65,7 +65,8 @@ package struct UploadMachine: Sendable {
     case .upload(let plan):
       retryDecider = RetryDecider(
         policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
-      fileChangePolicy = FileChangePolicy(hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
+      fileChangePolicy = FileChangePolicy(
+        hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
       task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(UploadMachine.form(plan))
     case .cancel(let location, let overridesMethod):
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
@@ -256,7 +257,8 @@ package struct UploadMachine: Sendable {
       state = .inFlight(first: first, second: second)
       if let problem = fileChangePolicy.problem(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this would report the digest of a mixture.
-    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed: fail(.changedInTransit)
+    case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed:
+      fail(.changedInTransit)
     case (.hashing, .hashed(.wholeFileAgain)): return
     case (.hashing, .hashed(let hashed)):
       state = .deciding

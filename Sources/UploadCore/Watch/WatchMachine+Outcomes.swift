@@ -230,7 +230,9 @@ extension WatchMachine {
       candidates[index].file.isBegun = true
       candidates[index].crashes += 1
       if candidates[index].crashes >= Limits.watchCrashCount {
-        judge(index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: Int64(ExitCode.internalError)), now, unixSeconds)
+        judge(
+          index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: Int64(ExitCode.internalError)), now,
+          unixSeconds)
       }
     }
     guard isUnexpected else { return }

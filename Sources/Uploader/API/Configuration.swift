@@ -46,7 +46,8 @@ public struct Configuration {
     var ranges = AllowedRanges()
     ranges.check("timeouts.resolveMilliseconds", timeouts.resolveMilliseconds, in: AllowedRanges.timeoutMilliseconds)
     ranges.check("timeouts.connectMilliseconds", timeouts.connectMilliseconds, in: AllowedRanges.timeoutMilliseconds)
-    ranges.check("timeouts.handshakeMilliseconds", timeouts.handshakeMilliseconds, in: AllowedRanges.timeoutMilliseconds)
+    ranges.check(
+      "timeouts.handshakeMilliseconds", timeouts.handshakeMilliseconds, in: AllowedRanges.timeoutMilliseconds)
     ranges.check("timeouts.stallMilliseconds", timeouts.stallMilliseconds, in: AllowedRanges.timeoutMilliseconds)
     ranges.check("timeouts.responseMilliseconds", timeouts.responseMilliseconds, in: AllowedRanges.timeoutMilliseconds)
     ranges.check("timeouts.totalMilliseconds", timeouts.totalMilliseconds, in: AllowedRanges.timeoutMilliseconds)

@@ -45,7 +45,9 @@ struct UploadConfirmationTests {
     #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: other)) {
       try gigHive(201, created(checksum: other))
     }
-    #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: "")) { try gigHive(201, created(checksum: "")) }
+    #expect(throws: ConfirmationFailure.checksumDiffers(sent: ours, stored: "")) {
+      try gigHive(201, created(checksum: ""))
+    }
   }
 
   @Test func anotherSizeIsNoDelivery() {
@@ -87,7 +89,9 @@ struct UploadConfirmationTests {
     #expect(throws: ConfirmationFailure.pending(assetID: 7)) { try gigHive(202, #"{"status":"pending","asset_id":7}"#) }
     #expect(throws: ConfirmationFailure.pending(assetID: 9)) { try gigHive(200, #"{"status":"pending","id":"9"}"#) }
     #expect(throws: ConfirmationFailure.pending(assetID: nil)) { try gigHive(200, #"{"status":"pending"}"#) }
-    #expect(throws: ConfirmationFailure.refused(status: 503, message: "")) { try gigHive(503, #"{"status":"pending"}"#) }
+    #expect(throws: ConfirmationFailure.refused(status: 503, message: "")) {
+      try gigHive(503, #"{"status":"pending"}"#)
+    }
   }
 
   // MARK: Any endpoint
@@ -141,8 +145,12 @@ struct UploadConfirmationTests {
 
   /// A secret in it must not be truncated yet, and can contain white space.
   @Test func theWordsAreKeptAsTheyCameUntilTheyAreShown() {
-    #expect(throws: ConfirmationFailure.refused(status: 500, message: filler(65_536))) { try gigHive(500, filler(65_536)) }
-    #expect(throws: ConfirmationFailure.refused(status: 500, message: "a  \t b")) { try gigHive(500, #"{"error":"a  \t b"}"#) }
+    #expect(throws: ConfirmationFailure.refused(status: 500, message: filler(65_536))) {
+      try gigHive(500, filler(65_536))
+    }
+    #expect(throws: ConfirmationFailure.refused(status: 500, message: "a  \t b")) {
+      try gigHive(500, #"{"error":"a  \t b"}"#)
+    }
     #expect(Secrets().line(filler(65_536)) == filler(300) + "…")
   }
 }
