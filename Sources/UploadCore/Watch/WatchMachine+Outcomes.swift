@@ -19,7 +19,7 @@ extension WatchMachine {
     }
     switch event.kind {
     case .removed:
-      removedCount += 1
+      totals.removedCount += 1
       var notice = WatchNotice(.removed, name(path) + ": removed after its delivery.", path: path)
       notice.id = event.id
       return notices.append(notice)
@@ -72,8 +72,8 @@ extension WatchMachine {
     let candidate = candidates.remove(at: index)
     let size = size ?? candidate.file.size
     known.insert(candidate.file.key)
-    deliveredCount += 1
-    deliveredBytes += size
+    totals.deliveredCount += 1
+    totals.deliveredBytes += size
     lastDelivery = WatchSnapshot.LastDelivery(
       id: candidate.upload.id, path: candidate.path, assetID: assetID, at: unixSeconds)
     forbidden = nil
@@ -95,7 +95,7 @@ extension WatchMachine {
   private mutating func noteFailure(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
-    failedCount += 1
+    totals.failedCount += 1
     if case .given(hasStarted: true) = candidates[index].phase { candidates[index].file.isBegun = true }
     makeReady(index, at: now)
     switch failure.concern ?? .file {
@@ -136,10 +136,10 @@ extension WatchMachine {
 
   /// Whether the server has failed with this recording several times, while others were delivered.
   private mutating func isStumblingBlock(_ index: Int) -> Bool {
-    if candidates[index].serverFailures == 0 { candidates[index].deliveredBefore = deliveredCount }
+    if candidates[index].serverFailures == 0 { candidates[index].deliveredBefore = totals.deliveredCount }
     candidates[index].serverFailures += 1
     return candidates[index].serverFailures >= Limits.watchServerFailureCount
-      && deliveredCount > candidates[index].deliveredBefore
+      && totals.deliveredCount > candidates[index].deliveredBefore
   }
 
   /// A 403 for one recording concerns that recording; a second one, for another recording, concerns the destination.
@@ -236,7 +236,7 @@ extension WatchMachine {
       }
     }
     guard isUnexpected else { return }
-    failedCount += 1
+    totals.failedCount += 1
     // Wrong options, or a configuration that the worker does not accept.
     if end == .exited(ExitCode.usage) { return pause("the upload process refused its options.", now, unixSeconds) }
     noteTrouble(lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)

@@ -21,10 +21,7 @@ extension WatchMachine {
     group.setAside = setAside.prefix(Limits.setAsideShown).map { $0.shown }
     group.setAsideCount = setAside.count + setAsideMore
     group.lastDelivery = lastDelivery
-    group.deliveredCount = deliveredCount
-    group.deliveredBytes = deliveredBytes
-    group.failedCount = failedCount
-    group.removedCount = removedCount
+    group.totals = totals
     return group
   }
 

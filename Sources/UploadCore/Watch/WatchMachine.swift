@@ -55,10 +55,7 @@ package struct WatchMachine: Sendable {
   /// The last failure that concerns no file, in case the worker ends.
   var lastProblem: WorkerEvent.Failure?
   var lastDelivery: WatchSnapshot.LastDelivery?
-  var deliveredCount: Int64 = 0
-  var deliveredBytes: Int64 = 0
-  var failedCount: Int64 = 0
-  var removedCount: Int64 = 0
+  var totals = WatchSnapshot.Totals()
 
   /// - Parameter seed: random bits, for the jitter of retries.
   package init(_ settings: Settings, seed: UInt64) {

@@ -59,13 +59,13 @@ extension WatchSnapshot {
 
   private func totals(_ text: inout MetricsText) {
     text.start("gighive_upload_delivered_recordings_total", "counter", "Recordings delivered since the start.")
-    each(&text) { $0.deliveredCount }
+    each(&text) { $0.totals.deliveredCount }
     text.start("gighive_upload_delivered_bytes_total", "counter", "Size of the recordings delivered since the start.")
-    each(&text) { $0.deliveredBytes }
+    each(&text) { $0.totals.deliveredBytes }
     text.start("gighive_upload_failed_attempts_total", "counter", "Failed attempts since the start.")
-    each(&text) { $0.failedCount }
+    each(&text) { $0.totals.failedCount }
     text.start("gighive_upload_removed_recordings_total", "counter", "Recordings removed after their delivery.")
-    each(&text) { $0.removedCount }
+    each(&text) { $0.totals.removedCount }
   }
 
   private var directories: [Directory] { groups.flatMap { $0.directories } }

@@ -25,10 +25,10 @@ extension WatchSnapshot.Group {
     object.add("set_aside_count", Int64(setAsideCount))
     object.add("set_aside", setAside.map { $0.json })
     if let lastDelivery { object.add("last_delivery", lastDelivery.json) } else { object.addNull("last_delivery") }
-    object.add("delivered_count", deliveredCount)
-    object.add("delivered_bytes", deliveredBytes)
-    object.add("failed_count", failedCount)
-    object.add("removed_count", removedCount)
+    object.add("delivered_count", totals.deliveredCount)
+    object.add("delivered_bytes", totals.deliveredBytes)
+    object.add("failed_count", totals.failedCount)
+    object.add("removed_count", totals.removedCount)
     return object
   }
 }

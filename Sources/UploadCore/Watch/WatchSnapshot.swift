@@ -16,16 +16,20 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var setAside: [SetAside] = []
     package var setAsideCount = 0
     package var lastDelivery: LastDelivery?
-    /// Since the watcher started.
-    package var deliveredCount: Int64 = 0
-    /// In bytes, since the watcher started.
-    package var deliveredBytes: Int64 = 0
-    /// Failed attempts since the watcher started.
-    package var failedCount: Int64 = 0
-    /// Recordings removed or moved after their delivery, since the watcher started.
-    package var removedCount: Int64 = 0
+    package var totals = Totals()
 
     package init(destination: String) { self.destination = destination }
+  }
+
+  /// Counts since the watcher started.
+  package struct Totals: Equatable, Sendable {
+    package var deliveredCount: Int64 = 0
+    /// In bytes.
+    package var deliveredBytes: Int64 = 0
+    /// Failed attempts.
+    package var failedCount: Int64 = 0
+    /// Recordings removed or moved after their delivery.
+    package var removedCount: Int64 = 0
   }
 
   package struct Directory: Equatable, Sendable {

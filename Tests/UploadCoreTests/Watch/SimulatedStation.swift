@@ -131,7 +131,7 @@ struct SimulatedStation {
       case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false)
       case .offer(let path):
         see(path, asksForWriters: true)
-        if machine.give(path, now: now) {
+        if machine.give(path) {
           precondition(isInputOpen, "given without a worker")
           jobs.append(Job(path: path, key: files[path]?.key ?? 0))
           stepWorker()

@@ -59,7 +59,7 @@ struct WatchMachineTests {
       }
       machine.workerStarted()
       var given = ""
-      while case .offer(let path) = machine.next(now: 1000), machine.give(path, now: 1000) {
+      while case .offer(let path) = machine.next(now: 1000), machine.give(path) {
         given += String(decoding: path, as: UTF8.self)
         machine.note(WorkerEvent(.start, path: path), now: 1000, unixSeconds: 0)
       }
@@ -72,7 +72,7 @@ struct WatchMachineTests {
     let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .none)
     for now: Int64 in [0, 1] { machine.saw([1], .file(file), now: now) }
     machine.workerStarted()
-    let isGiven = machine.give([1], now: 1)
+    let isGiven = machine.give([1])
     machine.note(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
     machine.note(
       WorkerEvent(.failed(.init("it is a link.", exitCode: 3, .file)), path: [1]), now: 2, unixSeconds: 0)
@@ -93,7 +93,7 @@ struct WatchMachineTests {
     machine.workerStarted()
     func giveAll() -> [[UInt8]] {
       var given: [[UInt8]] = []
-      while case .offer(let path) = machine.next(now: 1), machine.give(path, now: 1) { given.append(path) }
+      while case .offer(let path) = machine.next(now: 1), machine.give(path) { given.append(path) }
       return given
     }
     var waiting = giveAll()
@@ -116,7 +116,7 @@ struct WatchMachineTests {
     for now: Int64 in [0, 1000] { machine.saw([1], .file(file), now: now) }
     machine.workerStarted()
     #expect(machine.next(now: 1000) == .offer([1]))
-    let isGiven = machine.give([1], now: 1000)
+    let isGiven = machine.give([1])
     #expect(isGiven)
     machine.note(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
     machine.note(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
@@ -139,7 +139,7 @@ struct WatchMachineTests {
     for now in [due, due + 1000] { machine.saw([1], .file(file), now: now) }
     #expect(machine.next(now: due + 1000) == .startWorker)
     machine.workerStarted()
-    let isGiven = machine.give([1], now: due + 1000)
+    let isGiven = machine.give([1])
     #expect(isGiven)
     machine.note(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
     machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
@@ -206,7 +206,7 @@ struct WatchMachineTests {
       station.scan()
       station.run(until: station.now + 5 * minute)
     }
-    #expect(station.machine.failedCount == 1)
+    #expect(station.machine.totals.failedCount == 1)
     station.refuses = { _ in nil }
     station.write("/a.wav", size: 5)
     station.run(until: station.now + 5 * minute)
@@ -237,7 +237,7 @@ struct WatchMachineTests {
     station.run(until: 24 * 60 * minute)
     #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
     // Those that the worker had when it was refused, and then one an hour.
-    #expect((24...30).contains(station.machine.failedCount))
+    #expect((24...30).contains(station.machine.totals.failedCount))
     station.refuses = { _ in nil }
     station.machine.credentialsChanged(now: station.now)
     station.run(until: station.now + 5 * minute)
@@ -303,7 +303,7 @@ struct WatchMachineTests {
     var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
     station.write("/a")
     station.run(until: 10 * minute)
-    #expect(station.count(.setAside) == 0 && station.machine.failedCount > 3)
+    #expect(station.count(.setAside) == 0 && station.machine.totals.failedCount > 3)
     station.refuses = { _ in nil }
     station.run(until: 15 * minute)
     #expect(station.isComplete)

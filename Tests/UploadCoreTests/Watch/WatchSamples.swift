@@ -22,10 +22,10 @@ extension WatchSnapshot {
     venue.setAside = [.init(id: "0badcafe", path: bad, message: refused, since: 1_795_421_000)]
     venue.setAsideCount = 3
     venue.lastDelivery = .init(id: nil, path: Array("/srv/recordings/first.mp4".utf8), assetID: 17, at: 1_795_421_100)
-    venue.deliveredCount = 45
-    venue.deliveredBytes = 120_000_000_000
-    venue.failedCount = 7
-    venue.removedCount = 40
+    venue.totals.deliveredCount = 45
+    venue.totals.deliveredBytes = 120_000_000_000
+    venue.totals.failedCount = 7
+    venue.totals.removedCount = 40
     var archive = WatchSnapshot.Group(destination: "https://archive.example/files")
     let unauthorized = "401 Unauthorized: check the password."
     archive.state = .paused(since: 1_795_420_900, nextAttempt: 1_795_424_500, message: unauthorized)

@@ -122,7 +122,7 @@ struct TransferPipeliningTests {
     #expect(throws: UploadError.connectionLost(.awaitingAnswer, peer: peer, nil)) { try bench.run() }
     #expect(bench.earlierAnswers.map { offset($0) } == ["120"] && bench.response == nil)
     #expect(
-      !bench.transfer.canReuseConnection && bench.interruption?.connection == .announced
+      !bench.transfer.canReuseConnection && bench.interruption?.staleness == .announced
         && bench.interruption?.sent == .whole)
   }
 
