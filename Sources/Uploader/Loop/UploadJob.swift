@@ -93,8 +93,8 @@ final class UploadJob: Machine {
       durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
       upload: record?.record.id)
     state = .delivered(delivery)
-    let removes = request.afterDelivery.action != .keep
-    if removes, let record { record.directory.beginRemoval(record.record.id) }
+    let removal = request.afterDelivery.removal
+    if removal != nil, let record { record.directory.beginRemoval(record.record.id) }
     var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
@@ -102,15 +102,18 @@ final class UploadJob: Machine {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
-    return removes ? beginRemoval(delivery, file, isRecorded: isRecorded, now) : nil
+    return removal.map { beginRemoval($0, delivery, file, isRecorded: isRecorded, now) } ?? nil
   }
 
   // MARK: After the delivery
 
   /// - Parameter isRecorded: whether the delivery is on the disk.
-  private func beginRemoval(_ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64) -> Wait? {
+  private func beginRemoval(
+    _ removal: AfterDelivery.Removal, _ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64
+  ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, delivery) }
-    let removal = FileRemoval(file, record.record, request.afterDelivery, in: record.directory)
+    let removal = FileRemoval(
+      file, record.record, removal, trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
     do throws(KeptReason) { try removal.check() } catch { return keep(error, delivery) }
     guard request.isForGigHive else {
       return request.afterDelivery.trustsServer ? remove(removal, delivery) : keep(.serverCannotTell, delivery)
