@@ -266,7 +266,10 @@ final class UploadJob: Machine {
   private func continueWithoutRecord(
     _ error: UploadError, _ request: UploadRequest, for file: SourceFile
   ) throws(UploadError) {
-    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size) else { throw error }
+    let isGuest = shared.configuration.credentials.areGuests
+    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
+      throw error
+    }
     let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
     shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
   }
