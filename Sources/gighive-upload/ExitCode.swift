@@ -67,7 +67,8 @@ enum ExitCode {
     case .invalidMetadataKey: usage
     case .offsetBeyond: integrity
     case .notSupported, .versionNotSupported, .refused: refused
-    case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .interrupted, .unproved: serverFailure
+    case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved:
+      serverFailure
     }
   }
 
