@@ -11,7 +11,8 @@ extension Uploader {
       file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
     } catch { throw .file(request.file, error) }
     let record = try record(of: request, for: file)
-    return UploadPreview(size: file.size, usesTus: request.prefersTus(size: file.size), upload: record?.id)
+    let usesTus = request.prefersTus(size: file.size, isGuest: shared.configuration.credentials.areGuests)
+    return UploadPreview(size: file.size, usesTus: usesTus, upload: record?.id)
   }
 
   /// The size of a file that could be sent, in bytes.

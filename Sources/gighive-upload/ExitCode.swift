@@ -49,7 +49,8 @@ extension ExitCode {
     case .invalidMetadataKey: usage
     case .offsetBeyond: integrity
     case .notSupported, .versionNotSupported, .refused: refused
-    case .noLocation, .unusableLocation, .noOffset, .checksumMismatch, .interrupted, .unproved: serverFailure
+    case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved:
+      serverFailure
     }
   }
 

@@ -27,7 +27,7 @@ CREDENTIALS = {
     "environment": ["--user", "uploader"],
     "netrc": ["--netrc-file", "netrc"],
     "bearer": ["--bearer-file", "bearer"],
-    "upload token": ["--upload-token-file", "token"],
+    "upload token": ["--upload-token-file", "token", "--field", "tos_accepted=true"],
     "header file": ["--header-file", "headers"],
 }
 

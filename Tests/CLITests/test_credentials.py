@@ -105,7 +105,8 @@ def test_a_bearer_token_is_sent(hive, upload, secret):
 
 def test_a_guests_upload_token_is_sent(hive, upload, secret):
     stub = hive(upload_token="guest-token")
-    assert upload(stub, "--upload-token-file", secret("guest-token\n")).code == 0
+    terms = ["--field", "tos_accepted=true"]
+    assert upload(stub, "--upload-token-file", secret("guest-token\n"), *terms).code == 0
     assert authorization(stub) == ""
     assert stub.requests[0].header("X-Upload-Token") == "guest-token"
 
@@ -153,7 +154,7 @@ SHARED = {
     "--password-file": (["--user", "uploader"], "hunter2"),
     "--netrc-file": ([], "machine 127.0.0.1 login uploader password hunter2"),
     "--bearer-file": ([], "hunter2"),
-    "--upload-token-file": ([], "hunter2"),
+    "--upload-token-file": (["--field", "tos_accepted=true"], "hunter2"),
 }
 
 
@@ -175,8 +176,8 @@ def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, up
 def test_what_follows_the_first_line_cannot_inject_header_lines(hive, upload, secret, option):
     for end in ("\r\n", "\n", "\r"):
         stub = hive(user=None)
-        user = ["--user", "uploader"] if option == "--password-file" else []
-        upload(stub, *user, option, secret(f"token{end}X-Evil: 1\r\n\r\n"))
+        more = ["--user", "uploader"] if option == "--password-file" else ["--field", "tos_accepted=true"]
+        upload(stub, *more, option, secret(f"token{end}X-Evil: 1\r\n\r\n"))
         assert b"Evil" not in stub.wait_for(1)[0].head
 
 

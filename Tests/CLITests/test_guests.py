@@ -39,6 +39,12 @@ def test_a_token_that_the_server_does_not_know_is_found_before_the_first_byte(pa
     assert stub.uploads == []
 
 
+def test_a_small_recording_goes_over_tus_too(party, program, recording, tmp_path):
+    stub, secret = party(), private(tmp_path / "token", "guest-token\n")
+    program.run("send", "--server", stub.url, "--label", "L", "--upload-token-file", secret, recording(1000), *GUEST).check()
+    assert kinds(stub) == ["finalize", "options", "create", "patch", "finalize"]
+
+
 def test_a_token_that_is_refused_is_reported_in_json(party, guest, recording):
     result = guest(party(), recording(), *GUEST, "--json", token="another-token")
     assert (result.code, result.outcome["event"], result.outcome["exit_code"]) == (6, "failed", 6), result

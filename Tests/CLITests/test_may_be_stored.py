@@ -176,6 +176,19 @@ def test_any_other_303_after_the_whole_form_may_be_stored(hive, post, recording,
     assert len(stub.requests) == 1
 
 
+@pytest.mark.parametrize("location", ["/thanks", "http://127.0.0.1/thanks"])
+def test_a_302_to_another_page_of_the_server_after_the_whole_form_may_be_stored(hive, post, recording, location):
+    stub = hive(answer=redirects(location, "302 Found"))
+    assert is_told(post(stub, recording(SMALL), *SOON, retries=3))
+    assert len(stub.requests) == 1
+
+
+def test_a_302_to_another_host_is_a_portals_and_stores_nothing(hive, post, recording):
+    stub = hive(answer=redirects("http://portal.example/login", "302 Found"))
+    result = post(stub, recording(SMALL), *SOON, retries=3)
+    assert result.code == 7 and "may have stored" not in result.err, result
+
+
 def test_what_may_be_stored_at_gighive_is_sent_again_since_it_knows_duplicates(hive, program, recording):
     stub, file = hive("multipart/lose-answer@1"), recording(SMALL)
     program.send(stub, file, *SOON, retries=1).check()

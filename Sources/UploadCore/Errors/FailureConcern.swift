@@ -50,7 +50,7 @@ extension TusError {
   fileprivate var concern: FailureConcern {
     switch self {
     case .locked, .tooLarge, .invalidMetadataKey, .offsetBeyond, .checksumMismatch: .file
-    case .versionNotSupported: .destination
+    case .versionNotSupported, .nothingStored: .destination
     case .notSupported(let status): status >= 500 || status < 400 ? .network : .destination
     case .refused(_, let status): UploadError.concern(ofStatus: status)
     case .noLocation, .unusableLocation, .noOffset, .interrupted, .unproved: .network

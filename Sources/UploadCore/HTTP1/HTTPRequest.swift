@@ -1,4 +1,5 @@
-/// A request as the protocol decides on it. The sender adds credentials, user agent and Content-Length.
+/// A request as the protocol decides on it. The sender adds user agent, Content-Length and, if the target is at the upload's own origin,
+/// credentials.
 package struct HTTPRequest: Equatable, Sendable {
   /// Which connection a request may use.
   package enum Reuse: Equatable, Sendable {

@@ -16,6 +16,8 @@ public enum TusError: Error, Equatable, Sendable {
   case offsetBeyond(sent: Int64, acknowledged: Int64)
   /// A response that should have an Upload-Offset does not.
   case noOffset(status: Int)
+  /// The server accepts content and stores none of it. Its offset stays the same, in bytes.
+  case nothingStored(offset: Int64)
   /// The server's checksum of a request differs (460).
   case checksumMismatch(offset: Int64)
   /// The upload is locked by another request (423).
@@ -34,7 +36,7 @@ extension TusError {
     switch self {
     case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted: true
     case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
-      .offsetBeyond, .refused:
+      .offsetBeyond, .nothingStored, .refused:
       false
     }
   }
@@ -44,8 +46,8 @@ extension TusError {
     switch self {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
-    case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .checksumMismatch,
-      .locked, .interrupted, .refused, .unproved:
+    case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .nothingStored,
+      .checksumMismatch, .locked, .interrupted, .refused, .unproved:
       self
     }
   }

@@ -17,7 +17,8 @@ extension TusUpload {
     case .discovering: try receiveOffer(status, fields)
     case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
     case .locating: try receiveOffset(verdict, status, fields)
-    case .probing(let probe): try receive(verdict, status, fields, in: probe, from: target ?? plan.endpoint)
+    case .probing(let probe, let claimed):
+      try receive(verdict, status, fields, in: probe, claimed, from: target ?? plan.endpoint)
     case .sending(_, let next):
       if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, next) }
     case .complete, .gone: break
@@ -99,7 +100,7 @@ extension TusUpload {
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
-    case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .probing(.creating)
+    case .somebodyElse(status: 404), .somebodyElse(status: 410): state = .probing(.creating, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
@@ -132,23 +133,24 @@ extension TusUpload {
   // MARK: Probing
 
   private mutating func receive(
-    _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, from target: TargetURI
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, _ claimed: Int, from target: TargetURI
   ) throws(TusError) {
     let isProved = fields.first("Tus-Resumable") != nil
     switch probe {
     case .creating:
-      guard status == 201, isProved else { throw unproved(404) }
-      state = .probing(.locatingNew(try TusUpload.resolve(fields.first("Location"), from: target)))
+      guard status == 201, isProved else { throw unproved(claimed) }
+      let new = try TusUpload.resolve(fields.first("Location"), from: target)
+      state = .probing(.locatingNew(new), claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else { throw unproved(404) }
-      state = .probing(.locatingOld(new: new))
+      guard case .tus(.offset) = verdict, isProved else { throw unproved(claimed) }
+      state = .probing(.locatingOld(new: new), claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
       case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(replacement: new)
       case .tus(.offset(let offset)):
         try take(offset, fields)
         if case .sending(let acknowledged, _) = state, offer.terminates {
-          state = .probing(.removingNew(new, acknowledged: acknowledged))
+          state = .probing(.removingNew(new, acknowledged: acknowledged), claimed: claimed)
         }
       default: throw unproved(status)
       }
@@ -169,8 +171,8 @@ extension TusUpload {
   ) throws(TusError) {
     inFlight.checksum = nil
     switch verdict {
-    case .tus(.offset(let offset)): return try confirm(patch, offset, status, next)
-    case .tus(.success): return try locateAgain(status)
+    case .tus(.offset(let offset)): return try confirm(patch, offset, next)
+    case .tus(.success): return try locateAgain(patch.offset)
     case .tus(.gone): return lose(.gone(replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):
@@ -195,11 +197,9 @@ extension TusUpload {
     }
   }
 
-  private mutating func confirm(
-    _ patch: PatchRange, _ offset: Int64, _ status: Int, _ next: Int64
-  ) throws(TusError) {
+  private mutating func confirm(_ patch: PatchRange, _ offset: Int64, _ next: Int64) throws(TusError) {
     guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
-    guard offset > patch.offset || patch.length == 0 else { return try locateAgain(status) }
+    guard offset > patch.offset || patch.length == 0 else { return try locateAgain(patch.offset) }
     agreement.noteOffset(offset)
     sizing.stored(offset - patch.offset)
     guard offset == patch.end else {
@@ -214,8 +214,8 @@ extension TusUpload {
   }
 
   /// Asks for the offset, unless that has failed to help several times.
-  private mutating func locateAgain(_ status: Int) throws(TusError) {
-    guard agreement.disagree() else { throw .refused(method: "PATCH", status: status) }
+  private mutating func locateAgain(_ offset: Int64) throws(TusError) {
+    guard agreement.disagree() else { throw .nothingStored(offset: offset) }
     lose(.locating)
   }
 

@@ -17,8 +17,8 @@ package struct TusUpload: Sendable {
     case creating
     /// Ask for the server's offset (HEAD).
     case locating
-    /// Find out whether the server itself says that the upload is gone.
-    case probing(Probe)
+    /// Find out whether the server itself says that the upload is gone. `claimed`: the status of the response that said so.
+    case probing(Probe, claimed: Int)
     /// The server has `acknowledged` bytes; the next request starts at `next` (PATCH).
     case sending(acknowledged: Int64, next: Int64)
     /// The server has every byte.
@@ -114,7 +114,7 @@ package struct TusUpload: Sendable {
   /// The number of bytes that the server is known to have.
   package var acknowledged: Int64 {
     switch state {
-    case .sending(let acknowledged, _), .probing(.removingNew(_, let acknowledged)): acknowledged
+    case .sending(let acknowledged, _), .probing(.removingNew(_, let acknowledged), _): acknowledged
     case .complete: plan.length
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
@@ -132,10 +132,10 @@ package struct TusUpload: Sendable {
     case .discovering: return .ask(HTTPRequest(method: "OPTIONS", target: plan.endpoint))
     case .creating: return .ask(creation())
     case .locating: return resource.location.map { .ask(head($0)) } ?? .gone
-    case .probing(.creating): return .ask(emptyCreation())
-    case .probing(.locatingNew(let new)): return .ask(head(new))
-    case .probing(.locatingOld): return resource.location.map { .ask(head($0)) } ?? .gone
-    case .probing(.removingNew(let new, _)):
+    case .probing(.creating, _): return .ask(emptyCreation())
+    case .probing(.locatingNew(let new), _): return .ask(head(new))
+    case .probing(.locatingOld, _): return resource.location.map { .ask(head($0)) } ?? .gone
+    case .probing(.removingNew(let new, _), _):
       return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
     case .sending(let acknowledged, let next): return send(acknowledged, next)
     case .complete: return .complete
@@ -248,8 +248,9 @@ package struct TusUpload: Sendable {
       state = .locating
     // Keep the new upload, because creating another one each time would never end. The next connection must prove its origin
     // again before the old upload counts as gone.
-    case .probing(.locatingNew(let new)), .probing(.locatingOld(let new)): state = .probing(.locatingNew(new))
-    case .probing(.creating), .probing(.removingNew): state = .locating
+    case .probing(.locatingNew(let new), let claimed), .probing(.locatingOld(let new), let claimed):
+      state = .probing(.locatingNew(new), claimed: claimed)
+    case .probing(.creating, _), .probing(.removingNew, _): state = .locating
     case .discovering, .locating, .complete, .gone: break
     }
   }

@@ -121,8 +121,14 @@ struct MultipartTask: Sendable {
     switch interruption.sent {
     case .none: return .allowed
     case .partial: return .forbidden
-    case .whole: return interruption.error.leavesOutcomeOpen ? .couldStoreTwice : .forbidden
+    case .whole: return mayBeStored(after: interruption.error) ? .couldStoreTwice : .forbidden
     }
+  }
+
+  /// Programs that take forms often answer with a redirect to another page of the same server, as PHP's 302.
+  private func mayBeStored(after error: UploadError) -> Bool {
+    if case .redirected(status: 302, _) = error { return !error.isStrangers(host: request.base.host) }
+    return error.leavesOutcomeOpen
   }
 
   /// Whether a 303 confirms the upload, as with S3's POST policy, which says so in the query.

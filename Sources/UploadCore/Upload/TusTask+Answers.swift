@@ -52,7 +52,7 @@ extension TusTask {
     case .unproved(let status): throw .notFromServer(status: status)
     case .notSupported, .refused: throw answer.refusal
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
-      .checksumMismatch, .locked, .interrupted:
+      .nothingStored, .checksumMismatch, .locked, .interrupted:
       throw .tus(error)
     }
   }

@@ -7,10 +7,11 @@ package enum UploadAction: Equatable, Sendable {
   case save(RecordChange)
   /// Read the credentials again, after they were refused.
   case renewCredentials
-  /// Report a failed attempt that will be retried.
+  /// Tell the user about a failed attempt that will be retried.
   case reportRetry(Retry)
-  /// Report that the server does not support tus, and that the recording is sent as a form.
+  /// Tell the user that the server does not support tus, and that the recording is sent as a form.
   case reportMultipartFallback
+  /// Nothing is in flight. An event before that time is not expected.
   case wait(untilMilliseconds: Int64)
   /// Wait for the next event.
   case await

@@ -12,6 +12,20 @@
 ///       }
 ///     }
 ///
+/// The rules for its driver, of which `ScriptedServer` in `Tests/UploadCoreTests/Support` is a complete one, in virtual time:
+///
+/// - After each action call ``next(nowMilliseconds:unixSeconds:)`` again, except after `await` and `wait`. Only `send`, `hash` and
+///   `renewCredentials` lead to an event, and so does a `save` that fails: ``UploadEvent/failed(_:)``.
+/// - After `send`, call it at once or when the request has been sent. A second `send` is pipelined behind the first. There is no third.
+/// - ``UploadEvent/answered(_:)`` is about the oldest request in flight, also if its content was sent only in part, and
+///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
+///   is 0 and others were in flight, close their connection.
+/// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
+/// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. What
+///   has been sent by then is known better to the driver: it may report an interruption with ``outOfTime`` before.
+/// - `finished` and `failed` are the last actions. The record's last change is the driver's: a delivery, or
+///   ``UploadRecord/note(_:message:offset:)`` with ``lastOffset``.
+///
 /// States and transitions:
 ///
 ///                                          holding ───▶ rereading
@@ -375,10 +389,8 @@ package struct UploadMachine: Sendable {
 
   /// Whether everything sent would have to be sent again.
   private func isWithoutResult(_ error: UploadError) -> Bool {
-    switch error {
-    case .stillProcessing, .timedOut(.delivering, _, _): false
-    default: true
-    }
+    if case .timedOut(.delivering, _, _) = error { return false }
+    return error != .stillProcessing
   }
 
   /// Once a captive portal is gone, its responses no longer count: its redirects, and that there is no tus.

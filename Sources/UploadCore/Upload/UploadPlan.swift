@@ -52,5 +52,5 @@ package struct UploadPlan: Sendable {
   }
 
   /// Whether it is sent over tus if the server supports that.
-  package var prefersTus: Bool { request.prefersTus(size: size) || previous.location != nil }
+  package var prefersTus: Bool { request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil }
 }

@@ -32,7 +32,8 @@ public struct UploadRequest: Sendable {
   public var mediaType: String?
   /// The largest file to accept, in bytes, 0 to 10^15; nil for GigHive's own limit, or 10^15 for other servers.
   public var maximumSize: Int64?
-  /// The protocol, if the destination supports several, as GigHive does.
+  /// The protocol, if the destination supports several, as GigHive does. Guests' recordings are sent over tus unless it is
+  /// ``UploadProtocol/multipart``.
   public var uploadProtocol = UploadProtocol.automatic
   /// The size from which recordings are sent over tus, in bytes, 0 to 10^15.
   public var tusThreshold: Int64 = 100_000_000
@@ -96,12 +97,13 @@ public struct UploadRequest: Sendable {
   }
 
   /// Whether it is sent over tus if the server supports that.
-  package func prefersTus(size: Int64) -> Bool {
+  /// - Parameter isGuest: whether the credentials are those of a guest, from whom GigHive takes no forms.
+  package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true
     case .multipart: false
     case .gigHive:
-      uploadProtocol == .tus || (uploadProtocol == .automatic && size >= tusThreshold)
+      uploadProtocol == .tus || (uploadProtocol == .automatic && (isGuest || size >= tusThreshold))
     }
   }
 

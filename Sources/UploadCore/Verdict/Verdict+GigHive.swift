@@ -28,7 +28,9 @@ extension Verdict {
     }
     let hasFailed =
       !answer.isSuccess || json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
-    if !hasFailed || (answer.isSuccess && (json["deleted_count"]?.integer ?? 0) > 0) { return .gigHive(.absent) }
+    let deletedCount = json["deleted_count"]?.integer
+    if !hasFailed, deletedCount == nil { return .somebodyElse(status: answer.status) }
+    if !hasFailed || (answer.isSuccess && (deletedCount ?? 0) > 0) { return .gigHive(.absent) }
     let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
     if answer.isSuccess, reason == "Not found" { return .gigHive(.absent) }
     let message = reason ?? ServerMessage.text(of: json, content: answer.content)

@@ -20,6 +20,8 @@ extension TusError {
         + ". Send the file again."
     case .noOffset(let status):
       "the server answered " + String(status) + " without saying how much it has (no Upload-Offset)."
+    case .nothingStored(let offset):
+      "the server accepts content but does not store it: it still has " + SizeText.exact(offset) + "."
     case .checksumMismatch(let offset):
       "the data that the server received at byte " + String(offset) + " was damaged in transit (its checksum differs)."
     case .locked: "the server has locked the upload for another request. Try again later."
@@ -37,7 +39,7 @@ extension TusError {
     case .notSupported: "It may accept the file as multipart/form-data."
     case .refused: "POST with X-HTTP-Method-Override may get through."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .checksumMismatch, .locked, .interrupted, .unproved:
+      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved:
       nil
     }
   }

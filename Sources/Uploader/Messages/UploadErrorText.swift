@@ -103,7 +103,7 @@ extension UploadError {
       "the server stored " + String(stored) + " of " + String(sent) + " bytes" + ". Send it again."
     case .unconfirmed(let status):
       "the server answered " + String(status)
-        + " without GigHive's confirmation (checksum and size). Check that this is the address of a GigHive server."
+        + " without GigHive's confirmation. Check that this is the address of a GigHive server."
     case .prematureSuccess(let status):
       "the server answered " + String(status) + " before it received the whole file, so it cannot have stored it."
     case .tus(let error): error.problem

@@ -9,15 +9,21 @@ struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
   private let entry: RemovalEntry
-  private let after: AfterDelivery
+  private let removal: AfterDelivery.Removal
+  private let trustsSettle: Bool
   private let directory: StateDirectory
 
   /// - Parameters:
   ///   - file: open since before its content was compared with what was delivered.
   ///   - record: its delivery, synced.
-  init(_ file: SourceFile, _ record: UploadRecord, _ after: AfterDelivery, in directory: StateDirectory) {
+  ///   - trustsSettle: see ``AfterDelivery/trustsSettle``.
+  init(
+    _ file: SourceFile, _ record: UploadRecord, _ removal: AfterDelivery.Removal, trustsSettle: Bool,
+    in directory: StateDirectory
+  ) {
     self.file = file
-    self.after = after
+    self.removal = removal
+    self.trustsSettle = trustsSettle
     self.directory = directory
     path = LocalPath(bytes: record.path)
     entry = RemovalEntry(
@@ -27,7 +33,7 @@ struct FileRemoval {
   /// Everything that can be checked before the server is asked.
   func check() throws(KeptReason) {
     try checkFile()
-    if case .move(let target) = after.action { try check(target) }
+    if case .move(let target) = removal { try check(target) }
   }
 
   /// Whether a program uses the file now, so that the server need not be asked.
@@ -115,7 +121,7 @@ struct FileRemoval {
     let result = shim_begin_lease(file.descriptor)
     if result == 0 { return true }
     if -result == SHIM_EAGAIN { throw .open }
-    guard after.trustsSettle else { throw .writersUnknown(SystemError(result: result)) }
+    guard trustsSettle else { throw .writersUnknown(SystemError(result: result)) }
     return false
   }
 
@@ -144,8 +150,7 @@ struct FileRemoval {
 
   private func finish(_ hidden: LocalPath) throws(KeptReason) -> LocalPath? {
     var moved: LocalPath?
-    switch after.action {
-    case .keep: preconditionFailure("a recording to keep")
+    switch removal {
     case .delete:
       let result = shim_unlink(hidden.cString ?? [0])
       guard result == 0 else { throw .refused(SystemError(result: result)) }

@@ -7,12 +7,13 @@ extension Uploader {
   /// it, and nobody uses it.
   /// - Parameters:
   ///   - record: its record, which must be locked.
+  ///   - after: whom to trust.
   ///   - isForGigHive: whether it was delivered to a GigHive.
   ///   - isDryRun: checks everything, and removes nothing.
   /// - Returns: where the file is now; nil if it is gone, or would be.
   package func removeFile(
-    of record: UploadRecord, _ after: AfterDelivery, isForGigHive: Bool, isDryRun: Bool, in directory: StateDirectory,
-    cancellation: Cancellation
+    of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
+    isDryRun: Bool, in directory: StateDirectory, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
     let path = LocalPath(bytes: record.path)
@@ -21,7 +22,7 @@ extension Uploader {
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, isFound: true)
     } catch { throw .unreadable(error.message) }
-    let removal = FileRemoval(file, record, after, in: directory)
+    let removal = FileRemoval(file, record, removal, trustsSettle: after.trustsSettle, in: directory)
     try removal.check()
     try removal.checkUnused()
     let stored = try after.requirement(for: record, isForGigHive: isForGigHive)

@@ -24,7 +24,7 @@ package final class UploadFinder {
   ///     the file.
   package func find(_ request: UploadRequest, _ status: shim_file_status, hasStableInodes: Bool) -> Finding {
     if hasStableInodes, let previous = directory.untouchedDelivery(of: request, status) {
-      let removes = request.afterDelivery.action != .keep
+      let removes = request.afterDelivery.removal != nil
       return removes && directory.isRemovalDue(previous.upload) ? .unknown : .delivered
     }
     return directory.hasBegun(request, status) ? .begun : .unknown

@@ -53,7 +53,7 @@ extension Transfer {
   }
 
   func answered(_ response: Response, to request: WireRequest) -> TransferStep {
-    hasReportedSent = false
+    reports.hasSent = false
     let isWhole = request.exchange.sending == .finished
     return .answered(
       response, sent: isWhole ? .whole : pipeline.sent(offered: counts.offered) == .none ? .none : .partial,

@@ -12,20 +12,23 @@ extension Transfer {
 
   /// Writes one run, refilling the ring when it is empty.
   func send() throws(UploadError) -> Sending {
-    isPaced = false
-    isBehindDigest = false
+    pause = nil
     switch pipeline.current.exchange.sending {
     case .finished, .stopped: return flushHeld()
     case .head, .awaitingContinue, .body: break
     }
     let allowance = pace?.allowance(nowMilliseconds: clock.now) ?? Int.max
-    isPaced = allowance == 0
-    if isPaced { return .blocked }
+    if allowance == 0 {
+      pause = .rateLimit
+      return .blocked
+    }
     // Refill only when empty: the ring then starts at its first byte, and the kernel's queues bridge the read.
     if buffers.ring.isEmpty {
       if let sending = try sendDirectly(allowance) { return sending }
-      isBehindDigest = !buffers.makeRoom()
-      if isBehindDigest { return .blocked }
+      guard buffers.makeRoom() else {
+        pause = .digest
+        return .blocked
+      }
       try fill()
       if let step = reportStatusChange() { return .ended(step) }
     }

@@ -18,21 +18,29 @@ final class Transfer {
     var acknowledged: Int64 = 0
   }
 
+  /// Why nothing is sent for now, although the connection may accept more.
+  enum Pause {
+    case rateLimit
+    /// The digest still needs the whole ring.
+    case digest
+  }
+
+  /// What the caller was told, or is to be told.
+  struct Reports {
+    /// Whether ``TransferStep/sent`` was reported for the current request.
+    var hasSent = false
+    var progress: UploadProgress?
+  }
+
   let connection: Connection
   let buffers: TransferBuffers
-  private let timeouts: Timeouts
   let pace: PaceShare?
   var pipeline: Pipeline
   var watch: FileChangeDetector
   var counts = ByteCounts()
-  var clock = TransferClock()
-  /// Whether the rate limit stops sending for now.
-  var isPaced = false
-  /// Whether sending waits for the digest, which still needs the whole ring.
-  var isBehindDigest = false
-  /// Whether ``TransferStep/sent`` was reported for the current request.
-  var hasReportedSent = false
-  private var progress: UploadProgress?
+  var clock: TransferClock
+  var pause: Pause?
+  var reports = Reports()
 
   /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
   init(
@@ -43,7 +51,7 @@ final class Transfer {
     watch = FileChangeDetector(source)
     self.connection = connection
     self.buffers = buffers
-    self.timeouts = timeouts
+    clock = TransferClock(timeouts)
     self.pace = pace
     buffers.clear(digestedLength: source?.digest == nil ? 0 : request.body.fileLength)
   }
@@ -64,13 +72,13 @@ final class Transfer {
   /// Pipelines another request, after ``TransferStep/sent``.
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
-    hasReportedSent = false
+    reports.hasSent = false
   }
 
   /// The progress of the upload, if it was updated since the last call.
   func takeProgress() -> UploadProgress? {
-    defer { progress = nil }
-    return progress
+    defer { reports.progress = nil }
+    return reports.progress
   }
 
   /// The interruption of the requests in flight, if the transfer ended now.
@@ -105,7 +113,7 @@ final class Transfer {
     let sending = try send()
     if case .ended(let step) = sending { return step }
     let isBlocked = if case .blocked = sending { true } else { false }
-    if isBlocked, !isPaced { pace?.rest() }
+    if isBlocked, pause != .rateLimit { pace?.rest() }
     try reportProgress()
     if let step = reportStatusChange() ?? checkDeadline() { return step }
     if let step = reportSent() { return step }
@@ -114,8 +122,8 @@ final class Transfer {
   }
 
   private func reportSent() -> TransferStep? {
-    guard pipeline.canPipeline, !hasReportedSent else { return nil }
-    hasReportedSent = true
+    guard pipeline.canPipeline, !reports.hasSent else { return nil }
+    reports.hasSent = true
     return .sent
   }
 
@@ -150,12 +158,13 @@ final class Transfer {
     excludeReadingTime()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
     // While the rate limit stops sending, there is no stall.
-    if arrived > counts.acknowledged || (isPaced && arrived == counts.written) {
+    if arrived > counts.acknowledged || (pause == .rateLimit && arrived == counts.written) {
       counts.acknowledged = arrived
       clock.noteAdvance()
     }
     guard let file = source?.file, pipeline.current.body.fileLength > 0 else { return }
-    progress = UploadProgress(deliveredBytes: min(max(0, arrivedInFile), file.size), totalBytes: file.size)
+    reports.progress = UploadProgress(
+      deliveredBytes: min(max(0, arrivedInFile), file.size), totalBytes: file.size)
   }
 
   /// The end of the acknowledged bytes, as an offset in the file.
@@ -173,15 +182,13 @@ final class Transfer {
   }
 
   private var deadline: Int64 {
-    isAwaitingResponse
-      ? clock.responseDeadline(timeouts.responseMilliseconds, sentAt: pipeline.current.sentAtMilliseconds)
-      : clock.stallDeadline(timeouts.stallMilliseconds)
+    isAwaitingResponse ? clock.responseDeadline(sentAt: pipeline.current.sentAtMilliseconds) : clock.stallDeadline
   }
 
   private func checkDeadline() -> TransferStep? {
     guard clock.now >= deadline else { return nil }
     if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
-    let limit = isAwaitingResponse ? timeouts.responseMilliseconds : timeouts.stallMilliseconds
+    let limit = isAwaitingResponse ? clock.timeouts.responseMilliseconds : clock.timeouts.stallMilliseconds
     let phase = isAwaitingResponse ? awaitingPhase : UploadPhase.sending
     return .interrupted(interruption(.timedOut(phase, peer: connection.peer, limitMilliseconds: limit)))
   }
@@ -198,7 +205,7 @@ final class Transfer {
       let next = pace?.nextMilliseconds(nowMilliseconds: clock.now) ?? clock.now
       if next > clock.now {
         until = min(until, next)
-      } else if isBehindDigest {
+      } else if pause == .digest {
         others = buffers.awaitedDescriptors
         if others.isEmpty { until = clock.now }
       } else {
@@ -208,7 +215,7 @@ final class Transfer {
       }
     case .finished, .stopped: pace?.rest()
     }
-    if connection.stream.holdsBytes, !isPaced { readiness.insert(.writable) }
+    if connection.stream.holdsBytes, pause != .rateLimit { readiness.insert(.writable) }
     var wait = Wait(descriptor: connection.stream.descriptor, readiness: readiness, untilMilliseconds: until)
     wait.others = others
     return wait

@@ -2,9 +2,12 @@ import UploadCore
 
 /// The times of a transfer, in milliseconds on the monotonic clock, and the resulting limits.
 struct TransferClock {
+  let timeouts: Timeouts
   private(set) var now: Int64 = 0
   private var lastAdvance: Int64?
   private(set) var nextReport: Int64 = 0
+
+  init(_ timeouts: Timeouts) { self.timeouts = timeouts }
 
   mutating func beginStep(_ now: Int64) {
     self.now = now
@@ -25,8 +28,10 @@ struct TransferClock {
     extendDeadlines(by: milliseconds)
   }
 
-  func stallDeadline(_ limit: Int64) -> Int64 { (lastAdvance ?? now) + limit }
+  var stallDeadline: Int64 { (lastAdvance ?? now) + timeouts.stallMilliseconds }
 
   /// - Parameter sentAt: when the request's last byte was written; nil if it was not.
-  func responseDeadline(_ limit: Int64, sentAt: Int64?) -> Int64 { max(sentAt ?? 0, lastAdvance ?? now) + limit }
+  func responseDeadline(sentAt: Int64?) -> Int64 {
+    max(sentAt ?? 0, lastAdvance ?? now) + timeouts.responseMilliseconds
+  }
 }

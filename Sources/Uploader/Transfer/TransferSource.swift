@@ -20,15 +20,20 @@ final class TransferSource {
 
   /// The status time when reading it again started.
   private var statusTime: StatusTime?
-  private let clock: () -> Int64
-  private var readingSince: Int64 = 0
-  private var readingMilliseconds: Int64 = 0
+  private var diskTime: DiskTime
+
+  /// The time spent waiting for the disk, in milliseconds.
+  private struct DiskTime {
+    let clock: () -> Int64
+    var since: Int64 = 0
+    var total: Int64 = 0
+  }
 
   /// - Parameter clock: the monotonic clock, in milliseconds.
   init(file: SourceFile, digest: FileDigest?, clock: @escaping () -> Int64 = { shim_monotonic_milliseconds() }) {
     self.file = file
     self.digest = digest
-    self.clock = clock
+    diskTime = DiskTime(clock: clock)
   }
 
   /// Reads from `offset` into `space`, as much as there is, and digests it.
@@ -55,14 +60,14 @@ final class TransferSource {
   // MARK: Time
 
   /// Call it before something that may wait for the disk.
-  func beginReading() { readingSince = clock() }
+  func beginReading() { diskTime.since = diskTime.clock() }
 
-  func endReading() { readingMilliseconds += clock() - readingSince }
+  func endReading() { diskTime.total += diskTime.clock() - diskTime.since }
 
   /// The time spent waiting for the disk since the last call, in milliseconds.
   func takeReadingMilliseconds() -> Int64 {
-    defer { readingMilliseconds = 0 }
-    return readingMilliseconds
+    defer { diskTime.total = 0 }
+    return diskTime.total
   }
 
   // MARK: Changes

@@ -93,8 +93,8 @@ final class UploadJob: Steppable {
       durationMilliseconds: driver.now - (driver.machine.startedAtMilliseconds ?? driver.now),
       upload: record?.record.id)
     state = .delivered(delivery)
-    let removes = request.afterDelivery.action != .keep
-    if removes, let record { record.directory.beginRemoval(record.record.id) }
+    let removal = request.afterDelivery.removal
+    if removal != nil, let record { record.directory.beginRemoval(record.record.id) }
     var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
@@ -102,15 +102,18 @@ final class UploadJob: Steppable {
       isRecorded = false
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
-    return removes ? beginRemoval(delivery, file, isRecorded: isRecorded, now) : nil
+    return removal.map { beginRemoval($0, delivery, file, isRecorded: isRecorded, now) } ?? nil
   }
 
   // MARK: After the delivery
 
   /// - Parameter isRecorded: whether the delivery is on the disk.
-  private func beginRemoval(_ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64) -> Wait? {
+  private func beginRemoval(
+    _ removal: AfterDelivery.Removal, _ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64
+  ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, delivery) }
-    let removal = FileRemoval(file, record.record, request.afterDelivery, in: record.directory)
+    let removal = FileRemoval(
+      file, record.record, removal, trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
     let requirement: StoredRecording?
     do throws(KeptReason) {
       try removal.check()
@@ -262,7 +265,10 @@ final class UploadJob: Steppable {
   private func continueWithoutRecord(
     _ error: UploadError, _ request: UploadRequest, for file: SourceFile
   ) throws(UploadError) {
-    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size) else { throw error }
+    let isGuest = shared.configuration.credentials.areGuests
+    guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
+      throw error
+    }
     let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
     shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
   }

@@ -2,8 +2,9 @@ import Uploader
 
 /// `--after keep|delete|move=DIR`
 extension GivenOption {
-  func afterDelivery() throws(UsageError) -> AfterDelivery.Action {
-    if text == "keep" { return .keep }
+  /// - Returns: nil for `keep`.
+  func removal() throws(UsageError) -> AfterDelivery.Removal? {
+    if text == "keep" { return nil }
     if text == "delete" { return .delete }
     guard let target = moveTarget, !target.bytes.isEmpty else { throw invalid("keep, delete or move=DIR") }
     return .move(target)

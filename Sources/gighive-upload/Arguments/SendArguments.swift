@@ -101,7 +101,7 @@ struct SendArguments {
   var upload: String? { template.upload }
 
   /// Whether a record is required: without one, a tus upload cannot be resumed, and no file be removed.
-  var needsState: Bool { template.requiresTus || template.afterDelivery.action != .keep }
+  var needsState: Bool { template.requiresTus || template.afterDelivery.removal != nil }
 
   /// Whether it can be more than one file.
   var hasSeveral: Bool { files.count > 1 || isRecursive || list != nil }
@@ -168,7 +168,7 @@ struct SendArguments {
       // `WatchArguments` and `WatchOutputs` read them.
       break
     case .again: template.sendsAgain = true
-    case .after: template.afterDelivery.action = try given.afterDelivery()
+    case .after: template.afterDelivery.removal = try given.removal()
     case .trustServer: template.afterDelivery.trustsServer = true
     case .trustSettle: template.afterDelivery.trustsSettle = true
     case .progress: progress = try given.progressStyle()

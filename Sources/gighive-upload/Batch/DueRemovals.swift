@@ -3,16 +3,18 @@ import Uploader
 /// Recordings that an earlier run delivered but could not remove at that moment, and that this run has found again.
 final class DueRemovals {
   private let arguments: SendArguments
+  private let removal: AfterDelivery.Removal
   private let records: Records
   private let report: Report
   private var uploads: [String] = []
 
   /// - Returns: nil if nothing is to be removed.
   init?(_ arguments: SendArguments, _ report: Report) {
-    guard arguments.template.afterDelivery.action != .keep, !arguments.isDryRun,
+    guard let removal = arguments.template.afterDelivery.removal, !arguments.isDryRun,
       let records = Records(arguments.common, report)
     else { return nil }
     self.arguments = arguments
+    self.removal = removal
     self.records = records
     self.report = report
   }
@@ -28,7 +30,7 @@ final class DueRemovals {
   /// Retries the removals. This is done when nothing is uploaded, because it may have to read whole files.
   func run(_ cancellation: Cancellation) {
     let remover = Remover(
-      arguments.template.afterDelivery, arguments.options, records, report, cancellation)
+      removal, arguments.template.afterDelivery, arguments.options, records, report, cancellation)
     for upload in uploads where !cancellation.isCancelled {
       do throws(StateError) {
         guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else {

@@ -38,10 +38,10 @@ enum Clean {
     if freeBefore >= wanted { return ExitCode.delivered }
     common.recoverRemovals(report)
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
-    let after = AfterDelivery(
-      .delete, trustsServer: options.contains { $0.option == .trustServer },
-      trustsSettle: options.contains { $0.option == .trustSettle })
-    let remover = Remover(after, options, records, report, cancellation)
+    var after = AfterDelivery()
+    after.trustsServer = options.contains { $0.option == .trustServer }
+    after.trustsSettle = options.contains { $0.option == .trustSettle }
+    let remover = Remover(.delete, after, options, records, report, cancellation)
     let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.contains($0) }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
     func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }

@@ -17,6 +17,7 @@ final class Remover {
   let isDryRun: Bool
   private(set) var count = 0
   private(set) var removedBytes: Int64 = 0
+  private let removal: AfterDelivery.Removal
   private let after: AfterDelivery
   private let options: [GivenOption]
   private let records: Records
@@ -26,9 +27,12 @@ final class Remover {
   /// Servers that did not answer are not asked about each recording.
   private var silent: [Server] = []
 
+  /// - Parameter after: whom to trust.
   init(
-    _ after: AfterDelivery, _ options: [GivenOption], _ records: Records, _ report: Report, _ cancellation: Cancellation
+    _ removal: AfterDelivery.Removal, _ after: AfterDelivery, _ options: [GivenOption], _ records: Records,
+    _ report: Report, _ cancellation: Cancellation
   ) {
+    self.removal = removal
     self.after = after
     self.options = options
     self.records = records
@@ -59,8 +63,8 @@ final class Remover {
     let target: LocalPath?
     do throws(KeptReason) {
       target = try uploader.removeFile(
-        of: record, after, isForGigHive: StoredOptions.name(.server, in: record.note), isDryRun: isDryRun,
-        in: records.directory, cancellation: cancellation)
+        of: record, removal, after, isForGigHive: StoredOptions.name(.server, in: record.note),
+        isDryRun: isDryRun, in: records.directory, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error, upload: record.id)

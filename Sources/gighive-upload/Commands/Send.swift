@@ -25,7 +25,7 @@ enum Send {
   private static func deliver(
     _ arguments: SendArguments, _ report: Report, _ cancellation: Cancellation
   ) throws(UsageError) -> Int32 {
-    if case .move(let target) = arguments.template.afterDelivery.action, !Batch.isDirectory(target) {
+    if case .move(let target)? = arguments.template.afterDelivery.removal, !Batch.isDirectory(target) {
       throw UsageError("--after: " + PrintableText.line(target.text) + " is not a directory.")
     }
     let configuration = try arguments.common.configuration(for: arguments.target, report)

@@ -39,7 +39,7 @@ struct ServerExamination {
   /// GigHive refuses a form without a label. Guests have no forms.
   private var sendsTestForm: Bool {
     guard let testLength, request.isForGigHive, !credentials.areGuests else { return false }
-    return !request.prefersTus(size: testLength)
+    return !request.prefersTus(size: testLength, isGuest: false)
   }
 
   /// - Returns: whether there is a tus server to send to.
@@ -61,7 +61,7 @@ struct ServerExamination {
   /// Whether recordings, or the file, may go as one form.
   private var sendsForms: Bool {
     if request.requiresTus { return false }
-    return size.map { !request.prefersTus(size: $0) } ?? true
+    return size.map { !request.prefersTus(size: $0, isGuest: credentials.areGuests) } ?? true
   }
 
   /// - Returns: false if GigHive does not accept them, so that nothing else can be examined.

@@ -104,7 +104,7 @@ extension TusError {
     case .notSupported: "--protocol multipart may work."
     case .refused: "Try --method-override."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .checksumMismatch, .locked, .interrupted, .unproved:
+      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved:
       nil
     }
   }

@@ -44,7 +44,9 @@ extension FuzzedRun {
     if path.hasSuffix("finalize"), request.body?.header.starts(with: bytes(#"{"upload_id":"""#)) == true {
       return Answer(status: 400, content: bytes(GigHive.tokenKnown))
     }
-    if path.hasSuffix("delete_media_files.php") { return Answer(status: 200, content: bytes(#"{"success":true}"#)) }
+    if path.hasSuffix("delete_media_files.php") {
+      return Answer(status: 200, content: bytes(#"{"success":true,"deleted_count":1}"#))
+    }
     return Answer(status: 201, content: bytes(GigHive.created(checksum: GigHive.sha256, size: size)))
   }
 

@@ -71,6 +71,20 @@ struct TusProbingTests {
     #expect(try upload.ask("HEAD").target.text == old)
   }
 
+  /// The error names the response that said so, whatever came of examining it.
+  @Test func theErrorNamesTheStatusThatWasNotProved() throws {
+    var upload = try probing(status: 410)
+    #expect(throws: TusError.unproved(status: 410)) { try upload.ask("POST", 404) }
+    try upload.ask("HEAD", 410)
+    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
+    #expect(throws: TusError.unproved(status: 410)) { try upload.ask("HEAD", 404) }
+    // Also after an interruption.
+    try upload.ask("HEAD", 410)
+    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
+    upload.interrupted(arrived: 0)
+    #expect(throws: TusError.unproved(status: 410)) { try upload.ask("HEAD", 404) }
+  }
+
   @Test(arguments: [
     (200, ["Upload-Offset": "0"]), (404, ["Tus-Resumable": "1.0.0"]), (200, ["Tus-Resumable": "1.0.0"]),
   ])

@@ -153,6 +153,22 @@ struct FinalizeTests {
     #expect(throws: UploadError.termsNotAccepted) { try machine(isGuest: true, acceptsTerms: false) }
   }
 
+  /// GigHive takes no forms from guests, so size does not matter.
+  @Test func aGuestsSmallRecordingGoesOverTus() throws {
+    func guest(_ uploadProtocol: UploadProtocol, fields: [FormField]) throws -> UploadMachine {
+      try .upload(
+        to: .gigHive, isGuest: true, configure: { ($0.uploadProtocol, $0.extraFields) = (uploadProtocol, fields) })
+    }
+    let terms = [FormField("tos_accepted", "true")]
+    var server = ScriptedServer([.status(400, content: GigHive.tokenKnown), offer, created, whole, confirmed])
+    #expect(server.run(try guest(.automatic, fields: terms)) == GigHive.delivered())
+    #expect(throws: UploadError.termsNotAccepted) { try guest(.automatic, fields: []) }
+    // A form is sent if that is what the caller asks for.
+    var form = ScriptedServer([.status(401)])
+    #expect(form.run(try guest(.multipart, fields: [])) == .failed(.refused(status: 401, message: "")))
+    #expect(form.log == ["POST /api/uploads.php?ui=json 0..<100", "hash"])
+  }
+
   // MARK: As a form
 
   @Test(arguments: [200, 404, 405])

@@ -187,6 +187,16 @@ struct MultipartTaskTests {
       server.run(try .upload(to: .plain)) == .failed(.redirected(status: 303, location: confirmation)))
   }
 
+  /// Programs that take forms often answer with a redirect to another of their pages; PHP's are 302 unless it says otherwise.
+  @Test(arguments: ["/thanks", "thanks", "https://hive/thanks", "http://hive/thanks"])
+  func aRedirectToAnotherPageOfTheServerMayMeanThatItIsStored(location: String) throws {
+    let error = UploadError.redirected(status: 302, location: location)
+    var server = ScriptedServer([.status(302, ["Location": location])])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(error)))
+    var early = ScriptedServer([.status(302, ["Location": location], sent: .partial)])
+    #expect(early.run(try .upload(to: .plain)) == .failed(error))
+  }
+
   @Test(arguments: [301, 302])
   func aRedirectThatTurnsAPostIntoAGetIsNotFollowed(status: Int) throws {
     var server = ScriptedServer([.status(status, ["Location": confirmation])])

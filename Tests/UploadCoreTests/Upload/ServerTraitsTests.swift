@@ -55,7 +55,9 @@ struct ServerTraitsTests {
     var elsewhere = ScriptedServer([.status(307, ["Location": "https://other/delete"])])
     #expect(
       elsewhere.run(try .delete()) == .failed(.redirected(status: 307, location: "https://other/delete")))
-    var here = ScriptedServer([.status(307, ["Location": "/delete"]), .status(200, content: #"{"success":true}"#)])
+    var here = ScriptedServer([
+      .status(307, ["Location": "/delete"]), .status(200, content: #"{"success":true,"deleted_count":1}"#),
+    ])
     #expect(here.run(try .delete()) == .finished(.deleted))
   }
 

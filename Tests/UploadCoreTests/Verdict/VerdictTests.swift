@@ -73,7 +73,7 @@ struct VerdictTests {
 
   @Test(arguments: [
     (200, #"{"success":true,"deleted_count":1,"error_count":0,"results":{"deleted":[{"asset_id":7}],"errors":[]}}"#),
-    (200, #"{"success":true}"#), (404, #"{"success":false,"error":"Not Found"}"#),
+    (404, #"{"success":false,"error":"Not Found"}"#),
     (410, #"{"success":false,"error":"Gone"}"#),
     (200, #"{"success":false,"deleted_count":0,"error_count":1,"results":{"errors":[{"error":"Not found"}]}}"#),
   ])
@@ -96,6 +96,14 @@ struct VerdictTests {
     ["", "<html>Welcome</html>", "{}", "[]", #"{"error":"Not Found"}"#, #"{"success":true"#])
   func whatIsNotGigHivesDeletesNothing(status: Int, text: String) {
     #expect(deletion(status, text) == .somebodyElse(status: status))
+  }
+
+  /// Many programs have a "success". GigHive counts what it has deleted.
+  @Test(arguments: [
+    #"{"success":true}"#, #"{"success":true,"message":"Welcome"}"#, #"{"success":true,"deleted_count":"1"}"#,
+  ])
+  func aSuccessWithoutACountIsNotGigHives(text: String) {
+    #expect(deletion(200, text) == .somebodyElse(status: 200))
   }
 
   @Test(arguments: [403, 404, 410])

@@ -65,7 +65,7 @@ struct RemovalTests {
   }
 
   @Test func aRecordingIsDeletedWithItsToken() throws {
-    let (requests, failure) = try delete([[json(200, #"{"success":true}"#)]])
+    let (requests, failure) = try delete([[json(200, #"{"success":true,"deleted_count":1}"#)]])
     let request = try #require(requests.first)
     #expect(failure == nil && request.line == "POST /db/delete_media_files.php")
     #expect(request.value("Content-Type") == "application/json")

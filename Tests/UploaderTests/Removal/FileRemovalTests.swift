@@ -28,9 +28,12 @@ struct FileRemovalTests {
       return names.sorted()
     }
 
-    func remove(_ after: AfterDelivery = AfterDelivery(.delete)) -> Result<LocalPath?, KeptReason> {
+    func remove(
+      _ removal: AfterDelivery.Removal = .delete, trustsSettle: Bool = false
+    ) -> Result<LocalPath?, KeptReason> {
       do {
-        return .success(try FileRemoval(file, record, after, in: try state.open()).run())
+        let removal = FileRemoval(file, record, removal, trustsSettle: trustsSettle, in: try state.open())
+        return .success(try removal.run())
       } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
     }
 
@@ -68,7 +71,7 @@ struct FileRemovalTests {
     let other = bench.open(flags)
     #expect(bench.remove() == .failure(.open))
     // Trust is for file systems that cannot tell.
-    #expect(bench.remove(AfterDelivery(.delete, trustsServer: true, trustsSettle: true)) == .failure(.open))
+    #expect(bench.remove(trustsSettle: true) == .failure(.open))
     close(other)
     #expect(bench.names == ["gig.mp4"] && bench.state.names.contains("removals") == false)
     #expect(bench.remove() == .success(nil))
@@ -133,7 +136,7 @@ struct FileRemovalTests {
   @Test func aMovedFileGetsTheFirstFreeName() throws {
     let (bench, target) = (try Bench(), TemporaryDirectory())
     _ = target.file("gig.mp4", [1])
-    let moved = bench.remove(AfterDelivery(.move(LocalPath(target.path))))
+    let moved = bench.remove(.move(LocalPath(target.path)))
     #expect(moved == .success(LocalPath(target.path(of: "gig.1.mp4"))))
     #expect(bench.names == [])
     #expect(access(target.path(of: "gig.1.mp4"), F_OK) == 0)
@@ -143,10 +146,10 @@ struct FileRemovalTests {
     let bench = try Bench()
     let missing = LocalPath(bench.directory.path(of: "missing"))
     #expect(
-      bench.remove(AfterDelivery(.move(missing))) == .failure(.unusableDirectory(missing, SystemError(code: ENOENT))))
+      bench.remove(.move(missing)) == .failure(.unusableDirectory(missing, SystemError(code: ENOENT))))
     let file = LocalPath(bench.directory.path(of: "gig.mp4"))
-    #expect(bench.remove(AfterDelivery(.move(file))) == .failure(.unusableDirectory(file, SystemError(code: ENOTDIR))))
-    #expect(bench.remove(AfterDelivery(.move("/proc"))) == .failure(.otherFileSystem("/proc")))
+    #expect(bench.remove(.move(file)) == .failure(.unusableDirectory(file, SystemError(code: ENOTDIR))))
+    #expect(bench.remove(.move("/proc")) == .failure(.otherFileSystem("/proc")))
     #expect(bench.names == ["gig.mp4"])
   }
 

@@ -19,7 +19,8 @@ enum EveryError {
   static let tus: [TusError] = [
     .notSupported(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
     .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
-    .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .checksumMismatch(offset: 1), .locked,
+    .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .nothingStored(offset: 1),
+    .checksumMismatch(offset: 1), .locked,
     .refused(method: "PATCH", status: 405), .unproved(status: 404),
   ]
 
