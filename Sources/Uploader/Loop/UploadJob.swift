@@ -187,6 +187,7 @@ final class UploadJob: Machine {
       slots.note(upload: opened.record.id)
       onRecord(opened.record.id)
     }
+    file.adviseReading()
     return (try driver(request, file), file)
   }
 
