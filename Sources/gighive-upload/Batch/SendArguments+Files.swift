@@ -56,7 +56,9 @@ extension SendArguments {
       guard let seen = SendArguments.sighting(of: file.path) else { return request }
       request.lastSeen = seen
       let modified = seen.identity.modifiedSeconds
-      let path = file.path.directoryName == nil ? file.path.absolute ?? file.path : file.path
+      let path =
+        file.path.directoryName == nil
+        ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
       let values = TemplateValues(
         path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
       var expanded: [GivenOption] = []
@@ -101,6 +103,9 @@ extension SendArguments {
     guard let cString = file.cString, shim_path_status(cString, &status) == 0 else { return nil }
     return FileSighting(status)
   }
+
+  /// With a slash at its end; empty if there is none.
+  private static let workingDirectory = LocalPath(bytes: []).absolute?.bytes ?? []
 
   private static let hostName: [UInt8] = {
     var name = [CChar](repeating: 0, count: Limits.hostNameLength + 1)

@@ -5,9 +5,11 @@ import Uploader
 /// that were delivered before do, one reading of its names says for some time whether any of them can have one.
 final class SidecarSearch {
   private var directory: LocalPath = ""
-  /// When the search in this directory began, in milliseconds, and for how many recordings.
+  /// When it began with the recordings that are counted, in milliseconds.
   private var start: Int64 = 0
   private var count = 0
+  /// Whether there were many in the time before.
+  private var isQuick = false
   /// Whether the directory had any such file when its names were read; nil if they were not.
   private var hasSidecars: Bool?
 
@@ -16,15 +18,16 @@ final class SidecarSearch {
     let now = shim_monotonic_milliseconds()
     let parent = file.directory
     if parent != directory || now - start > Limits.sidecarSearchMilliseconds {
+      isQuick = parent == directory && count > Limits.sidecarLookCount
       (directory, start, count, hasSidecars) = (parent, now, 0, nil)
     }
     count += 1
-    if count <= Limits.sidecarLookCount { return true }
-    if hasSidecars == nil {
-      start = now
-      hasSidecars = SidecarSearch.hasSidecars(parent)
-    }
-    return hasSidecars ?? true
+    guard isQuick || count > Limits.sidecarLookCount else { return true }
+    if let hasSidecars { return hasSidecars }
+    start = now
+    let found = SidecarSearch.hasSidecars(parent)
+    hasSidecars = found
+    return found
   }
 
   private final class Finding { var isAny = false }
