@@ -218,6 +218,10 @@ package enum Limits {
   package static let ratePauseMilliseconds: Int64 = 10_000
   /// The release date of this version, in seconds since 1970. A clock that shows an earlier time is wrong: many boards start in 1970.
   package static let builtOn: Int64 = 1_795_392_000  // 2026-11-23
+  /// Clocks that were never set start in 1970 or, on FAT, in 1980. A file from before this was made by such a one. Seconds since 1970.
+  package static let clocksAreSetSince: Int64 = 347_155_200  // 1981-01-01
+  /// A file from so much later than now has a wrong time, if the clock is not wrong, in seconds.
+  package static let futureSeconds: Int64 = 366 * 24 * 3600
 
   /// The longest time limit that can be set (a year), in milliseconds.
   package static let timeoutMilliseconds: Int64 = 365 * 24 * 3_600_000
@@ -273,6 +277,10 @@ package enum Limits {
   package static let listLineLength = 64 << 10
   /// A sidecar file, in bytes.
   package static let sidecarLength = 16 << 10
+  /// For how many recordings of a directory it is looked for before all names are read instead.
+  package static let sidecarLookCount = 16
+  /// For how long those names are believed, in milliseconds.
+  package static let sidecarSearchMilliseconds: Int64 = 2000
   /// The name of this machine, in bytes (HOST_NAME_MAX of Linux).
   package static let hostNameLength = 64
 

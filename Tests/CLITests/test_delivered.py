@@ -1,12 +1,14 @@
 """Delivered is final: `send` of a recording that was delivered to the same destination sends nothing."""
 
 import os
+import re
+import subprocess
 import time
 
 import pytest
 from broken_disk import BrokenDisk
 from records import only_record, records
-from uploads import TUS, of_kind
+from uploads import PASSWORD, TUS, of_kind
 
 
 def age(*files) -> None:
@@ -91,6 +93,36 @@ def test_an_untouched_recording_is_recognized_without_its_record(hive, program, 
         "skipped", "delivered"]
 
 
+def calls_of(program, directory, *arguments) -> int:
+    """How many system calls a `send` makes, without those of which one serves many files: what a directory lists, and waiting."""
+    log = directory.parent / "calls"
+    command = ["strace", "-f", "-qq", "-o", log, *program.command, "send", *arguments]
+    done = subprocess.run(command, env=program.environment(PASSWORD), cwd=directory, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return len([line for line in log.read_text().splitlines() if not re.search(r" (poll|getdents64|brk|futex)\(| resumed>", line)])
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("way", ["found", "named"])
+def test_a_delivered_recording_costs_three_system_calls(hive, program, tmp_path, way):
+    """Its status, the index, and whether its record is there. Nothing for the file that could be beside it, or for its label."""
+    stub, few, many = hive(), 40, 440
+    for count in (few, many):
+        (tmp_path / str(count)).mkdir()
+        for number in range(count):
+            (tmp_path / str(count) / f"{number:03}.wav").write_bytes(b"%d of %d" % (number, count))
+    age(tmp_path / str(many) / f"{many - 1:03}.wav")
+    options = ["--server", stub.url, "--label", "{stem} of {dir}, {date}", "--user", "uploader", "--quiet"]
+    program.run("send", "-r", str(few), str(many), *options, env=PASSWORD, cwd=tmp_path).check()
+    sent = len(stub.requests)
+
+    names = lambda count: ["-r", "."] if way == "found" else [f"{number:03}.wav" for number in range(count)]
+    calls = [calls_of(program, tmp_path / str(count), *names(count), *options) for count in (few, many)]
+    # Every two seconds the directory is read.
+    assert calls[1] - calls[0] <= 3.2 * (many - few)
+    assert len(stub.requests) == sent
+
+
 @pytest.mark.parametrize("content", [b"c" * 1000, b"a" * 1000])
 def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
     """Its time may have been put back."""
@@ -141,3 +173,17 @@ def test_where_inodes_are_not_stable_path_and_content_count(hive, program, tmp_p
         skipped(program.post(stub, disk.file, "--json"))
     with BrokenDisk(tmp_path / "disk", size=300_001) as disk:
         assert program.post(stub, disk.file, "--json").check().outcome["event"] == "delivered"
+
+
+@pytest.mark.native
+@pytest.mark.skipif(MISSING is not None, reason=f"no FUSE file system can be mounted here ({MISSING})")
+def test_where_inodes_are_not_stable_a_delivered_recording_costs_eight_system_calls(hive, program, tmp_path):
+    stub = hive()
+    options = ["--server", stub.url, "--label", "{stem} of {date}", "--user", "uploader", "--quiet"]
+    with BrokenDisk(tmp_path / "disk", size=300_000) as disk:
+        # Its own directory cannot be listed.
+        (tmp_path / "gig.mp4").symlink_to(disk.file)
+        program.run("send", "gig.mp4", *options, env=PASSWORD, cwd=tmp_path).check()
+        calls = [calls_of(program, tmp_path, *["gig.mp4"] * count, *options) for count in (40, 140)]
+    assert calls[1] - calls[0] <= 8.2 * 100
+    assert len(stub.requests) == 1

@@ -44,6 +44,28 @@ def test_send_supersedes_the_upload_of_what_a_file_was(hive, program, recording,
     assert only_record(program).id == before.id and only_record(program).phase == "delivered"
 
 
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program, recording, change):
+    """Nothing of it is on the server, but the label would be wrong."""
+    stub, file = hive("status=503"), recording(100_000)
+    assert program.send(stub, file, "--protocol", "multipart").code == 9
+    before = only_record(program)
+    assert before.phase == "pending"
+    stub.set_faults()
+    stub._requests.clear()
+    {"longer": lambda: file.write_bytes(file.read_bytes() + b"x"),
+     "shorter": lambda: os.truncate(file, 99_999),
+     "its beginning": lambda: keep_times(file, lambda: file.write_bytes(b"changed" + file.read_bytes()[7:])),
+     "its end": lambda: keep_times(file, lambda: file.write_bytes(file.read_bytes()[:-7] + b"changed")),
+     "written to": lambda: os.utime(file, (1, 1))}[change]()
+    for which in ("--all", before.id):
+        result = program.run("resume", which, env=PASSWORD)
+        assert result.code == 3 and "has changed since its upload started" in result.err, result
+    assert stub.requests == [] and only_record(program).id == before.id
+    result = program.send(stub, file, "--protocol", "multipart").check()
+    assert result.err.count("has changed since its upload started") == 1 and only_record(program).phase == "delivered"
+
+
 @pytest.mark.parametrize(("way", "change"), [*(("resume", change) for change in CHANGES), *((way, "its end") for way in WAYS[2:])])
 def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, program, recording, change, way):
     stub, file = hive(), recording(SIZE)

@@ -136,7 +136,8 @@ def sent_in_vain(program, hive, recording, *options, fault="status=500", number=
     return stub, program.send(stub, recording(SIZE), "--protocol", "multipart", *SOON, *options, retries=number)
 
 
-@pytest.mark.parametrize(("fault", "code"), [("status=500", 9), ("status=502", 9), ("delay-answer=30", 4)])
+@pytest.mark.parametrize(
+    ("fault", "code"), [("status=500", 9), ("status=502", 9), ("delay-answer=30", 4), (f"reset-after={SIZE}", 4), (f"close-after={SIZE}", 4)])
 def test_a_server_gets_a_recording_three_times_a_day(hive, program, recording, fault, code):
     stub, result = sent_in_vain(program, hive, recording, "--response-timeout", "500ms", fault=fault)
     assert result.code == code, result

@@ -57,6 +57,23 @@ def test_the_name_on_the_server_can_be_a_template(hive, run, rec):
     assert run("send", "-r", "rec", "--multipart-url", url, "--file-name", "{{x}}").code == 2
 
 
+def test_the_name_of_the_directory_is_found_whatever_the_path(hive, run, rec):
+    """Also where the path does not have it."""
+    stub, root = hive(user=None), rec("a.wav", "night/b.wav")
+    label = ["--server", stub.url, "--label", "{dir}", "--again"]
+    run("send", "-r", ".", *label, cwd=root).check()
+    run("send", "b.wav", "../a.wav", ".././night/../a.wav", *label, cwd=root / "night").check()
+    assert [form["label"] for form in forms(stub)] == ["rec", "night", "night", "rec", "rec"]
+
+
+def test_a_label_can_be_a_template_alone(hive, run, rec):
+    stub = hive(user=None)
+    rec("a.wav")
+    for label in ("{name}", "{stem}", "{dir}", "{host}"):
+        run("send", "-r", "rec", "--server", stub.url, "--label", label, "--again").check()
+    assert [form["label"] for form in forms(stub)] == ["a.wav", "a", "rec", os.uname().nodename]
+
+
 @pytest.mark.parametrize("label, parts", [
     ("{stme}", ["there is no {stme}, only {name}, {stem}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
 def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
@@ -106,14 +123,27 @@ def test_the_default_date_does_not_make_another_upload_of_it(hive, run, rec):
     assert len(forms(stub)) == 2
 
 
-def test_a_date_before_the_program_was_made_is_refused(hive, run, rec, recording):
+def test_an_old_recording_keeps_its_date(hive, run, rec):
+    """While the clock is right, the time of a file from before this program is true."""
+    stub = hive(user=None)
+    root = rec("a.wav", "b.wav")
+    at(root / "a.wav", calendar.timegm((1999, 7, 4, 21, 0, 0))), at(root / "b.wav", calendar.timegm((2025, 10, 1, 21, 0, 0)))
+    run("send", "-r", "rec", "--server", stub.url, "--label", "x", **UTC).check()
+    assert [form["event_date"] for form in forms(stub)] == ["1999-07-04", "2025-10-01"]
+
+
+@pytest.mark.parametrize("time, said", [
+    (86400, "was modified on 1970-01-02, by a clock that was not set"),
+    (calendar.timegm((1980, 6, 1, 0, 0, 0)), "was modified on 1980-06-01, by a clock that was not set"),
+    (calendar.timegm((2099, 6, 1, 0, 0, 0)), "was modified on 2099-06-01, more than a year from now: the clock of this machine says 20")])
+def test_a_date_from_a_wrong_clock_is_refused(hive, run, rec, time, said):
     stub = hive(user=None)
     root = rec("old.wav", "new.wav")
-    at(root / "old.wav", 86400), at(root / "new.wav", EVENING)
+    at(root / "old.wav", time), at(root / "new.wav", EVENING)
     base = ["send", "--server", stub.url, "--label", "x"]
     result = run(*base, "-r", "rec", **UTC)
-    assert result.code == 2 and "old.wav: was modified on 1970-01-02, before this version was released" in result.err, result
-    assert "--event-date YYYY-MM-DD" in result.err
+    assert result.code == 2 and "old.wav: " + said in result.err, result
+    assert "give the date with --event-date YYYY-MM-DD" in result.err.replace("Give", "give")
     assert sent(stub) == [b"new.wav"]
     run(*base, "-r", "rec", "--event-date", "1970-01-02", **UTC).check()
     run("send", "--multipart-url", stub.url + "/upload", "-r", "rec").check()
@@ -125,6 +155,17 @@ def test_a_date_or_time_that_is_none_is_a_usage_error(hive, send, recording, opt
 
 
 # MARK: Files beside recordings
+
+
+def test_a_file_beside_one_of_many_recordings_describes_it(hive, run, rec):
+    stub = hive(user=None)
+    root = rec(*(f"{number:02}.wav" for number in range(40)))
+    (root / "37.wav.upload").write_text("label = Encore")
+    run("send", "-r", "rec", "--server", stub.url, "--label", "x").check()
+    # One that comes later makes another event of a recording that was delivered.
+    (root / "38.wav.upload").write_text("event-date = 2026-05-01\nlabel = Again")
+    run("send", "-r", "rec", "--server", stub.url, "--label", "x").check()
+    assert [form["label"] for form in forms(stub)] == ["x"] * 37 + ["Encore", "x", "x", "Again"]
 
 
 def test_a_file_beside_a_recording_describes_it(hive, send, rec):

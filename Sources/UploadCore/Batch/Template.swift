@@ -16,10 +16,10 @@ package struct TemplateValues: Equatable, Sendable {
   /// The name of this machine.
   package let host: [UInt8]
 
-  /// - Parameter path: absolute.
+  /// - Parameter path: absolute, or with the name of the file's directory.
   package init(path: LocalPath, modified: LocalTime, host: [UInt8]) {
     name = Array(path.lastComponentBytes)
-    directory = Array(path.directory.lastComponentBytes)
+    directory = Array(path.directoryName ?? [])
     self.modified = modified
     self.host = host
   }

@@ -1,4 +1,19 @@
 extension LocalPath {
+  /// The name of the directory that the file is in, empty for the root; nil if only the working directory tells it.
+  package var directoryName: ArraySlice<UInt8>? {
+    var parentCount = 0
+    for part in bytes.split(separator: ASCII.slash).dropLast().reversed() where !part.elementsEqual(".".utf8) {
+      if part.elementsEqual("..".utf8) {
+        parentCount += 1
+      } else if parentCount > 0 {
+        parentCount -= 1
+      } else {
+        return part
+      }
+    }
+    return bytes.first == ASCII.slash ? [] : nil
+  }
+
   /// Another name in the same directory.
   package func inDirectory(_ name: String) -> LocalPath { directory.appendingName(Array(name.utf8)) }
 

@@ -7,6 +7,8 @@ public struct UploadRequest: Sendable {
   package var isFound = false
   /// Whether it is not sent without a record, because whoever asks for it would send it again.
   package var needsRecord = false
+  /// Its status, if whoever asks for it has just looked at it, so that a recording that was delivered need not be looked at twice.
+  package var lastSeen: FileSighting?
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

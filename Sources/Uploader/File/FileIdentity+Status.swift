@@ -9,6 +9,19 @@ extension FileIdentity {
   }
 }
 
+extension FileSighting {
+  package init(_ status: shim_file_status) {
+    self.init(identity: FileIdentity(status), changed: StatusTime(status))
+  }
+
+  /// - Returns: nil if there is no such file.
+  init?(at path: LocalPath) {
+    var status = shim_file_status()
+    guard let name = path.cString, shim_path_status(name, &status) == 0 else { return nil }
+    self.init(status)
+  }
+}
+
 extension StatusTime {
   init(_ status: shim_file_status) {
     self.init(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)

@@ -29,7 +29,6 @@ final class SourceFile {
     do throws(FileError) {
       let status = try status(opened)
       try check(status, limit: limit)
-      shim_advise_sequential(opened)
       return SourceFile(path, opened, status)
     } catch {
       _ = shim_close(opened)
@@ -46,6 +45,9 @@ final class SourceFile {
   }
 
   deinit { _ = shim_close(descriptor) }
+
+  /// It will be read from start to end.
+  func adviseReading() { shim_advise_sequential(descriptor) }
 
   /// Whether the path does not exist.
   static func isMissing(_ path: LocalPath) -> Bool {

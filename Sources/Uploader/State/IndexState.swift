@@ -8,6 +8,8 @@ struct IndexState {
   var boot: [UInt8]?
   /// The index, opened without its lock to recognize deliveries.
   var unlocked: RecordIndex<UnlockedIndex>?
+  /// The working directory, with a slash at its end; nil if it was not asked for, or if there is none.
+  var workingDirectory: LocalPath?
   /// Whether the index cannot be used, so that all records are read instead.
   var isBroken = false
 }

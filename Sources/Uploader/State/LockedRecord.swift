@@ -213,6 +213,8 @@ package final class LockedRecord {
       if upload != nil { throw .state(.noSuchRecord(candidate)) }
       return try begin(own, &index, in: directory)
     }
+    // One that failed needs a change first, which can be one of the file, unless the server has a part of it.
+    let wasBegun = previous.uploadURL != nil || previous.phase == .pending
     if previous.mayBeStored {
       // Only a person can find out whether it is stored.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
@@ -220,15 +222,10 @@ package final class LockedRecord {
     }
     // A server that was given another name or type would keep it.
     if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
-    if previous.uploadURL != nil, let change = identity.change(since: previous.identity) {
-      guard upload == nil else { throw .changed(file.path, change, upload: previous.id) }
-      if identity.size >= previous.identity.size { superseded = previous.uploadURL }
-      directory.warn(
-        UploadError.changed(file.path, change, upload: previous.id).problem + " It is sent again from the start. "
-          + (superseded == nil
-            ? "The file is smaller now, so the server keeps the part of the old one until it expires."
-            : "The part of the old one is deleted on the server, if the server allows it."))
-      previous.forgetUpload()
+    if wasBegun, let change = identity.change(since: previous.identity) {
+      let changed = UploadError.changed(file.path, change, upload: previous.id)
+      guard upload == nil else { throw changed }
+      superseded = supersede(&previous, identity, changed, in: directory)
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)
     kept.superseded = superseded
@@ -241,6 +238,25 @@ package final class LockedRecord {
     try kept.update { $0 = renewed }
     try kept.reserveSpace()
     return kept
+  }
+
+  /// The file of an unfinished upload has changed, and is sent from its start.
+  /// - Returns: the URL of the old upload if it is to be deleted on the server.
+  private static func supersede(
+    _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, in directory: StateDirectory
+  ) -> String? {
+    let isSmaller = identity.size < previous.identity.size
+    let superseded = isSmaller ? nil : previous.uploadURL
+    var warning = changed.problem + " It is sent again from the start."
+    if previous.uploadURL != nil {
+      warning +=
+        isSmaller
+        ? " The file is smaller now, so the server keeps the part of the old one until it expires."
+        : " The part of the old one is deleted on the server, if the server allows it."
+    }
+    directory.warn(warning)
+    previous.forgetUpload()
+    return superseded
   }
 
   /// The record of an upload that ``open(for:_:endpoint:event:note:upload:uploadedAs:isAgain:in:)`` would resume. Nothing is

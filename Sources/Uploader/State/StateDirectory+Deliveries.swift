@@ -6,15 +6,20 @@ import UploadCore
 /// exists under the name of a delivered one.
 extension StateDirectory {
   /// The earlier delivery of the file, if nothing has touched the file since; nil if none is found.
-  func untouchedDelivery(of request: UploadRequest, _ status: shim_file_status) -> PreviousDelivery? {
-    delivery(.status(UploadRecord(sought: request, [], FileIdentity(status)), StatusTime(status)))
+  func untouchedDelivery(of request: UploadRequest, _ seen: FileSighting) -> PreviousDelivery? {
+    delivery(.status(UploadRecord(sought: request, [], seen.identity), seen.changed))
   }
 
   /// The earlier delivery of the file, where inodes are not stable; nil if none is found.
   func delivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
     guard !identity.hasStableInode else { return nil }
-    let path = (request.file.absolute ?? request.file).bytes
-    return delivery(.place(UploadRecord(sought: request, path, identity)))
+    return delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity)))
+  }
+
+  private func absolute(_ path: LocalPath) -> LocalPath {
+    if path.bytes.first == ASCII.slash { return path }
+    indexState.workingDirectory = indexState.workingDirectory ?? LocalPath(bytes: []).absolute
+    return indexState.workingDirectory.map { LocalPath(bytes: $0.bytes + path.bytes) } ?? path
   }
 
   private func delivery(_ key: IndexKey) -> PreviousDelivery? {

@@ -23,7 +23,7 @@ package final class UploadFinder {
   ///   - hasStableInodes: whether its file system has stable inode numbers. Otherwise a delivery cannot be recognized without reading
   ///     the file.
   package func find(_ request: UploadRequest, _ status: shim_file_status, hasStableInodes: Bool) -> Finding {
-    if hasStableInodes, let previous = directory.untouchedDelivery(of: request, status) {
+    if hasStableInodes, let previous = directory.untouchedDelivery(of: request, FileSighting(status)) {
       let removes = request.afterDelivery.removal != nil
       return removes && directory.isRemovalDue(previous.upload) ? .unknown : .delivered
     }

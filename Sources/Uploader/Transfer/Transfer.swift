@@ -84,9 +84,10 @@ final class Transfer {
   /// The interruption of the requests in flight, if the transfer ended now.
   /// - Parameter isOrderly: whether the server closed the connection without an error.
   func interruption(_ error: UploadError, isOrderly: Bool = false) -> Interruption {
-    Interruption(
-      error, sent: pipeline.sent(offered: counts.offered),
-      arrived: pipeline.arrived(acknowledged: counts.acknowledged),
+    // The last look may have been before most of it arrived.
+    let arrived = max(counts.acknowledged, arrivedLength)
+    return Interruption(
+      error, sent: pipeline.sent(offered: counts.offered), arrived: pipeline.arrived(acknowledged: arrived),
       staleness: pipeline.staleness(
         isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly))
   }
@@ -153,7 +154,7 @@ final class Transfer {
   private func reportProgress() throws(UploadError) {
     guard clock.now >= clock.nextReport || clock.now >= deadline else { return }
     clock.noteReport()
-    let arrived = counts.written - Int64(connection.stream.unacknowledgedLength)
+    let arrived = arrivedLength
     try watch.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
     excludeReadingTime()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
@@ -166,6 +167,9 @@ final class Transfer {
     reports.progress = UploadProgress(
       deliveredBytes: min(max(0, arrivedInFile), file.size), totalBytes: file.size)
   }
+
+  /// How many of the bytes written the peer has acknowledged.
+  private var arrivedLength: Int64 { counts.written - Int64(connection.stream.unacknowledgedLength) }
 
   /// The end of the acknowledged bytes, as an offset in the file.
   private var arrivedInFile: Int64 {

@@ -10,13 +10,12 @@ struct SharedResources {
 
   /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
   func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
-    var status = shim_file_status()
     guard request.endsWithDelivery, let path = configuration.stateDirectory,
-      shim_path_status(request.file.cString ?? [0], &status) == 0,
-      fileSystems.hasStableInodes(device: status.device) ?? false,
+      let seen = request.lastSeen ?? FileSighting(at: request.file),
+      fileSystems.hasStableInodes(device: seen.identity.device) ?? false,
       let directory = try? state.open(path, warn: { configuration.warnings?($0) })
     else { return nil }
-    return directory.untouchedDelivery(of: request, status)
+    return directory.untouchedDelivery(of: request, seen)
   }
 
   /// Settings that apply to uploads of all protocols.

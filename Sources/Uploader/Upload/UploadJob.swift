@@ -189,6 +189,7 @@ final class UploadJob: Steppable {
       slots.note(upload: opened.record.id)
       onRecord(opened.record.id)
     }
+    file.adviseReading()
     return (try driver(request, file), file)
   }
 

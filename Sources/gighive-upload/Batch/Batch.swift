@@ -8,6 +8,7 @@ final class Batch {
   private let outcomes: OutcomeReporter
   private let cancellation: Cancellation
   private let list: FileList?
+  private let sidecars = SidecarSearch()
   private var position = 0
   private var walk: DirectoryWalk?
   /// Files that have not ended. Their requests have been numbered in order.
@@ -30,7 +31,9 @@ final class Batch {
     while let file = nextFile() {
       let index = report.add(file)
       do throws(Refusal) {
-        let request = try arguments.request(for: file)
+        // A list may be written while it is read, and what is beside its files, too.
+        let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
+        let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)
         open.append((requestCount, index))
         requestCount += 1
         return request

@@ -29,22 +29,35 @@ enum EventDay: Equatable {
     let seconds: Int64
     switch self {
     case .given(let text): return text
-    case .today: seconds = now
-    case .modified: seconds = modified ?? now
-    }
-    let time = LocalTime(unixSeconds: seconds)
-    guard seconds >= Limits.builtOn else {
-      let made = String(Timestamp.text(seconds: Limits.builtOn).prefix(10))
-      let advice = " Give the date with --event-date YYYY-MM-DD."
-      if self == .today {
-        throw UsageError(
-          "the clock of this machine says " + time.date + ", but this version was released on " + made
-            + ". Set the clock, or give the date with --event-date YYYY-MM-DD.")
+    case .today:
+      guard now >= Limits.builtOn else {
+        throw UsageError(EventDay.clock(now) + ", but " + EventDay.made + ". Set the clock," + EventDay.advice)
       }
-      throw UsageError(
-        "was modified on " + time.date + ", before this version was released (" + made
-          + "), so the clock was probably wrong." + advice)
+      seconds = now
+    case .modified:
+      seconds = modified ?? now
+      if let doubt = ModificationTimeDoubt(modified: seconds, now: now) {
+        throw UsageError(EventDay.text(of: doubt, modified: LocalTime(unixSeconds: seconds).date, now: now))
+      }
     }
-    return time.eventDate(dayStart: dayStart)
+    return LocalTime(unixSeconds: seconds).eventDate(dayStart: dayStart)
+  }
+
+  private static let advice = " or give the date with --event-date YYYY-MM-DD."
+
+  private static func clock(_ now: Int64) -> String {
+    "the clock of this machine says " + LocalTime(unixSeconds: now).date
+  }
+
+  private static let made = "this version was released on " + Timestamp.text(seconds: Limits.builtOn).prefix(10)
+
+  /// What follows the name of a file.
+  private static func text(of doubt: ModificationTimeDoubt, modified: String, now: Int64) -> String {
+    let modified = "was modified on " + modified
+    return switch doubt {
+    case .neverSet: modified + ", by a clock that was not set. Give the date with --event-date YYYY-MM-DD."
+    case .wrongClock: modified + ", but " + clock(now) + ", and " + made + ". Set the clock," + advice
+    case .future: modified + ", more than a year from now: " + clock(now) + ". Set it if it is wrong," + advice
+    }
   }
 }

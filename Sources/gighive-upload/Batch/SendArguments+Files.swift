@@ -19,7 +19,9 @@ extension SendArguments {
       if needsDate, !mayLackDay { throw error }
       sharesTemplate = false
     }
-    let sample = TemplateValues(path: "/name", modified: LocalTime(unixSeconds: now), host: [])
+    // No value is empty.
+    let sample = TemplateValues(
+      path: "/dir/name", modified: LocalTime(unixSeconds: now), host: Array("host".utf8))
     var expanded: [GivenOption] = []
     for given in options { expanded.append(try given.expanded(sample)) }
     // The label may come from the recording's own file. Without one, its request fails later.
@@ -38,19 +40,25 @@ extension SendArguments {
   }
 
   /// The request for one of the files.
-  func request(for file: BatchFile) throws(Refusal) -> UploadRequest {
+  /// - Parameter mayHaveSidecar: whether to look for a file beside it.
+  func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(Refusal) -> UploadRequest {
     var request = template
     request.file = file.path
     request.isFound = file.isFound
     request.needsRecord = file.needsRecord
-    let sidecar = upload == nil ? try Sidecar(of: file.path).options() : []
+    let sidecar = upload == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar, file.options)
       let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
       let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
       if own.isEmpty, sharesTemplate, day != .modified || !needsDate { return request }
-      guard let modified = SendArguments.modificationTime(of: file.path) else { return request }
-      let path = file.path.absolute ?? file.path
+      // What is wrong with the file, the upload will say.
+      guard let seen = SendArguments.sighting(of: file.path) else { return request }
+      request.lastSeen = seen
+      let modified = seen.identity.modifiedSeconds
+      let path =
+        file.path.directoryName == nil
+        ? LocalPath(bytes: SendArguments.workingDirectory + file.path.bytes) : file.path
       let values = TemplateValues(
         path: path, modified: LocalTime(unixSeconds: modified), host: SendArguments.hostName)
       var expanded: [GivenOption] = []
@@ -89,12 +97,15 @@ extension SendArguments {
         of: expanded.filter { $0.option != .eventDate }, eventDate: hasDate ? recording.form.eventDate : nil)
   }
 
-  /// In seconds since 1970; nil if there is no such file, which the upload will report.
-  private static func modificationTime(of file: LocalPath) -> Int64? {
+  /// - Returns: nil if there is no such file.
+  private static func sighting(of file: LocalPath) -> FileSighting? {
     var status = shim_file_status()
     guard let cString = file.cString, shim_path_status(cString, &status) == 0 else { return nil }
-    return status.modified_seconds
+    return FileSighting(status)
   }
+
+  /// With a slash at its end; empty if there is none.
+  private static let workingDirectory = LocalPath(bytes: []).absolute?.bytes ?? []
 
   private static let hostName: [UInt8] = {
     var name = [CChar](repeating: 0, count: Limits.hostNameLength + 1)

@@ -30,6 +30,17 @@ struct TemplateTests {
     #expect(try expanded("{dir}", path: "/gig.wav") == "")
   }
 
+  @Test(
+    arguments: [
+      ("/rec/gig.wav", "rec"), ("/gig.wav", ""), ("rec/gig.wav", "rec"), ("a/rec/./gig.wav", "rec"),
+      ("a/rec//gig.wav", "rec"),
+      ("/a/rec/x/../gig.wav", "rec"), ("/rec/a/b/../../gig.wav", "rec"), ("/../gig.wav", ""), ("/a/..b/gig.wav", "..b"),
+      ("gig.wav", nil), ("./gig.wav", nil), ("../gig.wav", nil), ("a/../gig.wav", nil), ("a/../../gig.wav", nil),
+    ] as [(String, String?)]) func aPathTellsTheNameOfTheDirectory(_ sample: (String, String?))
+  {
+    #expect(LocalPath(sample.0).directoryName.map { Array($0) } == sample.1.map { bytes($0) })
+  }
+
   @Test(arguments: ["{", "}", "a{", "a}b", "{}", "{ name}", "{name", "{na{me}}", "{{}", "{name}}", "{näme}"])
   func aBraceThatBelongsToNoNameIsRefused(_ text: String) {
     guard case .strayBrace = failure(text) else {

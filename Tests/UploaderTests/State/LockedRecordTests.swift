@@ -135,17 +135,32 @@ struct LockedRecordTests {
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("has changed since its upload started"))
   }
 
-  /// A record whose offset is beyond the end of the file would be invalid.
+  /// Nothing of a form is on the server. A record whose offset is beyond the end of the file would be invalid.
   @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
-  func aChangeBeforeAnythingWasSentDoesNotMatter(offset: Int64, length: Int) throws {
+  func aChangedFormIsAnotherRecording(offset: Int64, length: Int) throws {
     let previous = try leave {
       $0.uploadURL = nil
       $0.offset = offset
     }
-    _ = bench.directory.file("set.wav", recording(length))
+    let path = bench.directory.file("set.wav", recording(length))
+    let change = FileChange.size(from: 200_000, to: Int64(length))
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(upload: previous.id) }
     let kept = try open()
     #expect(kept.record.id == previous.id && kept.record.identity.size == length)
-    #expect(try bench.open().records(.all).map { $0.id } == [previous.id] && bench.warnings.isEmpty)
+    #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
+    #expect(bench.warnings.count == 1 && bench.warnings[0].hasSuffix("It is sent from its start."))
+  }
+
+  /// What had to be changed may have been the file.
+  @Test func afterAFailureTheFileOfAFormMayHaveChanged() throws {
+    let previous = try leave {
+      $0.uploadURL = nil
+      $0.offset = 0
+      $0.phase = .failed
+    }
+    _ = bench.directory.file("set.wav", recording(100))
+    #expect(try open(upload: previous.id).record.identity.size == 100)
+    #expect(bench.warnings.isEmpty)
   }
 
   @Test func aServerThatWasGivenAnotherNameGetsANewUpload() throws {

@@ -14,6 +14,8 @@ struct RecognizedDeliveriesTests {
       file: LocalPath(bench.directory.path(of: name)), destination: .tus(try TargetURI(endpoint)))
   }
 
+  private func sighting(_ name: String) -> FileSighting { FileSighting(fileStatus(name)) }
+
   private func fileStatus(_ name: String) -> shim_file_status {
     var status = shim_file_status()
     guard shim_path_status(bench.directory.path(of: name), &status) == 0 else { fatalError("stat failed") }
@@ -34,7 +36,7 @@ struct RecognizedDeliveriesTests {
     let delivered = try deliverSettled("a.wav")
     bench.put([], at: delivered.id + ".delivered")
     let directory = try bench.open()
-    let found = directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav"))
+    let found = directory.untouchedDelivery(of: try request("a.wav"), sighting("a.wav"))
     #expect(found == PreviousDelivery(delivered) && found?.assetID == 7 && found?.deliveredAt == delivered.deliveredAt)
     #expect(bench.warnings.isEmpty)
   }
@@ -44,13 +46,13 @@ struct RecognizedDeliveriesTests {
     let directory = try bench.open()
     var elsewhere = try request("a.wav")
     elsewhere.destination = .tus(try TargetURI("https://other/"))
-    #expect(directory.untouchedDelivery(of: elsewhere, fileStatus("a.wav")) == nil)
+    #expect(directory.untouchedDelivery(of: elsewhere, sighting("a.wav")) == nil)
     chmod(bench.directory.path(of: "a.wav"), 0o600)
     chmod(bench.directory.path(of: "a.wav"), 0o644)
-    #expect(directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav")) == nil)
+    #expect(directory.untouchedDelivery(of: try request("a.wav"), sighting("a.wav")) == nil)
     let again = try deliverSettled("b.wav")
     unlink(bench.path + "/" + again.id + ".delivered")
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) == nil)
+    #expect(directory.untouchedDelivery(of: try request("b.wav"), sighting("b.wav")) == nil)
     #expect(bench.names.contains(delivered.id + ".delivered"))
   }
 
@@ -58,11 +60,11 @@ struct RecognizedDeliveriesTests {
   @Test func anIndexThatWasRebuiltIsReadAgain() throws {
     let directory = try bench.open()
     _ = try deliverSettled("a.wav")
-    #expect(directory.untouchedDelivery(of: try request("a.wav"), fileStatus("a.wav")) != nil)
+    #expect(directory.untouchedDelivery(of: try request("a.wav"), sighting("a.wav")) != nil)
     unlink(bench.path + "/index")
     _ = try deliverSettled("b.wav")
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) == nil)
-    #expect(directory.untouchedDelivery(of: try request("b.wav"), fileStatus("b.wav")) != nil)
+    #expect(directory.untouchedDelivery(of: try request("b.wav"), sighting("b.wav")) == nil)
+    #expect(directory.untouchedDelivery(of: try request("b.wav"), sighting("b.wav")) != nil)
   }
 
   @Test func withoutStableInodesAFileIsRecognizedByItsPathAndContent() throws {
