@@ -165,7 +165,12 @@ void World::changeFile(int index) {
     int kind = (int)fileRandom.below(4);
     switch (kind) {
     case 0: content = fileRandom.bytes(content.size()); break;
-    case 1: content += fileRandom.bytes((size_t)fileRandom.magnitude(1, 10'000)); break;
+    case 1: {
+        // Not by thousands of requests.
+        int64_t most = scenario.chunkLength ? 40 * scenario.chunkLength : INT64_MAX;
+        content += fileRandom.bytes((size_t)std::min(fileRandom.magnitude(1, 10'000), most));
+        break;
+    }
     case 2: content.resize((size_t)fileRandom.between(1, (int64_t)content.size())); break;
     case 3: break;
     }
