@@ -140,8 +140,7 @@ enum Scenario {
       configuration.credentials = credentials()
       if plan.refreshes != 0 { configuration.refreshCredentials = credentials }
     }
-    // Always, because some diagnostics ask the system: a replay must make the same calls.
-    configuration.diagnostics = { warn($0) }
+    if world_has_diagnostics() != 0 { configuration.diagnostics = { warn($0) } }
     configuration.warnings = { warn($0) }
     return configuration
   }

@@ -341,6 +341,7 @@ void world_upload_again(int32_t index) { the->endsOfProcess()[(size_t)index] = -
 void world_upload_ended(int32_t index, int32_t outcome, const char *message) { the->uploadEnded(index, outcome, message); }
 void world_note(const char *line) { the->say("  %s", line); }
 int32_t world_traces(void) { return the->traces; }
+int32_t world_has_diagnostics(void) { return the->traces || the->seed % 8 == 1; }
 const char *world_violation(void) { return the->violation.empty() ? nullptr : the->violation.c_str(); }
 uint64_t world_hash(void) { return the->hash; }
 void world_recording_deleted(int64_t asset) { the->checkDeletion(asset); }
