@@ -124,6 +124,9 @@ package enum Limits {
   package static let indexReadSlots = 4096
   /// Records to check for one key of the index. Copies of a file in many directories share a key.
   package static let indexCandidateCount = 64
+  /// By how much the time of the directory is set back: at least an hour, and up to half a year more, at random.
+  package static let backdatingSeconds: Int64 = 3600
+  package static let backdatingSpreadSeconds: Int64 = 1 << 24
   /// Delivered files skipped before the cancellation is checked again.
   package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.

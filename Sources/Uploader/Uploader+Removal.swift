@@ -6,12 +6,15 @@ extension Uploader {
   /// - Parameters:
   ///   - location: the upload's URL.
   ///   - endpoint: the URL that created it. Credentials are sent only to its origin.
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   /// - Returns: true if the server cannot end uploads, and keeps its part until that expires.
   package func cancel(
-    _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation
+    _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
+    onRetry: @escaping (Retry, ServerAnswer?) -> Void
   ) throws(RemovalError) -> Bool {
     let outcome = try remove(
-      .cancel(location, overridesMethod: overridesMethod), origin: endpoint.origin, cancellation: cancellation)
+      .cancel(location, overridesMethod: overridesMethod), origin: endpoint.origin, cancellation: cancellation,
+      onRetry: onRetry)
     return outcome == .cancelled(isKept: true)
   }
 
@@ -19,18 +22,21 @@ extension Uploader {
   /// - Parameters:
   ///   - base: the server's base address.
   ///   - isRepeated: whether the server may have carried out an earlier request. It then no longer knows the token (403).
+  ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   package func delete(
-    assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation
+    assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation,
+    onRetry: @escaping (Retry, ServerAnswer?) -> Void
   ) throws(RemovalError) {
     _ = try remove(
       .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
-      secret: deleteToken, cancellation: cancellation)
+      secret: deleteToken, cancellation: cancellation, onRetry: onRetry)
   }
 
   /// Asks GigHive whether it still has a delivered recording.
   func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(RemovalError) -> Presence {
     let outcome = try remove(
-      .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation)
+      .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation,
+      onRetry: { _, _ in })
     guard case .examined(let presence) = outcome else {
       throw RemovalError(error: .cancelled(hasSentAll: false), answer: nil, mayBeDone: false)
     }
@@ -40,7 +46,7 @@ extension Uploader {
   /// - Parameter isPatient: whether it is retried as the configuration says.
   private func remove(
     _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, isPatient: Bool = true,
-    cancellation: Cancellation
+    cancellation: Cancellation, onRetry: @escaping (Retry, ServerAnswer?) -> Void
   ) throws(RemovalError) -> Outcome {
     if let problem { throw RemovalError(error: problem, answer: nil, mayBeDone: false) }
     let driver: UploadDriver
@@ -51,7 +57,11 @@ extension Uploader {
       driver = UploadDriver(
         try UploadMachine(purpose, isPatient ? try shared.policy() : try shared.examinationPolicy()), slot: slots.first,
         shared: shared, composer: composer,
-        hooks: DriverHooks(onAnswer: { answer = $0 }))
+        hooks: DriverHooks(
+          onRetry: {
+            onRetry($0, answer)
+            answer = nil
+          }, onAnswer: { answer = $0 }))
     } catch { throw RemovalError(error: error, answer: nil, mayBeDone: false) }
     var waiting: UploadDriver? = driver
     var failure: UploadError? = .cancelled(hasSentAll: false)

@@ -58,6 +58,22 @@ def test_a_cancellation_that_fails_keeps_the_record(program, interrupted, fault,
     assert program.run("cancel", record.id, env=PASSWORD).code == 0
 
 
+@pytest.mark.parametrize("kind", ["text", "json", "quiet"])
+def test_each_retry_is_reported(program, interrupted, kind):
+    """With --retry-for there can be hours of them."""
+    stub, record = interrupted()
+    stub.set_faults("terminate/status=503@1")
+    options = {"text": [], "json": ["--json"], "quiet": ["--quiet"]}[kind]
+    result = program.run("cancel", record.id, *options, "--retry-max-delay", "1ms", retries=2, env=PASSWORD).check()
+    if kind == "json":
+        retry, cancelled = result.events
+        assert (retry["event"], retry["id"], retry["try"], retry["answer"]["status"]) == ("retry", record.id, 1, 503)
+        assert cancelled["event"] == "cancelled"
+    else:
+        line = f"{record.id}: the server failed (503)"
+        assert (line in result.err and "Retrying in" in result.err) == (kind == "text"), result
+
+
 def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program, recording):
     stub = hive("create/status=503")
     assert program.send(stub, *TUS, recording()).code == 9

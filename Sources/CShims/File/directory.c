@@ -72,12 +72,12 @@ int32_t shim_sync_directory(const char *path) {
 
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 
-int32_t shim_backdate_directory(const char *path, shim_file_status *status) {
+int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_status *status) {
     int32_t error = shim_path_status(path, status);
     if (error) return error;
     struct timespec times[2] = {
         {.tv_nsec = UTIME_OMIT},
-        {.tv_sec = status->modified_seconds - 3600, .tv_nsec = status->modified_nanoseconds},
+        {.tv_sec = (time_t)(status->modified_seconds - seconds), .tv_nsec = status->modified_nanoseconds},
     };
     if (utimensat(AT_FDCWD, path, times, 0) < 0) return -errno;
     if ((error = shim_path_status(path, status))) return error;

@@ -1,9 +1,10 @@
 import CShims
 import UploadCore
 
-/// The mark in the index describes the state of the directory after the last change by this program. While it matches, no process needs
-/// to read the names of all records. It is based on the directory's modification time, which is set back by an hour after each own
-/// change, so that any other change shows, even within the same clock tick. In doubt there is no mark, and all names are read.
+/// The mark in the index says what the directory was like after the last change by this program. While it matches, nobody needs to
+/// read the names of all records. It is based on the directory's modification time, which is set back after each own change, so
+/// that any other change shows, even within the same clock tick. How far is random: otherwise this program could, within the tick
+/// of somebody else's change, give the directory the time that it had before. In doubt there is no mark, and all names are read.
 extension StateDirectory {
   /// - Returns: nil if it cannot be determined.
   func stamp() -> DirectoryStamp? {
@@ -23,8 +24,10 @@ extension StateDirectory {
   }
 
   private func backdated() -> DirectoryStamp? {
+    guard let random = try? RandomBytes.number() else { return nil }
+    let seconds = Limits.backdatingSeconds + Int64(random % UInt64(Limits.backdatingSpreadSeconds))
     var status = shim_file_status()
-    return shim_backdate_directory(path.cString ?? [0], &status) == 0 ? DirectoryStamp(status) : nil
+    return shim_backdate_directory(path.cString ?? [0], seconds, &status) == 0 ? DirectoryStamp(status) : nil
   }
 
   /// Whether the directory and the index match the mark. The index must be locked.

@@ -103,13 +103,17 @@ enum CancelDelete {
   ) -> Outcome {
     guard let endpoint = try? TargetURI(record.endpoint) else { return .ended }
     let uploader: Uploader
+    let limit: RetryLimit
     do throws(UsageError) {
       let common = try CommonArguments(options)
-      uploader = Uploader(try common.configuration(for: endpoint, report))
+      let configuration = try common.configuration(for: endpoint, report)
+      limit = configuration.retryLimit
+      uploader = Uploader(configuration)
     } catch {
       report.failed(record.id + ": " + error.message, exitCode: ExitCode.usage, about: record)
       return .unchanged(ExitCode.usage)
     }
+    let onRetry = { report.retrying(record, $0, of: limit, after: $1) }
     do throws(RemovalError) {
       if record.phase == .delivered {
         guard let assetID = record.assetID, let token = record.deleteToken else {
@@ -120,11 +124,12 @@ enum CancelDelete {
         }
         try uploader.delete(
           assetID: assetID, deleteToken: token, from: endpoint, isRepeated: record.isBeingDeleted,
-          cancellation: cancellation)
+          cancellation: cancellation, onRetry: onRetry)
       } else if let location = record.uploadURL.flatMap({ try? TargetURI($0) }) {
         let overrides = options.contains { $0.option == .methodOverride }
         let isKept = try uploader.cancel(
-          location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation)
+          location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation,
+          onRetry: onRetry)
         if isKept {
           report.warn(record.id + ": the server cannot cancel uploads; it keeps its part until that expires.")
         }

@@ -1,7 +1,23 @@
 import Uploader
 
-/// Reports on files after their delivery.
+/// Reports on files after their delivery, and on what is removed from a server.
 extension Report {
+  /// Reports that an upload could not be cancelled, or a recording not deleted, and that this is tried again.
+  /// - Parameter answer: the response that led to it.
+  func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: ServerAnswer?) {
+    let problem = retry.error.explanation(after: answer)
+    if isJSON {
+      var line = event("retry", upload: record.id, file: LocalPath(bytes: record.path))
+      line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
+      line.add("try", retry.failures)
+      line.add("message", problem)
+      if let answer { line.add(answer: answer) }
+      Console.out(line.finished(), .remark)
+    } else if !isQuiet {
+      Console.error(record.id + ": " + problem + " " + retry.text(of: limit) + "\n", .remark)
+    }
+  }
+
   /// Reports a file that was removed from this machine.
   /// - Parameter target: where it is now; nil if it is gone.
   func removed(_ file: LocalPath, to target: LocalPath?, upload: String?, assetID: Int64?) {

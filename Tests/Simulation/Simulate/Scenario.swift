@@ -54,7 +54,8 @@ enum Scenario {
             let endpoint = try? TargetURI(record.endpoint)
           {
             let isKept = try Uploader(configuration(plan)).cancel(
-              location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation)
+              location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation,
+              onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
             if !isKept { location.text.withCString { world_upload_terminated($0) } }
           }
         } catch {
@@ -82,17 +83,18 @@ enum Scenario {
   }
 
   /// What the server has given for what it has.
-  private final class Receipts { var list: [Receipt] = [] }
+  private final class Receipts { var list: [(index: Int32, receipt: Receipt)] = [] }
 
   /// `delete` of what was delivered.
-  private static func delete(_ receipts: [Receipt], _ uploader: Uploader, _ plan: world_plan) {
-    for receipt in receipts where world_is_dead() == 0 {
+  private static func delete(_ receipts: [(index: Int32, receipt: Receipt)], _ uploader: Uploader, _ plan: world_plan) {
+    for (index, receipt) in receipts where world_is_dead() == 0 {
       guard let asset = receipt.assetID, let token = receipt.deleteToken,
         let base = try? TargetURI(String(cString: plan.url))
       else { continue }
       do throws(RemovalError) {
         try uploader.delete(
-          assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation())
+          assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation(),
+          onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })
         if world_is_dead() == 0 { world_recording_deleted(asset) }
       } catch { warn("not deleted: " + error.error.message) }
     }
@@ -106,7 +108,7 @@ enum Scenario {
     observer.onEnd = { index, result in
       switch result {
       case .success(let delivery):
-        receipts.list.append(delivery.receipt)
+        receipts.list.append((uploads[index].index, delivery.receipt))
         world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
       case .failure(let error): world_upload_ended(uploads[index].index, error.outcome, error.message)
       }
@@ -138,8 +140,7 @@ enum Scenario {
       configuration.credentials = credentials()
       if plan.refreshes != 0 { configuration.refreshCredentials = credentials }
     }
-    // Always, because some diagnostics ask the system: a replay must make the same calls.
-    configuration.diagnostics = { warn($0) }
+    if world_has_diagnostics() != 0 { configuration.diagnostics = { warn($0) } }
     configuration.warnings = { warn($0) }
     return configuration
   }

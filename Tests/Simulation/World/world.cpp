@@ -165,7 +165,12 @@ void World::changeFile(int index) {
     int kind = (int)fileRandom.below(4);
     switch (kind) {
     case 0: content = fileRandom.bytes(content.size()); break;
-    case 1: content += fileRandom.bytes((size_t)fileRandom.magnitude(1, 10'000)); break;
+    case 1: {
+        // Not by thousands of requests.
+        int64_t most = scenario.chunkLength ? 40 * scenario.chunkLength : INT64_MAX;
+        content += fileRandom.bytes((size_t)std::min(fileRandom.magnitude(1, 10'000), most));
+        break;
+    }
     case 2: content.resize((size_t)fileRandom.between(1, (int64_t)content.size())); break;
     case 3: break;
     }
@@ -336,6 +341,7 @@ void world_upload_again(int32_t index) { the->endsOfProcess()[(size_t)index] = -
 void world_upload_ended(int32_t index, int32_t outcome, const char *message) { the->uploadEnded(index, outcome, message); }
 void world_note(const char *line) { the->say("  %s", line); }
 int32_t world_traces(void) { return the->traces; }
+int32_t world_has_diagnostics(void) { return the->traces || the->seed % 8 == 1; }
 const char *world_violation(void) { return the->violation.empty() ? nullptr : the->violation.c_str(); }
 uint64_t world_hash(void) { return the->hash; }
 void world_recording_deleted(int64_t asset) { the->checkDeletion(asset); }

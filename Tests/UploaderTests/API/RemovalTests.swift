@@ -26,7 +26,7 @@ struct RemovalTests {
     let uploader = uploader(.bearer(token: "secret"))
     let isKept = try uploader.cancel(
       try TargetURI(server.url + "files/1"), createdAt: try TargetURI(endpoint ?? server.url), overridesMethod: false,
-      cancellation: Cancellation())
+      cancellation: Cancellation(), onRetry: { _, _ in })
     withExtendedLifetime(uploader) {}
     let request = try #require(server.finish().first)
     #expect(!isKept && request.line == "DELETE /files/1" && request.value("Tus-Resumable") == "1.0.0")
@@ -39,8 +39,18 @@ struct RemovalTests {
     #expect(
       try uploader().cancel(
         try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
-        cancellation: Cancellation()))
+        cancellation: Cancellation(), onRetry: { _, _ in }))
     _ = server.finish()
+  }
+
+  @Test func eachRetryIsReportedWithTheResponseBehindIt() throws {
+    let server = LoopbackServer([[answer(503, "Connection: close\r\n")], [.reset], [answer(204, TusScript.proof)]])
+    var retries: [(failures: Int64, status: Int?)] = []
+    let isKept = try uploader().cancel(
+      try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
+      cancellation: Cancellation(), onRetry: { retries.append(($0.failures, $1?.status)) })
+    #expect(!isKept && server.finish().count == 3)
+    #expect(retries.map { $0.failures } == [1, 2] && retries.map { $0.status } == [503, nil])
   }
 
   // MARK: Recordings
@@ -59,7 +69,7 @@ struct RemovalTests {
     do {
       try uploader().delete(
         assetID: 7, deleteToken: "5ec2e7", from: try TargetURI(server.url), isRepeated: false,
-        cancellation: Cancellation())
+        cancellation: Cancellation(), onRetry: { _, _ in })
     } catch let error as RemovalError { failure = error }
     return (isClosed ? [] : server.finish(), failure)
   }

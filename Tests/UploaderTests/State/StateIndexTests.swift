@@ -228,6 +228,21 @@ struct StateIndexTests {
     }
   }
 
+  /// Otherwise a process that begins in the clock tick of somebody else's change, and is killed before it has read the names, could
+  /// give the directory the time of the last mark.
+  @Test func howFarTheTimeIsSetBackCannotBeForeseen() throws {
+    let directory = try bench.open()
+    let distances = try (0..<10).map { number in
+      bench.put([], at: "other" + String(number))
+      let before = try #require(directory.stamp())
+      directory.beginStamp()
+      let after = try #require(directory.indexState.stamp)
+      #expect(before.modifiedNanoseconds == after.modifiedNanoseconds)
+      return before.modifiedSeconds - after.modifiedSeconds
+    }
+    #expect(Set(distances).count == distances.count && distances.allSatisfy { $0 >= 3600 })
+  }
+
   @Test func anotherTimeOfStartOrADirectoryBroughtBackIsNoMark() throws {
     _ = try leave("a.wav")
     let directory = try bench.open()

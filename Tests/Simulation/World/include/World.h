@@ -115,6 +115,8 @@ int32_t world_is_dead(void);
 // What the world has to say to a trace.
 void world_note(const char *line);
 int32_t world_traces(void);
+// Whether requests and responses are described: in a replay, and in some seeds, because it takes a sixth of the time.
+int32_t world_has_diagnostics(void);
 
 // The first invariant that was violated, or NULL.
 const char *world_violation(void);
