@@ -28,6 +28,8 @@ enum OptionTable {
         .init(
           .sendTest, "send-test", "SIZE",
           "send this many zeros (1 to 1Gi) and remove them again, to find limits that show only then"),
+        .init(
+          .link, "link", nil, "send zeros for 10 s (94 MB at most) and remove them again, to measure the line"),
       ]
     ),
     (
