@@ -31,6 +31,11 @@ def result_of(result, check: str) -> str:
     return found(result, check)["result"]
 
 
+def found_failure(result) -> dict:
+    (event,) = [event for event in result.events if event.get("result") == "failure"]
+    return event
+
+
 def failures(result) -> list[str]:
     return [event["check"] for event in result.events if event.get("result") == "failure"]
 
@@ -167,6 +172,21 @@ def test_a_proxy_that_refuses_the_connection(hive, examine):
     assert result.code == 6
     refusal = [event for event in result.events if event.get("result") == "failure"]
     assert [event["check"] for event in refusal] == ["proxy"] and "--proxy" in refusal[0]["remedy"]
+
+
+def test_a_proxy_that_wants_a_password(hive, examine):
+    proxy = hive(answer=answer("407 Proxy Authentication Required"))
+    result = examine("https://gighive.invalid", "--proxy", proxy.url, "--json")
+    assert result.code == 6 and failures(result) == ["proxy"]
+    assert "--proxy-user" in found_failure(result)["remedy"]
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "http://nobody.invalid:3128"])
+def test_a_proxy_that_is_not_there(examine, proxy):
+    result = examine("https://gighive.invalid", "--proxy", proxy, "--json")
+    assert result.code == 4 and failures(result) == ["proxy"]
+    event = found_failure(result)
+    assert proxy.removeprefix("http://") in event["message"] and "--proxy" in event["remedy"]
 
 
 def test_a_proxy_in_the_environment_that_cannot_be_used(examine):

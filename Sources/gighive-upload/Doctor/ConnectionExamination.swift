@@ -76,7 +76,12 @@ enum ConnectionExamination {
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
     case .tls: findings.add(Finding(.tls, .failure(error)))
     case .proxyRefused, .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
-    default: findings.add(Finding(.connection, .failure(error, remedy: remedy(of: error))))
+    default:
+      if let proxy = configuration.proxies.proxy(for: prober.target) {
+        let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
+        return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))
+      }
+      findings.add(Finding(.connection, .failure(error, remedy: remedy(of: error))))
     }
   }
 
