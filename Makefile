@@ -77,7 +77,7 @@ opensslversion: ## name Debian 13's newest OpenSSL in Sources/Packaging/openssl/
 # The functions of an upload in the order of their first use: side by side, they map fewer pages (decision 0009).
 FIRST_USE := $(CURDIR)/Sources/Packaging/first-use.txt
 .PHONY: firstuse
-firstuse: static arm qemu ## find that order on the emulated processors and write it to Sources/Packaging
+firstuse: static arm qemu ## find the order of first use of the functions on the emulated processors and write it to Sources/Packaging
 	$(PYTHON) -B Tests/FirstUse/first_use.py \
 	  $(foreach a,$(ARCHITECTURES),'$(QEMU_$(a))' $(BUILD)/embedded-$(a)/release/gighive-upload) > $(BUILD)/first-use.txt
 	mv $(BUILD)/first-use.txt $(FIRST_USE)

@@ -1,12 +1,12 @@
 """`doctor` names what is broken, says what to do, and ends with the exit code that an upload would end with."""
 
 import socket
-import threading
 
 import pytest
 from certificates_forge import DAY, HOST, Shown, leaf
 from certificates_matrix import below, intermediate, self_signed
-from pages import APACHE_413, AUTHORED, CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
+from namespaces import alone
+from pages import AUTHORED, answer
 from program import private, trust
 from uploads import PASSWORD
 
@@ -29,6 +29,11 @@ def found(result, check: str) -> dict:
 
 def result_of(result, check: str) -> str:
     return found(result, check)["result"]
+
+
+def found_failure(result) -> dict:
+    (event,) = [event for event in result.events if event.get("result") == "failure"]
+    return event
 
 
 def failures(result) -> list[str]:
@@ -125,11 +130,25 @@ def test_a_refused_port(examine):
         taken.bind(("127.0.0.1", 0))
         result = examine(f"http://127.0.0.1:{taken.getsockname()[1]}", "--json")
     assert result.code == 4 and "Connection refused" in found(result, "connection")["message"]
+    assert "Nothing listens at that port" in found(result, "connection")["remedy"]
 
 
 def test_a_black_hole(examine, deaf_port):
     result = examine(f"http://127.0.0.1:{deaf_port}", "--json", "--connect-timeout", "300ms")
     assert result.code == 4 and "timed out while connecting" in found(result, "connection")["message"]
+    assert "firewall" in found(result, "connection")["remedy"]
+
+
+def test_no_way_to_the_server(examine):
+    """A network without a route."""
+    result = alone(lambda: examine("http://192.0.2.1", "--json"))
+    assert result.code == 4 and "unreachable" in found(result, "connection")["message"]
+    assert "routes" in found(result, "connection")["remedy"]
+
+
+def test_a_page_of_another_web_server(hive, examine):
+    result = examine(hive(answer=answer("200 OK", "<html><body>It works!</body></html>")).url, *USER, "--json")
+    assert failures(result) == ["credentials"] and "another web server" in found(result, "credentials")["remedy"]
 
 
 def test_a_server_that_never_answers(examine, deaf_server):
@@ -153,6 +172,21 @@ def test_a_proxy_that_refuses_the_connection(hive, examine):
     assert result.code == 6
     refusal = [event for event in result.events if event.get("result") == "failure"]
     assert [event["check"] for event in refusal] == ["proxy"] and "--proxy" in refusal[0]["remedy"]
+
+
+def test_a_proxy_that_wants_a_password(hive, examine):
+    proxy = hive(answer=answer("407 Proxy Authentication Required"))
+    result = examine("https://gighive.invalid", "--proxy", proxy.url, "--json")
+    assert result.code == 6 and failures(result) == ["proxy"]
+    assert "--proxy-user" in found_failure(result)["remedy"]
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "http://nobody.invalid:3128"])
+def test_a_proxy_that_is_not_there(examine, proxy):
+    result = examine("https://gighive.invalid", "--proxy", proxy, "--json")
+    assert result.code == 4 and failures(result) == ["proxy"]
+    event = found_failure(result)
+    assert proxy.removeprefix("http://") in event["message"] and "--proxy" in event["remedy"]
 
 
 def test_a_proxy_in_the_environment_that_cannot_be_used(examine):
@@ -270,124 +304,6 @@ def test_a_clock_that_differs_from_the_servers(hive, examine):
     result = examine(hive(answer=late).url, *USER, "--json")
     assert result_of(result, "server-clock") == "warning"
     assert "2020-11-23 10:00 UTC" in found(result, "server-clock")["message"]
-
-
-# Limits.
-
-
-def limited(page: str, *fields, above: int = 1 << 20):
-    """A GigHive behind something that refuses longer requests from their heads alone."""
-
-    def respond(request):
-        if (request.content_length or 0) > above:
-            return answer("413 Request Entity Too Large", page, *fields)
-        if request.header("Expect"):
-            return b"HTTP/1.1 100 Continue\r\n\r\n"
-        if request.method == "OPTIONS":
-            return b"HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Resumable: 1.0.0\r\nConnection: close\r\n\r\n"
-        return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
-
-    return respond
-
-
-LIMITS = {
-    "nginx": (limited(NGINX_413), "nginx", "client_max_body_size"),
-    "Apache or ModSecurity": (limited(APACHE_413, ("Server", "Apache")), "Apache", "SecRequestBodyLimit"),
-    "Cloudflare": (limited(CLOUDFLARE_413, *CLOUDFLARE), "Cloudflare", "100 MB"),
-    "Cloudflare without a page": (limited("", *CLOUDFLARE), "Cloudflare", "100 MB"),
-}
-
-
-@pytest.fixture
-def gateway():
-    """Starts a server that answers from the heads alone, and never reads content; its URL."""
-    listeners = []
-
-    def gateway(respond):
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def serve():
-            while True:
-                try:
-                    connection = listener.accept()[0]
-                except OSError:
-                    return
-                with connection:
-                    head = b""
-                    while b"\r\n\r\n" not in head:
-                        more = connection.recv(1 << 16)
-                        if not more:
-                            break
-                        head += more
-                    if head:
-                        connection.sendall(respond(Head(head)))
-                        connection.shutdown(socket.SHUT_WR)
-                        while connection.recv(1 << 16):
-                            pass
-
-        threading.Thread(target=serve, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}"
-
-    yield gateway
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
-class Head:
-    def __init__(self, data: bytes):
-        first, *lines = data.partition(b"\r\n\r\n")[0].decode().split("\r\n")
-        self.method = first.split()[0]
-        self._fields = dict(line.split(": ", 1) for line in lines)
-
-    @property
-    def content_length(self) -> int | None:
-        length = self.header("Content-Length")
-        return int(length) if length else None
-
-    def header(self, name: str) -> str:
-        return self._fields.get(name, "")
-
-
-@pytest.mark.parametrize("case", LIMITS)
-def test_a_limit_is_found_without_sending_anything(gateway, examine, case):
-    respond, author, remedy = LIMITS[case]
-    result = examine(gateway(respond), *USER, "--json")
-    event = found(result, "form-limit")
-    assert result.code == 8 and failures(result) == ["form-limit"]
-    assert author in event["message"] and "a form of 100.0 MB (1.0 MB passes)" in event["message"]
-    assert remedy in event["remedy"] and "--protocol tus" in event["remedy"]
-    # Shorter requests get through.
-    assert result_of(result, "request-limit") == "warning"
-
-
-def test_a_limit_above_what_goes_as_a_form_is_a_warning(gateway, examine):
-    result = examine(gateway(limited(CLOUDFLARE_413, above=100 << 20)), *USER, "--json").check()
-    assert result_of(result, "form-limit") == "warning" and result_of(result, "request-limit") == "ok"
-
-
-def test_the_files_own_size_counts(gateway, examine, recording):
-    url = gateway(limited(NGINX_413, above=30_000_000))
-    assert result_of(examine(url, *USER, "--json", recording(2_000_000, "a.mp4")), "form-limit") == "warning"
-    result = examine(url, *USER, "--json", recording(40_000_000, "b.mp4"))
-    assert result.code == 8 and "a form of 40.0 MB (1.0 MB passes)" in found(result, "form-limit")["message"]
-
-
-def test_a_gateway_that_fails_above_its_limit(gateway, examine):
-    """ModSecurity with DetectionOnly: 502, and nothing says 413."""
-
-    def respond(request):
-        response = limited(NGINX_413, above=1 << 40)(request)
-        return AUTHORED["Apache, 502 by a limit"][0] if (request.content_length or 0) > 50_000_000 else response
-
-    result = examine(gateway(respond), *USER, "--json")
-    assert result.code == 9 and "SecRequestBodyLimit" in found(result, "form-limit")["remedy"]
-
-
-def test_a_server_that_ignores_expectations_is_not_examined(hive, examine):
-    result = examine(hive("no-100").url, *USER, "--json").check()
-    assert result_of(result, "form-limit") == "not_examined"
 
 
 # The command line.

@@ -3,9 +3,9 @@
 import signal
 
 import pytest
-from pages import CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
+from pages import CLOUDFLARE, CLOUDFLARE_413, NGINX_413, PHP_WARNING, answer
 from program import private, trust, wait_until
-from test_doctor import USER, examine, failures, found, gateway, result_of  # noqa: F401
+from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
 from uploads import PASSWORD
 
 PHP_413 = (
@@ -89,14 +89,15 @@ def test_a_large_test_has_nowhere_to_go_without_tus(hive, examine):
 # Limits.
 
 
-def test_phps_limit(hive, examine, tmp_path):
+@pytest.mark.parametrize("status, text, code", [("413 Payload Too Large", PHP_413, 8), ("200 OK", PHP_WARNING, 10)])
+def test_phps_limit(hive, examine, tmp_path, status, text, code):
     page = tmp_path / "page"
-    page.write_bytes(answer("413 Payload Too Large", PHP_413))
+    page.write_bytes(answer(status, text))
     # After one that examines the credentials, and three that are announced.
     stub = hive(f"multipart/raw-answer={page}@5-")
     result = examine(stub.url, *USER, *SMALL, "--json")
     event = found(result, "content-limit")
-    assert result.code == 8 and failures(result) == ["content-limit"], result
+    assert result.code == code and failures(result) == ["content-limit"], result
     assert "PHP" in event["message"] or "post_max_size" in event["message"]
     assert "upload_max_filesize" in event["remedy"] and is_empty(stub)
 

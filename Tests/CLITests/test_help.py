@@ -75,7 +75,7 @@ def test_every_exit_code_is_explained(command):
 @pytest.mark.parametrize("command", SNAPSHOTS)
 def test_an_option_means_the_same_to_every_command(command):
     described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
-    others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}, "clean": {"--keep-free"}, "doctor": {"--send-test"}}
+    others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}, "clean": {"--keep-free"}, "doctor": {"--send-test", "--link"}}
     others["watch"] = {"--settle", "--existing", "--order", "--interface", "--keep-free", "--on-event", "--metrics"}
     own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
     assert own <= set(described["send"])

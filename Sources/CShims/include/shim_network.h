@@ -63,6 +63,15 @@ int64_t shim_receive(int32_t descriptor, void *buffer, size_t length);
 int64_t shim_send_file(int32_t descriptor, int32_t file, int64_t offset, size_t length);
 // SIOCOUTQ: bytes that the peer has not acknowledged yet.
 int32_t shim_unacknowledged(int32_t descriptor);
+// TCP_INFO: what the kernel has counted on a connection; -1: it does not count this. Segments with content; those of them that
+// were sent again, and those that arrived twice. The round trip and the shortest one; how long there was something to send, and how
+// long of that the receiver had no room: in microseconds.
+typedef struct {
+    int64_t segments, repeated_segments, duplicate_segments;
+    int64_t round_trip, least_round_trip;
+    int64_t busy, window_limited;
+} shim_tcp_counts;
+void shim_read_tcp_counts(int32_t descriptor, shim_tcp_counts *counts);
 // inet_pton(3): whether this is an IPv4 or IPv6 address, not a name.
 int32_t shim_is_ip_address(const char *host);
 

@@ -82,11 +82,17 @@ extension AnswerAuthor {
     // A portal answers any request with its page, or with one that leads there. A server's own error page is a 4xx or 5xx.
     let leadsAway =
       answer.isSuccess
-      && page.has("<form", "http-equiv=\"refresh\"", "http-equiv='refresh'", "location.href")
+      && page.has(
+        "<form", "http-equiv=\"refresh\"", "http-equiv='refresh'", "location.href", "window.location",
+        "document.location")
     return hasForm || leadsAway ? .loginPage : nil
   }
 
-  private static let loginWords = ["login", "logon", "signin", "sign-in", "portal", "hotspot", "/auth", "wispr"]
+  /// Those of hotspots, gateways and single sign-on, among them openNDS, UniFi and FortiGate.
+  private static let loginWords = [
+    "login", "logon", "signin", "sign-in", "portal", "hotspot", "auth/", "/auth", "auth?", "wispr", "captive", "splash",
+    "/guest/", "opennds", "redirurl",
+  ]
 
   // MARK: Fields
 
@@ -112,5 +118,6 @@ extension AnswerAuthor {
   private static let serverWords: [(String, AnswerAuthor)] = [
     ("awselb", .awsELB), ("amazons3", .s3), ("caddy", .caddy), ("haproxy", .haproxy),
     ("varnish", .varnish), ("squid", .squid), ("openresty", .nginx), ("nginx", .nginx), ("apache", .apache),
+    ("litespeed", .liteSpeed), ("lighttpd", .lighttpd), ("microsoft-iis", .iis),
   ]
 }

@@ -12,16 +12,19 @@ extension AnswerAuthor {
       "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"
         + " custom rule with the action Skip)."
     case .haproxy: AnswerAuthor.ofHAProxy(status)
+    case .iis:
+      status == 413 ? "Raise maxAllowedContentLength (requestFiltering in web.config; 30 MB unless it is set)." : nil
+    case .lighttpd: status == 413 ? "Raise server.max-request-size in lighttpd.conf (in kB)." : nil
+    case .liteSpeed: status == 413 ? "Raise Max Request Body Size (Server, Tuning; maxReqBodySize)." : nil
     case .loginPage:
       "This network, or a gateway in front of the server, requires a login. Open any page in a browser on this network"
         + " and log in, or use another network."
     case .modSecurity: AnswerAuthor.ofModSecurity(status)
     case .nginx: AnswerAuthor.ofNginx(status)
     case .php:
-      status == 413
-        ? "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or"
-          + " send it over tus."
-        : nil
+      // Also with other statuses: all messages by which it is known are about its limits.
+      "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or send it"
+        + " over tus."
     case .s3: AnswerAuthor.ofS3(status)
     case .squid: AnswerAuthor.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload (tusd: -max-size)." : nil

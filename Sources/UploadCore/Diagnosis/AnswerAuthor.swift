@@ -9,6 +9,10 @@ public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
   case cloudflareChallenge = "cloudflare-challenge"
   case gigHive = "gighive"
   case haproxy
+  /// Microsoft's web server.
+  case iis
+  case lighttpd
+  case liteSpeed = "litespeed"
   /// A page that asks for a login: a captive portal, or a gateway with single sign-on.
   case loginPage = "login-page"
   case modSecurity = "modsecurity"
@@ -30,6 +34,9 @@ public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
     case .cloudflare, .cloudflareChallenge: "Cloudflare"
     case .gigHive: "GigHive"
     case .haproxy: "HAProxy"
+    case .iis: "IIS"
+    case .lighttpd: "lighttpd"
+    case .liteSpeed: "LiteSpeed"
     case .loginPage: "a login page"
     case .modSecurity: "ModSecurity"
     case .nginx: "nginx"

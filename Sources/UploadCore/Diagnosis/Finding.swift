@@ -16,6 +16,7 @@ package struct Finding: Sendable {
     case contentLimit = "content-limit"
     case spooling
     case testUpload = "test-upload"
+    case link
     case removal
   }
 

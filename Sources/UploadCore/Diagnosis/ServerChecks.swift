@@ -89,6 +89,8 @@ package enum ServerChecks {
     let remedy: String? =
       switch answer.status {
       case 401 where !hasCredentials: "Give a user name and a password."
+      case 200..<300 where result.shown?.remedy == nil:
+        "Open the server's address in a browser: another web server answers, or a page of this network's."
       case 404 where result.shown?.remedy == nil: "Check the server's address: GigHive has this path below it."
       default: nil
       }

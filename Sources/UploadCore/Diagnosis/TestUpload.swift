@@ -1,9 +1,20 @@
-/// A tus upload of zeros, as a test. Its first long request is interrupted, which shows whether the path buffers whole requests. In
-/// the end the upload is removed from the server.
+/// A tus upload of zeros, as a test. In the end it is removed from the server.
 package final class TestUpload {
+  /// What the test is to find out.
+  package enum Aim: Sendable {
+    /// Whether content of this length passes, in bytes, greater than zero. The first long request is interrupted, which shows whether
+    /// the path buffers whole requests.
+    case limits(length: Int64)
+    /// What the line does while it is full. The upload is never complete, so that nobody uses it.
+    /// - Parameters:
+    ///   - proxy: the one that requests go through, where the line ends; nil for none.
+    ///   - largest: the largest file that the server accepts, in bytes; nil if it does not say.
+    case line(proxy: String?, largest: Int64?)
+  }
+
   package enum Step: Sendable {
-    /// - Parameter cutAfter: how much of its file is sent before the connection is closed, in bytes; nil for all of it.
-    case ask(HTTPRequest, cutAfter: Int64?)
+    /// - Parameter cut: nil if the request is sent whole.
+    case ask(HTTPRequest, cut: ProbeCut?)
     case wait(milliseconds: Int64)
     case finished
   }
@@ -22,12 +33,13 @@ package final class TestUpload {
     case known
   }
 
+  private let aim: Aim
   private let length: Int64
   private let secrets: Secrets
   private var upload: TusUpload
   private var activity = Activity.sending
   private var cut = Cut.untried
-  private var asked: (method: String, length: Int64, cutAfter: Int64?) = ("", 0, nil)
+  private var asked: (method: String, length: Int64, cut: ProbeCut?) = ("", 0, nil)
   /// Whether the server may have created an upload whose address has not arrived.
   private var mayHaveCreated = false
   private var pauses = false
@@ -40,18 +52,24 @@ package final class TestUpload {
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
-  ///   - length: in bytes, greater than zero.
   ///   - secrets: to redact in what the server says.
-  package init(at endpoint: TargetURI, length: Int64, _ secrets: Secrets) throws(TusError) {
-    self.length = length
+  package init(at endpoint: TargetURI, _ aim: Aim, _ secrets: Secrets) throws(TusError) {
+    self.aim = aim
     self.secrets = secrets
     var options = TusUpload.Options()
-    options.chunkLength = Limits.chunkMaximumLength
+    switch aim {
+    case .limits(let length):
+      self.length = length
+      options.chunkLength = Limits.chunkMaximumLength
+    case .line(_, let largest):
+      length = max(2, min(largest ?? .max, Limits.chunkMaximumLength + 1))
+      options.chunkLength = length - 1
+    }
     let metadata = [FormField("filename", DiagnosisRequests.fileName), FormField("filetype", "video/mp4")]
     upload = try TusUpload(endpoint: endpoint, length: length, metadata: metadata, options: options)
     // The server is known to support tus, and the test needs nothing of its offer.
     upload.assumeOffer()
-    if part(of: length) == nil {
+    if case .limits = aim, part(of: length) == nil {
       cut = .known
       add(
         .spooling, .notExamined("whether something on the path buffers whole requests shows only with 512 KiB or more"))
@@ -91,7 +109,7 @@ package final class TestUpload {
       }
       return next()
     case .removing(let removal):
-      if let request = removal.request { return .ask(request, cutAfter: nil) }
+      if let request = removal.request { return .ask(request, cut: nil) }
       add(.removal, removal.result)
       activity = .ended
       return .finished
@@ -100,11 +118,18 @@ package final class TestUpload {
   }
 
   private func ask(_ request: HTTPRequest) -> Step {
-    var cutAfter: Int64?
-    if case .untried = cut, request.method == "PATCH" { cutAfter = part(of: request.contentLength) }
+    let cut = request.method == "PATCH" ? patchCut(request.contentLength) : nil
     if request.method == "POST" { mayHaveCreated = true }
-    asked = (request.method, request.contentLength, cutAfter)
-    return .ask(request, cutAfter: cutAfter)
+    asked = (request.method, request.contentLength, cut)
+    return .ask(request, cut: cut)
+  }
+
+  private func patchCut(_ length: Int64) -> ProbeCut? {
+    switch (aim, cut) {
+    case (.line, _): .afterMilliseconds(Limits.lineMilliseconds)
+    case (.limits, .untried): part(of: length).map { .afterBytes($0) }
+    case (.limits, _): nil
+    }
   }
 
   package func receive(_ result: ProbeResult) {
@@ -141,7 +166,8 @@ package final class TestUpload {
 
   private func receiveWhileSending(_ result: ProbeResult) {
     guard let answer = result.answer else {
-      guard asked.cutAfter != nil, result.error == nil else { return fail(result.error, result) }
+      guard asked.cut != nil, result.error == nil else { return fail(result.error, result) }
+      if case .line(let proxy, _) = aim { return reportLine(result, proxy) }
       cut = .made(arrived: result.arrivedLength, questions: 0)
       return upload.interrupted(arrived: result.arrivedLength)
     }
@@ -164,6 +190,7 @@ package final class TestUpload {
       pauses = true
       return upload.locate()
     }
+    if case .line(let proxy, _) = aim, asked.method == "PATCH", answer.isSuccess { return reportLine(result, proxy) }
     // Nothing more is created.
     if case .probing = upload.state { return fail(.tus(.unproved(status: answer.status)), result) }
     if asked.method == "HEAD" { examineOffset() }
@@ -209,14 +236,21 @@ package final class TestUpload {
           + " (413); uploads halve their requests until they pass.", remedy: refusal.shown?.remedy))
   }
 
+  private func reportLine(_ result: ProbeResult, _ proxy: String?) {
+    guard let line = result.line else { return fail(result.error, result) }
+    findings.append(LinkChecks.finding(line, to: result.peer ?? "", proxy: proxy))
+    remove()
+  }
+
   private func fail(_ error: UploadError?, _ result: ProbeResult?) {
     let offset = upload.acknowledged + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
     let about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
+    let check: Finding.Check = if case .line = aim { .link } else { .testUpload }
     // The refusal of the longest request says more than that of the shortest.
     let shown = refusal?.shown ?? result?.shown
     if case .cancelled = error {
     } else {
-      add(.testUpload, .failure(error ?? .unconfirmed(status: 0), about: about, answer: shown))
+      add(check, .failure(error ?? .unconfirmed(status: 0), about: about, answer: shown))
     }
     remove()
   }

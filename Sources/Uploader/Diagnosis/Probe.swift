@@ -14,8 +14,9 @@ final class Probe: Steppable {
   private let configuration: Configuration
   private let composer: RequestComposer
   private var state: State
-  private let cutAfter: Int64?
+  private let cut: ProbeCut?
   private var content: ProbeContent?
+  private var meter: LineMeter?
   private let received = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.receiveLength, alignment: 16)
   /// Why no more can be sent. The response may have arrived before.
   private var sendError: StreamError?
@@ -26,14 +27,14 @@ final class Probe: Steppable {
 
   /// - Parameters:
   ///   - request: nil only connects.
-  ///   - cutAfter: how much of the file is sent before the connection is closed, in bytes; nil for all of it.
+  ///   - cut: nil if the request is sent whole.
   ///   - composer: adds credentials to the request.
   init(
     _ request: HTTPRequest?, to target: TargetURI, _ configuration: Configuration, _ composer: RequestComposer,
-    tls: TLSContext?, cutAfter: Int64? = nil
+    tls: TLSContext?, cut: ProbeCut? = nil
   ) {
     self.request = request
-    self.cutAfter = cutAfter
+    self.cut = cut
     self.configuration = configuration
     self.composer = composer
     state = .connecting(Connector(to: target, configuration: configuration, tls: tls))
@@ -71,9 +72,13 @@ final class Probe: Steppable {
     diagnostics.show(complete)
     exchange = wire.exchange
     let content = ProbeContent(
-      head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfter)
+      head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfterBytes)
     self.content = content
     began = now
+    if case .afterMilliseconds(let milliseconds) = cut {
+      meter = LineMeter(
+        connection.stream.descriptor, content.fileLength, from: now, untilMilliseconds: now + milliseconds)
+    }
     deadline =
       now
       + (request.mayExpectContinue
@@ -91,10 +96,12 @@ final class Probe: Steppable {
       case .notReady:
         if let sendError { throw sendError }
         guard now < deadline else { return expire(connection) }
+        if let meter, meter.isOver(now) {
+          end(connection)
+          return nil
+        }
         let readiness: Readiness = isBlocked ? [.readable, .writable] : .readable
-        // poll(2) does not report acknowledgements, so those of an interrupted request are checked at intervals.
-        let until = cutAfter == nil ? deadline : min(deadline, now + Limits.cutRestMilliseconds / 10)
-        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: until)
+        return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: nextLook(now))
       case .end:
         do throws(ResponseError) { try exchange.receiveEnd() } catch {
           result.error = .connectionLost(phase, peer: connection.peer, nil)
@@ -121,7 +128,7 @@ final class Probe: Steppable {
       if !content.isWritten {
         let count = try stream.write(content.run)
         content.advance(by: count)
-        if content.isWritten, cutAfter == nil {
+        if content.isWritten, cutAfterBytes == nil {
           exchange.headWasSent(continueDeadlineMilliseconds: .max)
           exchange.bodyWasSent()
         }
@@ -129,6 +136,7 @@ final class Probe: Steppable {
       }
       let isFlushed = try stream.flush()
       let arrived = content.arrived(unacknowledged: stream.unacknowledgedLength)
+      meter?.note(arrived, now)
       if arrived > result.arrivedLength {
         result.arrivedLength = arrived
         self.content = content
@@ -144,9 +152,20 @@ final class Probe: Steppable {
   /// How long to wait for the next progress of a file.
   private var patience: Int64 {
     guard phase == .awaitingAnswer else { return configuration.timeouts.stallMilliseconds }
-    guard let cutAfter else { return configuration.timeouts.responseMilliseconds }
-    return result.arrivedLength < cutAfter ? configuration.timeouts.stallMilliseconds : Limits.cutRestMilliseconds
+    guard let cutAfterBytes else { return configuration.timeouts.responseMilliseconds }
+    return result.arrivedLength < cutAfterBytes ? configuration.timeouts.stallMilliseconds : Limits.cutRestMilliseconds
   }
+
+  /// When to look again at what has arrived, which wakes nobody.
+  private func nextLook(_ now: Int64) -> Int64 {
+    switch cut {
+    case nil: deadline
+    case .afterBytes: min(deadline, now + Limits.cutRestMilliseconds / 10)
+    case .afterMilliseconds: min(deadline, now + Limits.lineTickMilliseconds)
+    }
+  }
+
+  private var cutAfterBytes: Int64? { if case .afterBytes(let count) = cut { count } else { nil } }
 
   /// "while sending", or "while waiting for the response"
   private var phase: UploadPhase { content?.isWritten ?? true ? .awaitingAnswer : .sending }
@@ -162,7 +181,7 @@ final class Probe: Steppable {
 
   /// The time limit has passed. A server that was asked about content may wait for it.
   private func expire(_ connection: Connection) -> Wait? {
-    let isCut = cutAfter != nil && content?.isWritten ?? false
+    let isCut = cutAfterBytes != nil && content?.isWritten ?? false
     if !isCut, !exchange.expectsContinue || exchange.hasResponseStarted {
       let limit = content?.hasFile ?? false ? patience : limit
       result.error = .timedOut(phase, peer: connection.peer, limitMilliseconds: limit)
@@ -185,6 +204,7 @@ final class Probe: Steppable {
   private func end(_ connection: Connection) {
     connection.stream.closeNotify()
     state = .ended
+    result.line = meter?.measurement
     guard let response = exchange.finalResponse ?? exchange.refusalSoFar else { return }
     result.error = nil
     let answer: Answer

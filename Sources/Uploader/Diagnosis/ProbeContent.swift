@@ -6,7 +6,7 @@ struct ProbeContent {
   private let front: UnsafeMutableRawBufferPointer
   private let back: UnsafeMutableRawBufferPointer
   private let zeros: UnsafeMutableRawBufferPointer
-  private let fileLength: Int64
+  let fileLength: Int64
   /// Where sending ends: after everything, or where the request is cut short.
   private let end: Int64
   private(set) var written: Int64 = 0

@@ -23,13 +23,13 @@ package final class Prober {
   package var secrets: Secrets { RequestComposer(configuration, origin: target.origin).secrets }
 
   /// Connects, and closes the connection again.
-  package func connect() -> ProbeResult { run(nil, target, cutAfter: nil) }
+  package func connect() -> ProbeResult { run(nil, target, cut: nil) }
 
   /// - Parameters:
   ///   - request: if it may expect 100 (Continue), its content is announced but not sent.
-  ///   - cutAfter: how much of its file is sent before the connection is closed, in bytes; nil for all of it.
-  package func ask(_ request: HTTPRequest, cutAfter: Int64? = nil) -> ProbeResult {
-    run(request, request.target, cutAfter: cutAfter)
+  ///   - cut: nil if the request is sent whole.
+  package func ask(_ request: HTTPRequest, cut: ProbeCut? = nil) -> ProbeResult {
+    run(request, request.target, cut: cut)
   }
 
   /// Waits, unless the diagnosis is interrupted.
@@ -41,11 +41,11 @@ package final class Prober {
   /// The same, without the interruption that has ended this one: to remove what it has created.
   package func afterInterruption() -> Prober { Prober(target, configuration, Cancellation()) }
 
-  private func run(_ request: HTTPRequest?, _ target: TargetURI, cutAfter: Int64?) -> ProbeResult {
+  private func run(_ request: HTTPRequest?, _ target: TargetURI, cut: ProbeCut?) -> ProbeResult {
     let probe: Probe
     do throws(UploadError) {
       let composer = RequestComposer(configuration, origin: self.target.origin)
-      probe = Probe(request, to: target, configuration, composer, tls: try tls.context(for: target), cutAfter: cutAfter)
+      probe = Probe(request, to: target, configuration, composer, tls: try tls.context(for: target), cut: cut)
     } catch { return ProbeResult(error: error) }
     var next: Probe? = probe
     var failure: UploadError? = .cancelled(hasSentAll: false)

@@ -36,6 +36,9 @@ extension UploadError {
       return name + " answered in the server's place (" + String(status) + ")."
     case .refused(let status, let message) where status == answer.status:
       return UploadError.refusal(status, message, by: name)
+    case .redirected(let status, let location) where answer.author == .loginPage:
+      return "the request was redirected (" + String(status) + ") to "
+        + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
       return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
     default: return nil

@@ -13,7 +13,7 @@ enum Command: String, CaseIterable {
     case .settle, .existing, .order, .interface, .onEvent, .metrics: self == .watch
     case _ where self == .watch && [.retries, .retryFor, .progress, .jsonProgress].contains(option): false
     case .keepFree: self == .clean || self == .watch
-    case .sendTest: self == .doctor
+    case .sendTest, .link: self == .doctor
     case .after: self == .send || self == .watch || self == .resume
     case .trustServer, .trustSettle, .maxMemory:
       self == .send || self == .watch || self == .resume || self == .clean

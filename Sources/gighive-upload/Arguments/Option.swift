@@ -2,7 +2,7 @@
 enum Option: Int32 {
   // Above 255, so that they do not collide with the characters of short options.
   case server = 256
-  case multipartURL, tusURL, protocolChoice, threshold, sendTest
+  case multipartURL, tusURL, protocolChoice, threshold, sendTest, link
   case eventDate, dayStarts, orgName, eventType, label, participants, keywords, location, rating, notes
   case field, fileField, fileName, mime, metadata
   case user, passwordFile, netrc, netrcFile, bearerFile, uploadTokenFile, headerFile, sharedSecrets

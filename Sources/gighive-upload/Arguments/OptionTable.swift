@@ -28,6 +28,8 @@ enum OptionTable {
         .init(
           .sendTest, "send-test", "SIZE",
           "send this many zeros (1 to 1Gi), then remove them: finds limits that only content reveals"),
+        .init(
+          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them: measures the line"),
       ]
     ),
     (

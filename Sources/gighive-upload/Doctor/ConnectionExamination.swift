@@ -76,7 +76,24 @@ enum ConnectionExamination {
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
     case .tls: findings.add(Finding(.tls, .failure(error)))
     case .proxyRefused, .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
-    default: findings.add(Finding(.connection, .failure(error)))
+    default:
+      if let proxy = configuration.proxies.proxy(for: prober.target) {
+        let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
+        return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))
+      }
+      findings.add(Finding(.connection, .failure(error, remedy: remedy(of: error))))
+    }
+  }
+
+  /// What keeps a machine from connecting; nil if the error says so already.
+  private static func remedy(of error: UploadError) -> String? {
+    switch error {
+    case .notConnected(_, _, let error) where error.code == SHIM_ECONNREFUSED:
+      "Nothing listens at that port. Check the server's address, and that its program runs."
+    case .notConnected(_, _, let error) where [SHIM_ENETUNREACH, SHIM_EHOSTUNREACH].contains(error.code):
+      "This machine has no way there. Check its cable or Wi-Fi, its address and its routes (ip route)."
+    case .timedOut(.connecting, _, _): "The server is switched off, or a firewall on the way drops what is sent to it."
+    default: nil
     }
   }
 }

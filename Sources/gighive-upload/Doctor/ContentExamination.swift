@@ -1,33 +1,67 @@
 import Uploader
 
-/// Sends zeros to the server (`--send-test`), and removes what that creates.
+/// Sends zeros to the server (`--send-test`, `--link`), and removes what that creates.
 struct ContentExamination {
   private let request: UploadRequest
   private let prober: Prober
+  private let boundary: Boundary
   private let findings: Findings
 
-  init(_ request: UploadRequest, _ prober: Prober, _ findings: Findings) {
+  init(_ request: UploadRequest, _ prober: Prober, _ boundary: Boundary, _ findings: Findings) {
     self.request = request
     self.prober = prober
+    self.boundary = boundary
     self.findings = findings
   }
 
   /// - Parameter length: in bytes, greater than zero.
-  func run(_ length: Int64, _ boundary: Boundary, overTus: Bool, asForm: Bool) {
-    if asForm { sendForm(length, boundary) }
-    if overTus, !prober.cancellation.isCancelled { sendUpload(length) }
+  func run(_ length: Int64, overTus: Bool, asForm: Bool) {
+    if asForm { sendForm(length) }
+    if overTus, !prober.cancellation.isCancelled { sendUpload(.limits(length: length)) }
     if !asForm, !overTus {
       let reason = "a file of " + SizeText.short(length) + " would go over tus, which is missing"
       findings.add(Finding(.testUpload, .notExamined(reason)))
     }
   }
 
-  private func sendForm(_ length: Int64, _ boundary: Boundary) {
-    guard let form = try? DiagnosisRequests.unlabelledForm(request.multipartTarget, length: length, boundary) else {
-      return
+  /// - Parameters:
+  ///   - tus: what the tus server says of itself; nil if there is none.
+  ///   - proxy: the one that requests go through; nil for none.
+  func measureLine(overTus tus: ProbeResult?, asForm: Bool, proxy: String?) {
+    if let tus {
+      sendUpload(.line(proxy: proxy, largest: tus.answer?.fields.tusNumber("Tus-Max-Size")))
+    } else if asForm {
+      measureLineWithForm(proxy)
+    } else {
+      findings.add(Finding(.link, .notExamined("zeros would go over tus, which is missing")))
     }
+  }
+
+  private func measureLineWithForm(_ proxy: String?) {
+    var length = Limits.chunkMaximumLength
+    while let form = form(length) {
+      let result = prober.ask(form, cut: .afterMilliseconds(Limits.lineMilliseconds))
+      guard let shorter = LinkChecks.shorter(than: length, after: result) else {
+        findings.add(LinkChecks.form(result, length: length, proxy: proxy))
+        return removeRecording(result)
+      }
+      length = shorter
+    }
+  }
+
+  private func sendForm(_ length: Int64) {
+    guard let form = form(length) else { return }
     let result = prober.ask(form)
     findings.add(FormTestCheck.form(result, length: length))
+    removeRecording(result)
+  }
+
+  private func form(_ length: Int64) -> HTTPRequest? {
+    try? DiagnosisRequests.unlabelledForm(request.multipartTarget, length: length, boundary)
+  }
+
+  /// If the form has become a recording.
+  private func removeRecording(_ result: ProbeResult) {
     guard let answer = result.answer, let removal = TestRemoval(ofRecording: answer, from: request.base) else { return }
     let prober = prober.afterInterruption()
     while let request = removal.request {
@@ -36,10 +70,10 @@ struct ContentExamination {
     findings.add(Finding(.removal, removal.result))
   }
 
-  private func sendUpload(_ length: Int64) {
+  private func sendUpload(_ aim: TestUpload.Aim) {
     var prober = prober
     do throws(TusError) {
-      let upload = try TestUpload(at: request.tusTarget, length: length, prober.secrets)
+      let upload = try TestUpload(at: request.tusTarget, aim, prober.secrets)
       while true {
         for finding in upload.takeFindings() { findings.add(finding) }
         if prober.cancellation.isCancelled {
@@ -47,7 +81,7 @@ struct ContentExamination {
           upload.interrupt()
         }
         switch upload.next() {
-        case .ask(let request, let cutAfter): upload.receive(prober.ask(request, cutAfter: cutAfter))
+        case .ask(let request, let cut): upload.receive(prober.ask(request, cut: cut))
         case .wait(let milliseconds): prober.pause(milliseconds: milliseconds)
         case .finished:
           for finding in upload.takeFindings() { findings.add(finding) }

@@ -7,6 +7,8 @@ final class DoctorArguments {
   private(set) var request: UploadRequest
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
+  /// Whether to measure the line.
+  private(set) var measuresLine = false
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {
     guard operands.count <= 1 else { throw UsageError("doctor takes at most one file.") }
@@ -21,6 +23,7 @@ final class DoctorArguments {
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
       case .sendTest: testLength = try given.size(AllowedRanges.testLength)
+      case .link: measuresLine = true
       default: _ = try common.apply(given)
       }
     }
@@ -28,9 +31,10 @@ final class DoctorArguments {
     guard destinations.count == 1, let destination = destinations.first else {
       throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
     }
-    if testLength != nil, case .multipart = destination {
+    if testLength != nil || measuresLine, case .multipart = destination {
+      let name = OptionTable.name(of: testLength != nil ? .sendTest : .link)
       throw UsageError(
-        "--send-test needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")
+        "--" + name + " needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol

@@ -7,8 +7,9 @@ struct ServerExamination {
   private let size: Int64?
   /// How many zeros to send, in bytes; nil for none.
   private let testLength: Int64?
+  private let measuresLine: Bool
   private let prober: Prober
-  private let credentials: Credentials
+  private let configuration: Configuration
   private let findings: Findings
 
   init(
@@ -16,9 +17,10 @@ struct ServerExamination {
   ) {
     request = arguments.request
     testLength = arguments.testLength
+    measuresLine = arguments.measuresLine
     self.size = size
     self.prober = prober
-    credentials = configuration.credentials
+    self.configuration = configuration
     self.findings = findings
   }
 
@@ -28,30 +30,35 @@ struct ServerExamination {
       return findings.add(Finding(.entropy, .failure(error)))
     }
     if request.isForGigHive, !examineCredentials(boundary) { return }
-    let hasTus = examineTus()
+    let tus = examineTus()
     if sendsForms { examineForms(boundary) }
-    if hasTus { examinePatches() }
-    if let testLength {
-      ContentExamination(request, prober, findings).run(testLength, boundary, overTus: hasTus, asForm: sendsTestForm)
+    if tus != nil { examinePatches() }
+    let content = ContentExamination(request, prober, boundary, findings)
+    if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
+    if measuresLine, !prober.cancellation.isCancelled {
+      let proxy = configuration.proxies.proxy(for: prober.target)
+      content.measureLine(overTus: tus, asForm: maySendForms, proxy: proxy?.text)
     }
   }
 
   /// GigHive refuses a form without a label. Guests have no forms.
+  private var maySendForms: Bool { request.isForGigHive && !configuration.credentials.areGuests }
+
   private var sendsTestForm: Bool {
-    guard let testLength, request.isForGigHive, !credentials.areGuests else { return false }
+    guard let testLength, maySendForms else { return false }
     return !request.prefersTus(size: testLength, isGuest: false)
   }
 
-  /// - Returns: whether there is a tus server to send to.
-  private func examineTus() -> Bool {
-    guard request.requiresTus || (request.isForGigHive && request.uploadProtocol != .multipart) else { return false }
+  /// - Returns: what a tus server that can be sent to says of itself; nil if there is none.
+  private func examineTus() -> ProbeResult? {
+    guard request.requiresTus || (request.isForGigHive && request.uploadProtocol != .multipart) else { return nil }
     let options = prober.ask(DiagnosisRequests.tusOptions(request.tusTarget))
     if !request.isForGigHive { examineClock(options) }
     let finding = ServerChecks.tus(options, at: request.tusTarget, isRequired: request.requiresTus)
     findings.add(finding)
-    guard case .ok = finding.result else { return false }
+    guard case .ok = finding.result else { return nil }
     if let finding = ServerChecks.largestFile(options, size: size) { findings.add(finding) }
-    return true
+    return options
   }
 
   private func examineClock(_ result: ProbeResult) {
@@ -61,13 +68,13 @@ struct ServerExamination {
   /// Whether recordings, or the file, may go as one form.
   private var sendsForms: Bool {
     if request.requiresTus { return false }
-    return size.map { !request.prefersTus(size: $0, isGuest: credentials.areGuests) } ?? true
+    return size.map { !request.prefersTus(size: $0, isGuest: configuration.credentials.areGuests) } ?? true
   }
 
   /// - Returns: false if GigHive does not accept them, so that nothing else can be examined.
   private func examineCredentials(_ boundary: Boundary) -> Bool {
     let finding: Finding
-    if credentials.areGuests {
+    if configuration.credentials.areGuests {
       let result = prober.ask(DiagnosisRequests.guestToken(request.base))
       examineClock(result)
       finding = ServerChecks.guestToken(result)
@@ -77,7 +84,8 @@ struct ServerExamination {
       }
       let result = prober.ask(form)
       examineClock(result)
-      finding = ServerChecks.form(result, at: request.multipartTarget, hasCredentials: !credentials.fields.isEmpty)
+      finding = ServerChecks.form(
+        result, at: request.multipartTarget, hasCredentials: !configuration.credentials.fields.isEmpty)
     }
     findings.add(finding)
     if case .failure = finding.result { return false }

@@ -42,7 +42,8 @@ extension UploadError {
     case .timedOut(.delivering, _, _): "--max-time sets that limit."
     case .tls(let error, _): error.commandAdvice
     case .tus(let error): error.commandAdvice
-    case .proxyRefused(let status, _): status == 407 ? nil : "Check --proxy and NO_PROXY."
+    case .proxyRefused(let status, _):
+      status == 407 ? "Set them with --proxy-user and --proxy-password-file." : "Check --proxy and NO_PROXY."
     case .congestionControlRefused: "--congestion auto works without it."
     case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
     case .uncertain(let id):

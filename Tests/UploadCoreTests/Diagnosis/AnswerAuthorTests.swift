@@ -102,6 +102,9 @@ struct AnswerAuthorTests {
     #expect(author(403, "Generated Mon, 23 Nov 2026 by proxy (squid/5.7)") == .squid)
     #expect(author(413, "", [Field("X-Squid-Error", "ERR_TOO_BIG 0")]) == .squid)
     #expect(author(502, "", [Field("Server", "Caddy")]) == .caddy)
+    #expect(author(413, "", [Field("Server", "LiteSpeed")]) == .liteSpeed)
+    #expect(author(413, "", [Field("Server", "lighttpd/1.4.69")]) == .lighttpd)
+    #expect(author(413, "", [Field("Server", "Microsoft-IIS/10.0")]) == .iis)
     #expect(author(413, "", [Field("Server", "awselb/2.0")]) == .awsELB)
     let s3 = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>EntityTooLarge</Code></Error>"
     #expect(author(400, s3, [Field("Server", "AmazonS3")]) == .s3)
@@ -113,6 +116,13 @@ struct AnswerAuthorTests {
     #expect(author(307, "", [Field("Location", "https://hotspot.example/?mac=1")]) == .loginPage)
     #expect(author(200, "<html><form action=x><input name=room><input type=\"password\"></form>") == .loginPage)
     #expect(author(200, "<HTML><META HTTP-EQUIV=\"refresh\" CONTENT=\"0;url=http://wifi.example/\">") == .loginPage)
+    for address in [
+      "http://status.client/opennds_preauth/?fas=a", "http://192.168.1.1:8880/guest/s/default/?id=0",
+      "https://captive.hotel.example/?u=1", "http://192.168.1.99:1000/fgtauth?000a03", "http://10.0.0.1/?redirurl=x",
+    ] {
+      #expect(author(302, "", [Field("Location", address)]) == .loginPage)
+    }
+    #expect(author(200, "<html><script>window.location=\"http://10.0.0.1/\"</script></html>") == .loginPage)
     #expect(author(302, "", [Field("Location", "https://gighive.example/files/")]) == .unknown)
     #expect(author(200, "<html><body>It works!</body></html>") == .unknown)
   }
@@ -132,7 +142,8 @@ struct AnswerAuthorTests {
     (AnswerAuthor.nginx, "client_max_body_size"), (.apache, "LimitRequestBody"), (.apache, "SecRequestBodyLimit"),
     (.modSecurity, "SecRequestBodyNoFilesLimit"), (.php, "post_max_size"), (.php, "upload_max_filesize"),
     (.tus, "-max-size"), (.cloudflare, "100 MB"), (.caddy, "max_size"), (.haproxy, "req.body_size"),
-    (.squid, "request_body_max_size"),
+    (.squid, "request_body_max_size"), (.liteSpeed, "maxReqBodySize"), (.lighttpd, "max-request-size"),
+    (.iis, "maxAllowedContentLength"),
   ]) func whoeverFindsARequestTooLargeHasASetting(author: AnswerAuthor, setting: String) throws {
     let remedy = try #require(author.remedy(status: 413))
     #expect(ASCII.contains(bytes(remedy), setting))

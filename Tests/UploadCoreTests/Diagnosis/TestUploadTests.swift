@@ -29,15 +29,21 @@ struct TestUploadTests {
   private func play(
     _ length: Int64, interruptBefore: Int? = nil, _ results: [ProbeResult]
   ) throws -> (steps: [String], findings: [String]) {
-    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: length, Secrets())
+    try play(.limits(length: length), interruptBefore: interruptBefore, results)
+  }
+
+  private func play(
+    _ aim: TestUpload.Aim, interruptBefore: Int? = nil, _ results: [ProbeResult]
+  ) throws -> (steps: [String], findings: [String]) {
+    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), aim, Secrets())
     var steps: [String] = []
     var results = results[...]
     while true {
       if steps.count == interruptBefore { test.interrupt() }
       switch test.next() {
-      case .ask(let request, let cutAfter):
-        let cut = cutAfter.map { "/" + String($0) } ?? ""
-        steps.append(request.method + (request.method == "PATCH" ? " " + String(request.contentLength) + cut : ""))
+      case .ask(let request, let cut):
+        steps.append(
+          request.method + (request.method == "PATCH" ? " " + String(request.contentLength) + word(cut) : ""))
         let result = results.popFirst()
         test.receive(try #require(result, "no result for \(steps)"))
       case .wait: steps.append("wait")
@@ -45,6 +51,14 @@ struct TestUploadTests {
         #expect(results.isEmpty)
         return (steps, test.takeFindings().map { $0.check.rawValue + " " + word($0.result) })
       }
+    }
+  }
+
+  private func word(_ cut: ProbeCut?) -> String {
+    switch cut {
+    case nil: ""
+    case .afterBytes(let count): "/\(count)"
+    case .afterMilliseconds(let count): "/\(count) ms"
     }
   }
 
@@ -161,7 +175,7 @@ struct TestUploadTests {
     var secrets = Secrets()
     secrets.add(Array("hunter22".utf8))
     for location in ["https://gighive/files/hunter22?token=1", "ftp://gighive/hunter22"] {
-      let test = try TestUpload(at: try TargetURI("https://gighive/files/"), length: 100, secrets)
+      let test = try TestUpload(at: try TargetURI("https://gighive/files/"), .limits(length: 100), secrets)
       let answers = [
         answered(201, [("Location", location), ("Upload-Expires", "hunter22")], hiding: secrets), answered(403),
         answered(403),
@@ -177,6 +191,56 @@ struct TestUploadTests {
         #expect(!"\(finding.result)".contains("hunter22") && !"\(finding)".contains("token"), "\(finding)")
       }
     }
+  }
+
+  // MARK: The line
+
+  /// The result of a request that the line was measured with.
+  private func measured(_ result: ProbeResult) -> ProbeResult {
+    var line = LineMeasurement(
+      LineMeasurement.Reading(milliseconds: 0, arrivedLength: 0, LineCounts()), congestionControl: nil)
+    line.note(LineMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LineCounts()))
+    result.line = line
+    return result
+  }
+
+  private let line = TestUpload.Aim.line(proxy: nil, largest: nil)
+  private let longest = "PATCH \(Limits.chunkMaximumLength)/10000 ms"
+
+  @Test func theLineIsMeasuredWithOneRequestAndTheUploadRemoved() throws {
+    for end in [lost(after: 1000, error: nil), stored(Limits.chunkMaximumLength)] {
+      let (steps, findings) = try play(line, [created, measured(end), answered(204)])
+      #expect(steps == ["POST", longest, "DELETE"] && findings == ["link ok", "removal ok"])
+    }
+  }
+
+  @Test func theUploadThatMeasuresIsNeverComplete() throws {
+    for (largest, length) in [(Int64(1000), Int64(999)), (1, 1), (1 << 40, Limits.chunkMaximumLength)] {
+      let results = [created, measured(lost(after: 1000, error: nil)), answered(204)]
+      #expect(try play(.line(proxy: nil, largest: largest), results).steps[1] == "PATCH \(length)/10000 ms")
+    }
+  }
+
+  @Test func aLengthThatIsRefusedIsHalvedToMeasure() throws {
+    let half = Limits.chunkMaximumLength / 2
+    let (steps, findings) = try play(
+      line,
+      [
+        created, measured(answered(413, tus: false)), at(0, Limits.chunkMaximumLength + 1), measured(stored(half)),
+        answered(204),
+      ])
+    #expect(steps == ["POST", longest, "HEAD", "PATCH \(half)/10000 ms", "DELETE"])
+    #expect(findings == ["link ok", "removal ok"])
+  }
+
+  @Test func aLineThatBreaksIsAFailureAndTheUploadRemoved() throws {
+    for result in [lost(after: 7), answered(403), answered(200, tus: false)] {
+      let (steps, findings) = try play(line, [created, measured(result), answered(204)])
+      #expect(steps.last == "DELETE" && findings == ["link failure", "removal ok"])
+    }
+    #expect(try play(line, [lost()]).findings == ["link failure", "removal warning"])
+    let cancelled = lost(error: .cancelled(hasSentAll: false))
+    #expect(try play(line, [created, measured(cancelled), answered(204)]).findings == ["removal ok"])
   }
 
   // MARK: Forms

@@ -1,0 +1,118 @@
+/// What a measurement says about the line.
+package enum LinkChecks {
+  /// - Parameters:
+  ///   - peer: the server's address.
+  ///   - proxy: the one that requests go through, where the line ends; nil for none.
+  package static func finding(_ measurement: LineMeasurement, to peer: String, proxy: String?) -> Finding {
+    let hop = proxy.map { "the proxy " + $0 } ?? peer
+    guard measurement.isAlive else {
+      let error = UploadError.timedOut(.sending, peer: hop, limitMilliseconds: measurement.milliseconds)
+      return Finding(.link, .failure(error))
+    }
+    var text = rate(measurement, hop)
+    if let (idle, loaded) = measurement.roundTrip {
+      text += "; round trip " + time(idle) + ", " + time(loaded) + " under load"
+    }
+    text += "; " + share(measurement.segments)
+    var remedies: [String] = []
+    if let (idle, loaded) = measurement.roundTrip, isQueue(idle, loaded) {
+      remedies.append(
+        "Everybody on this line waits in a queue of " + time(loaded - idle) + " while it is full. --limit-rate "
+          + limit(below: measurement) + ", a little less than it takes, keeps the queue short.")
+    }
+    // A receiver without room drops segments, too.
+    if let (all, lost) = measurement.segments, isLoss(all, lost), !isLimitedByReceiver(measurement) {
+      remedies.append(remedyOfLoss(measurement.congestionControl))
+    }
+    if remedies.isEmpty { return Finding(.link, .ok(text)) }
+    return Finding(.link, .warning(text + ".", remedy: remedies.joined(separator: " ")))
+  }
+
+  /// - Parameters:
+  ///   - result: the response to a form that lacks its label, so that GigHive stores nothing; or that form was cut short.
+  ///   - length: that of the file in it, in bytes.
+  package static func form(_ result: ProbeResult, length: Int64, proxy: String?) -> Finding {
+    let isMeasured =
+      result.answer.map { result.shown?.author == .gigHive && ($0.isSuccess || [400, 409].contains($0.status)) }
+      ?? (result.error == nil)
+    guard isMeasured, let line = result.line else {
+      let error = result.error ?? .unconfirmed(status: result.answer?.status ?? 0)
+      let about = "a form of " + SizeText.short(length) + ", after " + SizeText.exact(result.arrivedLength)
+      return Finding(.link, .failure(error, about: about, answer: result.shown))
+    }
+    return finding(line, to: result.peer ?? "", proxy: proxy)
+  }
+
+  /// The length to try after a refusal of this one, in bytes; nil if it was not refused, or is short already.
+  package static func shorter(than length: Int64, after result: ProbeResult) -> Int64? {
+    guard result.answer?.status == 413, length / 2 >= Limits.announcedFormLengths[0] else { return nil }
+    return length / 2
+  }
+
+  // MARK: Judgement
+
+  private static func isLoss(_ all: Int64, _ lost: Int64) -> Bool {
+    lost >= Limits.lineLossEvidence && lost * 1000 >= all * Limits.lineLossThousandths
+  }
+
+  private static func isLimitedByReceiver(_ measurement: LineMeasurement) -> Bool {
+    measurement.windowLimitedPercent.map { $0 >= Limits.lineWindowPercent } ?? false
+  }
+
+  private static func isQueue(_ idle: Int64, _ loaded: Int64) -> Bool {
+    loaded >= idle * Limits.lineDelayFactor && loaded - idle >= Limits.lineDelayMicroseconds
+  }
+
+  private static func remedyOfLoss(_ congestionControl: String?) -> String {
+    let cause = "Packets are lost on the way: use a cable, or find a better place for the antenna."
+    guard let congestionControl else { return cause }
+    if congestionControl == "bbr" { return cause + " BBR, which copes best with loss, is in use already." }
+    return cause + " " + PrintableText.line(congestionControl)
+      + " takes every loss for congestion; with BBR (--congestion bbr) an upload is faster: see docs/boards.md."
+  }
+
+  // MARK: Text
+
+  /// "the line to 192.0.2.7:443 takes 11.2 MB/s (89.6 MB in 8.0 s)"
+  private static func rate(_ measurement: LineMeasurement, _ hop: String) -> String {
+    let rate = SizeText.rate(bytes: measurement.arrivedLength, milliseconds: measurement.milliseconds)
+    let amount =
+      " takes " + rate + " (" + SizeText.short(measurement.arrivedLength) + " in "
+      + time(measurement.milliseconds * 1000) + ")"
+    guard let percent = measurement.windowLimitedPercent, isLimitedByReceiver(measurement) else {
+      return "the line to " + hop + amount
+    }
+    return hop + amount + ", and the line could take more: it had no room for " + String(percent) + " % of the time"
+  }
+
+  /// "under 0.1 ms", "0.2 ms", "31 ms", "8.0 s"
+  private static func time(_ microseconds: Int64) -> String {
+    let tenths = (microseconds + 50) / 100
+    if tenths == 0 { return "under 0.1 ms" }
+    if tenths < 100 { return String(tenths / 10) + "." + String(tenths % 10) + " ms" }
+    let milliseconds = (microseconds + 500) / 1000
+    if milliseconds < 1000 { return String(milliseconds) + " ms" }
+    let seconds = (milliseconds + 50) / 100
+    return String(seconds / 10) + "." + String(seconds % 10) + " s"
+  }
+
+  /// "0.02 % was lost"
+  private static func share(_ segments: (all: Int64, lost: Int64)?) -> String {
+    guard let (all, lost) = segments else { return "what was lost is not known: this kernel does not count it" }
+    if lost == 0 { return "nothing was lost" }
+    let hundredths = (lost * 10_000 + all / 2) / all
+    if hundredths == 0 { return "less than 0.01 % was lost" }
+    let rest = hundredths % 100
+    return String(hundredths / 100) + "." + (rest < 10 ? "0" : "") + String(rest) + " % was lost"
+  }
+
+  /// Nine tenths of the rate, in two digits that `--limit-rate` understands: "10M".
+  private static func limit(below measurement: LineMeasurement) -> String {
+    let rate = max(1, measurement.arrivedLength * 900 / measurement.milliseconds)
+    var unit: Int64 = 1
+    while rate / unit >= 100 { unit *= 10 }
+    let rounded = rate / unit * unit
+    if rounded % 1_000_000 == 0 { return String(rounded / 1_000_000) + "M" }
+    return rounded % 1000 == 0 ? String(rounded / 1000) + "k" : String(rounded)
+  }
+}

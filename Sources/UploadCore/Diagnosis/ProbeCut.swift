@@ -1,0 +1,7 @@
+/// Where a request of a diagnosis is cut short: its connection is closed although there is more to send.
+package enum ProbeCut: Equatable, Sendable {
+  /// After this much of its file, in bytes.
+  case afterBytes(Int64)
+  /// This long after its first byte, in milliseconds. Until then the line is measured.
+  case afterMilliseconds(Int64)
+}

@@ -1,0 +1,123 @@
+"""`doctor` finds limits without sending anything: it announces lengths, and names whoever refuses one."""
+
+import socket
+import threading
+
+import pytest
+from pages import APACHE_413, AUTHORED, CLOUDFLARE, CLOUDFLARE_413, NGINX_413, answer
+from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
+
+
+def limited(page: str, *fields, above: int = 1 << 20):
+    """A GigHive behind something that refuses longer requests from their heads alone."""
+
+    def respond(request):
+        if (request.content_length or 0) > above:
+            return answer("413 Request Entity Too Large", page, *fields)
+        if request.header("Expect"):
+            return b"HTTP/1.1 100 Continue\r\n\r\n"
+        if request.method == "OPTIONS":
+            return b"HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Resumable: 1.0.0\r\nConnection: close\r\n\r\n"
+        return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
+
+    return respond
+
+
+LIMITS = {
+    "nginx": (limited(NGINX_413), "nginx", "client_max_body_size"),
+    "Apache or ModSecurity": (limited(APACHE_413, ("Server", "Apache")), "Apache", "SecRequestBodyLimit"),
+    "Cloudflare": (limited(CLOUDFLARE_413, *CLOUDFLARE), "Cloudflare", "100 MB"),
+    "Cloudflare without a page": (limited("", *CLOUDFLARE), "Cloudflare", "100 MB"),
+}
+
+
+@pytest.fixture
+def gateway():
+    """Starts a server that answers from the heads alone, and never reads content; its URL."""
+    listeners = []
+
+    def gateway(respond):
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve():
+            while True:
+                try:
+                    connection = listener.accept()[0]
+                except OSError:
+                    return
+                with connection:
+                    head = b""
+                    while b"\r\n\r\n" not in head:
+                        more = connection.recv(1 << 16)
+                        if not more:
+                            break
+                        head += more
+                    if head:
+                        connection.sendall(respond(Head(head)))
+                        connection.shutdown(socket.SHUT_WR)
+                        while connection.recv(1 << 16):
+                            pass
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield gateway
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+class Head:
+    def __init__(self, data: bytes):
+        first, *lines = data.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+        self.method = first.split()[0]
+        self._fields = dict(line.split(": ", 1) for line in lines)
+
+    @property
+    def content_length(self) -> int | None:
+        length = self.header("Content-Length")
+        return int(length) if length else None
+
+    def header(self, name: str) -> str:
+        return self._fields.get(name, "")
+
+
+@pytest.mark.parametrize("case", LIMITS)
+def test_a_limit_is_found_without_sending_anything(gateway, examine, case):
+    respond, author, remedy = LIMITS[case]
+    result = examine(gateway(respond), *USER, "--json")
+    event = found(result, "form-limit")
+    assert result.code == 8 and failures(result) == ["form-limit"]
+    assert author in event["message"] and "a form of 100.0 MB (1.0 MB passes)" in event["message"]
+    assert remedy in event["remedy"] and "--protocol tus" in event["remedy"]
+    # Shorter requests get through.
+    assert result_of(result, "request-limit") == "warning"
+
+
+def test_a_limit_above_what_goes_as_a_form_is_a_warning(gateway, examine):
+    result = examine(gateway(limited(CLOUDFLARE_413, above=100 << 20)), *USER, "--json").check()
+    assert result_of(result, "form-limit") == "warning" and result_of(result, "request-limit") == "ok"
+
+
+def test_the_files_own_size_counts(gateway, examine, recording):
+    url = gateway(limited(NGINX_413, above=30_000_000))
+    assert result_of(examine(url, *USER, "--json", recording(2_000_000, "a.mp4")), "form-limit") == "warning"
+    result = examine(url, *USER, "--json", recording(40_000_000, "b.mp4"))
+    assert result.code == 8 and "a form of 40.0 MB (1.0 MB passes)" in found(result, "form-limit")["message"]
+
+
+def test_a_gateway_that_fails_above_its_limit(gateway, examine):
+    """ModSecurity with DetectionOnly: 502, and nothing says 413."""
+
+    def respond(request):
+        response = limited(NGINX_413, above=1 << 40)(request)
+        return AUTHORED["Apache, 502 by a limit"][0] if (request.content_length or 0) > 50_000_000 else response
+
+    result = examine(gateway(respond), *USER, "--json")
+    assert result.code == 9 and "SecRequestBodyLimit" in found(result, "form-limit")["remedy"]
+
+
+def test_a_server_that_ignores_expectations_is_not_examined(hive, examine):
+    result = examine(hive("no-100").url, *USER, "--json").check()
+    assert result_of(result, "form-limit") == "not_examined"

@@ -1,0 +1,228 @@
+"""`doctor --link`: what the line takes, what it loses and how long it delays, and that nothing of the measurement stays."""
+
+import re
+import signal
+import subprocess
+
+import pytest
+from namespaces import alone, command
+from pages import NGINX_413, answer
+from program import private, trust, wait_until
+from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
+from test_doctor_content import checks, is_empty, sent
+from uploads import PASSWORD
+
+LONGEST = 90 << 20
+"""The longest tus request."""
+LOSSLESS = "nothing was lost"
+LOSS_KNOWN = r"(nothing|%) was lost"
+"""A busy machine drops packets of its own loopback device, too: of readers that do not get their turn."""
+
+
+def measured(result) -> str:
+    """What it says about the line, whatever a busy machine has done to it."""
+    event = found(result, "link")
+    assert event["result"] in ("ok", "warning") and " takes " in event["message"], result
+    return event["message"]
+
+
+def rate(text: str) -> float:
+    """In bytes per second."""
+    number, unit = re.search(r" takes ([0-9.]+) ([kMG]?)B/s ", text).groups()
+    return float(number) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[unit]
+
+
+# A line without loss.
+
+
+def test_the_line_is_measured_over_tus_and_nothing_stays(any_hive, examine):
+    stub = any_hive()
+    result = examine(stub.url, *USER, "--link", *trust(stub), "--json").check()
+    assert checks(result)[-2:] == ["link", "removal"]
+    message = measured(result)
+    assert f"127.0.0.1:{stub.port} takes " in message and " under load" in message
+    assert re.search(LOSS_KNOWN, message)
+    (patch,) = sent(stub, "PATCH")
+    assert patch.content_length == LONGEST and sent(stub, "POST") == []
+    (creation,) = [request for request in stub.requests if request.header("Upload-Length")]
+    assert creation.header("Upload-Length") == str(LONGEST + 1), "a complete upload could be used by somebody"
+    assert is_empty(stub)
+
+
+def test_a_form_is_sent_where_there_is_no_tus(hive, examine):
+    stub = hive(tus=False, keep_body=5000)
+    result = examine(stub.url, *USER, "--link", "--json").check()
+    assert "127.0.0.1" in measured(result)
+    (form,) = sent(stub, "POST")
+    assert form.body_bytes == form.content_length > LONGEST and b"label" not in form.body
+    assert is_empty(stub)
+
+
+def test_it_comes_after_the_test_of_content(hive, examine):
+    stub = hive()
+    result = examine(stub.url, *USER, "--link", "--send-test", "3M", "--threshold", "1M", "--json").check()
+    assert checks(result)[-5:] == ["spooling", "test-upload", "removal", "link", "removal"] and is_empty(stub)
+
+
+def test_a_server_that_takes_only_short_files(hive, examine):
+    stub = hive(tus_max_size=5_000_000)
+    result = examine(stub.url, *USER, "--link", "--json").check()
+    assert measured(result) and is_empty(stub)
+    assert [request.content_length for request in sent(stub, "PATCH")] == [4_999_999]
+
+
+def test_a_guest_needs_tus(hive, examine, tmp_path):
+    file = private(tmp_path / "token", "right")
+    stub = hive(user=None, upload_token="right", tus=False)
+    result = examine(stub.url, "--upload-token-file", file, "--link", "--json").check()
+    assert result_of(result, "link") == "not_examined" and sent(stub, "POST") == []
+
+
+# A line or a server that is slow.
+
+
+def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, examine):
+    stub = hive("patch/slow-read=400000")
+    result = examine(stub.url, *USER, "--link", "--json").check()
+    message = found(result, "link")["message"]
+    assert result_of(result, "link") == "ok" and "and the line could take more" in message, message
+    assert message.endswith(LOSSLESS), message
+    assert rate(message) < 4_000_000, message
+    assert sent(stub, "PATCH")[0].body_bytes < LONGEST // 2 and is_empty(stub)
+
+
+def shaped(*shape):
+    """For `alone`: a loopback device with the packets of an Ethernet and this queue."""
+    command("ip", "link", "set", "lo", "mtu", "1500")
+    try:
+        command("tc", "qdisc", "add", "dev", "lo", "root", *shape)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"this kernel cannot shape a line: {getattr(error, 'stderr', error)!r}")
+
+
+def test_loss_is_a_warning_and_bbr_its_remedy(hive, examine):
+    """A queue for three packets loses some of every burst."""
+
+    def test():
+        shaped("tbf", "rate", "20mbit", "burst", "3000", "limit", "6000")
+        stub = hive()
+        return examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), stub
+
+    result, stub = alone(test)
+    event = found(result, "link")
+    assert event["result"] == "warning" and "the line to 127.0.0.1" in event["message"], event
+    assert float(re.search(r"([0-9.]+) % was lost", event["message"])[1]) >= 0.5
+    assert rate(event["message"]) < 2_600_000
+    assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
+
+
+def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(hive, examine):
+    def test():
+        shaped("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
+        stub = hive()
+        return examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), stub
+
+    result, stub = alone(test)
+    event = found(result, "link")
+    assert event["result"] == "warning" and event["message"].endswith(LOSSLESS + "."), event
+    assert "waits in a queue" in event["remedy"] and "cable" not in event["remedy"], event
+    limit = re.search(r"--limit-rate ([0-9]+)(k|M),", event["remedy"])
+    assert 100_000 < int(limit[1]) * {"k": 1000, "M": 1_000_000}[limit[2]] < 500_000 and is_empty(stub)
+
+
+# What does not work.
+
+
+def test_a_refused_length_is_halved(hive, examine):
+    stub = hive("max-patch=30000000")
+    result = examine(stub.url, *USER, "--link", "--json").check()
+    assert measured(result) and is_empty(stub)
+    assert sent(stub, "PATCH")[-1].content_length == LONGEST // 4
+
+
+def test_a_form_that_is_too_long_is_halved(hive, examine):
+    def respond(request):
+        length = request.content_length or 0
+        if length > 30_000_000:
+            return answer("413 Request Entity Too Large", NGINX_413)
+        if request.header("Expect"):
+            return b"HTTP/1.1 100 Continue\r\n\r\n"
+        return answer("400 Bad Request", '{"error":"Bad Request","message":"Label is required"}')
+
+    stub = hive(answer=respond)
+    result = examine(stub.url, *USER, "--protocol", "multipart", "--link", "--json")
+    assert measured(result)
+    lengths = [request.content_length for request in stub.requests if not request.header("Expect")]
+    assert [length // LONGEST for length in (lengths[-3], 2 * lengths[-2], 4 * lengths[-1])] == [1, 1, 1]
+
+
+def test_a_server_that_goes_away(hive, examine):
+    # After two that are announced.
+    stub = hive("patch/reset-after=5000000@3-")
+    result = examine(stub.url, *USER, "--link", "--json")
+    assert result.code == 4 and failures(result) == ["link"], result
+    assert " after " in found(result, "link")["message"]
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+def test_a_server_that_refuses(hive, examine):
+    stub = hive("patch/status=403@3-")
+    result = examine(stub.url, *USER, "--link", "--json")
+    assert result.code == 6 and failures(result) == ["link"] and result_of(result, "removal") == "ok", result
+
+
+def test_a_server_that_stops_reading(hive, examine):
+    stub = hive("patch/stall-after=1@3-")
+    result = examine(stub.url, *USER, "--link", "--stall-timeout", "1s", "--json")
+    assert result.code == 4 and failures(result) == ["link"], result
+    assert result_of(result, "removal") == "ok" and is_empty(stub)
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_measurement_is_removed(hive, program, signal_):
+    stub = hive("patch/slow-read=400000")
+    running = program.start("doctor", "--server", stub.url, *USER, "--link", "--json", env=PASSWORD)
+    wait_until(lambda: stub.uploads and stub.uploads[0].offset > 0)
+    running.signal(signal_)
+    result = running.wait()
+    assert result.code == 128 + signal_ and "link" not in checks(result), result
+    assert result_of(result, "removal") == "ok" and stub.uploads == []
+
+
+def test_an_upload_that_cannot_be_removed_is_named(hive, examine):
+    stub = hive(tus_extensions=("creation",))
+    result = examine(stub.url, *USER, "--link", "--json").check()
+    (upload,) = stub.uploads
+    assert result_of(result, "removal") == "warning" and upload.id in found(result, "removal")["message"]
+
+
+# Old kernels.
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("length, word", [
+    # Linux 4.6 counts enough, 3.10 does not, and a kernel may say nothing.
+    (160, LOSS_KNOWN),
+    (104, "this kernel does not count it"),
+    (0, "this kernel does not count it"),
+])  # fmt: skip
+def test_a_kernel_that_counts_less(hive, program, tmp_path, length, word):
+    """strace shortens the buffer that the program offers for TCP_INFO."""
+    log = tmp_path / "strace"
+    shorter = length.to_bytes(4, "little").hex()
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", f"inject=getsockopt:poke_enter=@arg5={shorter}"]
+    arguments = ["doctor", "--server", hive().url, *USER, "--link", "--json"]
+    outcome = subprocess.run(
+        [*trace, *program.command, *arguments], env=program.environment(PASSWORD), capture_output=True, text=True, timeout=60)
+    assert outcome.returncode == 0, outcome
+    assert "TCP_INFO" in log.read_text()
+    (event,) = [line for line in outcome.stdout.splitlines() if '"check":"link"' in line]
+    assert " takes " in event and re.search(word, event)
+
+
+# The command line.
+
+
+def test_another_endpoint_cannot_be_cleaned(run):
+    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", "--link")
+    assert result.code == 2 and "--link" in result.err and "cannot be removed" in result.err
