@@ -144,7 +144,7 @@ replay fuzzer: setup
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
 # files are tested by `make memcap`.
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
-  memory_ceiling names output password_bytes readme text_output tls tls_clients usage
+  memory_ceiling names output password_bytes readme text_output tls tls_algorithms tls_clients usage
 
 .PHONY: test
 test: testbuild ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
