@@ -219,6 +219,7 @@ $(BUILD)/sysroot/%/versions: | setup
 	  if [ -n "$$gcc" ]; then break; fi; \
 	  echo "$*: the lists of Debian's release $$release cannot be read" >&2; \
 	done; \
+	[ $$release = trixie ] || echo "$*: C library and zlib come from Debian's older release $$release" >&2; \
 	cd $(@D)/packages && $$debian apt-get download -qq $(SYSROOT_PACKAGES) $$gcc; \
 	for package in *.deb; do dpkg -x $$package ..; dpkg-deb -W --showformat '$${Package} $${Version}\n' $$package; done > ../versions.new
 	@rm -r $(@D)/packages && mv $(@D)/versions.new $@
