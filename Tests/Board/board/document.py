@@ -30,7 +30,8 @@ def write(path: Path, dist: Path, results: dict) -> None:
             rows = [row for row in said["rows"] if len(row) == len(header)]
             outcome = "no row failed" if not said["findings"] else f"{said['failed']} rows failed"
             lines = [table(header, rows), "", f"Measured on {said['date']}; {outcome}."]
-            lines += [f"- {finding}" for finding in said["findings"][:10]]
+            # The first line of each: a guest's whole console can be among them.
+            lines += [f"- {finding.splitlines()[0]}" for finding in said["findings"][:10]]
             text = put(text, name, "\n".join(lines))
     path.write_text(text)
 

@@ -92,7 +92,7 @@ def cut(setting: Setting, name: str) -> list[tuple[list[str], list[str]]]:
     replayed = cuts.replay(machine, told, chosen, system, folder)
     row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
            str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed),
-           str(replayed.read_only)]  # fmt: skip
+           str(replayed.repaired)]  # fmt: skip
     rows = [(row, told.problems + replayed.findings)]
     if name == "ext4":
         caught = cuts.canary(machine, told, system, folder, setting.seed)
