@@ -144,7 +144,7 @@ replay fuzzer: setup
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
 # files are tested by `make memcap`.
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
-  memory_ceiling names output password_bytes readme text_output tls tls_clients usage
+  memory_ceiling names output password_bytes readme text_output tls tls_algorithms tls_clients usage
 
 .PHONY: test
 test: testbuild ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
@@ -219,6 +219,7 @@ $(BUILD)/sysroot/%/versions: | setup
 	  if [ -n "$$gcc" ]; then break; fi; \
 	  echo "$*: the lists of Debian's release $$release cannot be read" >&2; \
 	done; \
+	[ $$release = trixie ] || echo "$*: C library and zlib come from Debian's older release $$release" >&2; \
 	cd $(@D)/packages && $$debian apt-get download -qq $(SYSROOT_PACKAGES) $$gcc; \
 	for package in *.deb; do dpkg -x $$package ..; dpkg-deb -W --showformat '$${Package} $${Version}\n' $$package; done > ../versions.new
 	@rm -r $(@D)/packages && mv $(@D)/versions.new $@

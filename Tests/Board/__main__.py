@@ -15,18 +15,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from board import document  # noqa: E402
-from board.machine import ROOT, UNPACKED, GuestFailed  # noqa: E402
+from board.machine import ROOT, UNPACKED, GuestFailed, stop_all  # noqa: E402
 from board.sections import SECTIONS, Section, Setting  # noqa: E402
 
 RESULTS = UNPACKED / "results.json"
 """What the last long run of each part measured: they may run on different days."""
 CUTS = 1000
+PARTS = [name for name in SECTIONS if name != "settings"]
 
 
 def main() -> int:
     options = parse()
-    # So that folders are cleared away.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, end)
     sections: dict[str, Section] = {}
     with tempfile.TemporaryDirectory(prefix="board-", dir=options.folder) as folder:
         setting = Setting(options.binaries, Path(folder), options.quick, options.cuts, options.seed)
@@ -47,13 +47,19 @@ def main() -> int:
     return 1 if failed else 0
 
 
+def end(*_) -> None:
+    """So that guests end and folders are cleared away."""
+    stop_all()
+    sys.exit(143)
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 Tests/Board", description=__doc__)
     option = parser.add_argument
     option("--binaries", type=Path, default=ROOT / "dist", help="the folder of the static binaries (%(default)s)")
     option("--quick", action="store_true", help="small files and few cuts, for CI")
-    option("--only", type=lambda text: text.split(","), default=list(SECTIONS), metavar="LIST",
-           help=f"some of {','.join(SECTIONS)}")
+    option("--only", type=lambda text: text.split(","), default=PARTS, metavar="LIST",
+           help=f"some of {','.join(SECTIONS)} (all but settings, which measures and judges nothing)")
     option("--cuts", type=int, default=CUTS, help="power cuts, over all file systems (%(default)s)")
     option("--seed", type=int, default=1, help="which of all cuts (%(default)s)")
     option("--folder", type=Path, help="where disks go (the temporary directory)")

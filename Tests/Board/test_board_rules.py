@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from board.memory import LIMIT_KIB, ROWS, Upload  # noqa: E402
+from board.memory import BEYOND_KIB, LIMIT_KIB, ROWS, Upload  # noqa: E402
 from board.memory import judge as judge_memory  # noqa: E402
 from board.rules import Seen, judge  # noqa: E402
 from board.story import Story  # noqa: E402
@@ -87,14 +87,24 @@ def test_a_read_only_file_system_is_excused_only_where_that_can_be():
     seen = good()
     seen.after, seen.codes["resume"] = seen.before, 13
     seen.errors = ["/state/uploads/1.room: Read-only file system."]
-    assert rules(seen, may_be_read_only=True) == set()
+    assert rules(seen, may_be_broken=True) == set()
     assert {"exit codes", "not resumed"} <= rules(seen)
     seen.before = seen.before[:1]
-    assert "lost" in rules(seen, may_be_read_only=True)
+    assert "lost" in rules(seen, may_be_broken=True)
+
+
+def test_a_directory_that_cannot_be_read_is_told_of_and_is_excused_only_where_that_can_be():
+    seen = good()
+    seen.is_unreadable, seen.before, seen.after = True, [], []
+    seen.codes = {"before": 13, "resume": 13, "after": 13}
+    assert rules(seen, may_be_broken=True) == set()
+    assert rules(seen) == {"the directory of the records cannot be read"}
+    seen.codes["resume"] = 0
+    assert len(rules(seen, may_be_broken=True)) == 1
 
 
 @pytest.mark.parametrize(
-    "changes", [{"code": 1}, {"killed": 1}, {"peak": 0}, {"hwm": 0}, {"peak": LIMIT_KIB + 1}, {"bytes": 6}]
+    "changes", [{"code": 1}, {"killed": 1}, {"peak": 0}, {"hwm": 0}, {"peak": LIMIT_KIB + BEYOND_KIB + 1}, {"bytes": 6}]
 )
 def test_a_measurement_in_little_memory_can_fail(changes):
     upload = Upload("arm64", ROWS[0], 5, code=0, peak=LIMIT_KIB, hwm=4000)

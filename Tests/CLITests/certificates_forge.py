@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import subprocess
 import time
 from dataclasses import dataclass
@@ -55,12 +56,24 @@ class Forge:
 
     @functools.cache
     def key(self, kind: str) -> str:
-        """`kind` is ec, or rsa with its bits. A letter after it gives another key of that kind."""
+        """`kind` is rsa, pss (RSA for RSA-PSS only), dsa or p (the curve) with its bits, ed25519 or ed448; all others, such
+        as ec, are of P-256. A letter after the bits gives another key of that kind."""
         path = str(self._folder / f"{kind}.key")
-        if kind.startswith("rsa"):
-            options = ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:" + kind[3:].rstrip("abc")]
-        else:
-            options = ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        name, bits = re.fullmatch(r"([a-z]+?)([0-9]*)[abc]?", kind).groups()
+        match name:
+            case "rsa" | "pss":
+                algorithm = "RSA" if name == "rsa" else "RSA-PSS"
+                options = ["-algorithm", algorithm, "-pkeyopt", f"rsa_keygen_bits:{bits}"]
+                if int(bits) > 2048:  # several times as fast, and the public key does not show it
+                    options += ["-pkeyopt", "rsa_keygen_primes:3"]
+            case "ed":
+                options = ["-algorithm", name + bits]
+            case "dsa":
+                parameters = str(self._folder / "dsa.parameters")
+                openssl("genpkey", "-genparam", "-algorithm", "DSA", "-pkeyopt", f"dsa_paramgen_bits:{bits}", "-out", parameters)
+                options = ["-paramfile", parameters]
+            case _:
+                options = ["-algorithm", "EC", "-pkeyopt", f"ec_paramgen_curve:P-{bits or 256}"]
         openssl("genpkey", *options, "-out", path)
         return path
 
@@ -85,9 +98,11 @@ class Forge:
         alternative_name: str = "",
         begins: int = -DAY,
         ends: int = 30 * DAY,
+        has_padding: bool = False,
     ) -> Certificate:
         """Signed by `issuer`, or by itself. `begins` and `ends` are seconds from now; `alternative_name` is the
-        extension's value as openssl's configuration has it, where names do not do."""
+        extension's value as openssl's configuration has it, where names do not do; `has_padding`: with RSA-PSS (RFC
+        4055), not PKCS #1 v1.5."""
         folder = self._folder / str(next(self._numbers))
         folder.mkdir()
         (folder / "index").touch()
@@ -109,9 +124,10 @@ class Forge:
         request, path = str(folder / "request"), str(folder / "certificate.pem")
         openssl("req", "-new", "-key", own, "-subj", subject, "-out", request)
         signer = ["-cert", issuer.path, "-keyfile", issuer.key] if issuer else ["-selfsign", "-keyfile", own]
+        padding = ["-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:digest"] if has_padding else []
         openssl(
             "ca", "-batch", "-notext", "-config", str(folder / "configuration"), "-in", request, "-out", path, *signer,
-            "-md", digest, "-startdate", moment(begins), "-enddate", moment(ends))
+            "-md", digest, *padding, "-startdate", moment(begins), "-enddate", moment(ends))
         return Certificate(path, own, issuer)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,6 +156,50 @@ class PickyServer(Server):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if self._ending == "silence":
             self._silent.append(sock.dup())  # it stays open when this one is closed
+
+
+class CommandServer:
+    """`openssl s_server` on loopback, which can insist on what Python's ssl module cannot: one suite of TLS 1.3, one group. It
+    serves one connection, with the answer to a request with Content-Length.
+    - options: those of s_server, besides certificate and port."""
+
+    def __init__(self, shown: Shown, folder: Path, *options: str, command: tuple[str, ...] = ("openssl",)):
+        chain = folder / f"chain-{os.urandom(4).hex()}.pem"
+        chain.write_text("".join(one.text for one in shown.chain))
+        also = ["-cert_chain", str(chain)] if shown.chain else []
+        self.shown = shown
+        self.said = b""
+        """What it said, and what it received: all in one, as s_server writes it."""
+        self._process = subprocess.Popen(
+            [*command, "s_server", "-accept", "127.0.0.1:0", "-naccept", "1", "-cert", shown.leaf.path, "-key", shown.leaf.key,
+             *also, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.port = int(self._read_until(rb"ACCEPT 127\.0\.0\.1:([0-9]+)\n")[1])
+        self.url = f"https://localhost:{self.port}/upload"
+        self._thread = threading.Thread(target=self._answer, daemon=True)
+        self._thread.start()
+
+    def _read_until(self, pattern: bytes) -> re.Match:
+        while not (found := re.search(pattern, self.said, re.DOTALL)):
+            more = os.read(self._process.stdout.fileno(), 1 << 16)
+            if not more:
+                raise EOFError(self.said.decode(errors="replace"))
+            self.said += more
+        return found
+
+    def _answer(self) -> None:
+        try:
+            head = self._read_until(rb"POST /upload .*?\r\nContent-Length: ([0-9]+)\r\n.*?\r\n\r\n")
+            self._read_until(rb"\r\n\r\n.{%d}" % int(head[1]))
+            self._process.stdin.write(ANSWER)
+            self._process.stdin.flush()
+            self._read_until(b"$^")
+        except (EOFError, OSError):
+            pass
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._thread.join(WAITS_SECONDS)
 
 
 def extension(hello: bytes, wanted: int) -> bytes:

@@ -35,15 +35,16 @@ final class TLSContext {
   deinit { SSL_CTX_free(pointer) }
 
   /// Without AES instructions ChaCha20 is three times as fast as AES-GCM. A server that imposes its own order chooses it only
-  /// if AES-256 is not offered. AES-128 stays, because TLS 1.3 requires it (RFC 8446, 9.1).
+  /// if AES-256 is not offered. AES-128 stays, because TLS 1.3 requires it (RFC 8446, 9.1). Certificates with DSA keys are not
+  /// accepted, whether this OpenSSL knows DSA or not.
   private static func chooseCiphers(_ pointer: OpaquePointer) -> Bool {
     if shim_has_aes_instructions() != 0 {
       return SSL_CTX_set_cipher_list(
-        pointer, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES:!aNULL") == 1
+        pointer, "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDHE+AES:!aNULL:!aDSS") == 1
     }
     return SSL_CTX_set_ciphersuites(pointer, "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256") == 1
       && SSL_CTX_set_cipher_list(
-        pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL") == 1
+        pointer, "ECDHE+CHACHA20:ECDHE+AESGCM:DHE+CHACHA20:DHE+AESGCM:ECDHE+AES:!AES256:!aNULL:!aDSS") == 1
   }
 
   // MARK: Trust

@@ -15,6 +15,7 @@ TABLES = {
     "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
     "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
     "links": ["loss", "congestion control", "file", "program", "time", "of the line's own"],
+    "settings": ["setting", "no loss, bbr", "1 %, bbr", "1 %, cubic"],
     "conditions": ["board", "condition", "what happens"],
 }
 
@@ -29,7 +30,8 @@ def write(path: Path, dist: Path, results: dict) -> None:
             rows = [row for row in said["rows"] if len(row) == len(header)]
             outcome = "no row failed" if not said["findings"] else f"{said['failed']} rows failed"
             lines = [table(header, rows), "", f"Measured on {said['date']}; {outcome}."]
-            lines += [f"- {finding}" for finding in said["findings"][:10]]
+            # The first line of each: a guest's whole console can be among them.
+            lines += [f"- {finding.splitlines()[0]}" for finding in said["findings"][:10]]
             text = put(text, name, "\n".join(lines))
     path.write_text(text)
 

@@ -57,7 +57,7 @@ until on /usr/bin/curl -s -o /dev/null $url; do sleep 1; done
 now() { read -r up rest </proc/uptime; echo $up; }
 echo 1 >/proc/sys/net/ipv4/tcp_no_metrics_save
 clear() { rm -rf /mnt/tmp/store/.hivestub/tus/*; }
-arrived() { stat -c %%s $(ls /mnt/tmp/store/.hivestub/tus/* | grep -v info) 2>/dev/null; }
+arrived() { stat -c %%s $(ls /mnt/tmp/store/.hivestub/tus/* | grep -v info) 2>/dev/null | awk '{ sum += $1 } END { print sum }'; }
 ours() {
   began=$(now)
   on /bin/gighive-upload send /tmp/file --tus-url $url --congestion $2 --quiet --state-dir /tmp/state --max-time 20m >/out 2>&1

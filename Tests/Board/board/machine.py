@@ -93,6 +93,15 @@ class GuestFailed(Exception):
     pass
 
 
+RUNNING: set[subprocess.Popen] = set()
+"""All guests, of all threads."""
+
+
+def stop_all() -> None:
+    for guest in tuple(RUNNING):
+        guest.kill()
+
+
 def modules_in_order(board: Board) -> list[Path]:
     """The files of the modules, each after those that it needs, from depmod's list. Others are built in."""
     base = board.folder / "lib/modules" / board.release
@@ -170,12 +179,16 @@ class Machine:
                     out.write(part.read_bytes())
             command = self._command(initramfs, disks, megabytes) + list(options)
             began = time.monotonic()
+            guest = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            RUNNING.add(guest)
             try:
-                ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, timeout=seconds)  # fmt: skip
-                text = ended.stdout
-            except subprocess.TimeoutExpired as late:
-                text = (late.stdout or b"") + f"\nno end within {seconds:.0f} s".encode()
+                text, _ = guest.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                guest.kill()
+                text = guest.communicate()[0] + f"\nno end within {seconds:.0f} s".encode()
+            finally:
+                guest.kill()
+                RUNNING.discard(guest)
         console = text.decode(errors="replace").replace("\r", "")
         # Firmware may leave control characters before the first.
         results = [line.partition(MARK)[2] for line in console.splitlines() if MARK in line]

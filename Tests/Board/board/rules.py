@@ -20,6 +20,8 @@ class Seen:
     warnings: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    is_unreadable: bool = False
+    """The kernel found the state directory itself broken, and nothing in it can be reached."""
     server_before: tuple[list[dict], list[dict]] = ((), ())
     server_after: tuple[list[dict], list[dict]] = ((), ())
 
@@ -29,11 +31,18 @@ class Seen:
         return any("Read-only file system" in line for line in self.errors)
 
 
-def judge(story: Story, cut: Cut, seen: Seen, may_be_read_only: bool = False) -> list[str]:
+def judge(story: Story, cut: Cut, seen: Seen, may_be_broken: bool = False) -> list[str]:
+    """- may_be_broken: on a file system without a journal, until it is repaired."""
     found = list(seen.problems)
+    if seen.is_unreadable:
+        if not may_be_broken:
+            found.append("the directory of the records cannot be read")
+        if not all(seen.codes.get(name) for name in ("before", "resume", "after")) or seen.before or seen.after:
+            found.append(f"silent about a directory that cannot be read: {seen.codes} {seen.warnings} {seen.errors}")
+        return found
     found += [f"torn: {warning}" for warning in seen.warnings if "damaged" in warning]
     states = {name_of(record): record["state"] for record in seen.before}
-    is_excused = may_be_read_only and seen.is_read_only
+    is_excused = may_be_broken and seen.is_read_only
     if seen.codes.get("before", 0) or seen.codes.get("after", 0) or (seen.codes.get("resume", 0) and not is_excused):
         found.append(f"exit codes: {seen.codes} {seen.warnings} {seen.errors}")
     found += _lost(story, cut, states)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import conditions, cuts, links, memory, story, writelog
+from . import conditions, cuts, links, memory, settings, story, writelog
 from .machine import AMD64, ARM64, ARMHF, Board, Machine
 
 MIB = 1 << 20
@@ -69,24 +71,34 @@ QUICK_CUTS = 32
 
 
 def run_cuts(setting: Setting) -> Section:
+    """The file systems side by side: a guest waits most of the time, for the server and for its turn."""
     section = Section()
-    for name, (board, share) in SHARES.items():
-        if setting.is_quick and name == "f2fs":
-            continue
-        system, folder = story.FILE_SYSTEMS[name], setting.place()
-        machine = setting.machine(board)
-        told = story.record(machine, system, folder)
-        count = QUICK_CUTS // 2 if setting.is_quick else int(setting.cuts * share)
-        chosen = writelog.choose(told.entries, count, setting.seed)
-        replayed = cuts.replay(machine, told, chosen, system, folder)
-        row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
-               str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed),
-               str(replayed.read_only)]  # fmt: skip
-        section.add(row, told.problems + replayed.findings)
-        if name == "ext4":
-            caught = cuts.canary(machine, told, system, folder, setting.seed)
-            section.add([f"canary: a disk that forgets flushes: {caught} findings"], [] if caught else ["nothing found"])
+    names = [name for name in SHARES if not (setting.is_quick and name == "f2fs")]
+    with ThreadPoolExecutor(len(names)) as pool:
+        for rows in pool.map(functools.partial(cut, setting), names):
+            for row, findings in rows:
+                section.add(row, findings)
     return section
+
+
+def cut(setting: Setting, name: str) -> list[tuple[list[str], list[str]]]:
+    """The row of a file system, and for ext4 that of the canary, each with what was wrong."""
+    board, share = SHARES[name]
+    system, folder = story.FILE_SYSTEMS[name], setting.place()
+    machine = setting.machine(board)
+    told = story.record(machine, system, folder)
+    count = QUICK_CUTS // 2 if setting.is_quick else int(setting.cuts * share)
+    chosen = writelog.choose(told.entries, count, setting.seed)
+    replayed = cuts.replay(machine, told, chosen, system, folder)
+    row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
+           str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed),
+           str(replayed.repaired)]  # fmt: skip
+    rows = [(row, told.problems + replayed.findings)]
+    if name == "ext4":
+        caught = cuts.canary(machine, told, system, folder, setting.seed)
+        found = [] if caught else ["nothing found"]
+        rows.append(([f"canary: a disk that forgets flushes: {caught} findings"], found))
+    return rows
 
 
 def run_links(setting: Setting) -> Section:
@@ -104,6 +116,18 @@ def run_links(setting: Setting) -> Section:
     return section
 
 
+def run_settings(setting: Setting) -> Section:
+    """Measured only: nothing is expected of them."""
+    section = Section()
+    machine = setting.machine(dataclasses.replace(AMD64, options=("-cpu", "max", "-smp", "1")))
+    rows, findings = settings.measure(machine, setting.program(AMD64), setting.place())
+    for row in rows:
+        section.add([row.name, *(f"{seconds:.1f} s" for seconds in row.seconds)], [])
+    section.findings += findings
+    section.failed += bool(findings)
+    return section
+
+
 def run_conditions(setting: Setting) -> Section:
     section = Section()
     for board in (ARM64,) if setting.is_quick else (ARM64, ARMHF):
@@ -112,4 +136,6 @@ def run_conditions(setting: Setting) -> Section:
     return section
 
 
-SECTIONS = {"memory": run_memory, "cuts": run_cuts, "conditions": run_conditions, "links": run_links}
+SECTIONS = {
+    "memory": run_memory, "cuts": run_cuts, "conditions": run_conditions, "links": run_links, "settings": run_settings,
+}
