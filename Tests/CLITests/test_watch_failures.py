@@ -43,16 +43,6 @@ def test_a_file_that_grows_during_its_upload(halfway):
     assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
 
 
-def test_a_file_that_is_replaced_during_its_upload(halfway, rec):
-    stub, file, watching = halfway
-    write(file, 5000)
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    wait_until(lambda: stub.recordings, 30, what="a recording")
-    watching.idle()
-    watching.stop()
-    assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
-
-
 def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
     stub, file, watching = halfway
     other = file.rename(rec / "b.wav")
@@ -61,16 +51,6 @@ def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
     watching.idle()
     watching.stop()
     assert len(stub.recordings) == 1
-
-
-def test_a_file_that_is_removed_during_its_upload(halfway, rec):
-    stub, file, watching = halfway
-    file.unlink()
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    other = write(rec / "b.wav")
-    has(stub, other, seconds=30)
-    watching.idle()
-    watching.stop()
 
 
 def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
@@ -225,21 +205,6 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_a_403_sets_a_file_aside_and_a_second_one_pauses(hive, watch, rec, tmp_path):
-    stub = hive("multipart/early-status=403")
-    password = private(tmp_path / "password", "secret")
-    files = [write(rec / f"{name}.wav") for name in "abcdef"]
-    watching = watch(stub, "--password-file", password)
-    watching.says("Nothing is sent until this is solved")
-    watching.idle()
-    # Those two, and what the worker had been given already.
-    assert len(stub.requests) <= 4
-    stub.set_faults()
-    private(password, "secret\n")
-    has(stub, *files, seconds=60)
-    watching.stop()
-
-
 def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
@@ -253,15 +218,6 @@ def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
     again.says("set aside", count=2)
     again.stop()
     assert times_sent(stub) == 2 and file.exists() and other.exists()
-
-
-def test_a_server_failure_is_tried_again(hive, watch, rec):
-    stub = hive("multipart/status=500@1")
-    bad = write(rec / "a.wav")
-    watching = watch(stub, "--retry-max-delay", "1s", "--order", "name")
-    good = [write(rec / f"{name}.wav") for name in "bc"]
-    has(stub, bad, *good, seconds=60)
-    watching.stop()
 
 
 # Signals and the configuration.
