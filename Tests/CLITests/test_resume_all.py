@@ -196,8 +196,7 @@ def test_wrong_choices_are_usage_errors(run, arguments, words):
 # Several at once.
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 16])
-@pytest.mark.parametrize("which", ["--all", "IDs"])
+@pytest.mark.parametrize(("which", "jobs"), [("--all", 16), ("IDs", 2)])
 def test_all_are_delivered_with_any_number_of_jobs(any_hive, program, stopped, which, jobs):
     hive = any_hive()
     files = stopped(hive, *"abcd")
