@@ -8,20 +8,7 @@ import time
 
 import pytest
 from program import wait_until
-from watching import Watching, digest, got, has, times_sent, write
-
-
-@pytest.fixture
-def rec(tmp_path):
-    directory = tmp_path / "rec"
-    directory.mkdir()
-    return directory
-
-
-@pytest.fixture
-def watch(program):
-    """Starts watchers."""
-    return lambda stub, *arguments, **options: Watching(program, stub, *arguments, **options)
+from watching import digest, got, has, times_sent, write
 
 
 # What is taken, and when.

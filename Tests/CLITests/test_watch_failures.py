@@ -5,11 +5,8 @@ import signal
 
 import pytest
 from program import private, wait_until
-from test_watch import rec, watch
 from uploads import of_kind
 from watching import digest, got, has, times_sent, write
-
-__all__ = ["rec", "watch"]
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]

@@ -12,13 +12,11 @@ from namespaces import command
 from program import Program, wait_until
 from test_full_disks import fill, small_disk
 from test_state import root
-from test_watch import rec, watch
 from test_watch_failures import SIZE
 from uploads import of_kind
-from watchers import wait_for_status
-from watching import Watching, has, times_sent, write
+from watching import Watching, has, times_sent, wait_for_status, write
 
-__all__ = ["rec", "small_disk", "watch"]
+__all__ = ["small_disk"]
 
 
 # The state directory's disk.
