@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import itertools
 import os
 import shlex
 import shutil
@@ -38,6 +37,7 @@ DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("markers", "long: waits for more than ten seconds, so it begins first")
     config.addinivalue_line("markers", "native: of the machine's own processor; left out where one is emulated")
     config.addinivalue_line("filterwarnings", "ignore:ssl.TLSVersion:DeprecationWarning")
     path = Path(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM))
@@ -45,29 +45,17 @@ def pytest_configure(config):
         pytest.exit(f"there is no program at {path}: run `swift build`, or name one in GIGHIVE_UPLOAD", returncode=3)
 
 
-LONGEST = {
-    "test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes", "test_a_directory_that_comes_and_goes",
-    "test_a_kill_at_any_call_of_a_removal_loses_no_file", "test_a_failure_of_any_call_of_a_removal_loses_no_file",
-    "test_wrong_credentials_pause_until_their_file_changes", "test_thousands_of_records_take_no_memory",
-    "test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files", "test_uploads_that_wait_to_be_resumed_take_no_memory",
-    "test_what_is_unreachable_is_tried_at_once_when_the_route_is_back", "test_a_file_that_kills_every_worker_is_set_aside",
-    "test_no_ceiling_between_too_low_and_enough_crashes_or_hangs", "test_an_idle_watcher_sleeps", "test_three_at_a_time",
-    "test_a_handshake_that_is_cut_at_any_record_is_refused", "test_an_interface_that_comes_up_is_used_at_once",
-    "test_uploads_that_share_a_rate_get_about_as_much", "test_an_early_413_survives_a_reset_20_times_out_of_20",
-    "test_many_files_take_little_memory", "test_nothing_is_written_while_nothing_changes", "test_changes_that_the_kernel_has_dropped_are_found",
-}
-
-
 def pytest_collection_modifyitems(items):
-    """Each worker begins with some of the longest ones, so that the others run beside them: it gets a quarter of its share at once."""
+    """Each worker begins with some of the long ones, so that the others run beside them: it gets a quarter of its share at once."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
-    longest = [item for item in items if item.originalname in LONGEST]
-    others = iter([item for item in items if item.originalname not in LONGEST])
     share = max(len(items) // workers // 4, 2)
-    items[:] = [
-        item for worker in range(workers)
-        for mine in [longest[worker::workers]] for item in [*mine, *itertools.islice(others, max(0, share - len(mine)))]
-    ]  # fmt: skip
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    items.clear()
+    for worker in range(workers):
+        mine = long[worker::workers]
+        items += mine + others[: max(0, share - len(mine))]
+        del others[: max(0, share - len(mine))]
     items += others
 
 

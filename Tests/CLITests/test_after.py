@@ -344,6 +344,7 @@ def places(file, sent) -> list:
     return [place for place in (file, sent / file.name) if place.exists()]
 
 
+@pytest.mark.long
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move"])
 def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
@@ -367,6 +368,7 @@ def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording,
     assert all(found.values()), found
 
 
+@pytest.mark.long
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move"])
 def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):

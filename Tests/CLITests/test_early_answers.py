@@ -31,6 +31,7 @@ def test_the_rest_of_the_body_is_not_sent(hive, send, recording):
     assert stub.wait_for(1)[0].body_bytes == 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "faults",
     [

@@ -91,6 +91,7 @@ def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, recording, r
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
 
 
+@pytest.mark.long
 def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, rec, watch, tmp_path, hook):
     """A minute, and five seconds more for one that ignores SIGTERM."""
     term = hook.directory / "term"

@@ -168,6 +168,7 @@ def test_each_state_directory_has_its_own_watcher(hive, program, watch, rec, tmp
     assert second["groups"][0]["directories"][0]["directory"] == str(other)
 
 
+@pytest.mark.long
 def test_nothing_is_written_while_nothing_changes(hive, program, watch, recording, rec, tmp_path):
     stub = hive()
     runtime = tmp_path / "runtime"

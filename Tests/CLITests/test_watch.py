@@ -234,6 +234,7 @@ def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
     watching.stop()
 
 
+@pytest.mark.long
 def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     stub = hive()
     watching = watch(stub)
@@ -289,6 +290,7 @@ def test_nothing_is_sent_without_the_interface(hive, watch, rec):
     watching.stop()
 
 
+@pytest.mark.long
 def test_an_idle_watcher_sleeps(hive, watch, rec):
     stub = hive()
     file = write(rec / "a.wav")

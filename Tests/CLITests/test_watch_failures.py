@@ -116,6 +116,7 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     assert len(of_kind(stub, "create")) == 1
 
 
+@pytest.mark.long
 def test_a_file_that_kills_every_worker_is_set_aside(hive, watch, rec):
     stub = hive("multipart/stall-after=10000")
     # More than sockets hold: the stub must not get it from a process that is gone.
@@ -158,6 +159,7 @@ def test_an_outage_is_waited_out(hive, watch, rec):
     watching.stop()
 
 
+@pytest.mark.long
 def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path):
     stub = hive()
     password = private(tmp_path / "password", "wrong")
