@@ -146,11 +146,18 @@ replay fuzzer: setup
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_algorithms tls_clients usage
 
-.PHONY: test
+# They wait most of the time, so they run at once.
+SUITES := unittest harnesstest ordinarytest statictest
+.PHONY: test $(SUITES)
 test: testbuild ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
+	$(MAKE) --no-print-directory -j4 -O $(SUITES)
+unittest:
 	swift test --skip-build
+harnesstest:
 	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board
+ordinarytest:
 	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
+statictest:
 	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
 
 .PHONY: interop
@@ -259,9 +266,9 @@ emulated_tests = GIGHIVE_UPLOAD=$(CURDIR)/$(DIST)/gighive-upload-$(1) GIGHIVE_UP
   $(PYTEST) -n 4 $(2)
 
 # What a processor can break: forms, tus, TLS and disks, without what only the core decides. pytest reads the named files only.
-SMOKE := delivery tls tus answers full_disks
-SMOKE_TESTS := (test_delivery or test_tls) and not (media_type or confirmation) \
-  or arrives_whole or tls_without_close_notify or spoils_no_delivery
+SMOKE := delivery tls tls_refusals tus full_disks
+SMOKE_TESTS := (test_delivery or test_tls.py) and not (media_type or confirmation) \
+  or arrives_whole or needs_no_close_notify or spoils_no_delivery
 
 .PHONY: armsmoke
 armsmoke: arm abi neon $(BOARDS:%=smoke-%) ## run some of the command-line tests on each emulated board

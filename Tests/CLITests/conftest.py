@@ -1,6 +1,7 @@
 """Fixtures: the program, loopback servers, recordings and certificates."""
 
 import contextlib
+import functools
 import os
 import shlex
 import shutil
@@ -24,6 +25,7 @@ from records import only_record
 from secrets_bench import plant
 from tls_servers import Server
 from uploads import TUS, stop
+from watching import Watching
 
 # A shell's background jobs ignore these, and what is ignored stays ignored in the programs that are tested.
 for _number in (signal.SIGINT, signal.SIGHUP):
@@ -35,6 +37,7 @@ DEFAULT_PROGRAM = ROOT / ".build" / "debug" / "gighive-upload"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "large: takes ten seconds or more (5 GB); -m 'not large' leaves it out")
+    config.addinivalue_line("markers", "long: waits for more than ten seconds, so it begins first")
     config.addinivalue_line("markers", "native: of the machine's own processor; left out where one is emulated")
     config.addinivalue_line("filterwarnings", "ignore:ssl.TLSVersion:DeprecationWarning")
     path = Path(os.environ.get("GIGHIVE_UPLOAD", DEFAULT_PROGRAM))
@@ -43,9 +46,17 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest ones first, so that the others can be run beside them."""
-    longest = "test_thousands test_large_files test_output test_shares test_jobs test_protocol_choice test_memory_ceiling test_on_event".split()
-    items.sort(key=lambda item: item.module.__name__ not in longest)
+    """Each worker begins with some of the long ones, so that the others run beside them: it gets a quarter of its share at once."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    share = max(len(items) // workers // 4, 2)
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = [item for item in items if not item.get_closest_marker("long")]
+    items.clear()
+    for worker in range(workers):
+        mine = long[worker::workers]
+        items += mine + others[: max(0, share - len(mine))]
+        del others[: max(0, share - len(mine))]
+    items += others
 
 
 @pytest.fixture(scope="session")
@@ -209,6 +220,20 @@ def recording(tmp_path):
         return path if isinstance(name, bytes) else Path(os.fsdecode(path))
 
     return recording
+
+
+@pytest.fixture
+def rec(tmp_path):
+    """An empty directory for recordings."""
+    directory = tmp_path / "rec"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def watch(program):
+    """Starts watchers, of `rec` if no other directory is given."""
+    return functools.partial(Watching, program)
 
 
 @pytest.fixture

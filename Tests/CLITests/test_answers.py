@@ -6,16 +6,6 @@ WITH_EXPECT = 1_200_000
 """A body of this size asks for 100 (Continue) first."""
 
 GOOD = [
-    ["split-answer"],
-    ["interim=5"],
-    ["interim=30", "split-answer"],
-    ["gzip"],
-    ["deflate"],
-    ["raw-deflate"],
-    ["close-delimited"],
-    ["content-length"],
-    ["chunked"],
-    ["chunked=1"],
     ["gzip", "chunked=3", "interim=3", "split-answer"],
     ["deflate", "close-delimited", "split-answer"],
     ["raw-deflate", "content-length", "split-answer"],
@@ -27,13 +17,10 @@ EXPECTATIONS = [
     ["100-late=1.2"],
     ["417"],
     ["417=close"],
-    ["417=close", "split-answer", "gzip"],
 ]
 
 REFUSALS = {400: 7, 401: 6, 403: 6, 404: 7, 405: 7, 407: 6, 408: 7, 409: 7, 411: 7, 413: 8, 422: 7, 429: 9}
 FAILURES = {500: 9, 502: 9, 503: 9, 504: 9, 507: 9, 599: 9}
-
-BROKEN = ["garbage", "truncated", "conflicting-lengths"]
 
 
 def plain(head: str, content: str = "") -> bytes:
@@ -57,12 +44,6 @@ def test_an_expectation_is_given_up_when_the_server_does_not_meet_it(any_hive, s
         assert hive.requests[0].body_bytes == 0
 
 
-def test_417_without_end_is_a_refusal_and_not_a_loop(hive, send, recording):
-    stub = hive("early-status=417:lingering")
-    assert send(stub, recording(WITH_EXPECT), seconds=10).code == 7
-    assert len(stub.wait_for(2)) == 2
-
-
 def test_leave_to_continue_is_waited_for_before_the_body(hive, send, recording):
     stub = hive(max_body=1000)
     assert send(stub, recording(WITH_EXPECT)).code == 8
@@ -76,51 +57,22 @@ def test_a_refusal_has_its_exit_code_and_is_reported_with_its_status(hive, send,
     assert str(status) in result.err
 
 
-@pytest.mark.parametrize("fault", ["split-answer", "interim=3", "gzip", "deflate", "raw-deflate", "close-delimited"])
-def test_the_servers_own_words_are_reported(any_hive, send, recording, fault):
-    result = send(any_hive(fault), recording(), "--event-date", "2026-01-01", "--file-name", "notes.txt")
+def test_the_servers_own_words_are_reported(any_hive, send, recording):
+    result = send(any_hive("gzip", "split-answer"), recording(), "--event-date", "2026-01-01", "--file-name", "notes.txt")
     assert result.code == 7, result
     assert "Unsupported media type" in result.err
 
 
-@pytest.mark.parametrize("size", [1000, WITH_EXPECT])
-def test_an_html_page_is_reported_without_its_tags(hive, send, recording, size):
-    result = send(hive(max_body=100), recording(size))
+def test_an_html_page_is_reported_without_its_tags(hive, send, recording):
+    result = send(hive(max_body=100), recording(WITH_EXPECT))
     assert result.code == 8, result
     assert "exceeds the capacity limit" in result.err
     assert "<" not in result.err and "DOCTYPE" not in result.err
 
 
-@pytest.mark.parametrize("fault", BROKEN)
-def test_an_answer_that_breaks_the_rules_is_a_server_failure(any_hive, send, recording, fault):
-    result = send(any_hive(fault), recording())
-    assert result.code == 9, result
-    assert result.out == ""
-
-
-@pytest.mark.parametrize("fault", ["content-length", "chunked"])
-def test_tls_without_close_notify_harms_no_answer_that_is_whole(hive, send, recording, certificates, fault):
-    assert send(hive(fault, "no-close-notify", tls=certificates), recording()).code == 0
-
-
-def test_tls_without_close_notify_may_have_cut_an_answer_that_ends_with_the_connection(
-    hive, send, recording, certificates
-):
-    stub = hive("close-delimited", "no-close-notify", tls=certificates)
-    assert send(stub, recording()).code != 0
-
-
-def chunked(content: str) -> bytes:
-    return plain("HTTP/1.1 201 Created\nTransfer-Encoding: chunked", content)
-
-
 MALFORMED = {
     "a head without end": plain("HTTP/1.1 201 Created\nX-Long: " + "x" * 40_000),
-    "endless fields": plain("HTTP/1.1 201 Created" + "".join(f"\nX-{number}: 1" for number in range(2000))),
-    "a length beyond 64 bits": plain("HTTP/1.1 201 Created\nContent-Length: 99999999999999999999", "{}"),
-    "a chunk size beyond 64 bits": chunked("f" * 17 + "\r\n{}"),
-    "a cut chunk": chunked("5\r\n{"),
-    "HTTP/2": plain("HTTP/2 201 Created\nContent-Length: 2", "{}"),
+    "a cut chunk": plain("HTTP/1.1 201 Created\nTransfer-Encoding: chunked", "5\r\n{"),
     "endless interim answers": plain("HTTP/1.1 103 Early Hints") * 5000,
 }
 
@@ -139,10 +91,9 @@ def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
     assert not program.keeps_the_promise or result.peak_kib < 7_000
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304])
-def test_a_redirect_that_changes_the_method_is_reported_and_not_followed(hive, send, recording, status):
-    stub = hive(f"http-redirect={status}:https://elsewhere.example/up")
+def test_a_redirect_that_changes_the_method_is_reported_and_not_followed(hive, send, recording):
+    stub = hive("http-redirect=303:https://elsewhere.example/up")
     result = send(stub, recording(WITH_EXPECT))
     assert result.code == 7, result
-    assert "https://elsewhere.example/up" in result.err and str(status) in result.err
+    assert "https://elsewhere.example/up" in result.err and "303" in result.err
     assert len(stub.wait_for(1)) == 1

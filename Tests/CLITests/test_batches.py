@@ -156,6 +156,7 @@ def test_what_was_delivered_is_counted_and_not_listed(send, hive, rec, recording
     assert "skipped; delivered" in named.out
 
 
+@pytest.mark.long
 def test_many_files_take_little_memory(hive, run, rec, program):
     stub = hive(user=None)
     root = rec()

@@ -50,7 +50,6 @@ CHANGES = {
     "grown": (append, ["grew", str(SIZE), str(SIZE + 4)]),
     "rewritten": (rewrite, ["changed"]),
     "shortened": (lambda file: os.truncate(file, SIZE - 1000), ["shorter", str(SIZE - 1000)]),
-    "emptied": (lambda file: os.truncate(file, 0), ["shorter"]),
 }
 
 

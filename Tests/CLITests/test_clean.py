@@ -186,13 +186,6 @@ def test_a_copy_of_the_delivered_file_counts_by_its_content(hive, program, deliv
     assert clean(program, card, 1).code == 0 and not file.exists()
 
 
-def test_a_file_that_is_open_stays(hive, program, deliver, card):
-    file, = deliver(hive(), 1)
-    with open(file, "ab"):
-        result = clean(program, card, 1)
-    assert result.code == 15 and "another program has it open" in result.err and file.exists(), result
-
-
 def test_a_dry_run_checks_everything_and_removes_nothing(hive, program, deliver, card):
     stub = hive()
     one, two, three = deliver(stub)

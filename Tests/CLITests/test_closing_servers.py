@@ -6,7 +6,7 @@ from uploads import CHUNK, TUS, is_delivered, of_kind, sent, sha256
 SIZE = 2_000_000
 LARGE = 30_000_000
 
-CLOSINGS = [f"hang-up={milliseconds}:{ending}" for milliseconds in (0.2, 1, 3, 10) for ending in ("fin", "rst")]
+CLOSINGS = [f"hang-up={milliseconds}:{ending}" for milliseconds in (0.2, 3) for ending in ("fin", "rst")]
 
 
 def retries(result) -> list[dict]:
@@ -74,23 +74,13 @@ def test_a_server_that_keeps_its_connections_is_used_again(hive, send, recording
 # Redirections of requests that overlap.
 
 
-@pytest.mark.parametrize("status", [307, 308])
-@pytest.mark.parametrize("which", ["@2-2", "@2-3", "@3-3", ""])
-def test_a_patch_that_is_redirected_with_another_behind_it_is_followed(any_hive, send, recording, status, which):
+@pytest.mark.parametrize("which", ["@2-2", ""])
+def test_a_patch_that_is_redirected_with_another_behind_it_is_followed(any_hive, send, recording, which):
     """The answer comes when the next request is on its way, and the connection stays."""
-    hive, file = any_hive("tus/delay-answer=0.1", f"patch/somebody-else={status}:{{target}}?moved{which}"), recording(LARGE)
+    hive, file = any_hive("tus/delay-answer=0.1", f"patch/somebody-else=307:{{target}}?moved{which}"), recording(LARGE)
     send(hive, file, *TUS, "--json", "--retry-max-delay", "10ms", retries=3).check()
     assert is_delivered(hive, file)
-    assert status in [request.status for request in of_kind(hive, "patch")]
+    assert 307 in [request.status for request in of_kind(hive, "patch")]
     assert any(request.target.endswith("?moved") for request in of_kind(hive, "patch"))
     assert len(of_kind(hive, "create")) == 1
     assert sent(hive) <= LARGE + 3 * CHUNK
-
-
-@pytest.mark.parametrize("status", [307, 308])
-def test_a_patch_that_is_redirected_from_its_head_with_another_behind_it_is_followed(any_hive, send, recording, status):
-    hive = any_hive("tus/delay-answer=0.1", f"PATCH/http-redirect={status}:{{target}}?n={{n}}@2-2")
-    file = recording(LARGE)
-    send(hive, file, *TUS, "--json", "--retry-max-delay", "10ms", retries=3).check()
-    assert is_delivered(hive, file)
-    assert len(of_kind(hive, "create")) == 1 and sent(hive) <= LARGE + 3 * CHUNK

@@ -50,12 +50,6 @@ def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, con
     run("send", recording()).check()
 
 
-def test_line_ends_and_byte_order_marks_of_windows_are_accepted(run, stub, recording, configure, tmp_path):
-    path = configure(f"\ufeffserver={stub.url}\r\nlabel=L\r\nuser=uploader\r\npassword-file=secret", tmp_path / "own.conf")
-    private(tmp_path / "secret", "secret")
-    run("send", recording(), "--config", path).check()
-
-
 def test_the_example_of_watched_directories_is_valid(run, configure, tmp_path):
     _, example = re.findall(r"```ini\n(.*?)```", PAGE.read_text(), re.DOTALL)
     (tmp_path / "rec").mkdir()

@@ -84,12 +84,6 @@ def test_netrc_is_the_one_at_home(hive, upload, secret):
     assert upload(hive(), "--netrc").code == 0
 
 
-def test_a_user_chooses_among_the_entries_of_a_netrc_file(hive, upload, secret):
-    file = secret("machine 127.0.0.1 login admin password no\nmachine 127.0.0.1 login uploader password secret\n")
-    assert upload(hive(), "--netrc-file", file, "--user", "uploader").code == 0
-    assert upload(hive(), "--netrc-file", file).code == 6
-
-
 def test_a_netrc_file_without_the_host_is_a_usage_error(hive, upload, secret):
     stub = hive()
     assert upload(stub, "--netrc-file", secret("machine a.example login x password y")).code == 2
@@ -159,7 +153,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("option", SHARED)
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660])
+@pytest.mark.parametrize("mode", [0o640, 0o604])
 def test_a_secret_that_others_can_read_is_refused_unless_that_is_wanted(hive, upload, secret, option, mode):
     more, text = SHARED[option]
     stub, file = hive(user=None), secret(text)

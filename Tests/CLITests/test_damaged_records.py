@@ -11,11 +11,7 @@ SIZE, AT = 6_000_000, 3_000_000
 
 
 DAMAGE = {
-    "empty": lambda data: b"",
     "torn": lambda data: data[: len(data) // 2],
-    "zeroed end": lambda data: data[:300] + bytes(len(data) - 300),
-    "flipped bit": lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
-    "something else": lambda data: b"#!/bin/sh\nexit 1\n",
     "10 MB": lambda data: data + b"x" * 10_000_000,
 }
 
@@ -47,15 +43,8 @@ def test_a_record_of_another_version_is_left_alone(hive, program, recording):
     assert "another version" in result.err and record.read_bytes() == content
 
 WRONG_DOCUMENTS = {
-    "no path": {"file": ""},
-    "a NUL in the path": {"file": "/a%00b"},
-    "a broken percent": {"file": "%zz"},
-    "a negative size": {"size": -1},
     "an offset beyond the size": {"offset": SIZE + 1},
-    "a negative offset": {"offset": -1},
     "a phase that nobody knows": {"phase": "lost"},
-    "a text for a number": {"size": "many"},
-    "a number for a text": {"endpoint": 5},
 }
 
 
@@ -70,7 +59,7 @@ def test_a_record_that_makes_no_sense_is_not_fatal(hive, program, recording, cha
     assert program.send(stub, *TUS, file).code == 0
     assert is_delivered(stub, file)
 
-WRONG_URLS = ["", "x", "ftp://127.0.0.1/", "http://", "http://a b/", "/files/x", "http://127.0.0.1:99999/x"]
+WRONG_URLS = ["ftp://127.0.0.1/", "http://127.0.0.1:99999/x"]
 
 
 @pytest.mark.parametrize("url", WRONG_URLS)
@@ -82,7 +71,7 @@ def test_an_address_in_a_record_that_is_none_lets_the_upload_start_over(hive, pr
     assert is_delivered(stub, file)
     assert sent(stub) == SIZE
 
-NOTES = ["", "server", "server=", "server=%zz", "nonsense=1 --all", "label=%00", "server=http://127.0.0.1:1", "x" * 1000, "%"]
+NOTES = ["", "server=%zz", "nonsense=1 --all", "label=%00", "server=http://127.0.0.1:1"]
 
 
 @pytest.mark.parametrize("note", NOTES)
@@ -96,11 +85,8 @@ def test_options_in_a_record_that_are_none_do_not_crash(hive, program, recording
 
 
 STRANGE = {
-    "directory": lambda path: path.mkdir(),
-    "loop": lambda path: path.symlink_to(path.name),
     "pipe": os.mkfifo,
     "endless": lambda path: path.symlink_to("/dev/zero"),
-    "dangling": lambda path: path.symlink_to("nowhere"),
 }
 
 
@@ -127,7 +113,7 @@ def test_a_record_of_another_user_is_not_fatal(hive, program, recording, shared)
     assert "00000000.record" in result.err
 
 
-@pytest.mark.parametrize("name", [b"\xff.record", b"a\x1b[31m\n.record", b".record", b"-x.record", b"x" * 240 + b".record"])
+@pytest.mark.parametrize("name", [b"a\x1b[31m\n\xff.record", b"x" * 240 + b".record"])
 def test_a_stranger_in_the_directory_is_not_fatal(hive, program, recording, name):
     program.state.mkdir(mode=0o700)
     with open(os.path.join(os.fsencode(program.state), name), "wb") as stream:

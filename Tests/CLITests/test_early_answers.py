@@ -8,28 +8,21 @@ ENDINGS = ["lingering", "fin", "rst", "keep"]
 SMALL, LARGE = 500_000, 24_000_000
 """Without and with Expect: 100-continue."""
 
-CODES = {401: 6, 413: 8, 500: 9}
-
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("status", CODES)
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-def test_an_answer_from_the_headers_alone_is_reported(any_hive, send, recording, status, ending, size):
-    hive = any_hive(f"early-status={status}:{ending}")
+def test_an_answer_from_the_headers_alone_is_reported(any_hive, send, recording, ending, size):
+    hive = any_hive(f"early-status=413:{ending}")
     result = send(hive, recording(size), seconds=10)
-    assert result.code == CODES[status], result
-    assert str(status) in result.err
-    assert result.out == ""
+    assert result.code == 8 and "413" in result.err and result.out == "", result
 
 
 @pytest.mark.parametrize("ending", ["lingering", "fin", "rst"])
-@pytest.mark.parametrize("status", CODES)
 @pytest.mark.parametrize("after", [1, 3_000_000])
-def test_an_answer_in_the_middle_of_the_body_is_reported(any_hive, send, recording, status, ending, after):
-    hive = any_hive(f"early-status-after={after}:{status}:{ending}")
+def test_an_answer_in_the_middle_of_the_body_is_reported(any_hive, send, recording, ending, after):
+    hive = any_hive(f"early-status-after={after}:401:{ending}")
     result = send(hive, recording(LARGE), seconds=10)
-    assert result.code == CODES[status], result
-    assert str(status) in result.err
+    assert result.code == 6 and "401" in result.err, result
 
 
 def test_the_rest_of_the_body_is_not_sent(hive, send, recording):
@@ -38,21 +31,18 @@ def test_the_rest_of_the_body_is_not_sent(hive, send, recording):
     assert stub.wait_for(1)[0].body_bytes == 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "faults",
     [
-        ["early-status=413:rst"],
         ["early-status=413:rst", "split-answer=0"],
         ["early-status-after=1:413:rst"],
-        ["early-status-after=3000000:413:rst"],
         ["early-status-after=200000:413:rst", "slow-read=20e6"],
     ],
     ids="+".join,
 )
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 def test_an_early_413_survives_a_reset_20_times_out_of_20(any_hive, send, recording, faults, size):
-    if size == SMALL and "3000000" in faults[0]:
-        faults = [faults[0].replace("3000000", "300000")]
     hive, file = any_hive(*faults), recording(size)
     assert [send(hive, file).code for _ in range(20)] == [8] * 20
 
@@ -64,7 +54,7 @@ def test_a_busy_server_is_a_server_failure(any_hive, send, recording, status):
     assert "try again later" in result.err
 
 
-@pytest.mark.parametrize("fault", ["reset-after=100000", "close-after=100000", "close-after=0", "reset-after=0"])
+@pytest.mark.parametrize("fault", ["reset-after=100000", "close-after=100000", "close-after=0"])
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, recording, fault, size):
     """Over TLS too: 5 is for TLS itself, and nothing is wrong with it."""
@@ -75,10 +65,10 @@ def test_a_connection_that_breaks_in_the_body_has_exit_code_4(any_hive, send, re
 
 def test_a_server_that_stops_reading_is_given_up_after_the_stall_timeout(any_hive, send, recording):
     hive, began = any_hive("stall-after=100000"), time.monotonic()
-    result = send(hive, recording(LARGE), "--stall-timeout", "1s", seconds=10)
+    result = send(hive, recording(LARGE), "--stall-timeout", "500ms", seconds=10)
     assert result.code == 4, result
-    assert "1 s" in result.err
-    assert time.monotonic() - began >= 1
+    assert "0.50 s" in result.err or "500 ms" in result.err
+    assert time.monotonic() - began >= 0.5
 
 
 def test_a_server_that_reads_slowly_is_not_given_up(any_hive, send, recording):
@@ -87,10 +77,10 @@ def test_a_server_that_reads_slowly_is_not_given_up(any_hive, send, recording):
 
 def test_a_server_that_never_answers_is_given_up_after_the_response_timeout(any_hive, send, recording):
     hive, began = any_hive("silent"), time.monotonic()
-    result = send(hive, recording(), "--response-timeout", "1s", seconds=10)
+    result = send(hive, recording(), "--response-timeout", "500ms", seconds=10)
     assert result.code == 4, result
     assert hive.requests[0].complete
-    assert time.monotonic() - began >= 1
+    assert time.monotonic() - began >= 0.5
 
 
 def test_a_server_that_thinks_longer_than_the_stall_timeout_is_waited_for(any_hive, send, recording):
@@ -100,5 +90,5 @@ def test_a_server_that_thinks_longer_than_the_stall_timeout_is_waited_for(any_hi
 
 def test_an_answer_that_stops_half_way_is_given_up(hive, send, recording):
     stub = hive("split-answer=400")
-    result = send(stub, recording(), "--response-timeout", "1s", seconds=10)
+    result = send(stub, recording(), "--response-timeout", "500ms", seconds=10)
     assert result.code == 4, result

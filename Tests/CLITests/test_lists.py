@@ -62,9 +62,8 @@ def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed)
 
 @pytest.mark.parametrize("line, part", [
     ("{", "not JSON (at byte 2)"), ("[]", "not a JSON object"), ("{}", "no \"file\""), ('{"file": ""}', "\"file\" has an invalid value"),
-    ('{"file": "a\\u0000"}', "\"file\" has an invalid value"), ('{"file": "a", "file": "b"}', "\"file\" occurs twice"),
-    ('{"file": "a", "server": "http://x"}', "server is not allowed here"), ('{"file": "a", "lable": "x"}', "Did you mean label?"),
-    ('{"file": "a", "label": null}', "\"label\" has an invalid value"), ('{"file": "a", "field": {"a=b": "x"}}', "\"field\" has an invalid value"),
+    ('{"file": "a", "file": "b"}', "\"file\" occurs twice"), ('{"file": "a", "server": "http://x"}', "server is not allowed here"),
+    ('{"file": "a", "lable": "x"}', "Did you mean label?"),
     ('{"file": "a", "label": "' + "x" * 70_000 + '"}', "longer than 65536 bytes"),
 ], ids=lambda text: text[:20])
 def test_a_broken_line_is_named_and_the_others_are_sent(hive, send, rec, listed, line, part):

@@ -52,6 +52,7 @@ def test_a_ceiling_that_is_too_low_ends_in_exit_code_12_and_a_sentence(
     assert result.outcome["event"] == "failed" and result.outcome["exit_code"] == 12
 
 
+@pytest.mark.long
 def test_no_ceiling_between_too_low_and_enough_crashes_or_hangs(hive, send, recording, certificates, static):
     stub = hive(tls=certificates)
     step = 64 if static[1] else 40_000

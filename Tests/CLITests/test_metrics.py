@@ -1,10 +1,9 @@
 """`watch --metrics`: the text format of Prometheus, as the node exporter reads it."""
 
 import re
-import signal
 
 from program import wait_until
-from watchers import start_watching, wait_for_status
+from watching import wait_for_status
 
 SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (-?[0-9]+)')
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\\n]|\\[\\"n])*)"')
@@ -35,13 +34,13 @@ def parse(text: str) -> dict[str, dict[tuple, int]]:
     return metrics
 
 
-def test_the_figures_of_a_watcher(hive, program, recording, tmp_path):
+def test_the_figures_of_a_watcher(hive, watch, recording, tmp_path):
     stub = hive()
     tree = tmp_path / 'a "tree" \\ of recordings'
     tree.mkdir()
     metrics = tmp_path / "textfile" / "gighive.prom"
     metrics.parent.mkdir()
-    watcher = start_watching(program, stub, tree, "--metrics", metrics)
+    watching = watch(stub, "--metrics", metrics, directory=tree)
     recording(50_000, "one.wav", directory=tree)
     recording(60_000, "two.wav", directory=tree)
 
@@ -61,40 +60,31 @@ def test_the_figures_of_a_watcher(hive, program, recording, tmp_path):
     # The exporter runs as another user, and reads only whole files.
     assert metrics.stat().st_mode & 0o777 == 0o644
     assert [path.name for path in metrics.parent.iterdir()] == ["gighive.prom"]
-    watcher.signal(signal.SIGTERM)
-    assert watcher.wait().code == 0
+    assert watching.stop() == 0
     # Nobody takes the figures of a watcher that has ended for current ones.
     assert list(metrics.parent.iterdir()) == []
 
 
-def test_a_refused_recording_counts(hive, program, recording, tmp_path):
-    stub = hive("multipart/status=400")
-    tree = tmp_path / "tree"
-    tree.mkdir()
+def test_a_refused_recording_counts(hive, program, recording, rec, watch, tmp_path):
     metrics = tmp_path / "gighive.prom"
-    watcher = start_watching(program, stub, tree, "--metrics", metrics)
-    recording(50_000, "one.wav", directory=tree)
+    watching = watch(hive("multipart/status=400"), "--metrics", metrics)
+    file = recording(50_000, "one.wav", directory=rec)
     found = wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
-    assert found["groups"][0]["set_aside"][0]["file"] == str(tree / "one.wav")
+    assert found["groups"][0]["set_aside"][0]["file"] == str(file)
     wait_until(lambda: list(parse(metrics.read_text())["gighive_upload_set_aside_recordings"].values()) == [1], 30)
-    watcher.signal(signal.SIGTERM)
-    watcher.wait()
+    watching.stop()
 
 
-def test_the_file_must_be_one_that_the_exporter_reads(hive, program, tmp_path):
-    for name in ("metrics.txt", ".prom", "prom"):
-        result = start_watching(program, hive(), tmp_path, "--metrics", tmp_path / name).wait()
-        assert result.code == 2 and "ends in .prom" in result.err, result
+def test_the_file_must_be_one_that_the_exporter_reads(hive, rec, watch):
+    for count, name in enumerate(("metrics.txt", ".prom", "prom")):
+        watching = watch(hive(), "--metrics", name)
+        assert watching.running.wait().code == 2 and watching.log.count("ends in .prom") == count + 1, watching.log
 
 
-def test_a_file_that_cannot_be_written_is_reported_once_and_delays_nothing(hive, program, recording, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_once_and_delays_nothing(hive, program, recording, rec, watch, tmp_path):
     stub = hive()
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    watcher = start_watching(program, stub, tree, "--metrics", tmp_path / "missing" / "gighive.prom")
-    recording(50_000, "one.wav", directory=tree)
+    watching = watch(stub, "--metrics", tmp_path / "missing" / "gighive.prom")
+    recording(50_000, "one.wav", directory=rec)
     wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 1)
-    watcher.signal(signal.SIGTERM)
-    result = watcher.wait()
-    assert result.code == 0 and len(stub.recordings) == 1
-    assert result.err.count("gighive.prom cannot be written: No such file or directory.") == 1, result
+    assert watching.stop() == 0 and len(stub.recordings) == 1
+    assert watching.log.count("gighive.prom cannot be written: No such file or directory.") == 1, watching.log

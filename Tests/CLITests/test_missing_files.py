@@ -111,14 +111,6 @@ def test_the_others_are_resumed(hive, program, recording):
     assert is_delivered(stub, files[0], 2) and is_delivered(stub, files[2], 2)
 
 
-def test_a_missing_file_does_not_lose_its_upload_on_the_server(program, interrupted, tmp_path):
-    stub, record = interrupted()
-    (tmp_path / "gig.mp4").unlink()
-    assert is_passed_over(program, "gone")
-    assert [upload.path for upload in stub.uploads] == [record.upload_path]
-    assert program.run("cancel", record.id, env=PASSWORD).code == 0
-
-
 def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
@@ -127,11 +119,6 @@ def test_a_delivered_recording_needs_its_file_no_more(program, delivered, tmp_pa
     assert "already delivered" in result.out and "as asset 1" in result.out and stub.requests == []
     assert program.run("resume", "--all", env=PASSWORD).check().out == f"nothing to resume in {program.state}.\n"
     assert program.run("delete", record.id, env=PASSWORD).code == 0
-
-
-def test_a_missing_file_without_an_upload_is_just_missing(hive, program, tmp_path):
-    result = program.send(hive(), tmp_path / "none.mp4")
-    assert result.code == 3 and "no such file" in result.err, result
 
 
 # Waiting.
@@ -168,16 +155,6 @@ def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recor
     stick.insert()
     program.run("resume", "--all", env=PASSWORD).check()
     assert is_delivered(stub, file) and sent(stub) == SIZE - AT
-
-
-@root
-def test_a_file_that_was_removed_from_its_stick_is_gone_while_the_stick_is_there(hive, program, recording, stick):
-    stub, file = hive(), recording(SIZE, directory=stick.place)
-    stop(program, stub, file, at=AT)
-    file.unlink()
-    assert is_passed_over(program, "gone")
-    stick.remove()
-    assert is_passed_over(program, "waiting for its medium")
 
 
 @pytest.mark.skipif(BrokenDisk.missing() is not None, reason="no FUSE file system can be mounted here")
@@ -309,14 +286,6 @@ def test_a_file_that_waits_for_its_medium_is_never_pruned(hive, program, recordi
     assert prune(program, "1d", 1)
 
 
-@root
-def test_a_file_on_a_stick_that_was_pulled_out_is_never_pruned(hive, program, recording, stick):
-    assert program.send(hive(), *TUS, recording(directory=stick.place)).code == 0
-    age(program, 1000 * DAY)
-    stick.remove()
-    assert prune(program, "1d", 0)
-
-
 def test_what_another_process_works_on_is_not_pruned(program, delivered, tmp_path):
     stub, record = delivered()
     (tmp_path / "gig.mp4").unlink()
@@ -339,7 +308,7 @@ def test_pruning_has_an_event_for_each_record(program, delivered, tmp_path):
     assert program.run("list", "--prune", "1m", "--json").check().out == ""
 
 
-NO_AGES = ["", "0", "0d", "-1d", "1.5d", "1 d", "1y", "30days", "d", "99999999999999999999d", "9223372036854775807w"]
+NO_AGES = ["", "0d", "-1d", "1.5d", "1y", "9223372036854775807w"]
 
 
 @pytest.mark.parametrize("age", NO_AGES)
@@ -348,7 +317,7 @@ def test_an_age_that_is_none_is_a_usage_error(run, age):
     assert result.code == 2 and "--prune" in result.err and "30d" in result.err, result
 
 
-@pytest.mark.parametrize("age", ["1", "1ms", "2m", "12h", "30d", "520w", "9223372036854775807ms"])
+@pytest.mark.parametrize("age", ["1ms", "30d", "9223372036854775807ms"])
 def test_ages_take_their_units(run, age):
     assert run("list", "--prune", age).check().out == "0 records dropped.\n"
 

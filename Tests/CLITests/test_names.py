@@ -24,12 +24,10 @@ def own_ipv6():
     return lambda: command("ip", "addr", "add", "2001:db8::1/64", "dev", "lo", "nodad")
 
 
-@pytest.mark.parametrize("count", [1, 15, 16, 17, 40])
-def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried(
-        run, hive, recording, tmp_path, own_ipv6, count):
+def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried(run, hive, recording, tmp_path, own_ipv6):
     def test():
         own_ipv6()
-        hosts(tmp_path / "hosts", *broken_ipv6(count), f"127.0.0.1 {NAME}")
+        hosts(tmp_path / "hosts", *broken_ipv6(40), f"127.0.0.1 {NAME}")
         stub = hive(user=None)
         result = run(
             "send", recording(), "--multipart-url", f"http://{NAME}:{stub.port}/upload", "--verbose").check()
@@ -40,24 +38,10 @@ def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried
     alone(test)
 
 
-def test_no_more_than_16_addresses_are_tried(run, recording, tmp_path, own_ipv6):
-    def test():
-        own_ipv6()
-        hosts(tmp_path / "hosts", *broken_ipv6(40), *(f"127.0.0.{number} {NAME}" for number in range(1, 41)))
-        result = run("send", recording(), "--multipart-url", f"http://{NAME}:9/", "--verbose")
-        assert result.code == 4, result
-        tried = [line.split()[-1] for line in result.err.splitlines() if line.startswith("* connecting to ")]
-        assert len(tried) == len(set(tried)) == 16
-        assert [address[0] for address in tried] == ["[", "1"] * 8
-
-    alone(test)
-
-
 # MARK: localhost (RFC 6761)
 
 
-@pytest.mark.parametrize("name", ["localhost", "LOCALHOST", "localhost.", "gig.localhost"])
-@pytest.mark.parametrize("lines", [[], ["192.0.2.1 localhost gig.localhost"]], ids=["empty", "another"])
+@pytest.mark.parametrize(("name", "lines"), [("LOCALHOST", []), ("gig.localhost", ["192.0.2.1 localhost gig.localhost"])])
 def test_localhost_is_this_machine_whatever_etc_hosts_says(run, hive, recording, tmp_path, name, lines):
     def test():
         hosts(tmp_path / "hosts", *lines)
@@ -109,7 +93,7 @@ def link_local(hive):
     return link_local
 
 
-@pytest.mark.parametrize("zone", ["%25lo", "%lo", "%251", "%1"])
+@pytest.mark.parametrize("zone", ["%25lo", "%1"])
 def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording, zone):
     def test():
         stub = link_local(user=None)
@@ -154,12 +138,6 @@ def test_a_zone_that_the_machine_does_not_have_is_named(run, recording):
     assert "fe80::1%nowhere7" in result.err and "network interface" in result.err
 
 
-@pytest.mark.parametrize("zone", ["%", "%25a b", "%25" + "a" * 16, "%25a%25b"])
-def test_a_zone_that_is_none_is_a_usage_error(run, recording, zone):
-    result = run("send", recording(), "--multipart-url", f"http://[fe80::1{zone}]:9/x")
-    assert result.code == 2, result
-
-
 # MARK: Proxies
 
 
@@ -176,45 +154,26 @@ def through(run, hive, recording):
     return through
 
 
-@pytest.mark.parametrize(
-    "exceptions", [
-        "127.0.0.0/8", "10.0.0.0/8, 127.0.0.1/32", "10.0.0.1\t127.0.0.1", "\t127.0.0.1\t,", "127.0.0.1/0", "127.0.0.0/30"])
-def test_no_proxy_knows_blocks_of_addresses_and_tabs(through, exceptions):
+@pytest.mark.parametrize(("exceptions", "code"), [("10.0.0.0/8,\t127.0.0.1/32", 0), ("128.0.0.0/8", 4)])
+def test_no_proxy_has_blocks_of_addresses(through, exceptions, code):
     result, targets = through({"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions})
-    assert result.code == 0, result
-    assert targets == ["/upload"]
-
-
-@pytest.mark.parametrize("exceptions", ["127.0.0.2/31", "128.0.0.0/8", "127.0.0.0/33", "::/0", "0.1"])
-def test_what_is_outside_of_a_block_goes_through_the_proxy(through, exceptions):
-    result, targets = through({"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions})
-    assert result.code == 4, result
-    assert targets == []
-
-
-@pytest.mark.parametrize("url, exceptions", [("http://localhost.:{}/x", "localhost"), ("http://localhost:{}/x", "localhost.")])
-def test_a_trailing_dot_does_not_matter(run, hive, recording, url, exceptions):
-    stub = hive(user=None)
-    environment = {"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions}
-    assert run("send", recording(), "--multipart-url", url.format(stub.port), env=environment).code == 0
+    assert result.code == code, result
+    assert targets == ["/upload"] * (code == 0)
 
 
 SOCKS = "socks5h://user:Pr0xy-planted-0004@127.0.0.1:9"
 
 
-@pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy"])
-@pytest.mark.parametrize(
-    "decides", [{"no_proxy": "127.0.0.0/8"}, {"NO_PROXY": "*"}, {"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"}])
+@pytest.mark.parametrize(("name", "decides"), [("ALL_PROXY", {"no_proxy": "127.0.0.0/8"}), ("all_proxy", {"NO_PROXY": "*"})])
 def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(through, name, decides):
     result, targets = through({name: SOCKS, **decides})
     assert result.code == 0, result
     assert targets == ["/upload"]
 
 
-@pytest.mark.parametrize("name", ["ALL_PROXY", "all_proxy"])
-def test_nor_to_what_goes_through_an_http_proxy(run, hive, recording, name):
+def test_nor_to_what_goes_through_an_http_proxy(run, hive, recording):
     stub = hive(user=None)
-    environment = {name: SOCKS, "http_proxy": f"http://127.0.0.1:{stub.port}"}
+    environment = {"ALL_PROXY": SOCKS, "http_proxy": f"http://127.0.0.1:{stub.port}"}
     run("send", recording(), "--multipart-url", "http://192.0.2.1/upload", env=environment).check()
     assert [request.target for request in stub.requests] == ["http://192.0.2.1/upload"]
 

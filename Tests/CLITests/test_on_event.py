@@ -1,12 +1,9 @@
 """`watch --on-event`: a program for each event."""
 
 import os
-import signal
-import time
 
 import pytest
 from program import wait_until
-from watchers import start_watching
 
 RECORD = """#!/bin/sh
 env > "{directory}/$GIGHIVE_EVENT_KIND.$$.new"
@@ -43,12 +40,10 @@ def events(directory, kind: str) -> list[dict]:
     return [environment(path.read_text()) for path in sorted(directory.glob(f"{kind}.*")) if not path.name.endswith(".new")]
 
 
-def test_a_delivery_is_told_without_secrets(hive, program, recording, tmp_path, hook):
+def test_a_delivery_is_told_without_secrets(hive, program, recording, rec, watch, hook):
     stub = hive()
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    watcher = start_watching(program, stub, tree, "--on-event", hook(), env={"TZ": "UTC", "GIGHIVE_SECRET": "hidden"})
-    file = recording(50_000, "first set.wav", directory=tree)
+    watching = watch(stub, "--on-event", hook(), env={"TZ": "UTC", "GIGHIVE_SECRET": "hidden"})
+    file = recording(50_000, "first set.wav", directory=rec)
     (event,) = wait_until(lambda: events(hook.directory, "delivered"), 30)
     assert {name for name in event if not name.startswith("GIGHIVE_EVENT_")} <= KEPT | SHELL
     assert event["GIGHIVE_EVENT_FILE"] == str(file) and event["GIGHIVE_EVENT_ASSET_ID"] == "1"
@@ -57,15 +52,12 @@ def test_a_delivery_is_told_without_secrets(hive, program, recording, tmp_path, 
     assert "first set.wav" in event["GIGHIVE_EVENT_MESSAGE"]
     assert "secret" not in str(event).lower() and "hidden" not in str(event)
     assert len(events(hook.directory, "started")) == 1
-    watcher.signal(signal.SIGTERM)
-    assert watcher.wait().code == 0
+    assert watching.stop() == 0
     assert len(events(hook.directory, "stopped")) == 1
 
 
-def test_it_gets_nothing_but_the_standard_streams(hive, program, tmp_path, hook):
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    watcher = start_watching(program, hive(), tree, "--on-event", hook())
+def test_it_gets_nothing_but_the_standard_streams(hive, rec, watch, hook):
+    watching = watch(hive(), "--on-event", hook())
     wait_until(lambda: events(hook.directory, "started"), 30)
     listed = {}
     for line in (hook.directory / "descriptors").read_text().splitlines():
@@ -74,79 +66,61 @@ def test_it_gets_nothing_but_the_standard_streams(hive, program, tmp_path, hook)
             listed[int(name)] = target
     # `ls` has opened the directory that it lists, and its output is a file here.
     assert set(listed) <= {0, 1, 2, 3} and listed[0] == "/dev/null", listed
-    watcher.signal(signal.SIGTERM)
-    assert watcher.wait().code == 0
+    assert watching.stop() == 0
 
 
-def test_one_runs_at_a_time(hive, program, recording, tmp_path, hook):
-    stub = hive()
-    tree = tmp_path / "tree"
-    tree.mkdir()
+def test_one_runs_at_a_time(hive, recording, rec, watch, hook):
     alone = f'mkdir "{hook.directory}/lock" || touch "{hook.directory}/TOGETHER"; sleep 0.2; rmdir "{hook.directory}/lock"'
     for number in range(4):
-        recording(5_000, f"{number}.wav", directory=tree)
-    watcher = start_watching(program, stub, tree, "--on-event", hook(alone), "-j4")
+        recording(5_000, f"{number}.wav", directory=rec)
+    watching = watch(hive(), "--on-event", hook(alone), "-j4")
     wait_until(lambda: len(events(hook.directory, "delivered")) == 4, 30)
     assert not (hook.directory / "TOGETHER").exists()
-    watcher.signal(signal.SIGTERM)
-    assert watcher.wait().code == 0
+    assert watching.stop() == 0
 
 
-def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, program, recording, tmp_path, hook):
+def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, recording, rec, watch, hook):
     stub = hive()
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    watcher = start_watching(program, stub, tree, "--on-event", hook(f'echo $$ > "{hook.directory}/pid"; exec sleep 600'))
+    watching = watch(stub, "--on-event", hook(f'echo $$ > "{hook.directory}/pid"; exec sleep 600'))
     wait_until((hook.directory / "pid").exists, 30)
-    recording(5_000, "one.wav", directory=tree)
+    recording(5_000, "one.wav", directory=rec)
     wait_until(lambda: len(stub.recordings) == 1, 30)
     pid = int((hook.directory / "pid").read_text())
-    watcher.signal(signal.SIGTERM)
-    result = watcher.wait()
-    assert result.code == 0 and "did not get the last events" in result.err, result
+    assert watching.stop() == 0 and "did not get the last events" in watching.log
     # SIGTERM to its process group has ended it.
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
 
 
-def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, program, tmp_path, hook):
+@pytest.mark.long
+def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, rec, watch, tmp_path, hook):
     """A minute, and five seconds more for one that ignores SIGTERM."""
-    tree = tmp_path / "tree"
-    tree.mkdir()
     term = hook.directory / "term"
     hangs = f'''case $GIGHIVE_EVENT_KIND in started)
   trap 'echo asked >> "{term}"' TERM
   echo $$ > "{hook.directory}/pid"
   while :; do sleep 600 & wait $!; done
 esac'''
-    log = tmp_path / "log"
-    with open(log, "wb") as stream:
-        watcher = start_watching(program, hive(), tree, "--on-event", hook(hangs), stderr=stream)
+    watching = watch(hive(), "--on-event", hook(hangs))
     pid = int(wait_until(lambda: (hook.directory / "pid").exists() and (hook.directory / "pid").read_text(), 30))
-    tree.rename(tmp_path / "gone")
+    rec.rename(tmp_path / "gone")
     wait_until(lambda: events(hook.directory, "directory_missing"), 120, "the next event")
     # It was asked once, and then killed with what it had started.
     assert term.read_text() == "asked\n" and not os.path.exists(f"/proc/{pid}")
-    assert "hook.sh was ended after 60 s (started)." in log.read_text()
-    watcher.signal(signal.SIGTERM)
-    assert watcher.wait().code == 0
+    assert "hook.sh was ended after 60 s (started)." in watching.log
+    assert watching.stop() == 0
 
 
-def test_a_hook_that_fails_is_reported(hive, program, tmp_path, hook):
-    tree = tmp_path / "tree"
-    tree.mkdir()
-    watcher = start_watching(program, hive(), tree, "--on-event", hook('mv "$0.x" y 2>/dev/null; exit 7'))
-    time.sleep(0.5)
-    watcher.signal(signal.SIGTERM)
-    result = watcher.wait()
-    assert result.code == 0 and "hook.sh failed (started): exit code 7." in result.err, result
+def test_a_hook_that_fails_is_reported(hive, rec, watch, hook):
+    watching = watch(hive(), "--on-event", hook('mv "$0.x" y 2>/dev/null; exit 7'))
+    watching.says("hook.sh failed (started): exit code 7.")
+    assert watching.stop() == 0
 
 
 @pytest.mark.parametrize("kind", ["missing", "not executable"])
-def test_a_hook_that_cannot_be_started_is_refused_at_once(hive, program, tmp_path, kind):
+def test_a_hook_that_cannot_be_started_is_refused_at_once(hive, rec, watch, tmp_path, kind):
     path = tmp_path / "hook"
     if kind == "not executable":
         path.write_text("#!/bin/sh\n")
         path.chmod(0o644)
-    watcher = start_watching(program, hive(), tmp_path, "--on-event", path)
-    result = watcher.wait()
-    assert result.code == 2 and f"--on-event: {path}: " in result.err, result
+    watching = watch(hive(), "--on-event", path)
+    assert watching.running.wait().code == 2 and f"--on-event: {path}: " in watching.log

@@ -79,15 +79,6 @@ def test_how_much_is_said_about_it(program, hive, recording):
     running.end()
 
 
-@pytest.mark.parametrize("which", ["--all --strict", "ID"])
-def test_on_request_it_is_an_error_that_names_it(program, hive, recording, which):
-    running = begin(program, hive(), recording(SIZE), at=AT)
-    upload = only_record(program).id
-    result = program.run("resume", *which.replace("ID", upload).split(), env=PASSWORD)
-    assert result.code == 11 and upload in result.err, result
-    running.end()
-
-
 def test_strict_is_for_all(run):
     result = run("resume", "12345678", "--strict")
     assert result.code == 2 and "--strict needs --all" in result.err, result
@@ -196,8 +187,7 @@ def test_wrong_choices_are_usage_errors(run, arguments, words):
 # Several at once.
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 16])
-@pytest.mark.parametrize("which", ["--all", "IDs"])
+@pytest.mark.parametrize(("which", "jobs"), [("--all", 16), ("IDs", 2)])
 def test_all_are_delivered_with_any_number_of_jobs(any_hive, program, stopped, which, jobs):
     hive = any_hive()
     files = stopped(hive, *"abcd")
@@ -206,6 +196,7 @@ def test_all_are_delivered_with_any_number_of_jobs(any_hive, program, stopped, w
     assert [event["event"] for event in result.events].count("delivered") == 4
     assert {item.sha256 for item in hive.recordings} == set(map(sha256, files)) and sent(hive) == 4 * (SIZE - AT)
     assert kinds(hive).count("create") == 0
+    assert program.run("resume", "--all", env=PASSWORD).out == f"nothing to resume in {program.state}.\n"
 
 
 def test_as_many_as_wanted_are_under_way_at_once(hive, program, recording):
@@ -276,3 +267,4 @@ def test_a_signal_ends_all_and_each_is_reported(hive, program, stopped):
     result = running.wait(10)
     assert result.code == 143
     assert [event["exit_code"] for event in result.events if "exit_code" in event] == [143] * 4
+    assert len(of_kind(stub, "patch")) == 2 and [record.phase for record in records(program)] == ["pending"] * 4

@@ -1,6 +1,5 @@
 """Several interrupted uploads, several processes, and typing mistakes."""
 
-import signal
 import time
 
 import pytest
@@ -37,13 +36,6 @@ def test_many_processes_at_once_make_one_upload(hive, program, recording):
     assert len(of_kind(stub, "create")) == 1 and len(records(program)) == 1
 
 
-def test_other_recordings_are_not_held_up(hive, program, recording):
-    stub, file = hive(), recording(SIZE)
-    running = begin(program, stub, file, at=AT)
-    assert program.send(stub, *TUS, recording(name="other.mp4")).code == 0
-    running.end()
-
-
 def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
     """Two `resume --all`, as from cron: the one comes to an upload that the other has just delivered."""
     stub, first, second = hive(), recording(SIZE, "a.mp4"), recording(SIZE, "b.mp4")
@@ -61,33 +53,11 @@ def test_what_another_process_has_delivered_in_the_meantime_is_not_sent_again(hi
 
 @pytest.fixture
 def three(hive, program, recording):
-    """Three interrupted uploads to one stub."""
-
-    def three(*options_of_second):
-        stub = hive()
-        files = [recording(SIZE, f"{name}.mp4") for name in "abc"]
-        for index, file in enumerate(files):
-            stop(program, stub, file, *(options_of_second if index == 1 else ()), at=AT)
-        return stub, files
-
-    return three
-
-
-def test_all_interrupted_uploads_resume_with_one_command(program, three):
-    stub, files = three()
-    result = program.run("resume", "--all", env=PASSWORD).check()
-    assert "3 of 3 delivered." in result.out
-    assert {recording.sha256 for recording in stub.recordings} == set(map(sha256, files))
-    assert program.run("resume", "--all", env=PASSWORD).out == f"nothing to resume in {program.state}.\n"
-
-
-def test_one_that_cannot_be_resumed_does_not_stop_the_others(program, three):
-    stub, files = three()
-    files[1].write_bytes(b"another one")
-    result = program.run("resume", "--all", "--json", env=PASSWORD)
-    assert result.code == 3, result
-    outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
-    assert outcomes == {str(files[0]): 0, str(files[1]): 3, str(files[2]): 0}
+    """A stub with three interrupted uploads."""
+    stub = hive()
+    for name in "abc":
+        stop(program, stub, recording(SIZE, f"{name}.mp4"), at=AT)
+    return stub
 
 
 def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, recording, tmp_path):
@@ -103,15 +73,13 @@ def test_one_that_lacks_its_password_does_not_stop_the_others(hive, program, rec
 
 
 def test_uploads_can_be_chosen_by_the_beginnings_of_their_ids(program, three):
-    stub, _ = three()
     chosen = records(program)[1]
     program.run("resume", chosen.id[:7], env=PASSWORD).check()
     assert [record.phase for record in records(program)].count("delivered") == 1
-    assert len(stub.recordings) == 1
+    assert len(three.recordings) == 1
 
 
 def test_a_beginning_that_several_have_is_a_usage_error(program, three):
-    stub, _ = three()
     for index, record in enumerate(records(program)):
         record.file.unlink()
         record.write(id=f"abcdef0{index}")
@@ -119,18 +87,8 @@ def test_a_beginning_that_several_have_is_a_usage_error(program, three):
         assert record.id.startswith("abcdef")
     result = program.run("resume", "abcdef", env=PASSWORD)
     assert result.code == 2 and "abcdef" in result.err, result
-    assert stub.requests == []
+    assert three.requests == []
 
-
-def test_a_signal_ends_all_of_them(program, three):
-    stub, _ = three()
-    stub.set_faults("PATCH/stall-after=1000")
-    running = program.start("resume", "--all", env=PASSWORD)
-    wait_until(lambda: of_kind(stub, "patch") and of_kind(stub, "patch")[0].body_bytes == 1000)
-    running.signal(signal.SIGTERM)
-    assert running.wait(10).code == 143
-    assert len(of_kind(stub, "patch")) == 1
-    assert [record.phase for record in records(program)] == ["pending"] * 3
 
 WRONG = ["../x", "/etc/passwd", "", ".", "..", "*", "zzzzzzzz", "0000000000", "ABCDEF01", "\x1b[31m", "a\nb", b"\xff", "%41"]
 

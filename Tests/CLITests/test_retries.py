@@ -1,6 +1,5 @@
 """A temporary failure is retried after a delay, up to a limit, and never where a retry could do harm."""
 
-import email.utils
 import signal
 import time
 
@@ -21,23 +20,14 @@ def retries(result) -> list[dict]:
 # What is retried.
 
 
-@pytest.mark.parametrize("status", [423, 429, 503])
-def test_a_status_that_time_may_heal_is_retried(hive, send, recording, status):
-    stub, file = hive(f"status={status}@2"), recording()
+def test_a_status_that_time_may_heal_is_retried(hive, send, recording):
+    stub, file = hive("status=503@2"), recording()
     result = send(stub, file, *SOON, "--json", retries=3).check()
     assert is_delivered(stub, file)
     assert [event["try"] for event in retries(result)] == [1, 2]
 
 
-@pytest.mark.parametrize("status", [400, 413, 501])
-def test_a_status_that_stays_is_reported_at_once(hive, send, recording, status):
-    stub = hive(f"status={status}")
-    result = send(stub, recording(), *SOON, "--json", retries=3)
-    assert result.code in (7, 8, 9), result
-    assert retries(result) == [] and len(stub.requests) == 1
-
-
-@pytest.mark.parametrize("fault", ["reset-after=1000@2", "close-after=1000@2", "close-after=0@2", "lose-answer@2", "truncated@2"])
+@pytest.mark.parametrize("fault", ["reset-after=1000@2", "close-after=0@2", "lose-answer@2"])
 def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording, fault):
     hive, file = any_hive(fault), recording()
     result = send(hive, file, *SOON, "--json", retries=3).check()
@@ -80,18 +70,17 @@ def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, rec
     assert sent(second) < SIZE - 1_900_000
 
 
-@pytest.mark.parametrize("fault", ["wrong-checksum", "wrong-size", "status=401", "http-redirect=301:http://x.example/"])
+@pytest.mark.parametrize("fault", ["wrong-checksum", "status=413"])
 def test_what_another_try_cannot_fix_is_not_retried(hive, send, recording, fault):
     stub = hive(fault)
-    assert send(stub, recording(), *SOON, retries=3).code in (6, 7, 10)
+    assert send(stub, recording(), *SOON, retries=3).code in (8, 10)
     assert len(stub.requests) == 1
 
 
 # How often.
 
 
-@pytest.mark.parametrize("number", [0, 1, 3])
-@pytest.mark.parametrize("way", ["tus", "multipart"])
+@pytest.mark.parametrize(("way", "number"), [("tus", 0), ("multipart", 3)])
 def test_retries_limits_the_number_of_tries(hive, send, recording, way, number):
     stub = hive("status=503")
     result = send(stub, recording(), "--protocol", way, *SOON, "--json", retries=number)
@@ -106,10 +95,9 @@ def test_there_are_five_retries_by_default(hive, send, recording):
     assert len(stub.requests) == 6
 
 
-@pytest.mark.parametrize("faults", [["PATCH/reset-after=0"], ["PATCH/close-after=0"], ["PATCH/lose-answer", "offset-back=9e9"],
-                                    ["spool", "PATCH/reset-after=1000"], ["head/close-after=0", "PATCH/close-after=1"]])
+@pytest.mark.parametrize("faults", [["PATCH/lose-answer", "offset-back=9000000000"], ["head/close-after=0", "PATCH/close-after=1"]])
 def test_a_server_that_drops_every_request_is_not_asked_forever(any_hive, upload, recording, faults):
-    hive = any_hive(*(fault.replace("9e9", "9000000000") for fault in faults))
+    hive = any_hive(*faults)
     result = upload(hive, recording(SIZE), *SOON, retries=2, seconds=20)
     assert result.code == 4, result
     assert len(of_kind(hive, "patch")) <= 6
@@ -118,22 +106,13 @@ def test_a_server_that_drops_every_request_is_not_asked_forever(any_hive, upload
 # How long the pause is.
 
 
-@pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize("way", ["tus", "multipart"])
-def test_a_server_says_how_long_to_wait(hive, send, recording, status, way):
-    stub = hive(f"status={status}:2@1")
+def test_a_server_says_how_long_to_wait(hive, send, recording, way):
+    stub = hive("status=503:1@1")
     began = time.monotonic()
     result = send(stub, recording(), "--protocol", way, "--json", retries=1).check()
-    assert time.monotonic() - began >= 2
-    assert 2 <= retries(result)[0]["wait_seconds"] < 3.1
-
-
-def test_a_server_says_until_when_to_wait(hive, send, recording):
-    stub = hive(f"status=503:{email.utils.formatdate(time.time() + 3, usegmt=True)}@1")
-    began = time.time()
-    result = send(stub, recording(), "--json", retries=1).check()
-    assert time.time() - began >= 1
-    assert 1 <= retries(result)[0]["wait_seconds"] < 4.1
+    assert time.monotonic() - began >= 1
+    assert 1 <= retries(result)[0]["wait_seconds"] < 2.1
 
 
 def test_a_signal_ends_the_pause(hive, program, recording):
@@ -179,11 +158,10 @@ def test_quiet_tells_the_end_only(hive, send, recording):
 # What is never sent twice.
 
 
-@pytest.mark.parametrize("fault", ["reset-after=1000", "close-after=1000", "status=503", "status=429"])
-@pytest.mark.parametrize("size", [300_000, 3_000_000])
-def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived(hive, post, recording, fault, size):
+@pytest.mark.parametrize("fault", ["reset-after=1000", "status=503"])
+def test_another_endpoint_gets_a_recording_once_where_any_of_it_may_have_arrived(hive, post, recording, fault):
     stub = hive(fault)
-    result = post(stub, recording(size), *SOON, "--response-timeout", "500ms", "--json", retries=3)
+    result = post(stub, recording(), *SOON, "--response-timeout", "500ms", "--json", retries=3)
     assert result.code in (4, 9), result
     assert len(stub.requests) == 1 and retries(result) == []
 
@@ -193,13 +171,3 @@ def test_another_endpoint_is_asked_again_where_nothing_has_gone_out(hive, post, 
     stub = hive("early-status=503@1")
     post(stub, recording(24_000_000), *SOON, "--json", retries=1).check()
     assert [request.body_bytes > 0 for request in stub.wait_for(2)] == [False, True]
-
-
-def test_another_endpoint_that_is_not_there_yet_is_waited_for(program, recording):
-    port = unused_port()
-    running = program.start(
-        "send", "--multipart-url", f"http://127.0.0.1:{port}/up", recording(), "--retry-max-delay", "300ms", retries=100)
-    time.sleep(0.5)
-    with HiveStub(port=port) as stub:
-        assert running.wait().code == 0
-        assert len(stub.wait_for(1)) == 1

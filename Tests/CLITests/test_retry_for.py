@@ -79,14 +79,7 @@ def test_one_replaces_the_other_of_a_record_for_a_resume(hive, program, recordin
 # How long.
 
 
-def test_a_name_that_does_not_exist_is_waited_for(run, recording):
-    url = "http://no-such-host.invalid"
-    result = run("send", recording(), "--server", url, "--label", "L", *SOON, "--retry-for", "3s", "--json", retries=None, seconds=60)
-    assert result.code == 4 and len(retries(result)) > 1, result
-
-
-@pytest.mark.parametrize("fault", ["status=501@4", "status=511@4", "status=505@4", "http-redirect=302:http://portal.example/@4"])
-@pytest.mark.parametrize("way", ["tus", "multipart"])
+@pytest.mark.parametrize(("way", "fault"), [("tus", "http-redirect=302:http://portal.example/@4"), ("multipart", "status=501@4")])
 def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
     stub, file = hive(fault), recording()
     options = ["--protocol", way, *SOON, "--retry-for", "forever", "--json"]
@@ -96,28 +89,16 @@ def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
     assert len(retries(result)) >= 3
 
 
-@pytest.mark.parametrize("fault", ["status=400", "status=401", "status=403", "status=413", "status=415", "wrong-checksum"])
-def test_what_stays_is_not_waited_for(hive, send, recording, fault):
-    stub = hive(fault)
+def test_what_stays_is_not_waited_for(hive, send, recording):
+    stub = hive("status=403")
     result = send(stub, recording(), "--protocol", "multipart", *SOON, "--retry-for", "forever", "--json", retries=None)
-    assert result.code in (6, 7, 8, 10) and retries(result) == [], result
-
-
-def test_another_endpoint_still_gets_a_recording_once(hive, post, recording):
-    stub = hive("status=503")
-    result = post(stub, recording(), *SOON, "--retry-for", "forever", retries=None)
-    assert result.code == 9 and len(stub.requests) == 1, result
+    assert result.code == 6 and retries(result) == [], result
 
 
 @pytest.mark.parametrize(("limit", "text"), [("1h", "(retry 2, for 59 min at most)"), ("forever", "(retry 2)")])
 def test_text_tells_how_long(hive, send, recording, limit, text):
     result = send(hive("status=503@2"), recording(), *SOON, "--retry-for", limit, retries=None).check()
     assert text in result.err and " of " not in result.err.split("Retrying")[1].split("\n")[0], result
-
-
-def test_less_than_a_second_is_left(hive, send, recording):
-    result = send(hive("status=503@2"), recording(), *SOON, "--retry-for", "1s", retries=None).check()
-    assert "for 1 s at most" in result.err and "for 0 s" not in result.err, result
 
 
 def test_a_server_that_asks_for_more_time_than_is_left_gets_it(hive, program, recording):
@@ -137,7 +118,7 @@ def sent_in_vain(program, hive, recording, *options, fault="status=500", number=
 
 
 @pytest.mark.parametrize(
-    ("fault", "code"), [("status=500", 9), ("status=502", 9), ("delay-answer=30", 4), (f"reset-after={SIZE}", 4), (f"close-after={SIZE}", 4)])
+    ("fault", "code"), [("status=500", 9), ("delay-answer=30", 4), (f"reset-after={SIZE}", 4), (f"close-after={SIZE}", 4)])
 def test_a_server_gets_a_recording_three_times_a_day(hive, program, recording, fault, code):
     stub, result = sent_in_vain(program, hive, recording, "--response-timeout", "500ms", fault=fault)
     assert result.code == code, result
@@ -170,24 +151,4 @@ def test_the_count_is_kept_over_processes(hive, program, recording):
     assert result.code == 9 and listed(program)["next_retry"] is None
     codes = [program.run("resume", "--all", env=PASSWORD).code for _ in range(4)]
     assert codes == [9, 9, 0, 0]
-    assert len(stub.requests) == 3
-
-
-def test_a_day_later_it_is_sent_again(hive, program, recording):
-    stub, _ = sent_in_vain(program, hive, recording)
-    only = only_record(program)
-    ago = time.time() - 86_401
-    only.write(next_retry=int(ago) + 86_400, full_sends=[int(ago)] * 3)
-    stub.set_faults()
-    program.run("resume", "--all", env=PASSWORD).check()
-    assert only_record(program).phase == "delivered"
-
-
-def test_a_recording_that_is_too_large_for_the_server_is_sent_three_times_a_day(hive, program, recording):
-    stub, result = sent_in_vain(program, hive, recording, fault="status=413")
-    assert result.code == 8 and len(stub.requests) == 1, result
-    assert program.run("resume", "--all", env=PASSWORD).code == 8
-    result = program.run("resume", "--all", env=PASSWORD)
-    assert result.code == 8 and "sent 3 times" in result.err, result
-    program.run("resume", "--all", env=PASSWORD).check()
     assert len(stub.requests) == 3

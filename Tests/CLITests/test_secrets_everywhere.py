@@ -102,8 +102,11 @@ def upload(program, hive, proxy, recording, certificates, secrets, tmp_path):
     return upload
 
 
-@pytest.mark.parametrize("mood", MOODS)
-@pytest.mark.parametrize("kind", CREDENTIALS)
+PAIRS = [(kind, mood) for number, mood in enumerate(MOODS) for kind in (list(CREDENTIALS) * 2)[number % 6 :][:6:3]]
+"""Two kinds of credentials for each mood, each kind in eight moods: what hides a secret does not know the mood."""
+
+
+@pytest.mark.parametrize(("kind", "mood"), PAIRS)
 def test_nothing_that_is_said_or_written_holds_a_secret(upload, program, secrets, tmp_path, kind, mood):
     for output in OUTPUTS:
         _, running = upload(kind, mood, *output)
@@ -191,7 +194,7 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(run, recording, secrets, mi
     assert not secrets.shown_in(result.out, result.err), result
 
 
-@pytest.mark.parametrize("variable", ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy"])
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
 @pytest.mark.parametrize(
     "form", ["http://me:{}@127.0.0.1:9", "http://me:{}@[broken", "socks5://me:{}@127.0.0.1:9", "me:{}@127.0.0.1:9"])
 def test_a_password_in_the_environments_proxy_is_not_shown(run, recording, secrets, variable, form):

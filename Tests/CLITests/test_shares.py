@@ -35,6 +35,7 @@ def when(hive, way, total: int, running) -> list[int]:
     return counts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["tus", "multipart"])
 def test_uploads_that_share_a_rate_get_about_as_much(any_hive, program, files, way):
     hive = any_hive()

@@ -6,7 +6,7 @@ import stat
 import pytest
 from program import wait_until
 from records import only_record, read_record, records, write_record
-from uploads import PASSWORD, TUS, begin, is_delivered, of_kind, sent, stop
+from uploads import PASSWORD, TUS, begin, is_delivered, of_kind, stop
 
 SIZE = 6_000_000
 AT = 3_000_000
@@ -44,7 +44,7 @@ def be_nobody():
     os.setresuid(65534, 65534, 65534)
 
 
-@pytest.mark.parametrize("name", ["here", "a/b/c", "with blank", "ü", "end/", "./dot/../dot2"])
+@pytest.mark.parametrize("name", ["a/b/c", "./with blank/../ü/"])
 def test_it_can_be_chosen(hive, program, recording, tmp_path, name):
     assert program.send(hive(), *TUS, recording(), "--state-dir", name, cwd=tmp_path).code == 0
     (file,) = (tmp_path / name).glob("*.delivered")
@@ -65,9 +65,8 @@ def test_a_plain_endpoint_leaves_a_record_of_the_delivery(hive, program, post, r
 # What is in them.
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_nobody_else_can_read_them(hive, program, recording, umask):
-    program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(umask)).check()
+def test_nobody_else_can_read_them(hive, program, recording):
+    program.send(hive(), *TUS, recording(), preexec_fn=lambda: os.umask(0)).check()
     assert mode(program.state) == 0o700
     assert {mode(path) for path in program.state.iterdir()} == {0o600}
 
@@ -123,32 +122,16 @@ def crowd(program, count, **changes):
         (program.state / f"{id}.lock").touch()
 
 
-@pytest.mark.parametrize("count", [12_000])
-def test_with_thousands_of_records_an_upload_continues(hive, program, recording, count):
-    stub, file = hive(), recording(SIZE)
+@pytest.mark.long
+def test_thousands_of_records_take_no_memory(hive, program, recording):
+    stub, file, other = hive(), recording(SIZE), recording(SIZE, "other.mp4")
     stop(program, stub, file, at=AT)
-    upload = only_record(program).id
-    crowd(program, count, phase="delivered", delete_token="0" * 64, asset_id=1)
-    assert len(program.run("list", "--json").events) == count + 1
-    program.run("resume", upload, env=PASSWORD).check()
-    assert is_delivered(stub, file)
-    assert sent(stub) == SIZE - AT
-
-
-@pytest.mark.parametrize("way", ["send", "resume --all"])
-def test_thousands_of_records_take_no_memory(hive, program, recording, way):
-    stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, at=AT)
-    upload = only_record(program).id
     crowd(program, 6000, phase="delivered", delete_token="0" * 64, asset_id=1)
-    if way == "send":
-        result = program.send(stub, *TUS, file, measure=True)
-    else:
-        which = "--all" if way == "resume --all" else upload
-        result = program.run("resume", which, env=PASSWORD, measure=True)
-    assert result.code == 0, result
-    if program.keeps_the_promise:
-        assert result.peak_kib <= 6_000_000 // 1024, f"{result.peak_kib} KiB"
+    resumed = program.run("resume", "--all", env=PASSWORD, measure=True)
+    for result in (resumed, program.send(stub, *TUS, other, measure=True)):
+        assert result.code == 0, result
+        if program.keeps_the_promise:
+            assert result.peak_kib <= 6_000_000 // 1024, f"{result.peak_kib} KiB"
 
 
 @pytest.mark.parametrize("command", ["send", "resume"])

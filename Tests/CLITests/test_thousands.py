@@ -1,6 +1,8 @@
 """Thousands of files and records: each is found without reading the others, and waiting files use no memory."""
 
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 from records import read_record, records
@@ -13,6 +15,14 @@ along, which ones depends on what the page cache holds: some 64 KiB, different f
 
 NOBODY = "http://127.0.0.1:9"
 """An address where nothing answers."""
+
+
+@pytest.fixture
+def program(program):
+    """With its records in memory: thousands of them would wait for the disk."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place:
+        program.state_home = Path(place)
+        yield program
 
 
 @pytest.fixture
@@ -46,9 +56,10 @@ def assert_flat(program, few, many, more_kib: int) -> None:
         assert many.peak_kib <= few.peak_kib + more_kib, (few.peak_kib, many.peak_kib)
 
 
-def test_files_that_wait_take_no_memory(program, files, tmp_path):
-    names = files(COUNT)
-    few = refused(program, names[:50], "--state-dir", tmp_path / "few", cwd=tmp_path)
+@pytest.mark.long
+def test_files_that_wait_take_no_memory_nor_their_uploads_when_they_are_resumed(program, files, tmp_path):
+    names, few_state = files(COUNT), program.state_home / "few"
+    few = refused(program, names[:50], "--state-dir", few_state, cwd=tmp_path)
     many = refused(program, names, cwd=tmp_path)
     assert few.code == many.code == 4, (few, many)
     assert f"{COUNT} delivered" in many.out
@@ -61,6 +72,14 @@ def test_files_that_wait_take_no_memory(program, files, tmp_path):
     assert listed.out.count("recording-") == COUNT and listed.err == ""
     assert_flat(program, few, listed, MORE_KIB)
 
+    for jobs in (1, 4):
+        resume = ["resume", "--all", "--quiet", "-j", jobs]
+        few = program.run(*resume, "--state-dir", few_state, env=PASSWORD, measure=True)
+        many = program.run(*resume, env=PASSWORD, measure=True)
+        assert few.code == many.code == 4
+        assert (few.err.count("recording-"), many.err.count("recording-")) >= (49, COUNT - 1)
+        assert_flat(program, few, many, MORE_KIB)
+
 
 def test_files_that_are_missing_take_no_memory(program, tmp_path):
     names = [f"missing-{number:05d}.wav" for number in range(10 * COUNT)]
@@ -72,6 +91,7 @@ def test_files_that_are_missing_take_no_memory(program, tmp_path):
         assert after <= before + MORE_KIB + names_kib(names), (before, after)
 
 
+@pytest.mark.long
 @pytest.mark.native
 @pytest.mark.parametrize("count", [1, 1000, 20_000])
 def test_a_low_ceiling_ends_in_exit_code_12_with_any_number_of_files(program, tmp_path, count):
@@ -122,17 +142,3 @@ def test_a_record_of_version_0_1_continues(hive, program, recording):
     assert result.code == 0 and "warning" not in result.err, result
     assert is_delivered(stub, file) and of_kind(stub, "create") == []
     assert read_record(program.state / f"{record.id}.delivered").document["delivered_at"] > 0
-
-
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_uploads_that_wait_to_be_resumed_take_no_memory(program, files, tmp_path, jobs):
-    few_state = tmp_path / "few"
-    names = files(COUNT)
-    assert refused(program, names[:50], "--state-dir", few_state, cwd=tmp_path).code == 4
-    assert refused(program, names, cwd=tmp_path).code == 4
-    resume = ["resume", "--all", "--quiet", "-j", jobs]
-    few = program.run(*resume, "--state-dir", few_state, env=PASSWORD, measure=True)
-    many = program.run(*resume, env=PASSWORD, measure=True)
-    assert few.code == many.code == 4
-    assert (few.err.count("recording-"), many.err.count("recording-")) >= (49, COUNT - 1)
-    assert_flat(program, few, many, MORE_KIB)

@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import functools
 import hashlib
 import re
 import socket
@@ -11,6 +12,7 @@ import subprocess
 import pytest
 
 
+@functools.cache
 def key_pin(certificate: str) -> str:
     key = subprocess.check_output(["openssl", "x509", "-in", certificate, "-noout", "-pubkey"])
     der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)

@@ -100,6 +100,7 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
 # MARK: A handshake that is cut
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("ending", ["fin", "rst"])
 def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, tmp_path, version, ending):

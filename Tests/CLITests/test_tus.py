@@ -5,7 +5,6 @@ import hashlib
 
 import pytest
 from records import only_record, records
-from test_bodies import HOSTILE_NAMES
 from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
 
 GIGHIVE = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
@@ -26,10 +25,6 @@ def raw(tmp_path):
     return raw
 
 
-def lengths(hive):
-    return [request.content_length for request in of_kind(hive, "patch")]
-
-
 def offsets(hive):
     return [int(request.header("Upload-Offset")) for request in of_kind(hive, "patch")]
 
@@ -39,7 +34,7 @@ def metadata(hive) -> dict[str, str]:
     return {name: base64.b64decode(value[0] if value else "", validate=True).decode("utf-8", "surrogateescape") for name, *value in pairs}
 
 
-@pytest.mark.parametrize("size", [1, SMALL, CREATION, CREATION + 1, MIDDLE])
+@pytest.mark.parametrize("size", [1, CREATION + 1, MIDDLE])
 def test_a_recording_of_any_size_arrives_whole(any_hive, upload, recording, size):
     hive, file = any_hive(), recording(size)
     result = upload(hive, file).check()
@@ -62,25 +57,23 @@ def test_it_is_not_called_verified_without_a_confirmation(hive, plain, recording
     assert result.code == 0 and "verified" not in result.out and "sha256" not in result.out, result
 
 
-@pytest.mark.parametrize("versions", ["0.2.2", "2.0.0", "1.0.1, 0.9"])
-def test_a_server_of_another_version_of_tus_is_reported_as_such(hive, upload, recording, raw, versions):
-    stub = hive(raw("options", "204 No Content", f"Tus-Version: {versions}", "Tus-Extension: creation"))
+def test_a_server_of_another_version_of_tus_is_reported_as_such(hive, upload, recording, raw):
+    stub = hive(raw("options", "204 No Content", "Tus-Version: 2.0.0, 0.9", "Tus-Extension: creation"))
     result = upload(stub, recording())
-    assert result.code == 7, result
-    assert versions.split(",")[0] in result.err
+    assert result.code == 7 and "2.0.0" in result.err, result
 
 
 # Requests.
 
 
-def test_every_request_but_options_names_the_version(hive, upload, recording):
+def test_every_request_has_the_credentials_and_all_but_options_the_version(hive, upload, recording):
     stub = hive("PATCH/close-after=1000000@1")
     assert upload(stub, recording(MIDDLE), retries=1).code == 0
     assert kinds(stub) == ["options", "create", "patch", "head", "patch", "finalize"]
     for request in stub.requests:
         wanted = "1.0.0" if request.kind in ("create", "patch", "head") else ""
         assert request.header("Tus-Resumable") == wanted, request.head
-        assert request.header("Transfer-Encoding") == ""
+        assert request.header("Transfer-Encoding") == "" and request.header("Authorization").startswith("Basic ")
 
 
 def test_an_upload_goes_over_one_connection(any_hive, upload, recording):
@@ -107,47 +100,14 @@ def test_another_tus_server_gets_the_fields_that_were_given_and_no_others(hive, 
     assert metadata(stub) == {"filename": "other.dat", "filetype": "text/plain", "label": "L", "a": "2", "empty": ""}
 
 
-@pytest.mark.parametrize("name", HOSTILE_NAMES.values(), ids=HOSTILE_NAMES.keys())
-def test_a_file_may_have_any_name(hive, upload, recording, name):
-    stub, file = hive(), recording(SMALL, name)
-    upload(stub, file).check()
-    expected = name if isinstance(name, str) else name.decode("utf-8", "surrogateescape")
-    assert metadata(stub)["filename"] == expected
-    assert is_delivered(stub, file)
-
-
-@pytest.mark.parametrize("name", ["ü", "a b", "a,b", "a\nb", "a\x7f", "a\r\nX-Evil: 1"])
+@pytest.mark.parametrize("name", ["ü", "a\r\nX-Evil: 1"])
 def test_a_field_that_metadata_cannot_name_is_a_usage_error(hive, plain, recording, name):
     stub = hive()
     assert plain(stub, recording(), "--field", name + "=1").code == 2
     assert of_kind(stub, "create") == []
 
 
-def test_credentials_go_to_every_address_of_the_server(hive, upload, recording):
-    stub = hive("PATCH/close-after=1000000@1")
-    assert upload(stub, recording(MIDDLE), retries=1).code == 0
-    assert all(request.header("Authorization").startswith("Basic ") for request in stub.requests)
-
-
 # Extensions.
-
-
-def test_the_first_bytes_go_along_with_the_creation_where_the_server_takes_them(hive, upload, recording):
-    with_it, without = hive(), hive(tus_extensions=("creation", "termination"))
-    for stub, first in ((with_it, CREATION), (without, 0)):
-        file = recording(MIDDLE)
-        assert upload(stub, file).code == 0
-        assert [request.body_bytes for request in of_kind(stub, "create")] == [first]
-        assert offsets(stub)[0] == first
-        assert is_delivered(stub, file)
-
-
-@pytest.mark.parametrize(("status", "code"), [(400, 7), (401, 6), (403, 6), (404, 7), (413, 8), (500, 9), (507, 9)])
-def test_a_creation_that_is_refused_is_reported_with_its_status(hive, upload, recording, status, code):
-    stub = hive(f"create/status={status}")
-    result = upload(stub, recording(MIDDLE))
-    assert result.code == code and str(status) in result.err, result
-    assert of_kind(stub, "patch") == []
 
 
 def test_the_length_can_be_told_with_the_first_bytes(hive, upload, recording):
@@ -209,15 +169,6 @@ def test_behind_a_tls_proxy_an_address_with_http_is_not_followed_there(hive, pro
     assert only_record(program).document["upload_url"].startswith(stub.url + "/files/")
 
 
-def test_an_address_with_http_at_another_host_is_refused(hive, upload, recording, certificates):
-    elsewhere = hive(user=None)
-    location = elsewhere.url.replace("127.0.0.1", "localhost") + "/tus/{id}"
-    stub = hive("other-location=" + location, tls=certificates)
-    result = upload(stub, recording(MIDDLE))
-    assert result.code == 9 and "localhost" in result.err, result
-    assert elsewhere.requests == []
-
-
 def store(request) -> bytes:
     """A tus server of the simplest kind: every PATCH is stored whole."""
     end = int(request.header("Upload-Offset") or 0) + (request.content_length or 0)
@@ -242,8 +193,8 @@ def test_a_creation_that_does_not_say_where_is_a_server_failure(hive, upload, re
 # The length of requests.
 
 
-@pytest.mark.parametrize("limit", [3_000_000, 100_000])
-def test_a_413_halves_the_requests_until_they_pass(any_hive, upload, recording, limit):
+def test_a_413_halves_the_requests_until_they_pass(any_hive, upload, recording):
+    limit = 100_000
     hive, file = any_hive(f"max-patch={limit}"), recording(MIDDLE)
     upload(hive, file, "--json").check()
     passed = [request.content_length for request in of_kind(hive, "patch") if request.status == 204]
@@ -251,25 +202,6 @@ def test_a_413_halves_the_requests_until_they_pass(any_hive, upload, recording, 
     assert max(passed) <= limit < min(refused)
     assert sorted(refused, reverse=True) == refused and len(set(refused)) == len(refused)
     assert is_delivered(hive, file)
-
-
-def test_a_413_to_the_shortest_request_is_a_refusal(hive, upload, recording):
-    stub = hive("max-patch=1000")
-    result = upload(stub, recording(MIDDLE), seconds=20)
-    assert result.code == 8, result
-    assert len(stub.requests) < 20
-
-
-@pytest.mark.parametrize("size", ["1M", "333333", "100M"])
-def test_the_length_of_requests_can_be_pinned(hive, upload, recording, size):
-    stub, file = hive(), recording(MIDDLE)
-    assert upload(stub, file, "--chunk-size", size).code == 0
-    length = min(MIDDLE, {"1M": 1_000_000, "333333": 333_333}.get(size, MIDDLE))
-    first = min(length, CREATION)
-    assert of_kind(stub, "create")[0].content_length == first
-    assert all(count == length for count in lengths(stub)[:-1]) and 0 < lengths(stub)[-1] <= length
-    assert sum(lengths(stub)) == MIDDLE - first
-    assert is_delivered(stub, file)
 
 
 # Interruptions.
@@ -284,15 +216,8 @@ def test_an_upload_resumes_at_the_servers_offset(any_hive, upload, recording, fa
     assert sent(hive) == LARGE
 
 
-def test_a_server_that_makes_the_next_request_wait_for_the_lock_is_given_the_time(hive, upload, recording):
-    stub, file = hive("PATCH/close-after=2000000@1", "lock-wait=2@1"), recording(MIDDLE)
-    assert upload(stub, file, "--retry-max-delay", "10ms", retries=1).code == 0
-    assert is_delivered(stub, file)
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_a_failing_proxy_loses_nothing(hive, upload, recording, status):
-    stub, file = hive(f"PATCH/late-status={status}@1", f"head/status={status}@1"), recording(LARGE)
+def test_a_failing_proxy_loses_nothing(hive, upload, recording):
+    stub, file = hive("PATCH/late-status=502@1", "head/status=503@1"), recording(LARGE)
     upload(stub, file, "--retry-max-delay", "10ms", retries=3).check()
     assert is_delivered(stub, file)
     assert sent(stub) == LARGE
@@ -301,15 +226,8 @@ def test_a_failing_proxy_loses_nothing(hive, upload, recording, status):
 # Wrong answers.
 
 
-@pytest.mark.parametrize("kind", ["patch", "head"])
-def test_a_server_that_claims_more_bytes_than_it_was_sent_is_an_integrity_failure(hive, upload, recording, raw, kind):
-    offset = {"create": MIDDLE + 1, "patch": MIDDLE + 1, "head": MIDDLE + 1}[kind]
-    lines = {
-        "create": ["201 Created", "Location: /files/x", f"Upload-Offset: {offset}", "Content-Length: 0"],
-        "patch": ["204 No Content", f"Upload-Offset: {offset}"],
-        "head": ["200 OK", f"Upload-Offset: {offset}"],
-    }[kind]
-    stub = hive("PATCH/close-after=1000000@1" if kind == "head" else "delay-answer=0", raw(kind, *lines))
+def test_a_server_that_claims_more_bytes_than_it_was_sent_is_an_integrity_failure(hive, upload, recording, raw):
+    stub = hive("PATCH/close-after=1000000@1", raw("head", "200 OK", f"Upload-Offset: {MIDDLE + 1}"))
     result = upload(stub, recording(MIDDLE), "--retry-max-delay", "10ms", retries=1)
     assert result.code == 10, result
     assert stub.recordings == []
@@ -323,28 +241,19 @@ def test_a_claim_that_is_possible_but_wrong_does_not_pass_as_a_delivery(hive, up
     assert stub.recordings == []
 
 
-@pytest.mark.parametrize("order", ["options/garbage", "create/garbage", "patch/garbage", "head/garbage",
-                                   "create/conflicting-lengths", "finalize/garbage"])
+@pytest.mark.parametrize("order", ["create/garbage", "patch/garbage", "finalize/garbage"])
 def test_an_answer_that_breaks_the_rules_is_a_server_failure(hive, upload, recording, order):
-    stub = hive("PATCH/close-after=1000000@1" if "head" in order else "delay-answer=0", order)
+    stub = hive(order)
     result = upload(stub, recording(MIDDLE), retries=1, seconds=20)
     assert result.code == 9, result
     assert result.out == ""
 
 
-@pytest.mark.parametrize("kind", ["options", "create", "patch", "head"])
-def test_a_412_is_a_matter_of_versions(hive, upload, recording, kind):
-    stub = hive("PATCH/close-after=1000000@1" if kind == "head" else "delay-answer=0", f"{kind}/status=412")
-    result = upload(stub, recording(MIDDLE), retries=1, seconds=20)
-    assert result.code == 7, result
-
-
-@pytest.mark.parametrize("kind", ["create", "patch", "head"])
-@pytest.mark.parametrize(("status", "code"), [(401, 6), (403, 6)])
-def test_credentials_that_end_half_way_are_reported_and_the_upload_stays(hive, program, upload, recording, kind, status, code):
-    stub, file = hive("PATCH/close-after=1000000@1" if kind == "head" else "delay-answer=0", f"{kind}/status={status}"), recording(MIDDLE)
+@pytest.mark.parametrize("kind", ["create", "patch"])
+def test_credentials_that_end_half_way_are_reported_and_the_upload_stays(hive, program, upload, recording, kind):
+    stub, file = hive(f"{kind}/status=401"), recording(MIDDLE)
     result = upload(stub, file, retries=1)
-    assert result.code == code and str(status) in result.err, result
+    assert result.code == 6 and "401" in result.err, result
     stub.set_faults()
     assert upload(stub, file).code == 0
     assert is_delivered(stub, file)

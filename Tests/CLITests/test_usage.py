@@ -121,12 +121,12 @@ def test_a_bad_url_is_refused(wrong, url):
     assert "--multipart-url" in wrong(base=["--multipart-url", url])
 
 
-@pytest.mark.parametrize("size", ["1000000", "1000k", "1M", "1MB", "1Mi", "1MiB", "1G", "1Gi", "1T"])
+@pytest.mark.parametrize("size", ["1000000", "1000k", "1MB", "1Mi", "1GiB", "1T"])
 def test_sizes_take_their_units(post, stub, recording, size):
     assert post(stub, recording(1000), "--max-size", size).code == 0
 
 
-@pytest.mark.parametrize("time", ["5", "5000ms", "5s", "5m", "5h", "5d", "5w"])
+@pytest.mark.parametrize("time", ["5", "5000ms", "5h", "5w"])
 def test_durations_take_their_units(post, stub, recording, time):
     assert post(stub, recording(1000), "--response-timeout", time).code == 0
 

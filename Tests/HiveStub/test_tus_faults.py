@@ -34,14 +34,6 @@ def test_a_lock_that_a_cut_patch_leaves(start):
     assert offset(url) == 400 and patch(url, 400, b"x").status == 204
 
 
-def test_a_lock_that_is_waited_for(start):
-    hive = start(faults=["lock-wait=0.5"])
-    url = create(hive, 1000)
-    began = time.monotonic()
-    cut_patch(hive, url, 0, 1000, b"x" * 400)
-    assert offset(url) == 400 and time.monotonic() - began > 0.5
-
-
 def test_answers_that_are_lost(start):
     hive = start(faults=["create/lose-answer@1", "PATCH/lose-answer@1", "terminate/lose-answer@1"])
     assert tus(hive.url + "/files/", "POST", "Upload-Length: 10", check=False) is None

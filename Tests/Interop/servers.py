@@ -23,9 +23,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import authority
-
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "HiveStub"))
+
+from hivestub.certificates import Authority  # noqa: E402
+
 PYTHON = HERE.parents[1] / ".build/interop/python/bin/python"  # as `setup` makes it
 APACHE_MODULES = "/usr/lib/apache2/modules"
 FIRST_PORT_BY_HAND = 18400
@@ -200,6 +202,16 @@ def running(first_port: int = 0):
         yield servers
 
 
+def certificates(directory: Path) -> Path:
+    """Pairs of the servers and of a client; returns the authority's certificate."""
+    authority = Authority(str(directory), "/CN=Interop test CA")
+    # One kind of key for each server, so that both signature algorithms are met.
+    authority.issue("server-rsa", algorithm=("rsa:2048",))
+    authority.issue("server-ec")
+    authority.issue("client", (), usage="clientAuth", algorithm=("rsa:2048",))
+    return Path(authority.certificate)
+
+
 def _write_files(root: Path, ports: dict) -> Path:
     """Everything that the daemons read; returns the certificate authority's certificate."""
     user, group = _daemon_account()
@@ -210,7 +222,7 @@ def _write_files(root: Path, ports: dict) -> Path:
         (root / name).mkdir()
         if os.geteuid() == 0:
             shutil.chown(root / name, user, group)
-    ca = authority.make(root / "tls")
+    ca = certificates(root / "tls")
     # A copy, because the daemons' account may not be allowed to read the source tree.
     shutil.copytree(HERE / "www", root / "www")
     _write_users(root / "users")

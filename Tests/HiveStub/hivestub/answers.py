@@ -20,7 +20,7 @@ INTERIM = (
 
 def must_close(answer: Answer, plan: Plan) -> bool:
     """Whether the connection cannot continue after this answer."""
-    fatal = ("close-delimited", "garbage", "truncated", "conflicting-lengths", "raw-answer")
+    fatal = ("close-delimited", "garbage", "raw-answer")
     return answer.close or answer.framing == "close" or any(name in plan for name in fatal)
 
 
@@ -31,9 +31,6 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if "garbage" in plan:
         return GARBAGE
     falsify(answer, plan)
-    if "success" in plan and 200 <= answer.status < 300:
-        answer.status = plan["success"]
-        answer.framing = "length" if answer.framing == "none" and not head_only else answer.framing
     content, coding = encode(answer.content(), plan) if answer.framing != "none" else (b"", None)
     framing = _framing(answer, plan, http_1_0)
     lines = [
@@ -44,8 +41,6 @@ def render(answer: Answer, plan: Plan, http_1_0: bool, close: bool, head_only: b
     if "malformed-header" in plan:
         lines.append(plan["malformed-header"])
     lines += [f"{name}: {value}" for name, value in answer.headers]
-    if "identity" in plan:
-        lines.append("Transfer-Encoding: identity")
     if coding:
         lines.append(f"Content-Encoding: {coding}")
     if close:
@@ -64,8 +59,7 @@ def _framing(answer: Answer, plan: Plan, http_1_0: bool) -> str:
     if "close-delimited" in plan:
         return "close"
     has_length = any(name == "Content-Length" for name, _ in answer.headers)  # that of a HEAD
-    by_length = "content-length" in plan or ("identity" in plan and answer.framing != "none")
-    if "conflicting-lengths" in plan or (by_length and not has_length):
+    if "content-length" in plan and not has_length:
         return "length"
     if answer.framing == "none":
         return "none"
@@ -75,17 +69,11 @@ def _framing(answer: Answer, plan: Plan, http_1_0: bool) -> str:
 
 
 def _frame(content: bytes, framing: str, plan: Plan) -> tuple[list[str], bytes]:
-    missing = 100 if "truncated" in plan else 0
     if framing in ("close", "none"):
         return [], content
     if framing == "length":
-        lines = [f"Content-Length: {len(content) + missing}"]
-        if "conflicting-lengths" in plan:
-            lines.append(f"Content-Length: {len(content) + 1}")
-        return lines, content
+        return [f"Content-Length: {len(content)}"], content
     header = ["Transfer-Encoding: chunked"]
-    if missing:
-        return header, b"%x\r\n%s" % (len(content) + missing, content)
     if "chunked" not in plan:
         chunk = b"%x\r\n%s\r\n" % (len(content), content) if content else b""
         return header, chunk + b"0\r\n\r\n"

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+P_256 = ("ec", "-pkeyopt", "ec_paramgen_curve:P-256")
+"""An argument of -newkey, and its options."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,9 @@ class Authority:
         subject: str = "/CN=localhost",
         usage: str = "serverAuth",
         days: int = 365,
+        algorithm: tuple[str, ...] = P_256,
     ) -> tuple[str, str]:
-        """Makes a key and a certificate for DNS names and IP addresses; returns both paths."""
+        """Makes a key, such as of ("rsa:2048",), and a certificate for DNS names and IP addresses; returns both paths."""
         certificate, key = self._path(f"{file_name}.pem"), self._path(f"{file_name}.key")
         request, extensions = self._path(f"{file_name}.csr"), self._path(f"{file_name}.ext")
         lines = [
@@ -65,7 +68,7 @@ class Authority:
         if names:
             lines.append("subjectAltName=" + ",".join(_alternative_name(name) for name in names))
         Path(extensions).write_text("\n".join(lines) + "\n")
-        _openssl(*_new_key_arguments("req", "-new", subject=subject, key=key), "-out", request)
+        _openssl(*_new_key_arguments("req", "-new", subject=subject, key=key, algorithm=algorithm), "-out", request)
         _openssl(
             *("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key),
             *("-CAcreateserial", "-days", str(days), "-extfile", extensions, "-out", certificate),
@@ -107,9 +110,8 @@ def _alternative_name(name: str) -> str:
     return f"{'IP' if is_address else 'DNS'}:{name}"
 
 
-def _new_key_arguments(*command: str, subject: str, key: str) -> list[str]:
-    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    return [*command, *curve, "-keyout", key, "-subj", subject]
+def _new_key_arguments(*command: str, subject: str, key: str, algorithm: tuple[str, ...] = P_256) -> list[str]:
+    return [*command, "-newkey", *algorithm, "-nodes", "-keyout", key, "-subj", subject]
 
 
 def _openssl(*arguments: str) -> str:

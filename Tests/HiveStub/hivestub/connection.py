@@ -174,7 +174,6 @@ class Connection:
                 body.discard()
             return self._leave(request, plan)
         request.ending = ending if ending in ("fin", "rst") else "lingering"
-        stream.says_goodbye = "no-close-notify" not in plan
         endings = {"fin": stream.end_with_fin, "rst": stream.end_with_reset}
         return endings.get(ending, stream.end_lingering)
 

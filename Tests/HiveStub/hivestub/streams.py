@@ -33,8 +33,6 @@ class Stream:
         self._scratch: bytearray | None = None
         self.drained_bytes = 0
         """What came after the answer, while the end lingered; over TLS with the records' overhead."""
-        self.says_goodbye = True
-        """Whether a TLS connection ends with close_notify."""
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def recv_into(self, view: memoryview) -> int:
@@ -181,11 +179,10 @@ class TLSStream(Stream):
     def _shut_down_writing(self) -> None:
         """close_notify, then FIN. A zero timeout makes unwrap send its alert without waiting for the
         client's."""
-        if self.says_goodbye:
-            self._socket.settimeout(0)
-            try:
-                self._socket.unwrap()
-            except (OSError, ValueError):
-                pass
-            self._socket.settimeout(None)
+        self._socket.settimeout(0)
+        try:
+            self._socket.unwrap()
+        except (OSError, ValueError):
+            pass
+        self._socket.settimeout(None)
         super()._shut_down_writing()

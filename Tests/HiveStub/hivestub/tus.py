@@ -265,8 +265,6 @@ class TusEndpoint(Endpoint):
         except BodyCut:
             if "lock" in request.plan:
                 upload.lock.linger(request.plan["lock"].seconds, request.plan["lock"])
-            elif "lock-wait" in request.plan:
-                upload.lock.linger(request.plan["lock-wait"], None)
             raise
 
     def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:

@@ -33,14 +33,14 @@ class UploadLock:
         self._refusal: Lock | None = None
 
     def linger(self, seconds: float, refusal: Lock | None) -> None:
-        """After a dropped connection: for so long others are refused, or wait."""
+        """After a dropped connection: for so long others are refused. None: not any more."""
         self._lingers_until = time.monotonic() + seconds
         self._refusal = refusal
 
     def acquire(self, interrupt: Callable[[], None], stopping: threading.Event, only_looks: bool = False) -> None:
         """`interrupt` is what a later request calls to make this one let go; HEAD only looks."""
         deadline = time.monotonic() + ACQUIRE_SECONDS
-        self._wait_for_dropped_connection(deadline, stopping, only_looks)
+        self._refuse_after_dropped_connection(only_looks)
         with self._condition:
             while self._interrupt_holder is not None:
                 self._interrupt_holder()
@@ -54,12 +54,7 @@ class UploadLock:
             self._interrupt_holder = None
             self._condition.notify_all()
 
-    def _wait_for_dropped_connection(self, deadline: float, stopping: threading.Event, only_looks: bool) -> None:
-        left = self._lingers_until - time.monotonic()
-        if left <= 0 or (self._refusal and self._refusal.patch_only and only_looks):
-            return
-        if self._refusal:
+    def _refuse_after_dropped_connection(self, only_looks: bool) -> None:
+        lingers = self._refusal and time.monotonic() < self._lingers_until
+        if lingers and not (self._refusal.patch_only and only_looks):
             raise Locked(self._refusal.status)
-        stopping.wait(min(left, ACQUIRE_SECONDS))
-        if self._lingers_until > deadline:
-            raise LockTimeout
