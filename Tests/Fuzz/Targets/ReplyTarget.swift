@@ -22,7 +22,7 @@ enum ReplyTarget {
       (Verdict.ofDeletion(answer), "success"), (Verdict.ofFinalize(answer), "error"), (Verdict.ofRecording(answer), ""),
     ]
     for (verdict, word) in proofs {
-      guard case .gigHive(let said) = verdict else { continue }
+      guard case .gigHive = verdict else { continue }
       // Unless it is written in escapes.
       require(answer.content.contains(0x5C) || answer.content.contains(Array(word.utf8)), "GigHive without its words")
     }

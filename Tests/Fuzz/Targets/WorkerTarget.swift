@@ -60,7 +60,7 @@ enum WorkerTarget {
       }
     }
     let shown = machine.snapshot(destination: "", [], now: 0, unixSeconds: 0)
-    require(shown.deliveredCount <= 2, "more deliveries than recordings")
+    require(shown.totals.deliveredCount <= 2, "more deliveries than recordings")
     require(shown.waitingCount >= 1 && shown.waitingCount <= 3, "a recording that nobody named is lost")
   }
 }
