@@ -99,17 +99,18 @@ define embedded_build
 	EMBEDDED=1 swift build -c release --product $(2) --triple $(TRIPLE_$(1)) --scratch-path $(BUILD)/embedded-$(1) \
 	  $(foreach flag,$(C_FLAGS) $(TARGET_$(1)) $(openssl_of:%/version=-I%/usr/include),-Xcc $(flag)) -Xswiftc -use-ld=lld \
 	  $(foreach flag,-static -Wno-unused-command-line-argument $(TARGET_$(1)),-Xswiftc -Xclang-linker -Xswiftc $(flag)) \
-	  $(foreach flag,--gc-sections $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).$(2).o,-Xlinker $(flag)) \
+	  $(foreach flag,--gc-sections --build-id=none $(openssl_of:%/version=-L%/usr/lib) $(CURDIR)/$(BUILD)/components/$(1).$(2).o,-Xlinker $(flag)) \
 	  $(foreach flag,--symbol-ordering-file=$(FIRST_USE) --no-warn-symbol-ordering,-Xlinker $(flag)) \
 	  $(foreach flag,-L$(TOOLCHAIN)/../lib/swift/embedded/$(TRIPLE_$(1)) -lswiftUnicodeDataTables,-Xlinker $(flag)) \
 	  $(foreach flag,$(LIBRARIES_$(1)),-Xlinker $(flag))
 endef
 
 # $(call static_binary,architecture)
+# Nothing reads Swift's hashes of the modules. They depend on the directory of the build, and so would a build ID.
 define static_binary
 	$(call embedded_build,$(1),gighive-upload)
 	@mkdir -p $(DIST)
-	$(TOOLCHAIN)/llvm-objcopy --strip-all $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
+	$(TOOLCHAIN)/llvm-objcopy --strip-all --remove-section=.swift_modhash $(BUILD)/embedded-$(1)/release/gighive-upload $(DIST)/gighive-upload-$(1)
 	@ls -l $(DIST)/gighive-upload-$(1)
 endef
 
