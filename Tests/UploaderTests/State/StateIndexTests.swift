@@ -171,8 +171,8 @@ struct StateIndexTests {
     let content = try #require(bench.content(of: previous.id + ".record"))
     bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
     unlink(bench.path + "/index")
+    bench.place("b.wav")
     for count in 1...3 {
-      bench.place("b.wav")
       _ = try bench.openRecord("b.wav")
       #expect(bench.warnings.count == count && bench.warnings.allSatisfy { $0.contains("another version") })
     }
