@@ -403,7 +403,7 @@ def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, 
     file, other = recording(), recording(name="other.mp4", content=b"other")
     with paused_at_the_rename(program, hive(), file, *DELETE) as process:
         os.replace(other, file)
-    assert "gig.mp4 was kept: its path is a link, or leads to another file" in process.err, process.err
+    assert "gig.mp4 was kept: its path is a link, or now leads to another file" in process.err, process.err
     assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
 
 

@@ -39,6 +39,7 @@ NEEDS = {
     "match": ["--recursive"],
     "exclude": ["--recursive"],
     "min-size": ["--recursive"],
+    "upload-token-file": ["--field", "tos_accepted=true"],
     "key": ["--cert", "{cert}"],
     "cert": ["--key", "{key}"],
 }

@@ -240,7 +240,7 @@ package final class LockedRecord {
     return kept
   }
 
-  /// The file of an unfinished upload has changed, and is sent from its start.
+  /// The file of an unfinished upload has changed, and is sent again from the start.
   /// - Returns: the URL of the old upload if it is to be deleted on the server.
   private static func supersede(
     _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, in directory: StateDirectory

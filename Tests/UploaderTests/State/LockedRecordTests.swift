@@ -148,7 +148,7 @@ struct LockedRecordTests {
     let kept = try open()
     #expect(kept.record.id == previous.id && kept.record.identity.size == length)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
-    #expect(bench.warnings.count == 1 && bench.warnings[0].hasSuffix("It is sent from its start."))
+    #expect(bench.warnings.count == 1 && bench.warnings[0].hasSuffix("It is sent again from the start."))
   }
 
   /// What had to be changed may have been the file.
