@@ -140,6 +140,8 @@ package enum Limits {
   package static let jobCount: Int64 = 16
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
+  /// How often one more looks whether one of those has ended, in milliseconds.
+  package static let waitingPlaceMilliseconds: Int64 = 50
 
   // MARK: Retries
 

@@ -179,6 +179,14 @@ def test_an_upload_that_waits_for_finalize_leaves_its_place_to_the_next(hive, pr
     assert len(stub.recordings) == 8 and len({record.document["asset_id"] for record in records(program)}) == 8
 
 
+def test_one_more_than_can_wait_does_not_stop_the_others(hive, program, files):
+    """The server takes long for the 17th recording. The next ones are sent as soon as one of the 16 that wait has ended."""
+    stub = hive("finalize/delay-answer=1@16", "finalize/delay-answer=8@17-17")
+    result = program.send(stub, *files(30, 50_000), *TUS, "--json").check()
+    ended = [event["file"].rpartition("/")[2] for event in result.events if event["event"] == "delivered"]
+    assert len(ended) == 30 and ended[-1] == "16.mp4", ended
+
+
 def test_an_upload_that_waits_retries_from_where_it_waits(hive, program, files):
     """The server fails to finalize the first upload, while the next ones are sent."""
     stub = hive("finalize/delay-answer=1@1", "finalize/status=503@1")

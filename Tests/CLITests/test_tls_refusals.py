@@ -19,10 +19,13 @@ SECRET = "Planted-pa55word"
 
 @pytest.fixture
 def upload(run, recording):
+    # Written once: to the record of a failed upload, a file that is written again has changed.
+    file = recording(1000)
+
     def upload(server, *options, host=HOST):
         url = ["--multipart-url", f"https://{host}/upload", "--proxy", server.proxy, "--user", "uploader"]
         tries = ["--retries", "2", "--retry-max-delay", "10ms"]
-        return run("send", recording(1000), *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
+        return run("send", file, *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
 
     return upload
 

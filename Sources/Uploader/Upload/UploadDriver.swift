@@ -6,8 +6,8 @@ import UploadCore
 final class UploadDriver: Steppable {
   private enum Activity {
     case deciding
-    /// The rate limit's timetable has a pause, in which no request is begun.
-    case paused(HTTPRequest, ConnectionChoice)
+    /// The request is not begun: the rate limit's timetable has a pause, or too many uploads wait for their recordings.
+    case held(HTTPRequest, ConnectionChoice)
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
     case hashing(FileHasher)
@@ -62,7 +62,7 @@ final class UploadDriver: Steppable {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
     // The response has arrived, and is compared with the file.
     case .hashing: true
-    case .deciding, .paused, .connecting, .waiting, .finished: false
+    case .deciding, .held, .connecting, .waiting, .finished: false
     }
   }
 
@@ -91,7 +91,7 @@ final class UploadDriver: Steppable {
     case .transferring(let transferring), .rereading(_, let transferring, _):
       machine.handle(.interrupted(transferring.transfer.interruption(machine.outOfTime)))
     // Nothing of the request was sent.
-    case .paused, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
+    case .held, .connecting: machine.handle(.interrupted(Interruption(machine.outOfTime)))
     case .deciding, .hashing, .waiting, .finished: break
     }
     activity = .deciding
@@ -103,7 +103,7 @@ final class UploadDriver: Steppable {
     case .transferring(let transferring): transferring.transfer.extendDeadlines(by: milliseconds)
     // The whole reading time is excluded at its end.
     case .rereading: break
-    case .deciding, .paused, .hashing, .waiting, .finished: break
+    case .deciding, .held, .hashing, .waiting, .finished: break
     }
   }
 
@@ -111,8 +111,9 @@ final class UploadDriver: Steppable {
   private func advance(_ ready: Readiness) throws(UploadError) -> Wait? {
     switch activity {
     case .deciding: try act(next())
-    case .paused(let request, let choice):
+    case .held(let request, let choice):
       if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
+      if !takePlace() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
       try send(request, choice)
     case .connecting(let connector, let request):
       do throws(UploadError) {
@@ -220,13 +221,27 @@ final class UploadDriver: Steppable {
 
   private var isPaused: Bool { slot.pace?.isPaused(nowMilliseconds: now) ?? false }
 
+  /// Leaves the slot to the next upload if this one only waits for its recording from now on.
+  /// - Returns: false if it cannot yet, and must not keep the slot for so long.
+  private func takePlace() -> Bool {
+    guard machine.awaitsRecording, let slots else { return true }
+    if let other = slots.exchange(slot) {
+      slot = other
+      return true
+    }
+    return slots.mayKeep(slot)
+  }
+
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
     if isPaused {
       shared.configuration.diagnostics?("* pausing, as the rate timetable says")
-      activity = .paused(request, choice)
+      activity = .held(request, choice)
       return
     }
-    if machine.awaitsRecording, let other = slots?.exchange(slot) { slot = other }
+    guard takePlace() else {
+      activity = .held(request, choice)
+      return
+    }
     do throws(UploadError) {
       if let connection = slot.takeConnection(to: request.target, choice) {
         return try transfer(request, over: connection)

@@ -12,6 +12,8 @@ final class UploadSlots {
   private var free: [UploadSlot]
   private var freeToWait: [UploadSlot] = []
   private var waitingCount = 0
+  /// Those whose uploads wait in them for the server.
+  private var kept: [UploadSlot] = []
   private let pace: Pace?
 
   init(count: Int, pace: Pace?) {
@@ -30,6 +32,7 @@ final class UploadSlots {
   /// - Parameter upload: the ID of the upload that has ended; nil if it has no record.
   func give(back slot: UploadSlot, of upload: String?) {
     uploads.removeAll { $0 == upload }
+    kept.removeAll { $0 === slot }
     if slot.isForWaiting {
       waitingCount -= 1
       freeToWait.append(slot)
@@ -45,8 +48,19 @@ final class UploadSlots {
       let other = freeToWait.popLast() ?? slotForWaiting()
     else { return nil }
     waitingCount += 1
+    kept.removeAll { $0 === slot }
     free.append(slot)
     return other
+  }
+
+  /// Whether an upload that waits for the server, and has no other slot for that, may keep its own. The last slot stays free for the
+  /// next upload, so that the line is not idle until the server has made the recording.
+  func mayKeep(_ slot: UploadSlot) -> Bool {
+    guard hasNext, !slot.isForWaiting, waitingCount >= Limits.waitingUploadCount else { return true }
+    if kept.contains(where: { $0 === slot }) { return true }
+    guard kept.count + 1 < count else { return false }
+    kept.append(slot)
+    return true
   }
 
   /// - Returns: nil if the limit on open files leaves no room for one more upload at a time.

@@ -38,4 +38,29 @@ struct UploadSlotsTests {
     slots.give(back: last, of: nil)
     #expect(slots.exchange(one) === last)
   }
+
+  /// The line would be idle until the server has made its recording.
+  @Test func theLastSlotIsNotKeptByAnUploadThatWaits() throws {
+    slots.hasNext = true
+    var waiting: [UploadSlot] = []
+    for _ in 0..<Limits.waitingUploadCount {
+      let one = try #require(slots.take())
+      waiting.append(try #require(slots.exchange(one)))
+    }
+    let one = try #require(slots.take())
+    let two = try #require(slots.take())
+    #expect(slots.exchange(one) == nil && slots.mayKeep(one) && slots.mayKeep(one))
+    #expect(slots.exchange(two) == nil && !slots.mayKeep(two))
+    // Its upload has ended.
+    slots.give(back: one, of: nil)
+    #expect(slots.mayKeep(two))
+    slots.give(back: waiting[0], of: nil)
+    #expect(slots.exchange(two) === waiting[0])
+    // Without another upload, nobody needs the slot.
+    let last = try #require(slots.take())
+    #expect(slots.exchange(last) == nil && slots.mayKeep(last))
+    slots.hasNext = false
+    let lastOfAll = try #require(slots.take())
+    #expect(slots.mayKeep(lastOfAll))
+  }
 }
