@@ -50,6 +50,11 @@ std::optional<Noted> read(const std::string &record) {
     if (record.rfind("gighive-upload record 2 ", 0) != 0 || line == record.npos) return std::nullopt;
     auto length = number(record.substr(24, 10));
     if (!length || (size_t)*length != record.size() - line - 1 || record.back() != '\n' || record.find('\0') != record.npos) return std::nullopt;
+    // A copy on FAT that was overwritten halfway can have its length.
+    const unsigned char *content = (const unsigned char *)record.data() + line + 1;
+    char sum[9];
+    snprintf(sum, sizeof sum, "%08lx", (unsigned long)crc32(0, content, (unsigned)*length));
+    if (record.compare(35, 8, sum) != 0) return std::nullopt;
     std::string url = textOf(record, "upload_url");
     size_t slash = url.rfind('/');
     // A delivered upload needs no resume.
