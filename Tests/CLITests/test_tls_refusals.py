@@ -19,13 +19,10 @@ SECRET = "Planted-pa55word"
 
 @pytest.fixture
 def upload(run, recording):
-    # Written once: to the record of a failed upload, a file that is written again has changed.
-    file = recording(1000)
-
-    def upload(server, *options, host=HOST):
+    def upload(server, *options, host=HOST, file=None):
         url = ["--multipart-url", f"https://{host}/upload", "--proxy", server.proxy, "--user", "uploader"]
         tries = ["--retries", "2", "--retry-max-delay", "10ms"]
-        return run("send", file, *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
+        return run("send", file or recording(1000), *url, *tries, *options, "--quiet", env={"GIGHIVE_PASSWORD": SECRET})
 
     return upload
 
@@ -106,7 +103,7 @@ def test_a_wrong_pin_is_refused_even_with_a_trusted_certificate(forge, serve_tls
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
 @pytest.mark.parametrize("ending", ["fin", "rst"])
-def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, tmp_path, version, ending):
+def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, upload, recording, tmp_path, version, ending):
     shown = leaf(forge)
     cut = functools.partial(serve_tls, shown, CutServer, ending=ending, minimum=version, maximum=version)
     whole = cut(records=1000)
@@ -114,10 +111,12 @@ def test_a_handshake_that_is_cut_at_any_record_is_refused(forge, serve_tls, uplo
     upload(whole, "--cacert", shown.cacert, "--retries", "0", "--state-dir", tmp_path / "whole")
     assert b"POST /upload" in whole.received
     assert whole.needed >= 4
+    # Written once: to the record of a failed upload, a file that is written again has changed.
+    file = recording(1000)
     for count in range(whole.needed):
         for part in (0, 3, 7):
             server = cut(records=count, part=part)
-            result = upload(server, "--cacert", shown.cacert, "--retries", "0")
+            result = upload(server, "--cacert", shown.cacert, "--retries", "0", file=file)
             assert result.code == (5 if ending == "fin" else 4), result
             assert server.received == b"", "something of the request went out"
             check_sentence(result, "during the", "handshake")
