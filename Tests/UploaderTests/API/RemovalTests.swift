@@ -34,15 +34,6 @@ struct RemovalTests {
     #expect(request.value("Authorization") == (endpoint == nil ? "Bearer secret" : nil))
   }
 
-  @Test func aServerThatEndsNoUploadsKeepsWhatItHas() throws {
-    let server = LoopbackServer([[answer(405, TusScript.proof)]])
-    #expect(
-      try uploader().cancel(
-        try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
-        cancellation: Cancellation()))
-    _ = server.finish()
-  }
-
   // MARK: Recordings
 
   private func json(_ status: Int, _ text: String) -> LoopbackServer.Action {
