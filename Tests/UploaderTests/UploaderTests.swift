@@ -66,28 +66,6 @@ struct UploaderTests {
     #expect(server.finish().count == 2)
   }
 
-  @Test func aStaleKeptConnectionIsRepeatedOnceOnANewOne() throws {
-    let server = LoopbackServer([[.answer(confirmation), .reset], [.answer(confirmation)]])
-    #expect(try upload(try gigHive(server), try gigHive(server)).count == 2)
-    let requests = server.finish()
-    #expect(requests.count == 3)
-    #expect(requests.last?.body.isEmpty == false)
-  }
-
-  @Test func a417IsRepeatedWithoutTheExpectation() throws {
-    let server = LoopbackServer([
-      [.answerHead("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")], [.answer(ok)],
-    ])
-    let content = recording(1 << 20)
-    #expect(try upload(try plain(server, content)).count == 1)
-    let requests = server.finish()
-    #expect(requests.map { $0.head.contains("\r\nExpect: 100-continue\r\n") } == [true, false])
-    let body = try #require(requests.last?.body)
-    let line = "Content-Type: audio/wav\r\n\r\n"
-    let start = try #require(body.prefix(1000).firstRange(of: bytes(line)))
-    #expect(Array(body[start.upperBound...].prefix(1 << 20)) == content)
-  }
-
   @Test func aFormWithoutALabelIsRefusedBeforeAnythingIsSent() throws {
     let request = UploadRequest(
       file: "/nowhere", destination: .gigHive(try TargetURI("http://127.0.0.1:1"), EventForm()))

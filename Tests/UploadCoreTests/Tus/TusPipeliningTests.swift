@@ -61,12 +61,6 @@ struct TusPipeliningTests {
     #expect(length == 8 * mebibyte)
   }
 
-  @Test func aChosenLengthIsKept() throws {
-    var upload = try TusUpload.created(length: 64 * mebibyte, afterMilliseconds: 100) { $0.chunkLength = 5_000_000 }
-    #expect(try upload.ask("PATCH").contentLength == 5_000_000)
-    #expect(upload.next() == .await)
-  }
-
   @Test func behindTheLastByteNothingFollows() throws {
     var upload = try distant(length: 6 * mebibyte)
     #expect(try upload.ask("PATCH").fileRange == 0..<(4 * mebibyte))

@@ -111,23 +111,6 @@ struct TusSendingTests {
     #expect(try upload.patch().count == 8_388_608)
   }
 
-  /// Who sets a length may do so because the server takes no other.
-  @Test(arguments: [409, 423]) func aLockDoesNotChangeALengthThatIsSet(status: Int) throws {
-    var upload = try TusUpload.created(length: 20_000_000) { $0.chunkLength = 5_000_000 }
-    try upload.patch()
-    for _ in 0..<5 {
-      #expect(try upload.ask("PATCH").fileRange == 5_000_000..<10_000_000)
-      #expect(throws: TusError.locked) {
-        try upload.answer(status, ["Tus-Resumable": "1.0.0"])
-        try upload.locate(5_000_000)
-      }
-      upload.interrupted(arrived: 0)
-      try upload.locate(5_000_000)
-    }
-    #expect(try upload.patch() == 5_000_000..<10_000_000)
-    #expect(try upload.patch() == 10_000_000..<15_000_000)
-  }
-
   @Test(arguments: [400, 401, 403, 405, 412, 415, 429, 500, 502, 503, 504])
   func otherAnswersAreRefusalsAndTheUploadCanContinue(status: Int) throws {
     var upload = try TusUpload.created()

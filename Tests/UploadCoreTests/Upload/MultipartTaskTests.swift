@@ -14,28 +14,6 @@ struct MultipartTaskTests {
     #expect(server.log == [post, "hash"])
   }
 
-  @Test func aRecordingThatGigHiveHasAlreadyIsDelivered() throws {
-    let text = #"{"error":"Duplicate","message":"x","existing_asset_id":4,"checksum_sha256":"\#(GigHive.sha256)"}"#
-    var server = ScriptedServer([.status(409, content: text)])
-    guard case .finished(.delivered(let receipt, _, _)) = server.run(try .upload(to: .gigHive)) else {
-      Issue.record("not delivered")
-      return
-    }
-    #expect(receipt.wasAlreadyThere && receipt.assetID == 4)
-  }
-
-  @Test func aRefusalIsReportedInTheServersWords() throws {
-    var server = ScriptedServer([.status(400, content: #"{"error":"Bad Request","message":"Label is required"}"#)])
-    #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: 400, message: "Label is required")))
-  }
-
-  @Test func anotherChecksumIsNoDelivery() throws {
-    let other = String(repeating: "cd", count: 32)
-    var server = ScriptedServer([.status(201, content: GigHive.created(checksum: other, size: 100))])
-    #expect(
-      server.run(try .upload(to: .gigHive)) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
-  }
-
   /// A portal's page with a success status.
   @Test func aSuccessThatIsNotGigHivesIsNoDelivery() throws {
     var server = ScriptedServer([.status(200, content: GigHive.page)])

@@ -114,11 +114,6 @@ struct RemovalTests {
     #expect(server.run(try .delete()) == .failed(.unconfirmed(status: 200)))
   }
 
-  @Test func aSuccessThatDeletedNothingIsARefusal() throws {
-    var server = ScriptedServer([.status(200, content: #"{"success":false,"message":"Failed to delete"}"#)])
-    #expect(server.run(try .delete()) == .failed(.refused(status: 200, message: "Failed to delete")))
-  }
-
   @Test func aSecondCallLearnsThatItMayBeDone() throws {
     var machine = try UploadMachine.delete()
     #expect(!machine.mayBeDeleted)

@@ -31,26 +31,6 @@ struct ServerTraitsTests {
     #expect(server.requests[0].body == server.requests[1].body && server.retries.isEmpty)
   }
 
-  @Test func redirectsThatLeadInACircleAreNotFollowed() throws {
-    var server = ScriptedServer([.status(307, ["Location": "/new"]), .status(307, ["Location": "/upload"])])
-    #expect(server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "/upload", .circle)))
-  }
-
-  @Test func redirectsWithoutEndAreNotFollowed() throws {
-    var count = 0
-    var server = ScriptedServer { _ in
-      count += 1
-      return .status(307, ["Location": "/\(count)"])
-    }
-    #expect(server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "/6", .tooMany(limit: 5))))
-  }
-
-  @Test func redirectsFromTLSToNoneAreNotFollowed() throws {
-    var server = ScriptedServer([.status(308, ["Location": "http://hive/upload"])])
-    #expect(
-      server.run(try .upload(to: .plain)) == .failed(.redirectionRefused(location: "http://hive/upload", .leavesTLS)))
-  }
-
   @Test func aRequestWithASecretInItsContentIsNotSentToAnotherOrigin() throws {
     var elsewhere = ScriptedServer([.status(307, ["Location": "https://other/delete"])])
     #expect(
@@ -128,18 +108,6 @@ struct ServerTraitsTests {
     #expect(server.retries.map(\.error) == [.refused(status: 503, message: ""), lost])
     #expect(server.retries[0].delayMilliseconds <= 1000 && server.retries[1].delayMilliseconds <= 2000)
     #expect(server.milliseconds == server.retries.reduce(0) { $0 + $1.delayMilliseconds })
-  }
-
-  @Test func theServersWishForAPauseIsGranted() throws {
-    var server = ScriptedServer([.status(503, ["Retry-After": "30"]), .status(201, content: GigHive.created)])
-    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
-    #expect((30_000...31_000).contains(server.retries[0].delayMilliseconds))
-  }
-
-  @Test(arguments: [400, 403, 404, 413, 501])
-  func aPermanentRefusalIsNotRetried(status: Int) throws {
-    var server = ScriptedServer([.status(status)])
-    #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))
   }
 
   @Test func progressLetsTheTriesBeginAgain() throws {

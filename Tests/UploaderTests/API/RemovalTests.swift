@@ -34,15 +34,6 @@ struct RemovalTests {
     #expect(request.value("Authorization") == (endpoint == nil ? "Bearer secret" : nil))
   }
 
-  @Test func aServerThatEndsNoUploadsKeepsWhatItHas() throws {
-    let server = LoopbackServer([[answer(405, TusScript.proof)]])
-    #expect(
-      try uploader().cancel(
-        try TargetURI(server.url + "files/1"), createdAt: try TargetURI(server.url), overridesMethod: false,
-        cancellation: Cancellation(), onRetry: { _, _ in }))
-    _ = server.finish()
-  }
-
   @Test func eachRetryIsReportedWithTheResponseBehindIt() throws {
     let server = LoopbackServer([[answer(503, "Connection: close\r\n")], [.reset], [answer(204, TusScript.proof)]])
     var retries: [(failures: Int64, status: Int?)] = []

@@ -8,8 +8,6 @@ final class LoopbackServer: @unchecked Sendable {
     case answer(String)
     /// Reads a whole request, sends this and closes the connection.
     case answerAndClose(String)
-    /// Reads a request's head, then sends this.
-    case answerHead(String)
     /// Reads a request's head, then resets the connection.
     case reset
     /// Reads a request's head and this many bytes of its body, then resets the connection.
@@ -128,7 +126,7 @@ final class LoopbackServer: @unchecked Sendable {
       request.body = readBody(connection, of: request, for: action)
       lock.withLock { requests.append(request) }
       switch action {
-      case .answer(let text), .answerHead(let text): reply(text, to: connection)
+      case .answer(let text): reply(text, to: connection)
       case .answerAndClose(let text):
         reply(text, to: connection)
         break requests
@@ -165,7 +163,7 @@ final class LoopbackServer: @unchecked Sendable {
     switch action {
     case .answer, .answerAndClose, .answerLate: length = Int(request.value("Content-Length") ?? "") ?? 0
     case .interrupt(let wanted): length = wanted
-    case .answerHead, .reset: return []
+    case .reset: return []
     }
     var body = [UInt8](repeating: 0, count: length)
     var count = 0

@@ -46,18 +46,6 @@ struct TransferPipeliningTests {
     #expect(try bench.digest?.finish() == sha256(bench.content))
   }
 
-  @Test func noMoreThanTwoAreInFlight() throws {
-    let bench = try TransferBench(fileLength: 300, ranges: [0..<100, 100..<200, 200..<300])
-    for _ in 0..<5 { try bench.step() }
-    #expect(bench.stream.written == bench.wire(0..<100, 100..<200) && bench.rangesLeft == 1)
-    bench.stream.thenAnswer(stored(100))
-    for _ in 0..<5 { try bench.step() }
-    #expect(bench.stream.written == bench.wire(0..<100, 100..<200, 200..<300))
-    bench.stream.thenAnswer(stored(200) + stored(300))
-    try bench.run()
-    #expect(bench.earlierAnswers.count == 2 && offset(bench.response) == "300")
-  }
-
   /// TLS holds records until the socket accepts them. Only then is the first request sent.
   @Test func nothingFollowsARequestThatIsHeldBack() throws {
     let bench = try twoRequests()

@@ -207,26 +207,4 @@ struct TransferTests {
     bench.stream.thenAnswer("220 ftp ready\r\n")
     #expect(throws: UploadError.invalidResponse(.notHTTP, peer: peer)) { try bench.run() }
   }
-
-  // MARK: Reuse
-
-  @Test(arguments: [
-    (accepted, true), ("HTTP/1.1 204 No Content\r\n\r\n", true),
-    ("HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", false),
-    ("HTTP/1.0 201 Created\r\nContent-Length: 0\r\n\r\n", false), (accepted + "more", false),
-  ])
-  func aConnectionIsKeptOnlyIfTheAnswerAllowsIt(answer: String, isKept: Bool) throws {
-    let bench = try TransferBench(fileLength: 10)
-    bench.stream.thenAnswer(answer, afterWritten: bench.wire.count)
-    try bench.run()
-    #expect(bench.transfer.canReuseConnection == isKept)
-  }
-
-  @Test func aConnectionIsNotKeptAfterAnEarlyAnswer() throws {
-    let bench = try TransferBench(fileLength: 1 << 20)
-    bench.stream.nextTake = { .upTo(1000) }
-    bench.stream.thenAnswer("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", afterWritten: 2000)
-    try bench.run()
-    #expect(!bench.transfer.canReuseConnection)
-  }
 }

@@ -231,13 +231,11 @@ struct UploadDriverTests {
     Issue.record("the request does not go out")
   }
 
-  private func formOverTime(to server: SilentServer, length: Int, isGigHive: Bool) throws -> UploadError? {
+  private func formOverTime(to server: SilentServer, length: Int) throws -> UploadError? {
     let bench = DriverBench(length: length)
     bench.configuration.timeouts.totalMilliseconds = 10_000
     let base = try TargetURI(server.server.url)
-    let driver = try bench.driver(to: isGigHive ? .gigHive(base, EventForm()) : .multipart(base)) {
-      $0.uploadProtocol = .multipart
-    }
+    let driver = try bench.driver(to: .multipart(base))
     try send(driver, whole: length < 1000)
     #expect(driver.hasSentAll == (length < 1000))
     // The driver wakes at that time, and not before.
@@ -257,18 +255,12 @@ struct UploadDriverTests {
   /// A plain endpoint may have stored the recording, and nothing shows whether it has.
   @Test func aFormSentWholeToAPlainEndpointMayBeStored() throws {
     let server = SilentServer()
-    #expect(try formOverTime(to: server, length: 300, isGigHive: false) == .mayBeStored(timedOut(server)))
+    #expect(try formOverTime(to: server, length: 300) == .mayBeStored(timedOut(server)))
   }
 
   @Test func aFormSentInPartToAPlainEndpointIsNotStored() throws {
     let server = SilentServer()
-    #expect(try formOverTime(to: server, length: 30 << 20, isGigHive: false) == timedOut(server))
-  }
-
-  /// GigHive recognizes a recording that it has.
-  @Test func aFormSentWholeToGigHiveCanBeSentAgain() throws {
-    let server = SilentServer()
-    #expect(try formOverTime(to: server, length: 300, isGigHive: true) == timedOut(server))
+    #expect(try formOverTime(to: server, length: 30 << 20) == timedOut(server))
   }
 
   /// A server that does not accept connections has received nothing.
