@@ -327,7 +327,8 @@ picture: static ## draw docs/terminal.svg: an upload, a power cut and a resume i
 	$(PYTHON) -B Tests/picture.py $(STATIC) docs/terminal.svg
 
 .PHONY: dist
-dist: static arm ## build all four static binaries, each with its SPDX document
+dist: ## build all four static binaries, each with its SPDX document
+	$(MAKE) --no-print-directory -j3 -O static arm
 	for a in $(ARCHITECTURES); do \
 	  Sources/Packaging/sbom $(DIST)/gighive-upload-$$a $(BUILD)/components/$$a > $(DIST)/gighive-upload-$$a.spdx.json; \
 	done
