@@ -213,8 +213,8 @@ package final class LockedRecord {
       if upload != nil { throw .state(.noSuchRecord(candidate)) }
       return try begin(own, &index, in: directory)
     }
-    // One that failed needs a change first, which can be one of the file, unless the server has a part of it.
-    let wasBegun = previous.uploadURL != nil || previous.phase == .pending
+    // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
+    let wasBegun = !previous.mayBeStored && (previous.uploadURL != nil || previous.phase == .pending)
     if previous.mayBeStored {
       // Only a person can find out whether it is stored.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
