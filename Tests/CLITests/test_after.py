@@ -493,3 +493,16 @@ def test_two_processes_remove_their_files_one_after_the_other(hive, program, rec
     for file, result in zip(files, results):
         assert file.exists() == ("another process" in result.err)
     assert {record.phase for record in records(program)} == {"delivered"}
+
+
+def test_a_hard_link_protects_a_file(hive, program, recording, tmp_path):
+    file = recording()
+    os.link(file, tmp_path / "second name")
+    assert kept(program.send(hive(), file, *DELETE), file, "hard link")
+
+
+@pytest.mark.parametrize("mode", ["ab", "rb"])
+def test_a_file_that_is_open_elsewhere_stays(hive, program, recording, mode):
+    file = recording()
+    with open(file, mode):
+        assert kept(program.send(hive(), file, *DELETE), file, "open")

@@ -131,3 +131,26 @@ def test_where_inodes_are_not_stable_a_delivered_recording_costs_eight_system_ca
         calls = [calls_of(program, tmp_path, *["gig.mp4"] * count, *options) for count in (40, 140)]
     assert calls[1] - calls[0] <= 8.2 * 100
     assert len(stub.requests) == 1
+
+
+@pytest.mark.parametrize("content", [b"c" * 1000, b"a" * 1000])
+def test_a_file_that_was_written_to_is_read(hive, program, recording, content):
+    """Its time may have been put back."""
+    stub, first, file = hive(), recording(name="a.mp4", content=b"1"), recording(name="b.mp4", content=b"a" * 1000)
+    age(first, file)
+    program.post(stub, first, file).check()
+    status = os.stat(file)
+    file.write_bytes(content)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    outcome = "delivered" if content[:1] == b"c" else "skipped"
+    assert program.post(stub, first, file, "--json").check().outcome["event"] == outcome
+
+
+@pytest.mark.parametrize("fault", ["terminate/status=403", "terminate/status=500", "terminate/lose-answer"])
+def test_a_superseded_upload_that_cannot_be_ended_is_left(program, interrupted, tmp_path, fault):
+    stub, record = interrupted()
+    file = tmp_path / "gig.mp4"
+    file.write_bytes(b"x" * file.stat().st_size)
+    stub.set_faults(fault)
+    program.send(stub, file, *TUS, retries=1).check()
+    assert len(stub.recordings) == 1 and len(of_kind(stub, "terminate")) == 1

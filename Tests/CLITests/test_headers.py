@@ -201,3 +201,11 @@ def test_a_chunk_size_is_exact_and_limits_the_creation(any_hive, upload, recordi
     lengths = [request.content_length for request in of_kind(hive, "patch")]
     assert creation.content_length == min(size, 1 << 20)
     assert all(length == size for length in lengths[:-1]) and 0 < lengths[-1] <= size
+
+
+def test_lengths_that_the_program_chooses_are_multiples_of_256_kibibytes(any_hive, upload, recording):
+    hive = any_hive("PATCH/early-status=413@1-3")
+    upload(hive, recording(24_000_000), retries=5).check()
+    lengths = [request.content_length for request in of_kind(hive, "patch")]
+    assert len(lengths) > 4
+    assert all(length % (256 << 10) == 0 for length in lengths[:-1]), lengths

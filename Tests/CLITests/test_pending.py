@@ -1,5 +1,6 @@
 """GigHive may store a recording and process it later. The file is not sent again to learn the outcome."""
 
+from records import only_record
 from uploads import is_delivered, kinds, of_kind, sha256
 
 SIZE = 3_000_000
@@ -17,3 +18,12 @@ def test_a_recording_that_is_pending_is_asked_for_until_it_is_there(any_hive, se
     assert result.outcome["asset_id"] == 1 and result.outcome["checksum_verified"] is True
     assert result.outcome["checksum_sha256"] == sha256(file)
     assert all(request.header("Authorization") for request in of_kind(hive, "asset"))
+
+
+def test_a_recording_that_stays_pending_is_a_failure_and_is_not_sent_again(hive, program, send, recording):
+    stub, file = hive("multipart-pending=1000"), recording(SIZE)
+    result = send(stub, file, *SOON, retries=3)
+    assert result.code == 9 and "still processing" in result.err, result
+    assert len(of_kind(stub, "multipart")) == 1
+    assert sum(request.body_bytes for request in stub.requests) <= SIZE + FORM_BYTES
+    assert only_record(program).phase != "delivered"

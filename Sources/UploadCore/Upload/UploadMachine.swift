@@ -37,17 +37,6 @@
 ///        ▼                            renewingCredentials     failing ──▶ retrying ──▶ waiting ──▶ deciding
 ///     finished, failed
 package struct UploadMachine: Sendable {
-  /// The purpose of the machine.
-  package enum Purpose: Sendable {
-    case upload(UploadPlan)
-    /// End an upload on a tus server.
-    case cancel(TargetURI, overridesMethod: Bool)
-    /// Delete a recording from GigHive. `isRepeated`: whether it was asked before, without a response.
-    case delete(assetID: Int64, deleteToken: String, from: TargetURI, isRepeated: Bool)
-    /// Ask GigHive whether it still has a recording.
-    case examine(StoredRecording)
-  }
-
   /// Whether only the server has work to do: everything is sent.
   package var awaitsRecording: Bool { task.awaitsRecording }
 
@@ -197,18 +186,9 @@ package struct UploadMachine: Sendable {
     latest = .nothing
   }
 
-  private var base: TargetURI {
-    switch purpose {
-    case .upload(let plan): plan.request.base
-    case .cancel(let location, _): location
-    case .delete(_, _, let base, _): base
-    case .examine(let recording): recording.base
-    }
-  }
-
   /// The origin of the server.
-  package var origin: String { base.origin }
-  private var host: String { base.host }
+  package var origin: String { purpose.base.origin }
+  private var host: String { purpose.base.host }
 
   /// - Parameter first: the request in flight, to which another one may be pipelined.
   /// - Returns: nil if the state has changed.

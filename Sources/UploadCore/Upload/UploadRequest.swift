@@ -99,7 +99,7 @@ public struct UploadRequest: Sendable {
   }
 
   /// Whether it is sent over tus if the server supports that.
-  /// - Parameter isGuest: whether the credentials are those of a guest, from whom GigHive takes no forms.
+  /// - Parameter isGuest: whether the credentials are those of a guest. GigHive takes no forms from guests.
   package func prefersTus(size: Int64, isGuest: Bool) -> Bool {
     switch destination {
     case .tus: true

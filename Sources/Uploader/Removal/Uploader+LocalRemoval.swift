@@ -7,7 +7,7 @@ extension Uploader {
   /// it, and nobody uses it.
   /// - Parameters:
   ///   - record: its record, which must be locked.
-  ///   - after: whom to trust.
+  ///   - after: its `trustsServer` and `trustsSettle` apply.
   ///   - isForGigHive: whether it was delivered to a GigHive.
   ///   - isDryRun: checks everything, and removes nothing.
   /// - Returns: where the file is now; nil if it is gone, or would be.

@@ -138,8 +138,8 @@ enum Help {
 
       Checks everything between a recording and the server, and says what would fail, why, and what to do:
       this machine, the name, the network, TLS, the server, the credentials, and how long requests may be.
-      Without --send-test, nothing is created on the server: it is asked whether it accepts content of several
-      lengths, including FILE's size, which is never sent. The exit code is that of the first failure.
+      Without --send-test and --link, nothing is created on the server: it is asked whether it accepts content of
+      several lengths, including FILE's size, which is never sent. The exit code is that of the first failure.
 
       """
     }

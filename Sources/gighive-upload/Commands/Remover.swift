@@ -27,7 +27,7 @@ final class Remover {
   /// Servers that did not answer are not asked about each recording.
   private var silent: [Server] = []
 
-  /// - Parameter after: whom to trust.
+  /// - Parameter after: its `trustsServer` and `trustsSettle` apply.
   init(
     _ removal: AfterDelivery.Removal, _ after: AfterDelivery, _ options: [GivenOption], _ records: Records,
     _ report: Report, _ cancellation: Cancellation

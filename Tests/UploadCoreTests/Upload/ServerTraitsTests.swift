@@ -216,4 +216,16 @@ struct ServerTraitsTests {
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
     #expect(server.retries.count == 1 && server.choices == [.reused, .reused])
   }
+
+  @Test func theServersWishForAPauseIsGranted() throws {
+    var server = ScriptedServer([.status(503, ["Retry-After": "30"]), .status(201, content: GigHive.created)])
+    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
+    #expect((30_000...31_000).contains(server.retries[0].delayMilliseconds))
+  }
+
+  @Test(arguments: [400, 403, 404, 413, 501])
+  func aPermanentRefusalIsNotRetried(status: Int) throws {
+    var server = ScriptedServer([.status(status)])
+    #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))
+  }
 }
