@@ -23,6 +23,8 @@ from .story import FILES, HiveStub, Story
 BLOCK = 4096
 AT_A_TIME = 64
 """Cuts in one boot: each is a part of one disk."""
+REPAIRS = 3
+"""Runs of `fsck.vfat` until it finds nothing."""
 SECONDS_A_CUT = 120.0
 """A limit for what hangs, with room for a host with much else to do."""
 
@@ -102,12 +104,15 @@ class Disks:
 
 
 def repair(disk: Path, offset: int, length: int) -> None:
-    """What a board's start does with a FAT file system that was not unmounted."""
+    """What boards do at boot with a FAT file system that was not unmounted. A directory of which the cut left only the entry takes
+    `fsck.vfat` two runs: the first finds that it has no cluster, the second removes it."""
     part = disk.with_name("part")
     with disk.open("rb") as source:
         source.seek(offset)
         part.write_bytes(source.read(length))
-    subprocess.run(["fsck.vfat", "-a", "-w", part], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(REPAIRS):
+        if subprocess.run(["fsck.vfat", "-a", "-w", part], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+            break
     with disk.open("r+b") as target:
         target.seek(offset)
         target.write(part.read_bytes())
