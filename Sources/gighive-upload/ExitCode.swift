@@ -37,7 +37,7 @@ extension ExitCode {
   private static func of(_ error: StateError) -> Int32 {
     switch error {
     case .unusable(_, let error) where error.code == SHIM_ENOMEM: memoryCeiling
-    case .unusable, .notRegular, .unsupportedVersion, .noDirectory: stateDirectory
+    case .unusable, .locked, .notRegular, .unsupportedVersion, .noDirectory: stateDirectory
     case .noSuchRecord, .ambiguousID: usage
     }
   }

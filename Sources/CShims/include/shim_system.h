@@ -74,7 +74,7 @@ const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
 extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
-extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG, SHIM_EXDEV, SHIM_EOPNOTSUPP, SHIM_ENOSPC;
+extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG, SHIM_EXDEV, SHIM_EOPNOTSUPP, SHIM_ENOSPC, SHIM_EIO;
 extern const int32_t SHIM_ECONNREFUSED, SHIM_EHOSTUNREACH;
 
 // Calls for the state directory. Each returns 0 (or a descriptor), or -errno.

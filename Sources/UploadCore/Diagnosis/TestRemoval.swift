@@ -52,7 +52,12 @@ package final class TestRemoval {
     switch error {
     case .cancelled, .tus(.locked), .connectionLost, .timedOut, .notConnected, .notFromServer: true
     case .refused(let status, _): status >= 500
-    default: false
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
+      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .tls, .mayBeStored, .uncertain,
+      .invalidResponse, .redirected, .redirectionRefused, .proxyUnusable, .proxyRefused, .checksumDiffers,
+      .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing, .prematureSuccess, .tus,
+      .uploadLost, .postponed, .outOfResources:
+      false
     }
   }
 

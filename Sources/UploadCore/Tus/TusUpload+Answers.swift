@@ -152,7 +152,7 @@ extension TusUpload {
         if case .sending(let acknowledged, _) = state, offer.terminates {
           state = .probing(.removingNew(new, acknowledged: acknowledged), claimed: claimed)
         }
-      default: throw unproved(status)
+      case .tus, .gigHive, .somebodyElse: throw unproved(status)
       }
     // The response does not matter: a remaining upload expires.
     case .removingNew(_, let acknowledged): advance(to: acknowledged)

@@ -206,7 +206,8 @@ struct TusTask: Sendable {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
     case (.uploading, .range(let checksum)): upload.setChecksum(checksum)
-    default: break
+    // Of a state that an answer has ended in the meantime.
+    case (_, .wholeFile), (_, .wholeFileAgain), (_, .range): break
     }
   }
 

@@ -88,7 +88,7 @@ package struct UploadMachine: Sendable {
   package var inFlightCount: Int {
     switch state {
     case .inFlight(_, let second), .holding(_, let second), .rereading(_, let second): second == nil ? 1 : 2
-    default: 0
+    case .deciding, .hashing, .renewingCredentials, .failing, .retrying, .waiting, .finished, .failed: 0
     }
   }
 

@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 extension StateError {
@@ -6,6 +7,8 @@ extension StateError {
     switch self {
     case .unusable(let path, let error):
       "the state directory cannot be used: " + PrintableText.line(path.text) + ": " + error.text + "."
+    case .locked(let path):
+      "the state directory cannot be used: another process has locked " + PrintableText.line(path.text) + "."
     case .notRegular(let path):
       "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
     case .unsupportedVersion(let path):
@@ -20,7 +23,10 @@ extension StateError {
   /// What to do about it; nil if nothing helps.
   var advice: String? {
     switch self {
-    case .unusable: "Choose another one."
+    case .unusable(_, let error):
+      error.code == SHIM_EIO
+        ? "Its medium or file system may be damaged: check it (fsck), or choose another one." : "Choose another one."
+    case .locked: "Try again."
     case .notRegular: "Remove it, or choose another directory."
     case .noDirectory: "Choose a state directory."
     case .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
@@ -31,7 +37,7 @@ extension StateError {
   var reason: String {
     switch self {
     case .unsupportedVersion: "was written by another version of this software"
-    case .unusable, .notRegular, .noDirectory, .noSuchRecord, .ambiguousID: "cannot be read"
+    case .unusable, .locked, .notRegular, .noDirectory, .noSuchRecord, .ambiguousID: "cannot be read"
     }
   }
 }

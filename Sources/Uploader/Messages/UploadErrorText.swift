@@ -41,7 +41,12 @@ extension UploadError {
         + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
       return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
-    default: return nil
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
+      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
+      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .proxyRefused, .checksumDiffers,
+      .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing, .uploadLost, .postponed, .cancelled,
+      .outOfResources:
+      return nil
     }
   }
 

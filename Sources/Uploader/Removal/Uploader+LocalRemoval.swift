@@ -70,11 +70,12 @@ extension Uploader {
 
 extension KeptReason {
   fileprivate init(reading error: UploadError) {
-    self =
-      switch error {
-      case .file(_, let error): error.isChange ? .changed : .unreadable(error.message)
-      case .cancelled: .interrupted
-      default: .unreadable(error.problem)
-      }
+    if case .file(_, let error) = error {
+      self = error.isChange ? .changed : .unreadable(error.message)
+    } else if case .cancelled = error {
+      self = .interrupted
+    } else {
+      self = .unreadable(error.problem)
+    }
   }
 }

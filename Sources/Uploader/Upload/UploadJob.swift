@@ -1,4 +1,3 @@
-import CShims
 import UploadCore
 
 /// One upload from its request to its outcome: opens the file and the record, runs the driver, and updates the record.
@@ -183,7 +182,7 @@ final class UploadJob: Steppable {
         state = .opening(untilMilliseconds: until)
         return nil
       }
-      try continueWithoutRecord(.state(.unusable(path, SystemError(code: SHIM_EAGAIN))), request, for: file)
+      try continueWithoutRecord(.state(.locked(path)), request, for: file)
     case .open(let opened):
       record = opened
       slots.note(upload: opened.record.id)

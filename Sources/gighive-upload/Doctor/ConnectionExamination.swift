@@ -76,7 +76,11 @@ enum ConnectionExamination {
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
     case .tls: findings.add(Finding(.tls, .failure(error)))
     case .proxyRefused, .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
-    default:
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
+      .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
+      .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,
+      .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
+      .prematureSuccess, .tus, .uploadLost, .postponed, .cancelled, .outOfResources:
       if let proxy = configuration.proxies.proxy(for: prober.target) {
         let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
         return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))

@@ -91,10 +91,10 @@ extension FileError {
 extension StateError {
   fileprivate var commandAdvice: String? {
     switch self {
-    case .unusable: "Choose another one with --state-dir."
+    case .unusable(_, let error): error.code == SHIM_EIO ? nil : "Choose another one with --state-dir."
     case .notRegular: "Remove it, or choose another directory with --state-dir."
     case .noDirectory: "Choose a directory with --state-dir."
-    case .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
+    case .locked, .unsupportedVersion, .noSuchRecord, .ambiguousID: nil
     }
   }
 }

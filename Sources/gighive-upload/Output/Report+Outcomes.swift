@@ -126,10 +126,8 @@ extension Report {
   private func advice(_ error: UploadError, _ entry: Entry) -> ResumeAdvice? {
     guard let upload = entry.upload else { return nil }
     let command = "gighive-upload resume " + upload + stateHint
-    switch error {
-    case .cancelled(hasSentAll: true): return nil
-    case .postponed: return ResumeAdvice(words: "To send it at once:", command: command)
-    default: return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
-    }
+    if case .cancelled(hasSentAll: true) = error { return nil }
+    if case .postponed = error { return ResumeAdvice(words: "To send it at once:", command: command) }
+    return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
   }
 }

@@ -11,9 +11,9 @@ enum EveryError {
   ]
 
   static let state: [StateError] = [
-    .unusable("/state", system), .notRegular("/state/directory.lock"), .unsupportedVersion("/state/a.upload"),
-    .noDirectory,
-    .noSuchRecord("a"), .ambiguousID("a"),
+    .unusable("/state", system), .unusable("/state", SystemError(code: 5)), .locked("/state/directory.lock"),
+    .notRegular("/state/directory.lock"), .unsupportedVersion("/state/a.upload"), .noDirectory, .noSuchRecord("a"),
+    .ambiguousID("a"),
   ]
 
   static let tus: [TusError] = [

@@ -50,7 +50,7 @@ struct UploadJobTests {
     let job = try job(.tus, told)
     let holder = try state.open().lockForCreation()
     _ = try job.step([], nowMilliseconds: 1000)
-    #expect(throws: UploadError.state(.unusable(LocalPath(state.path), SystemError(code: 11)))) {
+    #expect(throws: UploadError.state(.locked(LocalPath(state.path)))) {
       try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds)
     }
     withExtendedLifetime(holder) {}
