@@ -1,6 +1,6 @@
 import CShims
 
-/// A second thread that digests runs of the ring while the first one sends them.
+/// A second thread that digests runs of the ring while the first one sends them. What runs on it is `CShims/File/hashing.c`.
 ///
 /// Bytes are digested in place. Until that is done, they must not be overwritten.
 final class HashThread {
