@@ -48,13 +48,13 @@ def judge(results: Results) -> list[Outcome]:
             outcomes.append(Outcome(goal, comparison.scenario, limit, False, times))
 
     form = "curl -F"
-    at_most(0.85, "HTTP, wall time relative to curl -F", results.get("http", form), "wall_seconds")
+    at_most(0.62, "HTTP, wall time relative to curl -F", results.get("http", form), "wall_seconds")
     at_most(0.85, "HTTP, processor time relative to curl -F", results.get("http", form), "cpu_seconds")
-    at_most(0.95, "HTTPS, wall time relative to curl -F", results.get("https", form), "wall_seconds")
-    at_most(0.95, "HTTPS, processor time relative to curl -F", results.get("https", form), "cpu_seconds")
+    at_most(0.69, "HTTPS, wall time relative to curl -F", results.get("https", form), "wall_seconds")
+    at_most(0.45, "HTTPS, processor time relative to curl -F", results.get("https", form), "cpu_seconds")
     at_least(0.95, "HTTP, throughput relative to the faster bare loop", fastest_loop(results))
-    at_least(2.5, "HTTPS without AES instructions, throughput relative to curl -F", results.get("no-aes", form))
-    at_most(0.25, "start-up to the first byte of the body over HTTPS, time relative to curl -F",
+    at_least(3.5, "HTTPS without AES instructions, throughput relative to curl -F", results.get("no-aes", form))
+    at_most(0.2, "start-up to the first byte of the body over HTTPS, time relative to curl -F",
             results.get("start", form), "first_byte_seconds")
     at_least(15, "HTTP, throughput relative to URLSession", results.get("http", "URLSession"))
     at_least(15, "HTTPS, throughput relative to URLSession", results.get("https", "URLSession"))
