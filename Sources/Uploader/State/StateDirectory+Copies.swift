@@ -57,11 +57,12 @@ extension StateDirectory {
 
   private func overwrite(_ name: String, with bytes: [UInt8], _ isNameSafe: Bool) -> Int32 {
     // The copy of a damaged record is all that there is, until the record is whole again.
-    if !isDamaged(name) {
-      let result = put(bytes, over: file(copyName(name)), isNameSafe)
+    let names = isDamaged(name) ? [name, copyName(name)] : [copyName(name), name]
+    for name in names {
+      let result = put(bytes, over: file(name), isNameSafe)
       if result != 0 { return result }
     }
-    return put(bytes, over: file(name), isNameSafe)
+    return 0
   }
 
   private func isDamaged(_ name: String) -> Bool {
