@@ -217,11 +217,16 @@ package final class StateDirectory {
   /// Removes what a delivered record does not need: its lock, and leftovers of a power cut. The lock must be held.
   func tidy(delivered id: String) {
     guard let record = try? read(id + ".delivered") else { return }
-    if keepsCopies {
-      // It may not be on the disk yet, if its writer was killed. Without a journal, the removal could be there first.
-      guard isMissing(file(id + ".record")) || (try? writeTwice(record)) != nil else { return }
-    } else {
-      removeUndelivered(id)
+    if !isMissing(file(id + ".record")) {
+      // The delivery may not be on the disk yet, if its writer was killed. Without a journal, the removal could be there first.
+      do throws(StateError) {
+        if keepsCopies {
+          try writeTwice(record)
+        } else {
+          try syncDelivery(id)
+          removeUndelivered(id)
+        }
+      } catch { return }
     }
     releaseSpace(id)
     removeLock(id)
