@@ -76,9 +76,17 @@ package final class StateDirectory {
     case .whole(let record): return record
     case .damaged:
       if let copy = copy(of: name) { return copy }
-      setAside(file(name))
+      let id = String(decoding: name.utf8.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
+      if name == id + ".record", isDelivered(id) { removeUndelivered(id) } else { setAside(file(name)) }
       return nil
     }
+  }
+
+  /// Whether there is a whole record of its delivery. A power cut can leave a part of the record that led to it.
+  private func isDelivered(_ id: String) -> Bool {
+    let name = id + ".delivered"
+    guard case .whole? = try? recordFile(name, of: name) else { return false }
+    return true
   }
 
   enum RecordFile {

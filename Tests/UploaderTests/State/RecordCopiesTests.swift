@@ -114,6 +114,18 @@ struct RecordCopiesTests {
     #expect(try bench.content(of: main) == written(sample(2)) && found() == sample(2))
   }
 
+  /// A power cut can leave a part of what was being removed.
+  @Test func whatIsLeftOfTheRecordBeforeADeliveryIsRemoved() throws {
+    var delivered = sample(1)
+    delivered.phase = .delivered
+    try open().write(delivered)
+    let names = bench.names
+    bench.put(bytes(""), at: main)
+    bench.put(bytes("x"), at: copy)
+    #expect(try open().records(.open).isEmpty && open().records(.all) == [delivered])
+    #expect(bench.names == names && bench.warnings.isEmpty)
+  }
+
   @Test func whereBothAreDamagedTheRecordIsSetAside() throws {
     try open().write(sample(1))
     bench.put(bytes("x"), at: main)
