@@ -236,7 +236,10 @@ package final class LockedRecord {
     // Nothing is synced while the index is locked.
     index = nil
     try kept.update { $0 = renewed }
-    try kept.reserveSpace()
+    do throws(UploadError) { try kept.reserveSpace() } catch {
+      // A power cut can leave a name that cannot be opened (F2FS). The record itself has just been written.
+      guard case .state(.unusable(_, let cause)) = error, cause.code == SHIM_EIO else { throw error }
+    }
     return kept
   }
 

@@ -45,7 +45,8 @@ while [ $cut -lt %(cuts)d ]; do
       while read -r line; do say before "$line"; done </out
       while read -r line; do say warned "$line"; done </errors
       for name in $(ls -A /state/uploads); do say file $name; done
-      gighive-upload resume --all $with --json >/out 2>/errors; say code resume $?
+      gighive-upload resume --all $with --json >/out 2>/errors; code=$?; say code resume $code
+      if [ $code = 13 ]; then dmesg | tail -n 6 | while read -r line; do say kernel "$line"; done; fi
       while read -r line; do say errors "$line"; done </errors
       gighive-upload list --json --state-dir /state/uploads >/out 2>/errors; say code after $?
       while read -r line; do say after "$line"; done </out
@@ -230,6 +231,8 @@ def read(results: list[str], count: int) -> list[Seen]:
             current.warnings.append(rest)
         elif kind == "errors":
             current.errors.append(rest)
+        elif kind == "kernel":
+            current.kernel.append(rest)
         elif kind == "unreadable":
             current.is_unreadable = True
         elif kind in ("unmountable", "failed"):

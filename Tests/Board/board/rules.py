@@ -20,6 +20,8 @@ class Seen:
     warnings: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    kernel: list[str] = field(default_factory=list)
+    """What the kernel said last, where `resume` could not use the state directory."""
     is_unreadable: bool = False
     """The kernel found the state directory itself broken, and nothing in it can be reached."""
     server_before: tuple[list[dict], list[dict]] = ((), ())
@@ -44,7 +46,7 @@ def judge(story: Story, cut: Cut, seen: Seen, may_be_broken: bool = False) -> li
     states = {name_of(record): record["state"] for record in seen.before}
     is_excused = may_be_broken and seen.is_read_only
     if seen.codes.get("before", 0) or seen.codes.get("after", 0) or (seen.codes.get("resume", 0) and not is_excused):
-        found.append(f"exit codes: {seen.codes} {seen.warnings} {seen.errors}")
+        found.append(f"exit codes: {seen.codes} {seen.warnings} {seen.errors} {seen.kernel}")
     found += _lost(story, cut, states)
     found += [
         f"came back: {name} was cancelled" for name, at in story.cancelled.items() if at <= cut.end and name in states
