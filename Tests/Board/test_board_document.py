@@ -39,4 +39,4 @@ def test_rows_of_another_width_are_left_out_and_findings_are_told(tmp_path):
     document.write(page, tmp_path, {"memory": said})
     text = page.read_text()
     assert "| 1 | 1 | 1 | 1 | 1 | 1 |" in text and "canary" not in text
-    assert "2026-01-02; 1 rows failed" in text and "- lost: x" in text
+    assert "2026-01-02; 1 row failed" in text and "- lost: x" in text

@@ -28,7 +28,7 @@ def write(path: Path, dist: Path, results: dict) -> None:
         if name in results:
             said = results[name]
             rows = [row for row in said["rows"] if len(row) == len(header)]
-            outcome = "no row failed" if not said["findings"] else f"{said['failed']} rows failed"
+            outcome = "no row failed" if not said["findings"] else f"{said['failed']} {'row' if said['failed'] == 1 else 'rows'} failed"
             lines = [table(header, rows), "", f"Measured on {said['date']}; {outcome}."]
             # The first line of each: a guest's whole console can be among them.
             lines += [f"- {finding.splitlines()[0]}" for finding in said["findings"][:10]]

@@ -23,6 +23,7 @@ TIME = ("-icount", "shift=1,sleep=off")
 
 # From good to bad, from bad to good, loss while bad, loss while good: bursts of some four packets, 1 % in all.
 LTE = "loss gemodel 0.35% 25% 70% 0.02%"
+PROGRAMS = {"ours": "gighive-upload", "curls": "curl, one PATCH"}
 LINKS = {"0": "", "0.1 %": "loss 0.1%", "1 %": "loss 1%", "LTE": LTE}
 
 SETUP = """
@@ -93,7 +94,7 @@ class Measurement:
 
     @property
     def name(self) -> str:
-        return f"{self.program}, {self.bytes >> 20} MiB, loss {self.link}, {self.congestion}"
+        return f"{PROGRAMS[self.program]}, {self.bytes >> 20} MiB, loss {self.link}, {self.congestion}"
 
     @property
     def ratio(self) -> float:

@@ -107,12 +107,14 @@ def run_links(setting: Setting) -> Section:
     # One processor, whose instructions are the guest's clock.
     machine = setting.machine(dataclasses.replace(AMD64, options=("-cpu", "max", "-smp", "1")))
     result = links.measure(machine, setting.program(AMD64), plan, setting.place())
-    section.findings += result.findings
+    others = list(result.findings)
     for one in result.measurements:
         findings = [finding for finding in result.findings if finding.startswith(one.name)]
-        program = "gighive-upload" if one.program == "ours" else "curl, one PATCH"
+        others = [finding for finding in others if finding not in findings]
+        program = links.PROGRAMS[one.program]
         section.add([one.link, one.congestion, f"{one.bytes >> 20} MiB", program, f"{one.seconds:.1f} s", f"{one.ratio:.2f}"], findings)
-    section.failed += bool(result.findings) and not section.failed
+    section.findings += others
+    section.failed += bool(others)
     return section
 
 
