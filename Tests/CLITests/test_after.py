@@ -388,11 +388,13 @@ def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""
     log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
     arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
-    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2,fcntl"]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2"]
     with subprocess.Popen(
         [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
         cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        wait_until(lambda: log.exists() and re.search(r"F_SETLEASE, F_WRLCK\) += 0", log.read_text()), what="the lease")
+        # It is written after the last look at the file, just before the rename.
+        journal = program.state / "removals"
+        wait_until(lambda: journal.exists() and journal.read_bytes(), what="the journal")
         yield process
         process.out, process.err = process.communicate(timeout=60)
     assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err
