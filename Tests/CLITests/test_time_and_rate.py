@@ -69,7 +69,7 @@ def half_past_twelve() -> dict[str, str]:
     now = datetime.datetime.now(datetime.timezone.utc)
     # POSIX counts westwards.
     west = (now.hour * 60 + now.minute - 12 * 60 - 30 + 720) % 1440 - 720
-    return {"TZ": f"XXX{'-' if west < 0 else ''}{abs(west) // 60:02}:{abs(west) % 60:02}"}
+    return {"TZ": f"HERE{'-' if west < 0 else ''}{abs(west) // 60:02}:{abs(west) % 60:02}"}
 
 
 def test_a_timetable_holds_by_local_time(hive, send, recording):
