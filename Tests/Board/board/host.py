@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Callable
@@ -50,27 +51,36 @@ class Harness:
 
 
 class WatchedHive(HiveStub):
-    """Tells of each request when its head is there, and again when it has been carried out, before the answer."""
+    """Tells of each request when its head is there, and again when it has been carried out, before the answer. It carries out one
+    at a time, so that nothing else changes the store while `told` looks at it."""
 
     def __init__(self, told: Callable[[str, object], None], **options):
         super().__init__(**options)
         self._told = told
+        self.turn = threading.Lock()
 
     def endpoint_for(self, request):
-        return _Watched(super().endpoint_for(request), self._told)
+        return _Watched(super().endpoint_for(request), self)
+
+    def tell(self, moment: str, request) -> None:
+        try:
+            self._told(moment, request)
+        except Exception:  # which the connection would take for the client's
+            self.internal_errors.append(traceback.format_exc())
 
 
 class _Watched:
-    def __init__(self, endpoint, told):
+    def __init__(self, endpoint, hive: WatchedHive):
         self._endpoint = endpoint
-        self._told = told
+        self._hive = hive
 
     def refuse_from_head(self, request):
-        self._told("came", request)
+        self._hive.tell("came", request)
         return self._endpoint.refuse_from_head(request)
 
     def receive(self, request, body):
-        try:
-            return self._endpoint.receive(request, body)
-        finally:
-            self._told("done", request)
+        with self._hive.turn:
+            try:
+                return self._endpoint.receive(request, body)
+            finally:
+                self._hive.tell("done", request)

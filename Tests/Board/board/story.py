@@ -152,7 +152,8 @@ def record(machine: Machine, system: FileSystem, folder: Path) -> Story:
             "options": system.mount,
         }  # fmt: skip
         ran = machine.run(job, FILES, (Disk(disk, log),), seconds=240)
-        story.problems += harness.failures + [" ".join(words) for words in ran.values("failed")]
+        story.problems += harness.failures + hive.internal_errors
+        story.problems += [" ".join(words) for words in ran.values("failed")]
         story.problems += [line for line in ran.console.splitlines() if "panic" in line]
     story.entries = writelog.read(log)
     missing = {name.rpartition("/")[2] for name in RECORDINGS} - {"i.mp4", "k.mp4"} - set(story.delivered)
