@@ -203,13 +203,15 @@ package final class LockedRecord {
     guard let candidate else { return try begin(own, &index, in: directory) }
     var superseded: String?
     let lock = try LockedRecord.lock(candidate, in: directory)
-    // It may have been delivered before the lock was acquired.
+    // It may have been delivered before the lock was acquired, and the file may have changed since that delivery.
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
     guard var previous = current, previous.phase != .delivered else {
       directory.tidy(delivered: candidate)
       if current == nil { directory.removeLock(candidate) }
-      if let current, upload != nil || !isAgain { throw .delivered(PreviousDelivery(current)) }
+      if let current, upload != nil || !isAgain && own.match(with: current) != nil {
+        throw .delivered(PreviousDelivery(current))
+      }
       if upload != nil { throw .state(.noSuchRecord(candidate)) }
       return try begin(own, &index, in: directory)
     }
@@ -340,7 +342,11 @@ package final class LockedRecord {
     let match = BestMatch(own, isAgain: isAgain)
     for key in own.searchKeys {
       guard let ids = index?.ids([key]) else {
-        try directory.visit(.all) { record, _ in match.consider(record) }
+        try directory.visit(.all) { record, _ in
+          // After a power cut, the record before a delivery can still be there; only the delivery counts.
+          let isCurrent = record.phase == .delivered
+          match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)
+        }
         return match.record
       }
       var stale: [String] = []

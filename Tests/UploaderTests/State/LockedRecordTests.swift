@@ -222,6 +222,25 @@ struct LockedRecordTests {
     #expect(!bench.names.contains(previous.id + ".record") && bench.names.contains(previous.id + ".delivered"))
   }
 
+  /// The same, and then the file is written to. Without an index all records are read, also what is left.
+  @Test(arguments: [true, false])
+  func aFileThatHasChangedSinceADeliveryThatAPowerCutInterruptedIsSent(hasIndex: Bool) throws {
+    let previous = try leave()
+    let pending = try #require(bench.content(of: previous.id + ".record"))
+    var delivered = previous
+    delivered.phase = .delivered
+    try bench.open().write(delivered)
+    bench.put(pending, at: previous.id + ".record")
+    if !hasIndex {
+      unlink(bench.path + "/index")
+      mkdir(bench.path + "/index", 0o700)
+    }
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open()
+    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.identity.size == 200_001)
+    #expect(bench.content(of: previous.id + ".delivered") != nil)
+  }
+
   /// As when it was cancelled in another process after all records were listed.
   @Test func anUploadWhoseRecordIsGoneIsNotTakenForDelivered() throws {
     let previous = try leave()
