@@ -140,7 +140,7 @@ package enum Limits {
   package static let jobCount: Int64 = 16
   /// Uploads that wait for the server's last confirmation without one of the jobs' slots.
   package static let waitingUploadCount = 16
-  /// How often one more looks whether one of those has ended, in milliseconds.
+  /// How often an upload that found no such place looks for a free one, in milliseconds.
   package static let waitingPlaceMilliseconds: Int64 = 50
 
   // MARK: Retries
@@ -335,7 +335,8 @@ package enum Limits {
   package static let lineSettlingMilliseconds: Int64 = 2_000
   /// How often a measurement looks whether everything has arrived, in milliseconds.
   package static let lineTickMilliseconds: Int64 = 10
-  /// The share of lost segments from which a line loses too much, in thousandths, and how many they must be at least. With one of 200 lost, cubic reaches a few megabits per second over 50 ms, whatever the line.
+  /// The share of lost segments from which a line loses too much, in thousandths, and how many they must be at least. With one of 200
+  /// lost, cubic reaches a few megabits per second over 50 ms, whatever the line.
   package static let lineLossThousandths: Int64 = 5
   package static let lineLossEvidence: Int64 = 5
   /// A queue delays everybody on a line if it multiplies the round trip by this, and adds this much, in microseconds.

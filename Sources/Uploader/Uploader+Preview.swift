@@ -26,7 +26,7 @@ extension Uploader {
   private func record(of request: UploadRequest, for file: SourceFile) throws(UploadError) -> UploadRecord? {
     var status = shim_file_status()
     guard let path = shared.configuration.stateDirectory, let name = path.cString,
-      shim_path_status(name, &status) == 0
+      shim_stat(name, &status) == 0
     else { return nil }
     let warnings = shared.configuration.warnings
     let directory: StateDirectory

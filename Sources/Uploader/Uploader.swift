@@ -74,10 +74,10 @@ public final class Uploader {
     hasNext: () -> Bool, next: () -> UploadRequest?, cancellation: Cancellation = Cancellation(),
     observer: UploadObserver
   ) {
-    run(isKnown: true, hasNext, next, cancellation, observer)
+    run(isCountExact: true, hasNext, next, cancellation, observer)
   }
 
-  /// The same for recordings that are found on the way. Those that have not been asked for at an early end have no outcome.
+  /// The same for recordings that are found on the way. After an early end, requests that were not taken from `next` are not reported.
   /// - Parameters:
   ///   - next: the next request, when its turn comes; nil if there is none now. It is asked again as long as other uploads are in
   ///     progress.
@@ -87,25 +87,25 @@ public final class Uploader {
     next: () -> UploadRequest?, mayHaveNext: () -> Bool = { true }, cancellation: Cancellation = Cancellation(),
     observer: UploadObserver
   ) {
-    run(isKnown: false, mayHaveNext, next, cancellation, observer)
+    run(isCountExact: false, mayHaveNext, next, cancellation, observer)
   }
 
-  /// - Parameter isKnown: whether `hasNext` is exact. Otherwise only `next` can tell, and is not asked any more at an early end.
+  /// - Parameter isCountExact: whether `hasNext` is exact. Otherwise only `next` can tell, and is not asked any more at an early end.
   private func run(
-    isKnown: Bool, _ hasNext: () -> Bool, _ next: () -> UploadRequest?, _ cancellation: Cancellation,
+    isCountExact: Bool, _ hasNext: () -> Bool, _ next: () -> UploadRequest?, _ cancellation: Cancellation,
     _ observer: UploadObserver
   ) {
     var upcoming: UploadRequest?
     var count = 0
     EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
       if upcoming == nil {
-        if isKnown { return hasNext() }
+        if isCountExact { return hasNext() }
         upcoming = next()
       }
       return upcoming != nil
     } skip: {
       upcoming = upcoming ?? next()
-      guard let request = upcoming, let error = endAtOnce(request) else { return false }
+      guard let request = upcoming, let error = immediateError(of: request) else { return false }
       upcoming = nil
       observer.onBegin(count)
       observer.onEnd(count, .failure(error))
@@ -132,7 +132,7 @@ public final class Uploader {
       job.note(error)
       observer.onEnd(job.index, .failure(error))
     }
-    while (upcoming ?? (isKnown ? next() : nil)) != nil {
+    while (upcoming ?? (isCountExact ? next() : nil)) != nil {
       upcoming = nil
       observer.onEnd(count, .failure(.cancelled(hasSentAll: false)))
       count += 1
@@ -143,7 +143,7 @@ public final class Uploader {
 extension Uploader {
   /// The error that ends an upload before its file is opened: an invalid number, or that nothing has touched the file since its
   /// delivery.
-  private func endAtOnce(_ request: UploadRequest) -> UploadError? {
+  private func immediateError(of request: UploadRequest) -> UploadError? {
     problem ?? request.problem ?? shared.untouchedDelivery(of: request).map { .delivered($0) }
   }
 }

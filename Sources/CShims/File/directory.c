@@ -18,7 +18,7 @@ int32_t shim_open_for_writing(const char *path, int32_t how) {
     // O_RDWR and O_NONBLOCK: if there is a FIFO instead of the file, this opens it at once and detects it.
     int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, descriptor;
     if (how != SHIM_OPEN_EXISTING) flags |= O_CREAT;
-    if (how == SHIM_OPEN_EMPTIED) flags |= O_TRUNC;
+    if (how == SHIM_OPEN_TRUNCATE) flags |= O_TRUNC;
     do {
         descriptor = open(path, flags, 0600);
     } while (descriptor < 0 && errno == EINTR);
@@ -73,14 +73,14 @@ int32_t shim_sync_directory(const char *path) {
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 
 int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_status *status) {
-    int32_t error = shim_path_status(path, status);
+    int32_t error = shim_stat(path, status);
     if (error) return error;
     struct timespec times[2] = {
         {.tv_nsec = UTIME_OMIT},
         {.tv_sec = (time_t)(status->modified_seconds - seconds), .tv_nsec = status->modified_nanoseconds},
     };
     if (utimensat(AT_FDCWD, path, times, 0) < 0) return -errno;
-    if ((error = shim_path_status(path, status))) return error;
+    if ((error = shim_stat(path, status))) return error;
     int is_kept = status->modified_seconds == times[1].tv_sec && status->modified_nanoseconds == times[1].tv_nsec;
     return is_kept && times[1].tv_nsec != 0 ? 0 : -EINVAL;
 }

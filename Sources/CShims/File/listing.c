@@ -32,7 +32,7 @@ int32_t shim_list_directory(
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY | (follows_link ? 0 : O_NOFOLLOW));
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor < 0) return -errno;
-    int32_t error = shim_file_status_of(descriptor, status);
+    int32_t error = shim_fstat(descriptor, status);
     DIR *directory = error ? NULL : fdopendir(descriptor);
     if (!directory) {
         if (!error) error = -errno;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int32_t shim_rename_to_free(const char *from, const char *to) {
+int32_t shim_rename_noreplace(const char *from, const char *to) {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
     // NFS and some FUSE file systems do not know the flag, and old kernels not the call.
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -errno;

@@ -36,7 +36,7 @@ int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     return open_to_read(path, may_block ? 0 : O_NONBLOCK);
 }
 
-int32_t shim_open_found(const char *path) { return open_to_read(path, O_NONBLOCK | O_NOFOLLOW); }
+int32_t shim_open_nofollow(const char *path) { return open_to_read(path, O_NONBLOCK | O_NOFOLLOW); }
 
 int32_t shim_close(int32_t descriptor) {
     // close(2): on Linux the descriptor is closed even after EINTR, and a retry could close another one.
@@ -63,7 +63,7 @@ static void fill(shim_file_status *status, const struct stat *s) {
     status->links = s->st_nlink;
 }
 
-int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status) {
+int32_t shim_fstat(int32_t descriptor, shim_file_status *status) {
     struct stat s;
     if (fstat(descriptor, &s) < 0) return -errno;
     fill(status, &s);
@@ -88,14 +88,14 @@ uint64_t shim_file_system_type(int32_t descriptor) {
     return fstatfs(descriptor, &s) < 0 ? 0 : (uint32_t)s.f_type;
 }
 
-int32_t shim_path_status(const char *path, shim_file_status *status) {
+int32_t shim_stat(const char *path, shim_file_status *status) {
     struct stat s;
     if (stat(path, &s) < 0) return -errno;
     fill(status, &s);
     return 0;
 }
 
-int32_t shim_entry_status(const char *path, shim_file_status *status) {
+int32_t shim_lstat(const char *path, shim_file_status *status) {
     struct stat s;
     if (lstat(path, &s) < 0) return -errno;
     fill(status, &s);

@@ -32,9 +32,9 @@ enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_
 // open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
 // The same for a file found in a directory: a link is not followed (ELOOP).
-int32_t shim_open_found(const char *path);
+int32_t shim_open_nofollow(const char *path);
 int32_t shim_close(int32_t descriptor);
-int32_t shim_file_status_of(int32_t descriptor, shim_file_status *status);
+int32_t shim_fstat(int32_t descriptor, shim_file_status *status);
 // The ID of the file system of an open file or directory, such as the serial number of a stick; 0 if it has none. Where
 // possible it is the same at every mount, while device numbers can change, and are used again for the next stick.
 uint64_t shim_file_system_id(int32_t descriptor);
@@ -83,7 +83,7 @@ extern const int32_t SHIM_ECONNREFUSED, SHIM_EHOSTUNREACH;
 int32_t shim_make_directory(const char *path);
 // open(2) for reading and writing, close-on-exec. Unless it must exist, the file is created with mode 0600 whatever the umask.
 // SHIM_NOT_REGULAR if it is not a regular file.
-enum { SHIM_OPEN_AS_IT_IS = 0, SHIM_OPEN_EMPTIED = 1, SHIM_OPEN_EXISTING = 2, SHIM_NOT_REGULAR = -100000 };
+enum { SHIM_OPEN_CREATE = 0, SHIM_OPEN_TRUNCATE = 1, SHIM_OPEN_EXISTING = 2, SHIM_NOT_REGULAR = -100000 };
 int32_t shim_open_for_writing(const char *path, int32_t how);
 // pwrite(2) until everything is written.
 int32_t shim_write_at(int32_t descriptor, const void *buffer, size_t length, int64_t offset);
@@ -94,9 +94,9 @@ int32_t shim_sync(int32_t descriptor);
 int32_t shim_sync_directory(const char *path);
 int32_t shim_rename(const char *from, const char *to);
 // stat(2): of what the path leads to.
-int32_t shim_path_status(const char *path, shim_file_status *status);
+int32_t shim_stat(const char *path, shim_file_status *status);
 // lstat(2): of the entry itself; a link is a device here.
-int32_t shim_entry_status(const char *path, shim_file_status *status);
+int32_t shim_lstat(const char *path, shim_file_status *status);
 // Sets the modification time of a directory to some seconds before its last change, and returns the new status. Any later
 // change, even within the same clock tick, then gives it another time. -EINVAL if times are stored too coarsely (FAT).
 int32_t shim_backdate_directory(const char *path, int64_t seconds, shim_file_status *status);
@@ -117,7 +117,7 @@ int32_t shim_list_directory(
 
 // renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported. -EEXIST if there is something of the new
 // name; -EOPNOTSUPP if the file system can do neither.
-int32_t shim_rename_to_free(const char *from, const char *to);
+int32_t shim_rename_noreplace(const char *from, const char *to);
 // A write lease (fcntl(2), F_SETLEASE): no other process has the file open. One that opens it waits until the lease ends, for at most
 // /proc/sys/fs/lease-break-time. -EAGAIN if somebody has it open; -EACCES for another user's file without CAP_LEASE; other errors where
 // there are no leases, as on network file systems. It ends with the descriptor, too.

@@ -2,7 +2,7 @@
 public enum StateError: Error, Equatable, Sendable {
   /// A file or directory cannot be created, read or written.
   case unusable(LocalPath, SystemError)
-  /// Another process has kept this file locked for longer than one takes to look for a record.
+  /// Another process has kept this file locked for longer than it takes to look for a record.
   case locked(LocalPath)
   /// Something other than a regular file is there, such as a FIFO.
   case notRegular(LocalPath)

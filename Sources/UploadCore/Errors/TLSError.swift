@@ -52,7 +52,7 @@ extension TLSError {
 
   /// bad_certificate, unsupported_certificate, certificate_revoked, certificate_expired, certificate_unknown; unknown_ca,
   /// access_denied; decrypt_error, for an invalid signature; certificate_required.
-  private static func isAboutClientCertificate(alert: Int) -> Bool {
+  package static func isAboutClientCertificate(alert: Int) -> Bool {
     switch alert {
     case 42...46, 48, 49, 51, 116: true
     default: false

@@ -1,7 +1,7 @@
 /// The content of a request: framing, a range of the file, and framing again.
 ///
 /// Its phases are header → file → footer → complete, and its length is known from the start. A multipart form has both
-/// framings (``FormData``), a plain PUT has none.
+/// framings (``FormData``), a tus PATCH has none.
 package struct RequestBody: Equatable, Sendable {
   package enum Phase: Equatable, Sendable {
     /// Framing before the file, of which `sent` bytes were taken.

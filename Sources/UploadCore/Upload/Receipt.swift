@@ -1,4 +1,4 @@
-/// A delivery that the server has confirmed.
+/// What the server confirmed about a delivery.
 public struct Receipt: Equatable, Sendable {
   /// GigHive's number for the recording.
   public var assetID: Int64?

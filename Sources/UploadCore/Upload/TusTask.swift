@@ -1,9 +1,9 @@
 /// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
-///     checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
-///     (guests)          ▲  │                      │    ▲
-///                       │  └── fallBackToMultipart         ▼    │
-///                       └────────────────────── locating (GigHive does not find the upload)
+///     endingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
+///     (a changed file)     (guests)          ▲  │                       │    ▲
+///                                            │  └──▶ notSupported       ▼    │
+///                                            └──────────────────────── locating (GigHive does not find the upload)
 struct TusTask: Sendable {
   enum State: Sendable {
     /// End the upload of the file's former content, whatever the response.

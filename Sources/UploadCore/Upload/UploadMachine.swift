@@ -21,8 +21,8 @@
 ///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
 ///   is 0 and others were in flight, close their connection.
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
-/// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. What
-///   has been sent by then is known better to the driver: it may report an interruption with ``outOfTime`` before.
+/// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
+///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
 /// - `finished` and `failed` are the last actions. The record's last change is the driver's: a delivery, or
 ///   ``UploadRecord/note(_:message:offset:)`` with ``lastOffset``.
 ///
@@ -119,7 +119,7 @@ package struct UploadMachine: Sendable {
     if case .deletion(let deletion) = task { deletion.mayBeDone } else { false }
   }
 
-  /// The deadline for everything, on the clock of ``next(nowMilliseconds:)``; nil if there is no limit.
+  /// The deadline for everything, on the clock of ``next(nowMilliseconds:unixSeconds:)``; nil if there is no limit.
   package var deadlineMilliseconds: Int64? {
     guard let total = policy.totalMilliseconds, let start = startedAtMilliseconds else { return nil }
     return start + total

@@ -14,7 +14,7 @@ package struct WatchMachine: Sendable {
       self.jobs = jobs
     }
 
-    /// The same where writers cannot be seen.
+    /// The settle time where files that are open for writing cannot be detected.
     var blindSettleMilliseconds: Int64 { max(settleMilliseconds, Limits.watchBlindSettleMilliseconds) }
   }
 
@@ -139,7 +139,7 @@ package struct WatchMachine: Sendable {
     candidates[index].dueAt = until
   }
 
-  /// Drops the files of a directory that is out of reach. Those that the worker has end by themselves.
+  /// Drops the files of a directory that is out of reach, except those that the worker has: it reports their end.
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }

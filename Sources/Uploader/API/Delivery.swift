@@ -1,6 +1,6 @@
 import UploadCore
 
-/// A delivery that the server has confirmed.
+/// A delivered upload: the receipt, and what is known about it here.
 public struct Delivery: Sendable {
   /// The confirmation of the server.
   public let receipt: Receipt

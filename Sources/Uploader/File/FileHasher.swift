@@ -6,7 +6,7 @@ final class FileHasher: Steppable {
   private enum Purpose {
     case wholeFile(FileDigest)
     case range(Digest)
-    /// In addition to the rest of the source's own digest.
+    /// A second digest of the file as it is now, to compare with that of what was sent.
     case wholeFileAgain(Digest, of: FileDigest)
   }
 
@@ -62,7 +62,7 @@ final class FileHasher: Steppable {
     let count = try source.read(into: run, at: offset)
     let bytes = UnsafeRawBufferPointer(rebasing: run[..<count])
     switch purpose {
-    // Unless it is the source's own digest, which already has the bytes.
+    // The source's own digest has these bytes already, and ignores them.
     case .wholeFile(let digest): digest.update(bytes, at: offset)
     case .range(let digest), .wholeFileAgain(let digest, _): digest.update(bytes)
     }

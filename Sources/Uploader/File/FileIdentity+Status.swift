@@ -17,7 +17,7 @@ extension FileSighting {
   /// - Returns: nil if there is no such file.
   init?(at path: LocalPath) {
     var status = shim_file_status()
-    guard let name = path.cString, shim_path_status(name, &status) == 0 else { return nil }
+    guard let name = path.cString, shim_stat(name, &status) == 0 else { return nil }
     self.init(status)
   }
 }

@@ -21,7 +21,7 @@ final class SourceFile {
   ///   - isFound: whether it was found in a directory, so that it must not be a link.
   static func open(_ path: LocalPath, limit: Int64, isFound: Bool = false) throws(FileError) -> SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
-    let opened = isFound ? shim_open_found(name) : shim_open_for_reading(name, 0)
+    let opened = isFound ? shim_open_nofollow(name) : shim_open_for_reading(name, 0)
     guard opened >= 0 else {
       if isFound, -opened == SHIM_ELOOP { throw .notRegular(kind: "a symbolic link") }
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
@@ -58,7 +58,7 @@ final class SourceFile {
 
   private static func status(_ descriptor: Int32) throws(FileError) -> shim_file_status {
     var status = shim_file_status()
-    let result = shim_file_status_of(descriptor, &status)
+    let result = shim_fstat(descriptor, &status)
     guard result == 0 else { throw .unreadable(SystemError(result: result)) }
     return status
   }

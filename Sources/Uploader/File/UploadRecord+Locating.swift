@@ -32,7 +32,7 @@ extension LocalPath {
 
   private var status: Result<shim_file_status, SystemError> {
     var status = shim_file_status()
-    let result = shim_path_status(cString ?? [0], &status)
+    let result = shim_stat(cString ?? [0], &status)
     return result == 0 ? .success(status) : .failure(SystemError(result: result))
   }
 

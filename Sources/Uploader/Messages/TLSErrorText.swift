@@ -52,7 +52,7 @@ extension TLSError {
     case 40, 71:
       "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
         + " certificate."
-    case 42...46, 48, 49, 51, 116: "It requires a client certificate that it accepts."
+    case _ where isAboutClientCertificate(alert: alert): "It requires a client certificate that it accepts."
     case 112: "It does not know this host. Check the address."
     default: "Its log may say more."
     }

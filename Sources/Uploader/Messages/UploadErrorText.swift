@@ -23,7 +23,7 @@ extension UploadError {
 
   /// ``problem`` with the author of the response that led to it, and what to do there.
   package func problem(after answer: ServerAnswer?) -> String {
-    if case .mayBeStored(let cause) = self { return UploadError.uncertain(cause.problem(after: answer)) }
+    if case .mayBeStored(let cause) = self { return UploadError.withMayBeStored(cause.problem(after: answer)) }
     guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return problem }
     return problem + " " + remedy
   }
@@ -118,7 +118,7 @@ extension UploadError {
     case .stillProcessing: "the server has the recording and is still processing it."
     case .uploadLost: "the server no longer knows the upload."
     case .postponed(let cause, _, _): cause.message + " " + (postponement ?? "")
-    case .mayBeStored(let cause): UploadError.uncertain(cause.problem)
+    case .mayBeStored(let cause): UploadError.withMayBeStored(cause.problem)
     case .uncertain(let id):
       "the server may already have stored this recording (upload " + id
         + "); it is not sent again automatically."
@@ -127,23 +127,23 @@ extension UploadError {
         + " a firewall or a login page. The upload is kept."
     case .guestTokenRefused: "GigHive does not know this upload token, or it has expired. Ask the host for a new one."
     case .termsNotAccepted: "guests must accept the event's terms (tos_accepted)."
-    case .cancelled(let hasSentAll): "cancelled." + (hasSentAll ? " " + UploadError.mayBeStored : "")
+    case .cancelled(let hasSentAll): "cancelled." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
     case .outOfResources(let what): "the system has no " + what + " left."
     }
   }
 
   /// For an upload that ended without a response after everything was sent.
-  package static let mayBeStored =
+  package static let mayBeStoredText =
     "The server received the whole file and may have stored it. GigHive detects a duplicate if you send it again; "
     + "on any other server, check first."
 
   /// The text of an error after which the recording may be stored. Some say so themselves.
-  private static func uncertain(_ problem: String) -> String {
-    problem.hasSuffix(mayBeStored) ? problem : problem + " " + mayBeStored
+  private static func withMayBeStored(_ problem: String) -> String {
+    problem.hasSuffix(mayBeStoredText) ? problem : problem + " " + mayBeStoredText
   }
 
   private static func remark(on phase: UploadPhase) -> String {
-    phase == .awaitingConfirmation ? " " + mayBeStored : ""
+    phase == .awaitingConfirmation ? " " + mayBeStoredText : ""
   }
 
   private static func refusal(_ status: Int, _ message: String, by name: String) -> String {

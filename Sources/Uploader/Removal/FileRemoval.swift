@@ -50,7 +50,7 @@ struct FileRemoval {
     try checkFile()
     let journal = try beginJournal()
     let hidden = entry.privatePath
-    let result = shim_rename_to_free(path.cString ?? [0], hidden.cString ?? [0])
+    let result = shim_rename_noreplace(path.cString ?? [0], hidden.cString ?? [0])
     guard result == 0 else {
       journal.end()
       throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
@@ -59,7 +59,7 @@ struct FileRemoval {
       try checkHidden(hasLease: hasLease)
       let moved = try finish(hidden)
       journal.end()
-      directory.endRemoval(entry.id)
+      directory.clearRemovalDue(entry.id)
       return moved
     } catch {
       switch HiddenRecording.restore(entry) {
@@ -98,7 +98,7 @@ struct FileRemoval {
   private func checkFile() throws(KeptReason) {
     var status = try openStatus()
     guard status.links <= 1 else { throw .otherNames }
-    let named = shim_entry_status(path.cString ?? [0], &status)
+    let named = shim_lstat(path.cString ?? [0], &status)
     guard named == 0 else { throw .refused(SystemError(result: named)) }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
@@ -109,7 +109,7 @@ struct FileRemoval {
   /// The target directory must exist, because an empty mount point is no place for recordings.
   private func check(_ target: LocalPath) throws(KeptReason) {
     var status = shim_file_status()
-    let result = shim_path_status(target.cString ?? [0], &status)
+    let result = shim_stat(target.cString ?? [0], &status)
     guard result == 0 else { throw .unusableDirectory(target, SystemError(result: result)) }
     guard Int(status.kind) == SHIM_KIND_DIRECTORY else {
       throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
@@ -141,7 +141,7 @@ struct FileRemoval {
 
   private func openStatus() throws(KeptReason) -> shim_file_status {
     var status = shim_file_status()
-    let result = shim_file_status_of(file.descriptor, &status)
+    let result = shim_fstat(file.descriptor, &status)
     guard result == 0 else { throw .unreadable(SystemError(result: result).text + ".") }
     return status
   }
@@ -180,7 +180,7 @@ struct FileRemoval {
     var result: Int32
     if let moved {
       let target = LocalPath(bytes: moved.bytes + ending)
-      result = shim_rename_to_free(sidecar.cString ?? [0], target.cString ?? [0])
+      result = shim_rename_noreplace(sidecar.cString ?? [0], target.cString ?? [0])
     } else {
       result = shim_unlink(sidecar.cString ?? [0])
     }

@@ -41,7 +41,7 @@ enum HiddenRecording {
     var result: Int32 = 0
     for number in 0...Limits.numberedNameCount {
       let name = path.numbered(number)
-      result = shim_rename_to_free(file.cString ?? [0], name.cString ?? [0])
+      result = shim_rename_noreplace(file.cString ?? [0], name.cString ?? [0])
       if result == 0 { return name }
       if -result != SHIM_EEXIST { break }
     }
@@ -51,7 +51,7 @@ enum HiddenRecording {
   /// The file with this name; nil if there is none, or it cannot be examined.
   static func entryStatus(_ path: LocalPath) -> shim_file_status? {
     var status = shim_file_status()
-    return shim_entry_status(path.cString ?? [0], &status) == 0 ? status : nil
+    return shim_lstat(path.cString ?? [0], &status) == 0 ? status : nil
   }
 }
 

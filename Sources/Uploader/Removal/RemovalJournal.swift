@@ -19,9 +19,9 @@ final class RemovalJournal {
 
   /// - Returns: nil if another process is removing a recording.
   static func open(in directory: StateDirectory) throws(StateError) -> RemovalJournal? {
-    guard let lock = try directory.lock(file: directory.file(name), isName: true) else { return nil }
+    guard let lock = try directory.lock(file: directory.file(name), changesDirectory: true) else { return nil }
     var status = shim_file_status()
-    let result = shim_file_status_of(lock.descriptor, &status)
+    let result = shim_fstat(lock.descriptor, &status)
     guard result == 0 else { throw .unusable(directory.file(name), SystemError(result: result)) }
     return RemovalJournal(directory, lock, length: status.size)
   }
@@ -55,7 +55,7 @@ final class RemovalJournal {
   /// Whether there may be something to recover. In general the file is empty, or there is none.
   static func hasEntries(in path: LocalPath) -> Bool {
     var status = shim_file_status()
-    return shim_path_status(path.appendingName(Array(name.utf8)).cString ?? [0], &status) == 0 && status.size > 0
+    return shim_stat(path.appendingName(Array(name.utf8)).cString ?? [0], &status) == 0 && status.size > 0
   }
 
   /// Undoes removals that were interrupted: the recordings get their names back.

@@ -33,7 +33,7 @@ extension Uploader {
 
   private func examine(_ stored: StoredRecording, _ cancellation: Cancellation) throws(KeptReason) {
     let presence: Presence
-    do throws(RemovalError) { presence = try examine(stored, cancellation: cancellation) } catch {
+    do throws(CancelDeleteError) { presence = try examine(stored, cancellation: cancellation) } catch {
       throw cancellation.isCancelled ? .interrupted : .unanswered(error.error.problem)
     }
     if let reason = presence.keptReason { throw reason }

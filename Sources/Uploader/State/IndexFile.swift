@@ -34,7 +34,7 @@ final class IndexFile: IndexStorage {
   /// Whether the file has this modification time.
   func isModified(at stamp: DirectoryStamp) -> Bool {
     var status = shim_file_status()
-    return shim_file_status_of(lock.descriptor, &status) == 0 && status.modified_seconds == stamp.modifiedSeconds
+    return shim_fstat(lock.descriptor, &status) == 0 && status.modified_seconds == stamp.modifiedSeconds
       && status.modified_nanoseconds == stamp.modifiedNanoseconds
   }
 

@@ -6,8 +6,8 @@ package final class LockedRecord {
   package private(set) var record: UploadRecord
   let directory: StateDirectory
   private let lock: StateLock
-  /// The URL of the upload of the file's previous content, which this upload replaces; nil if there is none, or the file is smaller now,
-  /// so that it may have been damaged.
+  /// The URL of the upload of the file's previous content, which this upload replaces; nil if there is none. Also nil if the file is smaller
+  /// now: it may be damaged, and the server keeps its part.
   private(set) var superseded: String?
   /// Whether this process has synced the record in its current state.
   private var isSafe = false

@@ -74,7 +74,7 @@ extension StateDirectory {
 
   /// Writes and syncs the bytes as the whole content of the file, and its name if it may not be on the disk.
   private func put(_ bytes: [UInt8], over file: LocalPath, _ isNameSafe: Bool) -> Int32 {
-    let descriptor = openForWriting(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
+    let descriptor = openForWriting(file.cString ?? [0], Int32(SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
     if result == 0 { result = shim_set_length(descriptor, Int64(bytes.count)) }
@@ -87,7 +87,7 @@ extension StateDirectory {
   /// Whether it is certain that there is no such file.
   func isMissing(_ file: LocalPath) -> Bool {
     var status = shim_file_status()
-    return -shim_path_status(file.cString ?? [0], &status) == SHIM_ENOENT
+    return -shim_stat(file.cString ?? [0], &status) == SHIM_ENOENT
   }
 
   private func copyName(_ name: String) -> String { name + "~" }

@@ -29,7 +29,7 @@ extension StateDirectory {
       for entry in try index.entries(key, limit: Limits.indexCandidateCount) {
         let name = RecordName(number: entry.number, isDelivered: true)
         var status = shim_file_status()
-        if shim_path_status(file(name.text).cString ?? [0], &status) == 0 {
+        if shim_stat(file(name.text).cString ?? [0], &status) == 0 {
           return PreviousDelivery(upload: name.id, entry.delivery)
         }
       }
@@ -53,7 +53,7 @@ extension StateDirectory {
     let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
     return entries.contains {
       var status = shim_file_status()
-      return shim_path_status(file(RecordName(number: $0.number, isDelivered: false).text).cString ?? [0], &status) == 0
+      return shim_stat(file(RecordName(number: $0.number, isDelivered: false).text).cString ?? [0], &status) == 0
     }
   }
 }

@@ -6,7 +6,7 @@ import UploadCore
 extension StateDirectory {
   /// Locks an upload against other processes.
   /// - Returns: nil if another process has locked it.
-  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), isName: true) }
+  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), changesDirectory: true) }
 
   /// Locks an upload and reads its record again: another process may have changed it since it was found.
   package func lockRecord(_ id: String) throws(StateError) -> RecordLocking {
@@ -40,12 +40,12 @@ extension StateDirectory {
 
   /// - Parameters:
   ///   - mustExist: does not create the file.
-  ///   - isName: whether the file is created and removed for each upload.
-  func lock(file: LocalPath, mustExist: Bool = false, isName: Bool = false) throws(StateError) -> StateLock? {
+  ///   - changesDirectory: whether it can create a name, so that the directory's stamp changes.
+  func lock(file: LocalPath, mustExist: Bool = false, changesDirectory: Bool = false) throws(StateError) -> StateLock? {
     // The index is also locked like this, and keeps its content.
-    let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_AS_IT_IS
+    let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
     let name = file.cString ?? [0]
-    let descriptor = isName ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+    let descriptor = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
     guard descriptor >= 0 else { throw failure(of: file, descriptor) }
     let lock = StateLock(descriptor: descriptor)
     let result = shim_lock(descriptor)

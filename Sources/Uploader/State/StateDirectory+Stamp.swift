@@ -9,7 +9,7 @@ extension StateDirectory {
   /// - Returns: nil if it cannot be determined.
   func stamp() -> DirectoryStamp? {
     var status = shim_file_status()
-    return shim_path_status(path.cString ?? [0], &status) == 0 ? DirectoryStamp(status) : nil
+    return shim_stat(path.cString ?? [0], &status) == 0 ? DirectoryStamp(status) : nil
   }
 
   /// Makes one change of a name in the directory. If another process has changed it, the content of the directory is unknown

@@ -31,7 +31,8 @@ extension StateDirectory {
 
   private final class Counter { var count = 0 }
 
-  /// Both files exist if a power cut interrupted a delivery.
+  /// The record with this number, if it is one of the selection. `ID.record` and `ID.delivered` both exist if a power cut interrupted a
+  /// delivery.
   fileprivate func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
     let id = RecordName.id(number)
     if selection == .all { return try current(id) }

@@ -30,7 +30,7 @@ package final class StateDirectory {
   /// The directory if it is there; nothing is created.
   package init?(existing path: LocalPath, warn: @escaping (String) -> Void) throws(StateError) {
     var status = shim_file_status()
-    let result = shim_path_status(path.cString ?? [0], &status)
+    let result = shim_stat(path.cString ?? [0], &status)
     if -result == SHIM_ENOENT { return nil }
     guard result == 0 else { throw .unusable(path, SystemError(result: result)) }
     self.path = path
@@ -68,7 +68,10 @@ package final class StateDirectory {
   func read(_ name: String) throws(StateError) -> UploadRecord? {
     let found: RecordFile
     do throws(StateError) { found = try recordFile(name, of: name) } catch {
-      if case .unusable = error, let copy = copy(of: name) { return copy }
+      // Its blocks cannot be read, or something else is in its place. That this process may open no more files says nothing about it.
+      if case .unusable(_, let cause) = error, [SHIM_EIO, SHIM_EINVAL].contains(cause.code), let copy = copy(of: name) {
+        return copy
+      }
       throw error
     }
     switch found {
@@ -120,7 +123,7 @@ package final class StateDirectory {
 
   private func contents(of descriptor: Int32) throws(SystemError) -> [UInt8] {
     var status = shim_file_status()
-    let result = shim_file_status_of(descriptor, &status)
+    let result = shim_fstat(descriptor, &status)
     guard result == 0 else { throw SystemError(result: result) }
     guard Int(status.kind) == SHIM_KIND_REGULAR else { throw SystemError(code: SHIM_EINVAL) }
     return try SmallFile.read(descriptor, limit: Int(min(status.size, Int64(Limits.recordLength))))
@@ -186,7 +189,7 @@ package final class StateDirectory {
   /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
   private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool, thenRenamedTo target: LocalPath) -> Int32 {
     let descriptor = openForWriting(
-      file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_EMPTIED : SHIM_OPEN_AS_IT_IS))
+      file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_TRUNCATE : SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
     if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
@@ -205,7 +208,7 @@ package final class StateDirectory {
     var length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
     if keepsCopies { length = 2 * (length + Limits.recordBlockLength) }
     let bytes = [UInt8](repeating: 0, count: length)
-    let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_EMPTIED))
+    let descriptor = openForWriting(room.cString ?? [0], Int32(SHIM_OPEN_TRUNCATE))
     guard descriptor >= 0 else { throw failure(of: room, descriptor) }
     var result = shim_write_all(descriptor, bytes, bytes.count)
     let closed = shim_close(descriptor)
@@ -258,7 +261,7 @@ package final class StateDirectory {
       if result == 0 { names.append(name) }
     }
     releaseSpace(id)
-    endRemoval(id)
+    clearRemovalDue(id)
     removeLock(id)
     _ = shim_sync_directory(self.path.cString ?? [0])
     noteRemoval(of: names)

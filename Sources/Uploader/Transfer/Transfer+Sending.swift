@@ -2,7 +2,7 @@ import UploadCore
 
 /// Sending: from the file into the ring, and from the ring into the connection.
 extension Transfer {
-  enum Sending {
+  enum WriteResult {
     /// More can be written at once.
     case ready
     /// The connection accepts no more for now.
@@ -11,7 +11,7 @@ extension Transfer {
   }
 
   /// Writes one run, refilling the ring when it is empty.
-  func send() throws(UploadError) -> Sending {
+  func send() throws(UploadError) -> WriteResult {
     pause = nil
     switch pipeline.current.exchange.sending {
     case .finished, .stopped: return flushHeld()
@@ -45,7 +45,7 @@ extension Transfer {
   }
 
   /// Sends pending bytes of the stream itself, such as a client certificate that was requested late.
-  private func flushHeld() -> Sending {
+  private func flushHeld() -> WriteResult {
     guard connection.stream.holdsBytes else { return .ready }
     do throws(StreamError) { return try connection.stream.flush() ? .ready : .blocked } catch {
       return .ended(receiveRest(after: error))
@@ -54,14 +54,14 @@ extension Transfer {
 
   /// Lets the kernel send the file from its page cache, if there is no TLS to encrypt the bytes and no digest to compute.
   /// - Returns: nil if the ring must be used.
-  private func sendDirectly(_ allowance: Int) throws(UploadError) -> Sending? {
+  private func sendDirectly(_ allowance: Int) throws(UploadError) -> WriteResult? {
     let body = pipeline.current.body
     guard goesDirectly, pipeline.current.exchange.sending == .body, case .file(let sent) = body.phase, let source
     else { return nil }
     let file = source.file
     let length = Int(min(body.fileLength - sent, Int64(min(Limits.sendfileLength, allowance))))
     if body.endsFile(of: file.size, after: sent + Int64(length)) {
-      try watch.verifyBeforeEnd()
+      try changeDetector.verifyBeforeEnd()
       excludeReadingTime()
       if let step = reportStatusChange() { return .ended(step) }
     }
@@ -87,10 +87,10 @@ extension Transfer {
     // sendfile(2) either reports how much it has sent, or has sent nothing.
     counts.offered = max(counts.offered, counts.written)
     if count > 0 {
-      watch.notePagesSent()
+      changeDetector.notePagesSent()
       pipeline.current.body.advanceFile(by: count)
     }
-    try watch.verifyAtEnd(of: pipeline.current.body)
+    try changeDetector.verifyAtEnd(of: pipeline.current.body)
     excludeReadingTime()
     if let step = reportStatusChange() { return .ended(step) }
     noteSent()
@@ -140,7 +140,7 @@ extension Transfer {
         // The framing is sent first; then the file bypasses the ring.
         if goesDirectly, !buffers.ring.isEmpty { return }
         try fillFromFile(sent)
-        if watch.statusChange != nil { return }
+        if changeDetector.statusChange != nil { return }
         if case .file = pipeline.current.body.phase { return }
       case .complete:
         return
@@ -157,7 +157,7 @@ extension Transfer {
     excludeReadingTime()
     buffers.commit(count, at: offset, digest: source.digest)
     pipeline.current.body.advanceFile(by: count)
-    try watch.verifyAtEnd(of: pipeline.current.body)
+    try changeDetector.verifyAtEnd(of: pipeline.current.body)
     excludeReadingTime()
   }
 

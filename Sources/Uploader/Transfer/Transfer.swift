@@ -36,7 +36,7 @@ final class Transfer {
   let buffers: TransferBuffers
   let pace: PaceShare?
   var pipeline: Pipeline
-  var watch: FileChangeDetector
+  var changeDetector: FileChangeDetector
   var counts = ByteCounts()
   var clock: TransferClock
   var pause: Pause?
@@ -48,7 +48,7 @@ final class Transfer {
     buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
   ) {
     pipeline = Pipeline(request)
-    watch = FileChangeDetector(source)
+    changeDetector = FileChangeDetector(source)
     self.connection = connection
     self.buffers = buffers
     clock = TransferClock(timeouts)
@@ -58,7 +58,7 @@ final class Transfer {
 
   deinit { pace?.rest() }
 
-  var source: TransferSource? { watch.source }
+  var source: TransferSource? { changeDetector.source }
 
   /// Whether the next request can use the same connection.
   var canReuseConnection: Bool { pipeline.canReuseConnection && buffers.unread.isEmpty }
@@ -130,14 +130,14 @@ final class Transfer {
 
   // MARK: The file
 
-  func reportStatusChange() -> TransferStep? { watch.takeStatusChange().map { .statusChanged($0) } }
+  func reportStatusChange() -> TransferStep? { changeDetector.takeStatusChange().map { .statusChanged($0) } }
 
   /// Checks the file before a response is reported, because its pages could change until now.
   private func verifyPages(after step: TransferStep) throws(UploadError) -> TransferStep {
-    guard watch.hasPagesInFlight, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
+    guard changeDetector.hasPagesInFlight, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
       return step
     }
-    try watch.verify(pipeline.current.body, hasArrived: true)
+    try changeDetector.verify(pipeline.current.body, hasArrived: true)
     excludeReadingTime()
     return reportStatusChange() ?? step
   }
@@ -155,7 +155,7 @@ final class Transfer {
     guard clock.now >= clock.nextReport || clock.now >= deadline else { return }
     clock.noteReport()
     let arrived = arrivedLength
-    try watch.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
+    try changeDetector.verify(pipeline.current.body, hasArrived: hasSentAll && arrived >= counts.written)
     excludeReadingTime()
     if arrived > counts.acknowledged { pipeline.contentHasAdvanced() }
     // While the rate limit stops sending, there is no stall.

@@ -93,7 +93,7 @@ final class UploadJob: Steppable {
       upload: record?.record.id)
     state = .delivered(delivery)
     let removal = request.afterDelivery.removal
-    if removal != nil, let record { record.directory.beginRemoval(record.record.id) }
+    if removal != nil, let record { record.directory.markRemovalDue(record.record.id) }
     var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)
@@ -152,7 +152,7 @@ final class UploadJob: Steppable {
     var delivery = delivery
     delivery.aftermath = .kept(reason)
     state = .delivered(delivery)
-    if !reason.isTemporary, let record { record.directory.endRemoval(record.record.id) }
+    if !reason.isTemporary, let record { record.directory.clearRemovalDue(record.record.id) }
     return nil
   }
 

@@ -12,7 +12,7 @@ final class UploadSlots {
   private var free: [UploadSlot]
   private var freeToWait: [UploadSlot] = []
   private var waitingCount = 0
-  /// Those whose uploads wait in them for the server.
+  /// Slots whose uploads wait in them for the server, because no place to wait was free.
   private var kept: [UploadSlot] = []
   private let pace: Pace?
 

@@ -37,14 +37,20 @@ enum CommandLineArguments {
     switch Int(value) {
     case SHIM_OPTION_NEEDS_VALUE: throw UsageError(offender + " needs a value.")
     case SHIM_OPTION_TAKES_NO_VALUE: throw UsageError(offender + " takes no value.")
-    case Int(UInt8(ascii: "h")): return .help
-    case Int(UInt8(ascii: "j")): return .jobs
-    case Int(UInt8(ascii: "q")): return .quiet
-    case Int(UInt8(ascii: "r")): return .recursive
-    case Int(UInt8(ascii: "v")): return .verbose
     default:
-      if let option = Option(rawValue: value) { return option }
+      if let option = Option(rawValue: value) ?? UInt8(exactly: value).flatMap(option(letter:)) { return option }
       throw UsageError("unknown option " + offender + "." + suggestion(for: offender))
+    }
+  }
+
+  private static func option(letter: UInt8) -> Option? {
+    switch letter {
+    case UInt8(ascii: "h"): .help
+    case UInt8(ascii: "j"): .jobs
+    case UInt8(ascii: "q"): .quiet
+    case UInt8(ascii: "r"): .recursive
+    case UInt8(ascii: "v"): .verbose
+    default: nil
     }
   }
 
@@ -55,7 +61,7 @@ enum CommandLineArguments {
 
   private static func suggestion(for typed: String) -> String {
     let word = Array(typed.utf8.drop { $0 == UInt8(ascii: "-") })
-    if word.count == 1, "hjqrv".utf8.contains(word[0]) {
+    if word.count == 1, option(letter: word[0]) != nil {
       return " Did you mean -" + String(decoding: word, as: UTF8.self) + "?"
     }
     return Suggestion.nearest(to: word, among: OptionTable.all.map { $0.name }).map { " Did you mean --" + $0 + "?" }

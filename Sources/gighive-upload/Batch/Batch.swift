@@ -120,7 +120,7 @@ final class Batch {
   private func isWanted(_ path: LocalPath) -> Bool {
     guard arguments.minimumSize != nil || arguments.firstStart != nil, let cString = path.cString else { return true }
     var status = shim_file_status()
-    guard shim_path_status(cString, &status) == 0 else { return true }
+    guard shim_stat(cString, &status) == 0 else { return true }
     return status.size >= arguments.minimumSize ?? 0 && !FileInspector.isOld(status, arguments.firstStart)
   }
 
@@ -162,7 +162,7 @@ final class Batch {
   static func isDirectory(_ path: LocalPath) -> Bool {
     var status = shim_file_status()
     guard let cString = path.cString else { return false }
-    return shim_path_status(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY
+    return shim_stat(cString, &status) == 0 && Int(status.kind) == SHIM_KIND_DIRECTORY
   }
 
   /// Reports a directory.

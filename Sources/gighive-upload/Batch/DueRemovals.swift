@@ -36,7 +36,7 @@ final class DueRemovals {
         guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else {
           continue
         }
-        if !reason.isTemporary { records.directory.endRemoval(upload) }
+        if !reason.isTemporary { records.directory.clearRemovalDue(upload) }
       } catch { report.warn(UploadError.state(error).explanation) }
     }
     uploads = []

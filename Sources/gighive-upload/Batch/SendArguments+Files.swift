@@ -100,7 +100,7 @@ extension SendArguments {
   /// - Returns: nil if there is no such file.
   private static func sighting(of file: LocalPath) -> FileSighting? {
     var status = shim_file_status()
-    guard let cString = file.cString, shim_path_status(cString, &status) == 0 else { return nil }
+    guard let cString = file.cString, shim_stat(cString, &status) == 0 else { return nil }
     return FileSighting(status)
   }
 

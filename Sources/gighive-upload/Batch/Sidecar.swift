@@ -47,7 +47,7 @@ struct Sidecar {
   /// A descriptor, or -errno; nil if there is nothing.
   private func open() -> Int32? {
     guard let cString = path.cString else { return nil }
-    let descriptor = shim_open_found(cString)
+    let descriptor = shim_open_nofollow(cString)
     // A name that is too long for the file system cannot exist.
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }
@@ -60,7 +60,7 @@ struct Sidecar {
     }
     defer { _ = shim_close(descriptor) }
     var status = shim_file_status()
-    guard shim_file_status_of(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
+    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
       throw refusal(name + " is not a regular file.")
     }
     guard status.size <= Int64(Limits.sidecarLength) else { throw tooLong }

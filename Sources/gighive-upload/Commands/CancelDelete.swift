@@ -114,7 +114,7 @@ enum CancelDelete {
       return .unchanged(ExitCode.usage)
     }
     let onRetry = { report.retrying(record, $0, of: limit, after: $1) }
-    do throws(RemovalError) {
+    do throws(CancelDeleteError) {
       if record.phase == .delivered {
         guard let assetID = record.assetID, let token = record.deleteToken else {
           report.failed(

@@ -83,7 +83,7 @@ private final class CleanedDirectory {
   init?(_ directory: LocalPath) {
     var status = shim_file_status()
     guard let path = CleanedDirectory.realPath(of: directory), let name = path.cString,
-      shim_path_status(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, shim_free_space(name) >= 0
+      shim_stat(name, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY, shim_free_space(name) >= 0
     else { return nil }
     self.path = path
     device = status.device
@@ -101,7 +101,7 @@ private final class CleanedDirectory {
     }
     guard last?.isBelow ?? false else { return false }
     var status = shim_file_status()
-    return shim_entry_status(file.cString ?? [0], &status) == 0 && status.device == device
+    return shim_lstat(file.cString ?? [0], &status) == 0 && status.device == device
   }
 
   private func isAbove(_ other: LocalPath) -> Bool {

@@ -36,7 +36,7 @@ struct ConfigurationSource {
     }
     defer { _ = shim_close(descriptor) }
     var status = shim_file_status()
-    let result = shim_file_status_of(descriptor, &status)
+    let result = shim_fstat(descriptor, &status)
     guard result == 0 else { throw failure(SystemError(result: result)) }
     guard Int(status.kind) == SHIM_KIND_REGULAR else { throw UsageError(name + " is not a regular file.") }
     guard shim_is_owned_by_root_or_user(descriptor) != 0 else {

@@ -47,7 +47,7 @@ struct SecretFile {
   private func refuseShared(_ descriptor: Int32) throws(UsageError) {
     if allowsShared { return }
     var status = shim_file_status()
-    let result = shim_file_status_of(descriptor, &status)
+    let result = shim_fstat(descriptor, &status)
     guard result == 0 else { throw failure(SystemError(result: result)) }
     if Int(status.kind) != SHIM_KIND_REGULAR || status.mode & (isSystemdCredential ? 0o037 : 0o077) == 0 { return }
     throw UsageError(

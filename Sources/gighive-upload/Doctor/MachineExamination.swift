@@ -36,7 +36,7 @@ enum MachineExamination {
     while true {
       var status = shim_file_status()
       guard let name = path.cString else { return (path, SystemError(code: SHIM_EINVAL)) }
-      let result = shim_path_status(name, &status)
+      let result = shim_stat(name, &status)
       if result == 0 {
         return (path, Int(status.kind) == SHIM_KIND_DIRECTORY ? nil : SystemError(code: SHIM_ENOTDIR))
       }

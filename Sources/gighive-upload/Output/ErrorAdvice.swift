@@ -129,7 +129,8 @@ extension TLSError {
     case 40, 71:
       "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
         + " certificate (--cert)."
-    case 42...46, 48, 49, 51, 116: "It requires a client certificate that it accepts; use --cert and --key."
+    case _ where isAboutClientCertificate(alert: alert):
+      "It requires a client certificate that it accepts; use --cert and --key."
     default: nil
     }
   }

@@ -116,7 +116,7 @@ extension Report {
       let namesFile = !hasSeveral || error.namesFile
       return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer)
     }
-    if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStored }
+    if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStoredText }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
     let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
     return entry.name + ": interrupted; " + outcome + " nothing was delivered."

@@ -13,7 +13,7 @@ struct AtomicFile {
     guard let name = path.cString, let temporary = path.appending(".new").cString else {
       throw SystemError(code: SHIM_EINVAL)
     }
-    let descriptor = shim_open_for_writing(temporary, Int32(SHIM_OPEN_EMPTIED))
+    let descriptor = shim_open_for_writing(temporary, Int32(SHIM_OPEN_TRUNCATE))
     guard descriptor >= 0 else {
       throw SystemError(code: Int(descriptor) == SHIM_NOT_REGULAR ? SHIM_EINVAL : -descriptor)
     }

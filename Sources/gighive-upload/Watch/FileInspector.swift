@@ -29,7 +29,7 @@ final class FileInspector {
     let file = LocalPath(bytes: path)
     var status = shim_file_status()
     guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
-      shim_entry_status(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
+      shim_lstat(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
       status.size >= max(1, arguments.sending.minimumSize ?? 1), !FileInspector.isOld(status, firstStart)
     else { return .nothing }
     let key = WatchFileKey.of(path, status)
@@ -57,7 +57,7 @@ final class FileInspector {
 
   private func fileSystemType(_ path: [CChar], _ device: UInt64) -> UInt64 {
     if let fileSystem, fileSystem.device == device { return fileSystem.type }
-    let descriptor = shim_open_found(path)
+    let descriptor = shim_open_nofollow(path)
     guard descriptor >= 0 else { return 0 }
     defer { _ = shim_close(descriptor) }
     let type = shim_file_system_type(descriptor)
@@ -66,7 +66,7 @@ final class FileInspector {
   }
 
   private func writers(_ path: [CChar], _ type: UInt64) -> WatchedFile.Writers {
-    let descriptor = shim_open_found(path)
+    let descriptor = shim_open_nofollow(path)
     // Another process has a lease. The worker reports a file that cannot be read at all.
     guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
     defer { _ = shim_close(descriptor) }
@@ -82,14 +82,14 @@ enum WatchFileKey {
     var numbers = numbers(status)
     var sidecar = shim_file_status()
     let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
-    if shim_entry_status(name.cString ?? [0], &sidecar) == 0 { numbers += self.numbers(sidecar) }
+    if shim_lstat(name.cString ?? [0], &sidecar) == 0 { numbers += self.numbers(sidecar) }
     return WatchedFile.key(path, numbers)
   }
 
   /// For a file with credentials, which may be a link; 0 if there is none.
   static func of(_ path: LocalPath) -> UInt64 {
     var status = shim_file_status()
-    return shim_path_status(path.cString ?? [0], &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
+    return shim_stat(path.cString ?? [0], &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
   }
 
   private static func numbers(_ status: shim_file_status) -> [UInt64] {

@@ -32,7 +32,7 @@ final class StatusFile {
     guard let directory = lock.directory.cString, let name = lock.cString else { throw SystemError(code: SHIM_EINVAL) }
     let made = shim_make_directory(directory)
     guard made == 0 || -made == SHIM_EEXIST else { throw SystemError(result: made) }
-    let descriptor = shim_open_for_writing(name, Int32(SHIM_OPEN_AS_IT_IS))
+    let descriptor = shim_open_for_writing(name, Int32(SHIM_OPEN_CREATE))
     guard descriptor >= 0 else {
       throw SystemError(code: Int(descriptor) == SHIM_NOT_REGULAR ? SHIM_EINVAL : -descriptor)
     }
@@ -77,7 +77,7 @@ final class StatusFile {
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
     var status = shim_file_status()
-    guard shim_file_status_of(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
+    guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
       status.size <= Int64(Limits.watchStatusLength)
     else { return nil }
     guard let bytes = try? SmallFile.read(descriptor, limit: Int(status.size)) else { return nil }

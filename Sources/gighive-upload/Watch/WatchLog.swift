@@ -18,7 +18,7 @@ struct WatchLog {
   private static var isErrorJournal: Bool {
     guard let stream = environment("JOURNAL_STREAM") else { return false }
     var status = shim_file_status()
-    guard shim_file_status_of(2, &status) == 0 else { return false }
+    guard shim_fstat(2, &status) == 0 else { return false }
     return stream == String(status.device) + ":" + String(status.inode)
   }
 }

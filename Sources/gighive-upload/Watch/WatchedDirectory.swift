@@ -50,7 +50,7 @@ final class WatchedDirectory {
   /// Whether the same directory is still at its path.
   var isThere: Bool {
     var (now, opened) = (shim_file_status(), shim_file_status())
-    return shim_path_status(path.cString ?? [0], &now) == 0 && shim_file_status_of(lock, &opened) == 0
+    return shim_stat(path.cString ?? [0], &now) == 0 && shim_fstat(lock, &opened) == 0
       && now.device == opened.device && now.inode == opened.inode
   }
 
@@ -70,7 +70,7 @@ final class WatchedDirectory {
 
   private func prepare(_ arguments: WatchArguments) -> Opening {
     var status = shim_file_status()
-    guard shim_file_status_of(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
+    guard shim_fstat(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
       return .unusable("it is not a directory")
     }
     guard !WatchedDirectory.contains(arguments.statePath, status) else {
@@ -90,7 +90,7 @@ final class WatchedDirectory {
     var path = path
     while true {
       var status = shim_file_status()
-      if shim_path_status(path.cString ?? [0], &status) == 0, status.device == directory.device,
+      if shim_stat(path.cString ?? [0], &status) == 0, status.device == directory.device,
         status.inode == directory.inode
       {
         return true
@@ -125,7 +125,7 @@ final class WatchedDirectory {
     let now = shim_unix_seconds()
     guard now >= Limits.builtOn else { return .waitingForClock }
     let file = WatchedDirectory.startFile(of: path, in: state)
-    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_AS_IT_IS))
+    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return unusable(file, descriptor) }
     defer { _ = shim_close(descriptor) }
     let text = Array(String(now).utf8)

@@ -49,7 +49,7 @@ enum Scenario {
       where LocalPath(bytes: record.path).withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
-        do throws(RemovalError) {
+        do throws(CancelDeleteError) {
           if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
             let endpoint = try? TargetURI(record.endpoint)
           {
@@ -91,7 +91,7 @@ enum Scenario {
       guard let asset = receipt.assetID, let token = receipt.deleteToken,
         let base = try? TargetURI(String(cString: plan.url))
       else { continue }
-      do throws(RemovalError) {
+      do throws(CancelDeleteError) {
         try uploader.delete(
           assetID: asset, deleteToken: token, from: base, isRepeated: false, cancellation: Cancellation(),
           onRetry: { retry, _ in world_upload_retries(index, retry.error.message) })

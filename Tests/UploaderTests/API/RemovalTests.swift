@@ -53,15 +53,15 @@ struct RemovalTests {
   /// - Returns: the requests, and the error if it failed.
   private func delete(
     _ connections: [[LoopbackServer.Action]], isClosed: Bool = false
-  ) throws -> (requests: [LoopbackServer.Request], failure: RemovalError?) {
+  ) throws -> (requests: [LoopbackServer.Request], failure: CancelDeleteError?) {
     let server = LoopbackServer(isClosed ? [] : connections)
     if isClosed { _ = server.finish() }
-    var failure: RemovalError?
+    var failure: CancelDeleteError?
     do {
       try uploader().delete(
         assetID: 7, deleteToken: "5ec2e7", from: try TargetURI(server.url), isRepeated: false,
         cancellation: Cancellation(), onRetry: { _, _ in })
-    } catch let error as RemovalError { failure = error }
+    } catch let error as CancelDeleteError { failure = error }
     return (isClosed ? [] : server.finish(), failure)
   }
 

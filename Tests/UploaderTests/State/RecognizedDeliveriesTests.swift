@@ -18,7 +18,7 @@ struct RecognizedDeliveriesTests {
 
   private func fileStatus(_ name: String) -> shim_file_status {
     var status = shim_file_status()
-    guard shim_path_status(bench.directory.path(of: name), &status) == 0 else { fatalError("stat failed") }
+    guard shim_stat(bench.directory.path(of: name), &status) == 0 else { fatalError("stat failed") }
     return status
   }
 

@@ -103,6 +103,15 @@ struct RecordCopiesTests {
     #expect(try found() == sample(1) && open().records(.open) == [sample(1)] && bench.warnings.isEmpty)
   }
 
+  /// That says nothing about the record, which may be newer than its copy.
+  @Test func aRecordThatThisProcessMayNotOpenIsNotReplacedByItsCopy() throws {
+    try open().write(sample(1))
+    symlink(main, bench.path + "/loop")
+    unlink(bench.path + "/" + main)
+    symlink("loop", bench.path + "/" + main)
+    #expect(throws: StateError.self) { try found() }
+  }
+
   /// The copy of a record that could not be read once must not be older than the record when that happens again.
   @Test func aDamagedRecordIsWrittenBeforeItsCopy() throws {
     try open().write(sample(1))

@@ -1,7 +1,7 @@
 import UploadCore
 
 /// Why an upload was not cancelled, or a recording not deleted.
-package struct RemovalError: Error {
+package struct CancelDeleteError: Error {
   package let error: UploadError
   /// The server's response that led to it; nil if there was none.
   package let answer: ServerAnswer?

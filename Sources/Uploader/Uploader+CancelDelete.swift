@@ -11,8 +11,8 @@ extension Uploader {
   package func cancel(
     _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
     onRetry: @escaping (Retry, ServerAnswer?) -> Void
-  ) throws(RemovalError) -> Bool {
-    let outcome = try remove(
+  ) throws(CancelDeleteError) -> Bool {
+    let outcome = try run(
       .cancel(location, overridesMethod: overridesMethod), origin: endpoint.origin, cancellation: cancellation,
       onRetry: onRetry)
     return outcome == .cancelled(isKept: true)
@@ -26,29 +26,29 @@ extension Uploader {
   package func delete(
     assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation,
     onRetry: @escaping (Retry, ServerAnswer?) -> Void
-  ) throws(RemovalError) {
-    _ = try remove(
+  ) throws(CancelDeleteError) {
+    _ = try run(
       .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
       secret: deleteToken, cancellation: cancellation, onRetry: onRetry)
   }
 
   /// Asks GigHive whether it still has a delivered recording.
-  func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(RemovalError) -> Presence {
-    let outcome = try remove(
+  func examine(_ recording: StoredRecording, cancellation: Cancellation) throws(CancelDeleteError) -> Presence {
+    let outcome = try run(
       .examine(recording), origin: recording.base.origin, isPatient: false, cancellation: cancellation,
       onRetry: { _, _ in })
     guard case .examined(let presence) = outcome else {
-      throw RemovalError(error: .cancelled(hasSentAll: false), answer: nil, mayBeDone: false)
+      throw CancelDeleteError(error: .cancelled(hasSentAll: false), answer: nil, mayBeDone: false)
     }
     return presence
   }
 
   /// - Parameter isPatient: whether it is retried as the configuration says.
-  private func remove(
+  private func run(
     _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, isPatient: Bool = true,
     cancellation: Cancellation, onRetry: @escaping (Retry, ServerAnswer?) -> Void
-  ) throws(RemovalError) -> Outcome {
-    if let problem { throw RemovalError(error: problem, answer: nil, mayBeDone: false) }
+  ) throws(CancelDeleteError) -> Outcome {
+    if let problem { throw CancelDeleteError(error: problem, answer: nil, mayBeDone: false) }
     let driver: UploadDriver
     var answer: ServerAnswer?
     do throws(UploadError) {
@@ -62,7 +62,7 @@ extension Uploader {
             onRetry($0, answer)
             answer = nil
           }, onAnswer: { answer = $0 }))
-    } catch { throw RemovalError(error: error, answer: nil, mayBeDone: false) }
+    } catch { throw CancelDeleteError(error: error, answer: nil, mayBeDone: false) }
     var waiting: UploadDriver? = driver
     var failure: UploadError? = .cancelled(hasSentAll: false)
     EventLoop<UploadDriver>(cancellation).run(1) {
@@ -72,7 +72,7 @@ extension Uploader {
       failure = error
     }
     if failure == nil, let outcome = driver.outcome { return outcome }
-    throw RemovalError(
+    throw CancelDeleteError(
       error: failure ?? .cancelled(hasSentAll: false), answer: answer,
       mayBeDone: driver.machine.mayBeDeleted || driver.hasSentAll)
   }
