@@ -330,20 +330,20 @@ package enum Limits {
   package static let questionPauseMilliseconds: Int64 = 1000
   /// The zeros of a diagnosis are written in runs of this length, in bytes.
   package static let zerosLength = 64 << 10
-  /// How long a line is measured, and how long TCP may take to find its rate before what it sends again counts, in milliseconds.
-  package static let lineMilliseconds: Int64 = 10_000
-  package static let lineSettlingMilliseconds: Int64 = 2_000
+  /// How long a link is measured, and how long TCP may take to find its rate before what it sends again counts, in milliseconds.
+  package static let linkMilliseconds: Int64 = 10_000
+  package static let linkSettlingMilliseconds: Int64 = 2_000
   /// How often a measurement looks whether everything has arrived, in milliseconds.
-  package static let lineTickMilliseconds: Int64 = 10
-  /// The share of lost segments from which a line loses too much, in thousandths, and how many they must be at least. With one of 200
-  /// lost, cubic reaches a few megabits per second over 50 ms, whatever the line.
-  package static let lineLossThousandths: Int64 = 5
-  package static let lineLossEvidence: Int64 = 5
-  /// A queue delays everybody on a line if it multiplies the round trip by this, and adds this much, in microseconds.
-  package static let lineDelayFactor: Int64 = 4
-  package static let lineDelayMicroseconds: Int64 = 100_000
-  /// The percentage of the time without room at the receiver from which the receiver sets the rate, not the line.
-  package static let lineWindowPercent: Int64 = 50
+  package static let linkTickMilliseconds: Int64 = 10
+  /// The share of lost segments from which a link loses too much, in thousandths, and how many they must be at least. With one of 200
+  /// lost, cubic reaches a few megabits per second over 50 ms, whatever the link.
+  package static let linkLossThousandths: Int64 = 5
+  package static let linkLossEvidence: Int64 = 5
+  /// A queue delays everybody on a link if it multiplies the round trip by this, and adds this much, in microseconds.
+  package static let linkDelayFactor: Int64 = 4
+  package static let linkDelayMicroseconds: Int64 = 100_000
+  /// The percentage of the time without room at the receiver from which the receiver sets the rate, not the link.
+  package static let linkWindowPercent: Int64 = 50
 
   // MARK: Output
 

@@ -72,13 +72,17 @@ extension ExitCode {
     }
   }
 
-  /// The table of codes in the help.
-  static let table: [(code: String, meaning: String)] = [
-    ("0", "delivered"), ("1", "internal error"), ("2", "usage error"),
+  /// The table of codes in the help of a command.
+  static func table(of command: Command) -> [(code: String, meaning: String)] {
+    [("0", [.send, .watch, .resume].contains(command) ? "delivered" : "success")] + failures
+  }
+
+  private static let failures: [(code: String, meaning: String)] = [
+    ("1", "internal error"), ("2", "usage error"),
     ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
-    ("4", "no connection after all retries (unknown name, refused, timeout, lost); or the server may have stored it"),
+    ("4", "no connection (unknown name, refused, timeout, lost), or the recording may be stored"),
     ("5", "TLS"), ("6", "credentials refused"),
-    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after all retries"),
+    ("7", "refused by the server"), ("8", "too large for the server"), ("9", "server failure after all retries, or after a 5xx the recording may be stored"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
     ("11", "conflict: another process is running the same upload, or the server has locked it"),
     ("12", "memory ceiling (--max-memory) reached, or another resource used up"),

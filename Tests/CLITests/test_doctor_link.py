@@ -1,4 +1,4 @@
-"""`doctor --link`: what the line takes, what it loses and how long it delays, and that nothing of the measurement stays."""
+"""`doctor --link`: what the link takes, what it loses and how long it delays, and that nothing of the measurement stays."""
 
 import re
 import signal
@@ -20,7 +20,7 @@ LOSS_KNOWN = r"(nothing|%) was lost"
 
 
 def measured(result) -> str:
-    """What it says about the line, whatever a busy machine has done to it."""
+    """What it says about the link, whatever a busy machine has done to it."""
     event = found(result, "link")
     assert event["result"] in ("ok", "warning") and " takes " in event["message"], result
     return event["message"]
@@ -85,7 +85,7 @@ def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, exa
     stub = hive("patch/slow-read=400000")
     result = examine(stub.url, *USER, "--link", "--json").check()
     message = found(result, "link")["message"]
-    assert result_of(result, "link") == "ok" and "and the line could take more" in message, message
+    assert result_of(result, "link") == "ok" and "and the link could take more" in message, message
     assert message.endswith(LOSSLESS), message
     assert rate(message) < 4_000_000, message
     assert sent(stub, "PATCH")[0].body_bytes < LONGEST // 2 and is_empty(stub)
@@ -97,7 +97,7 @@ def shaped(*shape):
     try:
         command("tc", "qdisc", "add", "dev", "lo", "root", *shape)
     except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"this kernel cannot shape a line: {getattr(error, 'stderr', error)!r}")
+        pytest.skip(f"this kernel cannot shape a link: {getattr(error, 'stderr', error)!r}")
 
 
 def test_loss_is_a_warning_and_bbr_its_remedy(hive, examine):
@@ -110,7 +110,7 @@ def test_loss_is_a_warning_and_bbr_its_remedy(hive, examine):
 
     result, stub = alone(test)
     event = found(result, "link")
-    assert event["result"] == "warning" and "the line to 127.0.0.1" in event["message"], event
+    assert event["result"] == "warning" and "the link to 127.0.0.1" in event["message"], event
     assert float(re.search(r"([0-9.]+) % was lost", event["message"])[1]) >= 0.5
     assert rate(event["message"]) < 2_600_000
     assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-DESCRIPTION = "uploads recordings of any size to a GigHive server"
+DESCRIPTION = "uploads large recordings to a GigHive server"
 EXPLANATION = """\
 Delivers multi-gigabyte recordings from small boards, unattended, in a few
 megabytes of memory: to a GigHive server, or to any other endpoint that speaks

@@ -1,4 +1,4 @@
-SUMMARY = "Uploads recordings of any size to a GigHive server"
+SUMMARY = "Uploads large recordings to a GigHive server"
 DESCRIPTION = "Delivers multi-gigabyte recordings, unattended, in a few megabytes of memory: to a GigHive server, or to any other \
 endpoint that speaks tus or accepts multipart/form-data. A static binary from the release's archive."
 LICENSE = "Apache-2.0"

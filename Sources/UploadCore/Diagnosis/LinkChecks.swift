@@ -1,9 +1,9 @@
-/// What a measurement says about the line.
+/// What a measurement says about the link.
 package enum LinkChecks {
   /// - Parameters:
   ///   - peer: the server's address.
-  ///   - proxy: the one that requests go through, where the line ends; nil for none.
-  package static func finding(_ measurement: LineMeasurement, to peer: String, proxy: String?) -> Finding {
+  ///   - proxy: the one that requests go through, where the link ends; nil for none.
+  package static func finding(_ measurement: LinkMeasurement, to peer: String, proxy: String?) -> Finding {
     let hop = proxy.map { "the proxy " + $0 } ?? peer
     guard measurement.isAlive else {
       let error = UploadError.timedOut(.sending, peer: hop, limitMilliseconds: measurement.milliseconds)
@@ -17,7 +17,7 @@ package enum LinkChecks {
     var remedies: [String] = []
     if let (idle, loaded) = measurement.roundTrip, isQueue(idle, loaded) {
       remedies.append(
-        "Everybody on this line waits in a queue of " + time(loaded - idle) + " while it is full. --limit-rate "
+        "Everybody on this link waits in a queue of " + time(loaded - idle) + " while it is full. --limit-rate "
           + limit(below: measurement) + ", a little less than it takes, keeps the queue short.")
     }
     // A receiver without room drops segments, too.
@@ -35,12 +35,12 @@ package enum LinkChecks {
     let isMeasured =
       result.answer.map { result.shown?.author == .gigHive && ($0.isSuccess || [400, 409].contains($0.status)) }
       ?? (result.error == nil)
-    guard isMeasured, let line = result.line else {
+    guard isMeasured, let link = result.link else {
       let error = result.error ?? .unconfirmed(status: result.answer?.status ?? 0)
       let about = "a form of " + SizeText.short(length) + ", after " + SizeText.exact(result.arrivedLength)
       return Finding(.link, .failure(error, about: about, answer: result.shown))
     }
-    return finding(line, to: result.peer ?? "", proxy: proxy)
+    return finding(link, to: result.peer ?? "", proxy: proxy)
   }
 
   /// The length to try after a refusal of this one, in bytes; nil if it was not refused, or is short already.
@@ -52,15 +52,15 @@ package enum LinkChecks {
   // MARK: Judgement
 
   private static func isLoss(_ all: Int64, _ lost: Int64) -> Bool {
-    lost >= Limits.lineLossEvidence && lost * 1000 >= all * Limits.lineLossThousandths
+    lost >= Limits.linkLossEvidence && lost * 1000 >= all * Limits.linkLossThousandths
   }
 
-  private static func isLimitedByReceiver(_ measurement: LineMeasurement) -> Bool {
-    measurement.windowLimitedPercent.map { $0 >= Limits.lineWindowPercent } ?? false
+  private static func isLimitedByReceiver(_ measurement: LinkMeasurement) -> Bool {
+    measurement.windowLimitedPercent.map { $0 >= Limits.linkWindowPercent } ?? false
   }
 
   private static func isQueue(_ idle: Int64, _ loaded: Int64) -> Bool {
-    loaded >= idle * Limits.lineDelayFactor && loaded - idle >= Limits.lineDelayMicroseconds
+    loaded >= idle * Limits.linkDelayFactor && loaded - idle >= Limits.linkDelayMicroseconds
   }
 
   private static func remedyOfLoss(_ congestionControl: String?) -> String {
@@ -73,16 +73,16 @@ package enum LinkChecks {
 
   // MARK: Text
 
-  /// "the line to 192.0.2.7:443 takes 11.2 MB/s (89.6 MB in 8.0 s)"
-  private static func rate(_ measurement: LineMeasurement, _ hop: String) -> String {
+  /// "the link to 192.0.2.7:443 takes 11.2 MB/s (89.6 MB in 8.0 s)"
+  private static func rate(_ measurement: LinkMeasurement, _ hop: String) -> String {
     let rate = SizeText.rate(bytes: measurement.arrivedLength, milliseconds: measurement.milliseconds)
     let amount =
       " takes " + rate + " (" + SizeText.short(measurement.arrivedLength) + " in "
       + time(measurement.milliseconds * 1000) + ")"
     guard let percent = measurement.windowLimitedPercent, isLimitedByReceiver(measurement) else {
-      return "the line to " + hop + amount
+      return "the link to " + hop + amount
     }
-    return hop + amount + ", and the line could take more: it had no room for " + String(percent) + " % of the time"
+    return hop + amount + ", and the link could take more: it had no room for " + String(percent) + " % of the time"
   }
 
   /// "under 0.1 ms", "0.2 ms", "31 ms", "8.0 s"
@@ -107,7 +107,7 @@ package enum LinkChecks {
   }
 
   /// Nine tenths of the rate, in two digits that `--limit-rate` understands: "10M".
-  private static func limit(below measurement: LineMeasurement) -> String {
+  private static func limit(below measurement: LinkMeasurement) -> String {
     let rate = max(1, measurement.arrivedLength * 900 / measurement.milliseconds)
     var unit: Int64 = 1
     while rate / unit >= 100 { unit *= 10 }

@@ -2,6 +2,6 @@
 package enum ProbeCut: Equatable, Sendable {
   /// After this much of its file, in bytes.
   case afterBytes(Int64)
-  /// This long after its first byte, in milliseconds. Until then the line is measured.
+  /// This long after its first byte, in milliseconds. Until then the link is measured.
   case afterMilliseconds(Int64)
 }

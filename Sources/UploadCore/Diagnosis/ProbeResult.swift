@@ -12,8 +12,8 @@ package final class ProbeResult {
   package var arrivedLength: Int64 = 0
   /// How long the content took, from its first byte to the response.
   package var contentMilliseconds: Int64 = 0
-  /// What the kernel has counted meanwhile; nil unless the line was to be measured.
-  package var line: LineMeasurement?
+  /// What the kernel has counted meanwhile; nil unless the link was to be measured.
+  package var link: LinkMeasurement?
   /// The final response; nil if there was none.
   package var answer: Answer?
   /// The same for people and programs, without secrets.

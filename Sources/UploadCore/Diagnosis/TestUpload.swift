@@ -5,11 +5,11 @@ package final class TestUpload {
     /// Whether content of this length passes, in bytes, greater than zero. The first long request is interrupted, which shows whether
     /// the path buffers whole requests.
     case limits(length: Int64)
-    /// What the line does while it is full. The upload is never complete, so that nobody uses it.
+    /// What the link does while it is full. The upload is never complete, so that nobody uses it.
     /// - Parameters:
-    ///   - proxy: the one that requests go through, where the line ends; nil for none.
+    ///   - proxy: the one that requests go through, where the link ends; nil for none.
     ///   - largest: the largest file that the server accepts, in bytes; nil if it does not say.
-    case line(proxy: String?, largest: Int64?)
+    case link(proxy: String?, largest: Int64?)
   }
 
   package enum Step: Sendable {
@@ -61,7 +61,7 @@ package final class TestUpload {
     case .limits(let length):
       self.length = length
       options.chunkLength = Limits.chunkMaximumLength
-    case .line(_, let largest):
+    case .link(_, let largest):
       length = max(2, min(largest ?? .max, Limits.chunkMaximumLength + 1))
       options.chunkLength = length - 1
     }
@@ -126,7 +126,7 @@ package final class TestUpload {
 
   private func patchCut(_ length: Int64) -> ProbeCut? {
     switch (aim, cut) {
-    case (.line, _): .afterMilliseconds(Limits.lineMilliseconds)
+    case (.link, _): .afterMilliseconds(Limits.linkMilliseconds)
     case (.limits, .untried): part(of: length).map { .afterBytes($0) }
     case (.limits, _): nil
     }
@@ -167,7 +167,7 @@ package final class TestUpload {
   private func receiveWhileSending(_ result: ProbeResult) {
     guard let answer = result.answer else {
       guard asked.cut != nil, result.error == nil else { return fail(result.error, result) }
-      if case .line(let proxy, _) = aim { return reportLine(result, proxy) }
+      if case .link(let proxy, _) = aim { return reportLink(result, proxy) }
       cut = .made(arrived: result.arrivedLength, questions: 0)
       return upload.interrupted(arrived: result.arrivedLength)
     }
@@ -190,7 +190,7 @@ package final class TestUpload {
       pauses = true
       return upload.locate()
     }
-    if case .line(let proxy, _) = aim, asked.method == "PATCH", answer.isSuccess { return reportLine(result, proxy) }
+    if case .link(let proxy, _) = aim, asked.method == "PATCH", answer.isSuccess { return reportLink(result, proxy) }
     // Nothing more is created.
     if case .probing = upload.state { return fail(.tus(.unproved(status: answer.status)), result) }
     if asked.method == "HEAD" { examineOffset() }
@@ -219,7 +219,7 @@ package final class TestUpload {
         "something on the path buffers whole requests: of " + SizeText.short(arrived)
           + ", nothing was kept after an interruption.",
         remedy: "An interruption costs a whole request. nginx: proxy_request_buffering off. Cloudflare and ModSecurity"
-          + " have no such setting: on unreliable lines send with --chunk-size 8Mi or less."))
+          + " have no such setting: on unreliable links send with --chunk-size 8Mi or less."))
   }
 
   private func reportSuccess() {
@@ -236,16 +236,16 @@ package final class TestUpload {
           + " (413); uploads halve their requests until they pass.", remedy: refusal.shown?.remedy))
   }
 
-  private func reportLine(_ result: ProbeResult, _ proxy: String?) {
-    guard let line = result.line else { return fail(result.error, result) }
-    findings.append(LinkChecks.finding(line, to: result.peer ?? "", proxy: proxy))
+  private func reportLink(_ result: ProbeResult, _ proxy: String?) {
+    guard let link = result.link else { return fail(result.error, result) }
+    findings.append(LinkChecks.finding(link, to: result.peer ?? "", proxy: proxy))
     remove()
   }
 
   private func fail(_ error: UploadError?, _ result: ProbeResult?) {
     let offset = upload.acknowledged + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
     let about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
-    let check: Finding.Check = if case .line = aim { .link } else { .testUpload }
+    let check: Finding.Check = if case .link = aim { .link } else { .testUpload }
     // The refusal of the longest request says more than that of the shortest.
     let shown = refusal?.shown ?? result?.shown
     if case .cancelled = error {

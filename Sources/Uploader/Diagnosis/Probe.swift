@@ -16,7 +16,7 @@ final class Probe: Steppable {
   private var state: State
   private let cut: ProbeCut?
   private var content: ProbeContent?
-  private var meter: LineMeter?
+  private var meter: LinkMeter?
   private let received = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.receiveLength, alignment: 16)
   /// Why no more can be sent. The response may have arrived before.
   private var sendError: StreamError?
@@ -76,7 +76,7 @@ final class Probe: Steppable {
     self.content = content
     began = now
     if case .afterMilliseconds(let milliseconds) = cut {
-      meter = LineMeter(
+      meter = LinkMeter(
         connection.stream.descriptor, content.fileLength, from: now, untilMilliseconds: now + milliseconds)
     }
     deadline =
@@ -161,7 +161,7 @@ final class Probe: Steppable {
     switch cut {
     case nil: deadline
     case .afterBytes: min(deadline, now + Limits.cutRestMilliseconds / 10)
-    case .afterMilliseconds: min(deadline, now + Limits.lineTickMilliseconds)
+    case .afterMilliseconds: min(deadline, now + Limits.linkTickMilliseconds)
     }
   }
 
@@ -204,7 +204,7 @@ final class Probe: Steppable {
   private func end(_ connection: Connection) {
     connection.stream.closeNotify()
     state = .ended
-    result.line = meter?.measurement
+    result.link = meter?.measurement
     guard let response = exchange.finalResponse ?? exchange.refusalSoFar else { return }
     result.error = nil
     let answer: Answer

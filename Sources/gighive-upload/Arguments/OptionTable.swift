@@ -29,7 +29,7 @@ enum OptionTable {
           .sendTest, "send-test", "SIZE",
           "send this many zeros (1 to 1Gi), then remove them: finds limits that only content reveals"),
         .init(
-          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them: measures the line"),
+          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them: measures the link"),
       ]
     ),
     (
@@ -40,7 +40,7 @@ enum OptionTable {
           .eventDate, "event-date", "DATE",
           "YYYY-MM-DD, today, or mtime (default: today; with -r, mtime for files found)"
         ),
-        .init(.dayStarts, "day-starts", "HOUR", "HH:MM at which a day starts, for today and mtime (default: 00:00)"),
+        .init(.dayStarts, "day-starts", "HOUR", "when a day starts (HH:MM), for today and mtime (default: 00:00)"),
         .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
         .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
         .init(.participants, "participants", "LIST", "names, separated by commas"),
@@ -72,10 +72,10 @@ enum OptionTable {
       "TLS",
       [
         .init(.cacert, "cacert", "FILE", "trust these certificates (PEM) instead of the system's"),
-        .init(.capath, "capath", "DIR", "trust the certificates in this hashed directory"),
+        .init(.capath, "capath", "DIR", "trust the certificates in this directory (openssl rehash) instead of the system's"),
         .init(.cert, "cert", "FILE", "client certificate (PEM)"),
         .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
-        .init(.pin, "pin", "sha256//BASE64", "require this server key; can be repeated"),
+        .init(.pin, "pin", "sha256//BASE64", "require this public key (its SHA-256) from the server; can be repeated"),
         .init(.insecure, "insecure", nil, "accept any certificate; anyone in between can read the traffic"),
       ]
     ),
@@ -91,8 +91,8 @@ enum OptionTable {
         .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
         .init(
           .retryFor, "retry-for", "TIME|forever",
-          "retry until this long has passed without progress; waits out more errors"),
-        .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay the program picks itself (default: 60s)"),
+          "instead of --retries: until this long has passed without progress, after more errors"),
+        .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay between retries, unless the server asks for more (default: 60s)"),
         .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
         .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),
@@ -129,7 +129,7 @@ enum OptionTable {
         .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
         .init(
           .dryRun, "dry-run", nil,
-          "send and remove nothing; show what would be sent or removed, or was delivered before"),
+          "change nothing; show what would be sent or removed, and what was delivered before"),
         .init(.again, "again", nil, "also send recordings that were delivered to this destination before"),
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
@@ -144,14 +144,19 @@ enum OptionTable {
         .init(.existing, "existing", "HOW", "files present at the first start: upload or skip (default: upload)"),
         .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
         .init(.interface, "interface", "NAME", "send only while this network interface is up"),
+        .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
+        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
+      ]
+    ),
+    (
+      "After delivery",
+      [
         .init(.after, "after", "HOW", "what to do with a delivered file: keep, delete or move=DIR (default: keep)"),
         .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
         .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
         .init(
           .trustSettle, "trust-settle", nil,
-          "remove files even where open ones cannot be detected, as on network shares"),
-        .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
-        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
+          "remove unchanged files even where open ones cannot be detected, as on network shares"),
       ]
     ),
     (
@@ -161,7 +166,7 @@ enum OptionTable {
         .init(.color, "color", "WHEN", "auto, always or never (default: auto, which respects $NO_COLOR)"),
         .init(.json, "json", nil, "write one JSON event per line to standard output"),
         .init(.jsonProgress, "json-progress", "TIME", "interval of progress with --json, or none (default: 1s)"),
-        .init(.quiet, "quiet", nil, "print errors only (-q)"),
+        .init(.quiet, "quiet", nil, "print errors and warnings only (-q)"),
         .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
         .init(.help, "help", nil, "show this help (-h)"),
       ]

@@ -5,7 +5,7 @@ enum Help {
   static let commands = Command.allCases.map { $0.rawValue } + ["version", "help"]
 
   static let overview = """
-    gighive-upload \(Uploader.version): uploads recordings of any size to a GigHive server, in a few megabytes of memory.
+    gighive-upload \(Uploader.version): uploads large recordings to a GigHive server, in a few megabytes of memory.
 
     Usage:
       gighive-upload send FILE... --server URL --label TEXT [options]   upload recordings
@@ -15,14 +15,16 @@ enum Help {
       gighive-upload cancel ID...                                       end an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
       gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
-      gighive-upload doctor --server URL [FILE]                         find out why an upload fails, or would fail
+      gighive-upload doctor [FILE] --server URL                         find out why an upload fails, or would fail
       gighive-upload status [--json]                                    show what the watcher is doing
-      gighive-upload version [--verbose]                                show the version, and those of its libraries
+      gighive-upload version [--verbose]                                show the versions of the program and its libraries
       gighive-upload help [COMMAND]                                     show help
 
     Example:
       gighive-upload send gig.mp4 --server https://gighive --label "First set" \\
         --user uploader --password-file ~/.gighive-password
+
+    'gighive-upload help COMMAND' lists the options and exit codes.
 
     """
 
@@ -37,7 +39,7 @@ enum Help {
       }
     }
     text += "\nExit codes:\n"
-    for row in ExitCode.table {
+    for row in ExitCode.table(of: command) {
       text += "  " + row.code + String(repeating: " ", count: 10 - row.code.utf8.count) + row.meaning + "\n"
     }
     return text
@@ -65,8 +67,8 @@ enum Help {
       Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
              gighive-upload watch [options]
 
-      Uploads each recording that appears in the directories, once. Runs until a signal ends it. A recording is
-      sent when no program is writing to it and it has not changed for some time. Failures are retried; a recording
+      Uploads every recording that appears in the directories exactly once. Runs until a signal ends it. A recording
+      is sent when no program is writing to it and it has not changed for some time. Failures are retried; a recording
       that the server refuses is set aside until it changes. Without DIR, the sections [watch DIR] of the
       configuration name the directories. SIGHUP reloads the configuration. docs/station.md has the details.
 
@@ -79,7 +81,7 @@ enum Help {
              gighive-upload resume --all [options]
 
       Resumes uploads that were interrupted or failed, with the options they were started with. Options given
-      here override those in this run; credentials also replace the stored ones. If the password came
+      here override the stored ones for this run only; credentials are also stored. If the password came
       from $GIGHIVE_PASSWORD, set it again. --all passes over uploads that another process is working on, and
       those whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to
       that destination.
@@ -126,8 +128,8 @@ enum Help {
       Removes files from this machine. If less than SIZE is free on the file system of a directory, it removes
       delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is free.
       A file is removed only if it has not changed since its delivery, no program has it open, and the server
-      confirms that it still has it. Nothing else is ever removed. --server and the like limit this to files that
-      were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+      confirms that it still has it. Nothing else is ever removed. --server, --tus-url or
+      --multipart-url limits this to files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
     case .doctor:
@@ -137,9 +139,10 @@ enum Help {
              gighive-upload doctor [FILE] --multipart-url URL [options]
 
       Checks everything between a recording and the server, and says what would fail, why, and what to do:
-      this machine, the name, the network, TLS, the server, the credentials, and how long requests may be.
-      Without --send-test and --link, nothing is created on the server: it is asked whether it accepts content of
-      several lengths, including FILE's size, which is never sent. The exit code is that of the first failure.
+      this machine, the host name, the network, TLS, the server, the credentials, and its limits for requests.
+      Creates nothing on the server, unless you give --send-test or --link: it asks whether the server would accept
+      requests of several lengths, including FILE's, and never sends their content. The exit code is that of the
+      first failure.
 
       """
     }

@@ -29,7 +29,7 @@ struct ContentExamination {
   ///   - proxy: the one that requests go through; nil for none.
   func measureLine(overTus tus: ProbeResult?, asForm: Bool, proxy: String?) {
     if let tus {
-      sendUpload(.line(proxy: proxy, largest: tus.answer?.fields.tusNumber("Tus-Max-Size")))
+      sendUpload(.link(proxy: proxy, largest: tus.answer?.fields.tusNumber("Tus-Max-Size")))
     } else if asForm {
       measureLineWithForm(proxy)
     } else {
@@ -40,7 +40,7 @@ struct ContentExamination {
   private func measureLineWithForm(_ proxy: String?) {
     var length = Limits.chunkMaximumLength
     while let form = form(length) {
-      let result = prober.ask(form, cut: .afterMilliseconds(Limits.lineMilliseconds))
+      let result = prober.ask(form, cut: .afterMilliseconds(Limits.linkMilliseconds))
       guard let shorter = LinkChecks.shorter(than: length, after: result) else {
         findings.add(LinkChecks.form(result, length: length, proxy: proxy))
         return removeRecording(result)

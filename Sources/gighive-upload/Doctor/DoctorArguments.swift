@@ -7,7 +7,7 @@ final class DoctorArguments {
   private(set) var request: UploadRequest
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
-  /// Whether to measure the line.
+  /// Whether to measure the link.
   private(set) var measuresLine = false
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {

@@ -59,7 +59,7 @@ METHOD = """\
     python3 Tests/Bench --only http --peers curl,bare   # a part; --help lists the rest
 
 - **Everything runs on one machine**, over loopback. The file (random bytes) is in the page cache. Over a real network
-  all of these clients wait for the line, and what remains of the differences is processor time, memory and start-up.
+  all of these clients wait for the link, and what remains of the differences is processor time, memory and start-up.
 - **The receiver** (`Tests/Bench/receiver.c`) discards bodies faster than any client sends them: over HTTP inside the
   kernel (`MSG_TRUNC`), over HTTPS by skipping from record to record after a real handshake. Decrypting takes as long
   as encrypting, so a receiver that decrypted would be measured instead of the client. It answers `Expect:

@@ -14,7 +14,7 @@ BINARIES = (
 TABLES = {
     "memory": ["board", "upload", "file", "VmHWM", "memory.peak", "smallest memory.max"],
     "cuts": ["file system", "writes and flushes", "flushes", "cuts", "between flushes", "records", "resumed", "repaired"],
-    "links": ["loss", "congestion control", "file", "program", "time", "of the line's own"],
+    "links": ["loss", "congestion control", "file", "program", "time", "of the link's own"],
     "settings": ["setting", "no loss, bbr, 60 MiB", "1 %, bbr, 60 MiB", "1 %, cubic, 12 MiB"],
     "conditions": ["board", "condition", "what happens"],
 }

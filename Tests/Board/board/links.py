@@ -98,7 +98,7 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """Of the line's own time for these bytes."""
+        """Of the link's own time for these bytes."""
         return self.seconds / (self.bytes * 8 / LINE_BITS)
 
 
@@ -177,5 +177,5 @@ def judge(measurements: list[Measurement], plan: Plan) -> list[str]:
             found.append(f"{one.name}: exit code {one.code}, {one.arrived} bytes arrived")
         goal = GOAL_LARGE if one.bytes >= 300 * MIB else GOAL
         if (one.link, one.congestion, one.program) == ("1 %", "bbr", "ours") and one.bytes >= 60 * MIB and one.ratio > goal:
-            found.append(f"{one.name}: {one.ratio:.2f} of the line's own time, which is more than {goal}")
+            found.append(f"{one.name}: {one.ratio:.2f} of the link's own time, which is more than {goal}")
     return found

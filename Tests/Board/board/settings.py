@@ -1,4 +1,4 @@
-"""What else helps on a lossy line: the same upload as in `links` with a setting of the kernel changed, or as several files at a
+"""What else helps on a lossy link: the same upload as in `links` with a setting of the kernel changed, or as several files at a
 time. Each is measured beside the system as it is."""
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ struct LinkChecksTests {
     var windowLimited: Int64? = 0
     var congestionControl: String? = "cubic"
 
-    var counts: LineCounts {
-      var counts = LineCounts()
+    var counts: LinkCounts {
+      var counts = LinkCounts()
       counts.segments = segments
       counts.repeatedSegments = repeated
       counts.duplicateSegments = duplicate
@@ -29,15 +29,15 @@ struct LinkChecksTests {
     }
   }
 
-  private var zero: LineCounts {
+  private var zero: LinkCounts {
     Line(segments: 0, repeated: 0, busy: 0, windowLimited: 0).counts
   }
 
-  private func measured(_ line: Line) -> LineMeasurement {
-    var measurement = LineMeasurement(
-      LineMeasurement.Reading(milliseconds: 5, arrivedLength: 0, zero), congestionControl: line.congestionControl)
+  private func measured(_ line: Line) -> LinkMeasurement {
+    var measurement = LinkMeasurement(
+      LinkMeasurement.Reading(milliseconds: 5, arrivedLength: 0, zero), congestionControl: line.congestionControl)
     measurement.note(
-      LineMeasurement.Reading(milliseconds: 5 + line.seconds * 1000, arrivedLength: line.length, line.counts))
+      LinkMeasurement.Reading(milliseconds: 5 + line.seconds * 1000, arrivedLength: line.length, line.counts))
     return measurement
   }
 
@@ -55,11 +55,11 @@ struct LinkChecksTests {
     let good = found(Line())
     #expect(good.word == "ok")
     #expect(
-      good.text == "the line to 192.0.2.7:443 takes 10.0 MB/s (100.0 MB in 10.0 s); round trip 31 ms, 60 ms under load;"
+      good.text == "the link to 192.0.2.7:443 takes 10.0 MB/s (100.0 MB in 10.0 s); round trip 31 ms, 60 ms under load;"
         + " 0.02 % was lost")
     #expect(found(Line(repeated: 0)).text.hasSuffix("; nothing was lost"))
     #expect(found(Line(segments: 1_000_000, repeated: 1)).text.hasSuffix("; less than 0.01 % was lost"))
-    #expect(found(Line(), proxy: "http://proxy:8080").text.hasPrefix("the line to the proxy http://proxy:8080 takes"))
+    #expect(found(Line(), proxy: "http://proxy:8080").text.hasPrefix("the link to the proxy http://proxy:8080 takes"))
   }
 
   @Test(arguments: [(1000, 4, "ok"), (1000, 5, "warning"), (2000, 9, "ok"), (2000, 10, "warning"), (100, 4, "ok")])
@@ -108,9 +108,9 @@ struct LinkChecksTests {
   @Test func aReceiverThatSetsThePaceIsNamed() {
     let slow = found(Line(windowLimited: 8_300_000))
     #expect(slow.word == "ok")
-    #expect(slow.text.contains("192.0.2.7:443 takes 10.0 MB/s (100.0 MB in 10.0 s), and the line could take more"))
-    #expect(slow.text.contains("83 %") && !slow.text.hasPrefix("the line"))
-    #expect(found(Line(windowLimited: 4_900_000)).text.hasPrefix("the line to"))
+    #expect(slow.text.contains("192.0.2.7:443 takes 10.0 MB/s (100.0 MB in 10.0 s), and the link could take more"))
+    #expect(slow.text.contains("83 %") && !slow.text.hasPrefix("the link"))
+    #expect(found(Line(windowLimited: 4_900_000)).text.hasPrefix("the link to"))
   }
 
   @Test func anOldKernelDoesNotCountEverything() {
@@ -122,23 +122,23 @@ struct LinkChecksTests {
     #expect(found(Line(length: 0)).word == "failure")
   }
 
-  /// TCP finds the rate of a line by sending too much, and that is no fault of the line.
+  /// TCP finds the rate of a link by sending too much, and that is no fault of the link.
   @Test func theBeginningDoesNotCountIfThereIsMore() {
     var line = measured(Line(seconds: 2, length: 10_000_000, segments: 1000, repeated: 500))
     #expect(word(line) == "warning")
     line.note(
-      LineMeasurement.Reading(
+      LinkMeasurement.Reading(
         milliseconds: 3500, arrivedLength: 20_000_000, Line(segments: 10_000, repeated: 500).counts))
     #expect(word(line) == "warning")
     line.note(
-      LineMeasurement.Reading(
+      LinkMeasurement.Reading(
         milliseconds: 10_005, arrivedLength: 50_000_000, Line(segments: 40_000, repeated: 500).counts))
     #expect(word(line) == "ok")
     guard case .ok(let text) = LinkChecks.finding(line, to: "a", proxy: nil).result else { return }
     #expect(text.contains("takes 5.0 MB/s (40.0 MB in 8.0 s)") && text.contains("nothing was lost"))
   }
 
-  private func word(_ line: LineMeasurement) -> String {
+  private func word(_ line: LinkMeasurement) -> String {
     if case .ok = LinkChecks.finding(line, to: "a", proxy: nil).result { "ok" } else { "warning" }
   }
 
@@ -149,15 +149,15 @@ struct LinkChecksTests {
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
     result.shown = ServerAnswer(answer, Secrets())
-    result.line = measured(Line())
+    result.link = measured(Line())
     return result
   }
 
   @Test func aFormMeasuresIfItIsReadOrCutShort() {
     let cut = ProbeResult()
-    cut.line = measured(Line())
+    cut.link = measured(Line())
     let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
-    lost.line = measured(Line())
+    lost.link = measured(Line())
     let refusal = "{\"error\":\"Bad Request\",\"message\":\"Label is required\"}"
     for (result, isMeasured) in [
       (cut, true), (lost, false), (answered(400, refusal), true), (answered(409, refusal), true),

@@ -193,18 +193,18 @@ struct TestUploadTests {
     }
   }
 
-  // MARK: The line
+  // MARK: The link
 
-  /// The result of a request that the line was measured with.
+  /// The result of a request that the link was measured with.
   private func measured(_ result: ProbeResult) -> ProbeResult {
-    var line = LineMeasurement(
-      LineMeasurement.Reading(milliseconds: 0, arrivedLength: 0, LineCounts()), congestionControl: nil)
-    line.note(LineMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LineCounts()))
-    result.line = line
+    var line = LinkMeasurement(
+      LinkMeasurement.Reading(milliseconds: 0, arrivedLength: 0, LinkCounts()), congestionControl: nil)
+    line.note(LinkMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LinkCounts()))
+    result.link = line
     return result
   }
 
-  private let line = TestUpload.Aim.line(proxy: nil, largest: nil)
+  private let line = TestUpload.Aim.link(proxy: nil, largest: nil)
   private let longest = "PATCH \(Limits.chunkMaximumLength)/10000 ms"
 
   @Test func theLineIsMeasuredWithOneRequestAndTheUploadRemoved() throws {
@@ -217,7 +217,7 @@ struct TestUploadTests {
   @Test func theUploadThatMeasuresIsNeverComplete() throws {
     for (largest, length) in [(Int64(1000), Int64(999)), (1, 1), (1 << 40, Limits.chunkMaximumLength)] {
       let results = [created, measured(lost(after: 1000, error: nil)), answered(204)]
-      #expect(try play(.line(proxy: nil, largest: largest), results).steps[1] == "PATCH \(length)/10000 ms")
+      #expect(try play(.link(proxy: nil, largest: largest), results).steps[1] == "PATCH \(length)/10000 ms")
     }
   }
 

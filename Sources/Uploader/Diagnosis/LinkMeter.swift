@@ -2,8 +2,8 @@ import CShims
 import UploadCore
 
 /// Reads what the kernel counts while content is sent over a connection.
-struct LineMeter {
-  private(set) var measurement: LineMeasurement
+struct LinkMeter {
+  private(set) var measurement: LinkMeasurement
   private let descriptor: Int32
   private let length: Int64
   private let endMilliseconds: Int64
@@ -16,8 +16,8 @@ struct LineMeter {
     self.descriptor = descriptor
     self.length = length
     self.endMilliseconds = endMilliseconds
-    measurement = LineMeasurement(
-      LineMeasurement.Reading(milliseconds: now, arrivedLength: 0, LineMeter.counts(of: descriptor)),
+    measurement = LinkMeasurement(
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: 0, LinkMeter.counts(of: descriptor)),
       congestionControl: CongestionControl.inUse(by: descriptor))
   }
 
@@ -26,17 +26,17 @@ struct LineMeter {
     guard self.arrived < length else { return }
     self.arrived = arrived
     measurement.note(
-      LineMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LineMeter.counts(of: descriptor)))
+      LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkMeter.counts(of: descriptor)))
   }
 
   /// Whether the time is over.
   func isOver(_ now: Int64) -> Bool { now >= endMilliseconds }
 
-  private static func counts(of descriptor: Int32) -> LineCounts {
+  private static func counts(of descriptor: Int32) -> LinkCounts {
     var read = shim_tcp_counts()
     shim_read_tcp_counts(descriptor, &read)
     func known(_ count: Int64) -> Int64? { count < 0 ? nil : count }
-    var counts = LineCounts()
+    var counts = LinkCounts()
     counts.segments = known(read.segments)
     counts.repeatedSegments = known(read.repeated_segments)
     counts.duplicateSegments = known(read.duplicate_segments)

@@ -1,5 +1,5 @@
 /// What the kernel has counted on a TCP connection since it was established (TCP_INFO). nil: this kernel does not count it.
-package struct LineCounts: Equatable, Sendable {
+package struct LinkCounts: Equatable, Sendable {
   /// Segments with content, whether sent for the first time or again (Linux 4.6).
   package var segments: Int64?
   /// Those that were sent again, and those that arrived twice, because nothing was lost (Linux 4.19).
@@ -15,15 +15,15 @@ package struct LineCounts: Equatable, Sendable {
   package init() {}
 }
 
-/// What a line did while content was sent over it.
-package struct LineMeasurement: Sendable {
+/// What a link did while content was sent over it.
+package struct LinkMeasurement: Sendable {
   package struct Reading: Sendable {
     let milliseconds: Int64
     /// How much of the content had arrived, in bytes.
     let arrivedLength: Int64
-    let counts: LineCounts
+    let counts: LinkCounts
 
-    package init(milliseconds: Int64, arrivedLength: Int64, _ counts: LineCounts) {
+    package init(milliseconds: Int64, arrivedLength: Int64, _ counts: LinkCounts) {
       self.milliseconds = milliseconds
       self.arrivedLength = arrivedLength
       self.counts = counts
@@ -31,7 +31,7 @@ package struct LineMeasurement: Sendable {
   }
 
   private let first: Reading
-  /// Since TCP has had time to find the line's rate, for which it sends more than the line takes.
+  /// Since TCP has had time to find the link's rate, for which it sends more than the link takes.
   private var settled: Reading?
   private var last: Reading
   /// The congestion control in use; nil if the kernel does not say.
@@ -46,14 +46,14 @@ package struct LineMeasurement: Sendable {
 
   package mutating func note(_ reading: Reading) {
     last = reading
-    if settled == nil, reading.milliseconds - first.milliseconds >= Limits.lineSettlingMilliseconds {
+    if settled == nil, reading.milliseconds - first.milliseconds >= Limits.linkSettlingMilliseconds {
       settled = reading
     }
   }
 
   /// Without the time in which TCP finds the rate, if as much is left.
   private var start: Reading {
-    guard let settled, last.milliseconds - settled.milliseconds >= Limits.lineSettlingMilliseconds else { return first }
+    guard let settled, last.milliseconds - settled.milliseconds >= Limits.linkSettlingMilliseconds else { return first }
     return settled
   }
 
@@ -73,7 +73,7 @@ package struct LineMeasurement: Sendable {
     return (all, max(0, repeated - (growth(of: { $0.duplicateSegments }) ?? 0)))
   }
 
-  /// The round trip of the idle line and of the busy one, in microseconds.
+  /// The round trip of the idle link and of the busy one, in microseconds.
   var roundTrip: (idle: Int64, loaded: Int64)? {
     guard let idle = last.counts.leastRoundTripMicroseconds, let loaded = last.counts.roundTripMicroseconds else {
       return nil
@@ -89,7 +89,7 @@ package struct LineMeasurement: Sendable {
     return min(100, limited * 100 / busy)
   }
 
-  private func growth(of count: (LineCounts) -> Int64?) -> Int64? {
+  private func growth(of count: (LinkCounts) -> Int64?) -> Int64? {
     guard let before = count(start.counts), let after = count(last.counts) else { return nil }
     return after - before
   }
