@@ -158,6 +158,21 @@ def test_existing_skip(hive, watch, rec):
     again.stop()
 
 
+def test_existing_skip_while_the_clock_is_behind_the_first_start(hive, watch, rec, program):
+    """What is written while it watches is new, whatever its time is."""
+    stub = hive()
+    watching = watch(stub, "--existing", "skip")
+    watching.says("watching")
+    watching.stop()
+    (start,) = program.state_home.glob("gighive-upload/watch-*.start")
+    start.write_text(str(int(time.time()) + 3600))
+    again = watch(stub, "--existing", "skip")
+    again.says("watching", count=2)
+    new = write(rec / "new.wav")
+    wait_until(lambda: digest(new) in {recording.sha256 for recording in stub.recordings}, 20, "the new recording")
+    again.stop()
+
+
 def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
     stub = hive()
     (rec / "a.wav.upload").write_text("label = Encore\nnonsense = 1\n")

@@ -27,6 +27,8 @@ struct WatchCandidate: Sendable {
   var seenAt: Int64
   /// On the monotonic clock.
   var dueAt: Int64
+  /// How often the network or the server failed on it since the destination last worked.
+  var failures = 0
   /// How often the server failed on it, and how many recordings had been delivered before that.
   var serverFailures = 0
   var deliveredBefore: Int64 = 0
@@ -41,8 +43,9 @@ struct WatchCandidate: Sendable {
 
   /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
-    // A recording that the server fails on must not hold up the others.
+    // A recording that the server fails on, or whose connection always breaks, must not hold up the others.
     if serverFailures != other.serverFailures { return serverFailures < other.serverFailures }
+    if failures != other.failures { return failures < other.failures }
     if file.isBegun != other.file.isBegun { return file.isBegun }
     let (one, another) = (file.modifiedSeconds, other.file.modifiedSeconds)
     switch order {

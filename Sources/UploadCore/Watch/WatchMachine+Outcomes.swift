@@ -88,6 +88,7 @@ extension WatchMachine {
   /// The destination has shown that it works.
   private mutating func noteContact() {
     if health.noteSuccess() { notices.append(WatchNotice(.resumed, "the destination works again.")) }
+    for index in candidates.indices { candidates[index].failures = 0 }
   }
 
   // MARK: Failures
@@ -97,26 +98,37 @@ extension WatchMachine {
   ) {
     totals.failedCount += 1
     if case .given(hasStarted: true) = candidates[index].phase { candidates[index].file.isBegun = true }
-    makeReady(index, at: now)
+    makeReady(index, at: now + (failure.waitMilliseconds ?? 0))
     switch failure.concern ?? .file {
     case .file where failure.isConflict:
       candidates[index].dueAt = now + Limits.watchConflictMilliseconds
       health.noteInconclusive(now: now)
       notices.append(retryNotice(index, failure.message))
+    // It was sent in full several times, and the server failed each time: perhaps it would fail with any.
+    case .file where failure.waitMilliseconds != nil: noteServerTrouble(index, failure, now, unixSeconds)
     case .file where failure.status == 403: noteForbidden(index, failure, now, unixSeconds)
     case .file:
       // A response about the recording shows that the destination works.
       if failure.status != nil { noteContact() } else { health.noteInconclusive(now: now) }
       judge(index, failure, now, unixSeconds)
     case .destination: pause(failure.message, now, unixSeconds)
+    case .network where failure.isServerFailure: noteServerTrouble(index, failure, now, unixSeconds)
     case .network:
-      if failure.isServerFailure, isStumblingBlock(index) {
-        judge(index, failure, now, unixSeconds)
-        health.noteInconclusive(now: now)
-      } else {
-        noteTrouble(failure.message, now, unixSeconds)
-      }
+      candidates[index].failures += 1
+      noteTrouble(failure.message, now, unixSeconds)
     case .machine: noteTrouble(failure.message, now, unixSeconds)
+    }
+  }
+
+  private mutating func noteServerTrouble(
+    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
+  ) {
+    candidates[index].failures += 1
+    if isStumblingBlock(index) {
+      judge(index, failure, now, unixSeconds)
+      health.noteInconclusive(now: now)
+    } else {
+      noteTrouble(failure.message, now, unixSeconds)
     }
   }
 

@@ -68,7 +68,7 @@ package struct WatchMachine: Sendable {
   /// Whether the file's records need no check, because nothing has changed since the last one. A candidate always needs one: it may be
   /// delivered, and still have to be removed.
   package func isKnown(_ key: UInt64, at path: [UInt8]) -> Bool {
-    known.contains(key) && !candidates.contains { $0.path == path }
+    known.contains(key) && !isCandidate(path)
   }
 
   /// The result of examining a path: after an event, in a scan, or for an action.
@@ -88,6 +88,9 @@ package struct WatchMachine: Sendable {
       if let index { update(index, file, now) } else { add(path, file, now) }
     }
   }
+
+  /// Whether a recording at this path is on its way.
+  package func isCandidate(_ path: [UInt8]) -> Bool { candidates.contains { $0.path == path } }
 
   private mutating func drop(_ path: [UInt8], _ index: Int?) {
     if let index, !candidates[index].isGiven { candidates.remove(at: index) }
@@ -122,6 +125,7 @@ package struct WatchMachine: Sendable {
     candidates[index].file.isBegun = isBegun
     if hasChanged || file.writers == .some {
       candidates[index].seenAt = now
+      candidates[index].failures = 0
       candidates[index].serverFailures = 0
       candidates[index].crashes = 0
       return settle(index, until: now + settings.settleMilliseconds)

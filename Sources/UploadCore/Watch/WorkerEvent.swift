@@ -7,12 +7,18 @@ package struct WorkerEvent: Equatable, Sendable {
     package var concern: FailureConcern?
     /// That of the server's answer; nil if there was none.
     package var status: Int64?
+    /// How long it must not be tried again, in milliseconds; nil if it may be.
+    package var waitMilliseconds: Int64?
 
-    package init(_ message: String, exitCode: Int64, _ concern: FailureConcern? = nil, status: Int64? = nil) {
+    package init(
+      _ message: String, exitCode: Int64, _ concern: FailureConcern? = nil, status: Int64? = nil,
+      waitMilliseconds: Int64? = nil
+    ) {
       self.message = message
       self.exitCode = exitCode
       self.concern = concern
       self.status = status
+      self.waitMilliseconds = waitMilliseconds
     }
 
     /// Another process is working on the upload, or the server has locked it.
@@ -73,7 +79,7 @@ package struct WorkerEvent: Equatable, Sendable {
         Failure(
           message, exitCode: value["exit_code"]?.integer ?? Int64(ExitCode.internalError),
           value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
-          status: value["answer"]?["status"]?.integer))
+          status: value["answer"]?["status"]?.integer, waitMilliseconds: WorkerEvent.wait(value["wait_seconds"])))
     case "removed": self.kind = .removed
     case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
     default: self.kind = .other
@@ -82,6 +88,11 @@ package struct WorkerEvent: Equatable, Sendable {
 }
 
 extension WorkerEvent {
+  /// Seconds in milliseconds, at most a day: a watcher tries everything once a day.
+  private static func wait(_ value: JSONValue?) -> Int64? {
+    value?.integer.flatMap { $0 < 0 ? nil : min($0, Limits.fullSendSeconds) * 1000 }
+  }
+
   /// In bytes; nil if no file can have it.
   private static func size(_ value: JSONValue?) -> Int64? {
     value?.integer.flatMap { (0...Limits.fileSize).contains($0) ? $0 : nil }

@@ -175,7 +175,7 @@ final class WatchGroup {
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
-      see(path, asksForWriters: false, now)
+      see(path, asksForWriters: false, isNew: true, now)
     }
   }
 
@@ -192,10 +192,15 @@ final class WatchGroup {
 
   func drain() { machine.drain() }
 
-  /// - Parameter passesKnown: whether a known file needs no look.
-  private func see(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
+  /// - Parameters:
+  ///   - passesKnown: whether a known file needs no look.
+  ///   - isNew: whether it has just been written, whatever the clock said then.
+  private func see(
+    _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
+  ) {
+    let firstStart = isNew || machine.isCandidate(path) ? nil : directory(of: path)?.firstStart
     let sight = look.look(
-      path, asksForWriters: asksForWriters, firstStart: directory(of: path)?.firstStart,
+      path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.saw(path, sight, now: now)
     hasChanged = true

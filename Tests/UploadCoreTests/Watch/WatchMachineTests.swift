@@ -280,6 +280,34 @@ struct WatchMachineTests {
     #expect(station.deliveries.count == 3 && station.count(.setAside) == 1)
   }
 
+  /// Each form was sent three times within a day, which is the limit. That says nothing about the recordings.
+  @Test func aServerThatFailsAfterEachWholeFormIsWaitedOut() {
+    let day: Int64 = 24 * 60 * minute
+    let failure = WorkerEvent.Failure("500.", exitCode: 9, .file, status: 500, waitMilliseconds: day)
+    var station = station(failure, of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.machine.totals.failedCount == 3 && station.count(.unreachable) == 1)
+    station.run(until: day)
+    #expect(station.machine.totals.failedCount == 3)
+    station.refuses = { _ in nil }
+    station.run(until: 2 * day)
+    #expect(station.isComplete && station.count(.setAside) == 0 && station.count(.resumed) == 1)
+  }
+
+  /// A recording that no connection survives does not starve those that come later.
+  @Test func aRecordingWhoseConnectionAlwaysBreaksDoesNotHoldUpOthers() {
+    var station = station(WorkerEvent.Failure("lost.", exitCode: 4, .network), of: ["/a"])
+    station.write("/a")
+    station.run(until: 5 * minute)
+    for name in ["/b", "/c"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.deliveries.count == 2 && station.count(.setAside) == 0)
+    station.refuses = { _ in nil }
+    station.run(until: 90 * minute)
+    #expect(station.isComplete)
+  }
+
   @Test func aCrashCostsOneRetryAndThreeSetAside() {
     var station = SimulatedStation()
     station.write("/a")
