@@ -202,13 +202,14 @@ extension TusUpload {
     guard offset > patch.offset || patch.length == 0 else { return try locateAgain(patch.offset) }
     agreement.noteOffset(offset)
     sizing.stored(offset - patch.offset)
+    // A server that has stored a part of the first request has the length, too.
+    resource.declaresLength = false
     guard offset == patch.end else {
       // The server stored a part of it: continue there. Later requests are void.
       lose(.sending(acknowledged: offset, next: offset))
       return
     }
     inFlight.patches.removeFirst()
-    resource.declaresLength = false
     if inFlight.hasPipelined, inFlight.patches.isEmpty { sizing.pipeliningSucceeded() }
     state = offset == plan.length ? .complete : .sending(acknowledged: offset, next: next)
   }

@@ -36,6 +36,8 @@ struct Redirects: Sendable {
     guard destination != target, !moved.contains(where: { $0.from == destination }) else {
       throw .redirectionRefused(location: location, .circle)
     }
+    // A server that moves every request would fill the memory. What is forgotten is redirected again.
+    if moved.count == Limits.redirectCountInAll { moved.removeFirst() }
     moved.append((target, destination))
     return destination
   }

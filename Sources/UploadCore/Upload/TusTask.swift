@@ -205,7 +205,7 @@ struct TusTask: Sendable {
     switch (state, hashed) {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
-    case (.uploading, .range(let checksum)): upload.setChecksum(checksum)
+    case (.uploading, .range(let checksum)), (.locating, .range(let checksum)): upload.setChecksum(checksum)
     // Of a state that an answer has ended in the meantime.
     case (_, .wholeFile), (_, .wholeFileAgain), (_, .range): break
     }

@@ -9,7 +9,7 @@ final class EventLoop<Worker: Steppable> {
   private var ready: [Readiness] = []
   /// First the cancellation, then those of each machine, then the outlet.
   private var entries: [shim_poll_entry] = []
-  /// When to ask the outlet again whether another machine may start; nil if it has not refused.
+  /// When to look for another machine again: the outlet has refused one, or those that there are must be stepped first. nil for neither.
   private var heldUntil: Int64?
 
   /// - Parameter outlet: decides when another machine may start, and is written to as soon as possible.
@@ -67,6 +67,11 @@ final class EventLoop<Worker: Steppable> {
       }
       if skip() {
         skipped += 1
+        let now = shim_monotonic_milliseconds()
+        if !machines.isEmpty, now - began >= Limits.longStepMilliseconds {
+          heldUntil = now
+          return
+        }
         continue
       }
       skipped = 0

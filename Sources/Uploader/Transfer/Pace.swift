@@ -7,7 +7,7 @@ final class Pace {
   private let schedule: RateSchedule
   /// The minutes since Sunday, 00:00, local time; nil while the clock is wrong.
   private let minute: () -> Int?
-  private var limit: RateLimit
+  fileprivate private(set) var limit: RateLimit
   /// When the time is looked at again, on the monotonic clock.
   private var nextLook: Int64 = .min
 
@@ -57,8 +57,10 @@ final class PaceShare {
     }
   }
 
-  /// Bytes have been written.
-  func consume(_ count: Int) { pace.rate.consume(count, of: number) }
+  /// Bytes have been written. Without a limit, nobody has less because of them.
+  func consume(_ count: Int) {
+    if pace.limit != .unlimited { pace.rate.consume(count, of: number) }
+  }
 
   /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {

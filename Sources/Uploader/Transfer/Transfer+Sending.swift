@@ -20,7 +20,7 @@ extension Transfer {
     let allowance = pace?.allowance(nowMilliseconds: clock.now) ?? Int.max
     if allowance == 0 {
       pause = .rateLimit
-      return .blocked
+      return try sendHeld()
     }
     // Refill only when empty: the ring then starts at its first byte, and the kernel's queues bridge the read.
     if buffers.ring.isEmpty {
@@ -42,6 +42,15 @@ extension Transfer {
       if isFlushed { noteSent() }
       return count < run.count || !isFlushed ? .blocked : .ready
     } catch { return .ended(receiveRest(after: error)) }
+  }
+
+  /// Sends what TLS still holds of bytes that were within the limit.
+  private func sendHeld() throws(UploadError) -> WriteResult {
+    guard connection.stream.holdsBytes else { return .blocked }
+    let result = flushHeld()
+    if case .ready = result { noteSent() }
+    if case .ended = result { return result }
+    return .blocked
   }
 
   /// Sends pending bytes of the stream itself, such as a client certificate that was requested late.

@@ -134,7 +134,8 @@ final class Transfer {
 
   /// Checks the file before a response is reported, because its pages could change until now.
   private func verifyPages(after step: TransferStep) throws(UploadError) -> TransferStep {
-    guard changeDetector.hasPagesInFlight, hasSentAll, case .answered(let response, _, _) = step, response.status < 300 else {
+    guard changeDetector.hasPagesInFlight, hasSentAll, case .answered(let response, _, _) = step, response.status < 300
+    else {
       return step
     }
     try changeDetector.verify(pipeline.current.body, hasArrived: true)
@@ -219,7 +220,7 @@ final class Transfer {
       }
     case .finished, .stopped: pace?.rest()
     }
-    if connection.stream.holdsBytes, pause != .rateLimit { readiness.insert(.writable) }
+    if connection.stream.holdsBytes { readiness.insert(.writable) }
     var wait = Wait(descriptor: connection.stream.descriptor, readiness: readiness, untilMilliseconds: until)
     wait.others = others
     return wait

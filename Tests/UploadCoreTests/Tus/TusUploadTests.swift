@@ -187,6 +187,14 @@ struct TusUploadTests {
     #expect(try upload.ask("PATCH").value("Upload-Length") == nil)
   }
 
+  /// tusd refuses a length that it knows already.
+  @Test func theLengthIsToldOnceAlsoIfAPartOfTheFirstBytesIsStored() throws {
+    var upload = try deferred()
+    #expect(try upload.ask("PATCH").value("Upload-Length") == "100")
+    try upload.answer(204, ["Upload-Offset": "50"])
+    #expect(try upload.ask("PATCH").value("Upload-Length") == nil)
+  }
+
   @Test(arguments: [(false, deferring), (true, withUpload)])
   func theLengthIsSentAtOnceUnlessBothSidesDeferIt(
     wants: Bool, offer: KeyValuePairs<String, String>

@@ -66,6 +66,20 @@ struct FinalizeTests {
     #expect(server.retries.map(\.error) == [.stillProcessing])
   }
 
+  /// A server that also wants checksums gets the rest.
+  @Test func anUploadThatTurnsOutToBeIncompleteAfterFinalizeIsCompleted() throws {
+    let checking = ScriptedServer.Reply.status(
+      204,
+      [
+        "Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum",
+        "Tus-Checksum-Algorithm": "sha256",
+      ])
+    let half = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "50"])
+    var server = ScriptedServer([checking, created, whole, unknown, half, whole, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.log.filter { $0.hasPrefix("PATCH") } == ["PATCH /files/1 0..<100", "PATCH /files/1 50..<100"])
+  }
+
   @Test func anUploadThatGigHiveAndTheTusServerDoNotKnowStartsOver() throws {
     var server = ScriptedServer([offer, created, whole, unknown, gone, unknown, created, whole, confirmed])
     #expect(server.run(try machine()) == GigHive.delivered())

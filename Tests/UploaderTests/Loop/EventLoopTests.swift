@@ -77,6 +77,27 @@ struct EventLoopTests {
     #expect(first.extended >= 150)
   }
 
+  /// Thousands of delivered files on a slow disk must not stop an upload for a minute.
+  @Test func whatIsSkippedInALongSearchDoesNotHoldUpThoseAtWork() {
+    var skipped = 0
+    let first = ScriptedMachine { _, _, now in
+      skipped < 40 ? Wait(untilMilliseconds: now + 1) : nil
+    }
+    var isFirst = true
+    func skip() -> Bool {
+      guard !isFirst, skipped < 40 else { return false }
+      skipped += 1
+      usleep(10_000)
+      return true
+    }
+    EventLoop<ScriptedMachine>(Cancellation()).run(2, skip: skip) {
+      defer { isFirst = false }
+      return isFirst ? first : nil
+    } ended: { _, _ in
+    }
+    #expect(skipped == 40 && first.steps.count >= 3)
+  }
+
   /// Runs the machines.
   /// - Returns: how they ended, in order.
   private func run(

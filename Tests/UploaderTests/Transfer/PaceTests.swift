@@ -38,6 +38,28 @@ struct PaceTests {
     #expect((45_000...50_500).contains(bytes(share, from: 5000)))
   }
 
+  /// Neither must wait until the other one has sent as much.
+  @Test func whatUploadsSentWithoutALimitDoesNotDecideWhoseTurnItIs() throws {
+    let clock = Clock()
+    clock.minute = 120
+    let pace = Pace(try RateSchedule(parsing: "02:00,off 03:00,100000") { Int64($0) }, minute: { clock.minute })
+    let shares = [PaceShare(of: pace), PaceShare(of: pace)]
+    for (share, count) in zip(shares, [5 << 30, 10 << 20]) {
+      #expect(share.allowance(nowMilliseconds: 0) == .max)
+      share.consume(count)
+    }
+    clock.minute = 180
+    var written = [0, 0]
+    for now in stride(from: Int64(5000), to: 15_000, by: 10) {
+      for (number, share) in shares.enumerated() {
+        let allowance = share.allowance(nowMilliseconds: now)
+        share.consume(allowance)
+        written[number] += allowance
+      }
+    }
+    #expect(written.allSatisfy { (450_000...550_000).contains($0) })
+  }
+
   @Test func untilTheClockIsRightTheStrictestEntryHolds() throws {
     let clock = Clock()
     clock.minute = nil

@@ -232,6 +232,28 @@ struct TransferTimeTests {
     #expect(bench.response?.status == 413 && time < 6000)
   }
 
+  /// TLS has bytes from before the pause, and the network takes them during the pause.
+  @Test func whatTheStreamHoldsBackIsSentDuringAPause() throws {
+    let clock = PaceClock()
+    let schedule = try RateSchedule(parsing: "00:00,off 01:00,pause") { Int64($0) }
+    let pace = PaceShare(of: Pace(schedule, minute: { clock.minute }))
+    let bench = try TransferBench(fileLength: 1 << 20, pace: pace)
+    bench.stream.nextTake = { .upTo(10_000) }
+    (bench.stream.holdsBack, bench.stream.holdsBytes, bench.stream.unacknowledgedLength) = (true, true, 10_000)
+    try bench.step(at: 0)
+    clock.minute = 60
+    let wait = try #require(try bench.step(at: 2000))
+    #expect(wait.readiness.contains(.writable))
+    bench.stream.holdsBack = false
+    try bench.step(at: 3000)
+    #expect(!bench.stream.holdsBytes)
+    bench.stream.unacknowledgedLength = 0
+    for time in stride(from: Int64(4000), to: 100_000, by: 1000) { try bench.step([], at: time) }
+    #expect(bench.interruption == nil)
+  }
+
+  private final class PaceClock { var minute: Int? = 0 }
+
   // MARK: Waits
 
   @Test func aBlockedTransferWaitsForRoomAndForAnAnswer() throws {
