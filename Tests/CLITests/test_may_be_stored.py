@@ -3,9 +3,13 @@
 One outcome everywhere: the phase "failed", exit code 4 (9 after a 5xx), and only `resume ID` sends it again.
 """
 
+import os
+import signal
 import socket
+import time
 
 import pytest
+from program import wait_until
 from records import only_record
 from uploads import PASSWORD, of_kind, sha256
 
@@ -81,6 +85,32 @@ def test_a_form_whose_answer_says_nothing_may_be_stored(hive, post, recording, f
     assert [event for event in result.events if event["event"] == "retry"] == []
     assert result.code == code, result
     assert "may have stored" in result.outcome["message"] or "may be stored" in result.outcome["message"], result
+
+
+def test_a_form_that_was_interrupted_after_its_last_byte_may_be_stored(hive, program, recording):
+    stub = hive("silent")
+    running = program.start("send", recording(SMALL), "--multipart-url", stub.url + "/upload", "--progress=none")
+    wait_until(lambda: stub.requests and stub.requests[0].complete)
+    time.sleep(0.05)
+    running.signal(signal.SIGTERM)
+    assert running.wait(10).code == 143
+    record = only_record(program)
+    assert record.phase == "failed" and record.document["may_be_stored"], record.document
+    stub.set_faults()
+    program.run("resume", "--all", "--progress=none")
+    assert len(stub.requests) == 1
+    program.run("resume", record.id, "--progress=none").check()
+    assert len(stub.requests) == 2 and only_record(program).phase == "delivered"
+
+
+def test_a_change_of_permissions_does_not_hide_that_a_form_may_be_stored(hive, program, recording):
+    stub, file = hive("silent"), recording(SMALL)
+    running = program.start(
+        "send", file, "--multipart-url", stub.url + "/upload", "--progress=none", "--response-timeout", "500ms")
+    wait_until(lambda: stub.requests and stub.requests[0].complete)
+    os.chmod(file, 0o640)
+    assert is_told(running.wait(10))
+    assert only_record(program).phase == "failed" and only_record(program).document["may_be_stored"]
 
 
 # Forms with a policy, as S3 takes them: 303 to the page that was asked for.

@@ -50,7 +50,7 @@ package struct FileIdentity: Equatable, Sendable {
   /// The shifts of time zones are multiples of this, in seconds.
   package static let timeShift: Int64 = 900
   /// From UTC-12 to UTC+14, in seconds.
-  private static let largestTimeShift: Int64 = 26 * 3600
+  package static let largestTimeShift: Int64 = 26 * 3600
   /// The times of FAT, in seconds.
   package static let timeResolution: Int64 = 2
 }

@@ -69,6 +69,9 @@ package struct UploadRecord: Equatable, Sendable {
     self.event = event
   }
 
+  /// Whether the server may have every byte of an upload that is not delivered.
+  package var mayBeWhole: Bool { phase == .uploaded || wasUploaded || isEnding }
+
   /// When it is tried again, in seconds since 1970; nil if nothing has to be waited for. A time that is more than a day ahead is
   /// from before the clock was set back.
   /// - Parameter now: in seconds since 1970.

@@ -27,6 +27,7 @@ extension StatusTime {
     self.init(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
   }
 
-  /// Whether at least a second has passed since, by the clock that sets it.
-  var isPast: Bool { shim_unix_seconds() > seconds + 1 }
+  /// Whether at least a second has passed since, by the clock that sets it. A clock that starts in 1970 at each boot gives the same time
+  /// again.
+  var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() > seconds + 1 }
 }

@@ -17,7 +17,11 @@ enum HiddenRecording {
   static func restore(_ entry: RemovalEntry) -> Restoration {
     let hidden = entry.privatePath
     guard let status = entryStatus(hidden) else {
-      return entry.path.presence(on: entry.fileSystem) == .waitingForMedium ? .waiting : .nothing
+      switch hidden.presence(on: entry.fileSystem) {
+      case .gone: return .nothing
+      case .waitingForMedium, .present: return .waiting
+      case .unknown(let error): return .failed(error)
+      }
     }
     let directory = entry.path.directory
     // It can have both names for a moment, where a file system cannot rename without replacing.

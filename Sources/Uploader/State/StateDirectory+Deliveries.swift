@@ -12,8 +12,12 @@ extension StateDirectory {
 
   /// The earlier delivery of the file, where inodes are not stable; nil if none is found.
   func delivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
-    guard !identity.hasStableInode else { return nil }
-    return delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity)))
+    guard !identity.hasStableInode,
+      let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity))),
+      let deliveredAt = previous.deliveredAt
+    else { return nil }
+    // The key has the time only within a quarter of an hour, whatever the day: a file that was written later is another recording.
+    return identity.modifiedSeconds <= deliveredAt + FileIdentity.largestTimeShift ? previous : nil
   }
 
   private func absolute(_ path: LocalPath) -> LocalPath {
@@ -28,10 +32,7 @@ extension StateDirectory {
     do throws(IndexError) {
       for entry in try index.entries(key, limit: Limits.indexCandidateCount) {
         let name = RecordName(number: entry.number, isDelivered: true)
-        var status = shim_file_status()
-        if shim_stat(file(name.text).cString ?? [0], &status) == 0 {
-          return PreviousDelivery(upload: name.id, entry.delivery)
-        }
+        if exists(name.text) { return PreviousDelivery(upload: name.id, entry.delivery) }
       }
     } catch {}
     // It may have been rebuilt.
@@ -51,10 +52,7 @@ extension StateDirectory {
     guard let index = indexState.unlocked ?? unlockedIndex() else { return false }
     let sought = UploadRecord(sought: request, request.file.bytes, FileIdentity(status))
     let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
-    return entries.contains {
-      var status = shim_file_status()
-      return shim_stat(file(RecordName(number: $0.number, isDelivered: false).text).cString ?? [0], &status) == 0
-    }
+    return entries.contains { exists(RecordName(number: $0.number, isDelivered: false).text) }
   }
 }
 

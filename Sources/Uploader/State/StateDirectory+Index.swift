@@ -112,6 +112,17 @@ extension StateDirectory {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
+    // While it is built, another process can deliver, which renames a record: then it is built again.
+    for _ in 0..<Limits.indexBuildCount {
+      let table = try built(in: file, instance)
+      guard try names().names == table.names else { continue }
+      indexState.verified = instance
+      return table
+    }
+    throw .damaged
+  }
+
+  private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile> {
     let found = try names()
     let entries = found.count * UploadRecord.usualIndexKeyCount
     let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
@@ -121,7 +132,6 @@ extension StateDirectory {
     } catch { throw .damaged }
     if let failure = building.failure { throw failure }
     try building.table.flush()
-    indexState.verified = instance
     return building.table
   }
 

@@ -6,7 +6,9 @@ import UploadCore
 extension StateDirectory {
   /// Locks an upload against other processes.
   /// - Returns: nil if another process has locked it.
-  package func lock(_ id: String) throws(StateError) -> StateLock? { try lock(file: file(id + ".lock"), changesDirectory: true) }
+  package func lock(_ id: String) throws(StateError) -> StateLock? {
+    try lock(file: file(id + ".lock"), changesDirectory: true)
+  }
 
   /// Locks an upload and reads its record again: another process may have changed it since it was found.
   package func lockRecord(_ id: String) throws(StateError) -> RecordLocking {

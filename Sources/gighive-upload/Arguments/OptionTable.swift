@@ -72,7 +72,8 @@ enum OptionTable {
       "TLS",
       [
         .init(.cacert, "cacert", "FILE", "trust these certificates (PEM) instead of the system's"),
-        .init(.capath, "capath", "DIR", "trust the certificates in this directory (openssl rehash) instead of the system's"),
+        .init(
+          .capath, "capath", "DIR", "trust the certificates in this directory (openssl rehash) instead of the system's"),
         .init(.cert, "cert", "FILE", "client certificate (PEM)"),
         .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
         .init(.pin, "pin", "sha256//BASE64", "require this public key (its SHA-256) from the server; can be repeated"),
@@ -92,7 +93,9 @@ enum OptionTable {
         .init(
           .retryFor, "retry-for", "TIME|forever",
           "instead of --retries: until this long has passed without progress, after more errors"),
-        .init(.retryMaxDelay, "retry-max-delay", "TIME", "longest delay between retries, unless the server asks for more (default: 60s)"),
+        .init(
+          .retryMaxDelay, "retry-max-delay", "TIME",
+          "longest delay between retries, unless the server asks for more (default: 60s)"),
         .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
         .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),

@@ -184,6 +184,10 @@ struct FileRemovalTests {
     let bench = try Bench()
     unlink(bench.directory.path(of: "gig.mp4"))
     #expect(try bench.restore(device: bench.file.device + 1) == .waiting)
+    // Another medium can have a file of that name.
+    let other = bench.directory.file("gig.mp4", [1])
+    #expect(try bench.restore(device: bench.file.device + 1) == .waiting)
+    unlink(other.text)
     #expect(try bench.restore() == .nothing)
   }
 }

@@ -135,6 +135,25 @@ struct LockedRecordTests {
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("has changed since its upload started"))
   }
 
+  /// It may be the only good copy: a camera uses its names again, and a power cut can damage a file without changing its size.
+  @Test(arguments: ["uploaded", "ending", "failed when it was whole", "begun"])
+  func whatTheServerMayHaveCompletelyIsNotDeletedThere(state: String) throws {
+    let isDeleted = state == "begun"
+    let previous = try leave {
+      switch state {
+      case "uploaded": $0.phase = .uploaded
+      case "ending": $0.isEnding = true
+      case "begun": break
+      default: ($0.phase, $0.wasUploaded) = (.failed, true)
+      }
+    }
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open()
+    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil)
+    #expect(kept.superseded == (isDeleted ? previous.uploadURL : nil))
+    #expect(bench.warnings.first?.contains("may have all of the old one") == !isDeleted)
+  }
+
   /// Nothing of a form is on the server. A record whose offset is beyond the end of the file would be invalid.
   @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
   func aChangedFormIsAnotherRecording(offset: Int64, length: Int) throws {
@@ -307,6 +326,15 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all) == [again])
   }
 
+  /// Cameras use their names again on every card.
+  @Test func whatMayBeStoredDoesNotHoldUpAnotherFileOfItsName() throws {
+    let previous = try leave { $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000) }
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open()
+    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil)
+    #expect(try bench.open().current(previous.id) == previous)
+  }
+
   /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
   @Test func anUploadThatWasEndingIsStillEnding() throws {
     try leave { $0.isEnding = true }
@@ -363,6 +391,41 @@ struct LockedRecordTests {
     try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     let records = try bench.open().records(.all)
     #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
+  }
+
+  /// Otherwise the first file would be unknown again, and both would be sent in turn for ever.
+  @Test func aCopyOfARecordingAndTheRecordingAreBothRemembered() throws {
+    let previous = try leave {
+      $0.phase = .delivered
+      $0.assetID = 7
+      $0.deleteToken = "5ec2e7"
+    }
+    _ = bench.directory.file("copy.wav", content)
+    let kept = try open("copy.wav")
+    var receipt = Receipt()
+    receipt.assetID = 7
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
+    #expect(try bench.open().records(.all).map { $0.deleteToken } == ["5ec2e7", "5ec2e7"])
+    for name in ["set.wav", "copy.wav"] {
+      #expect(throws: UploadError.self) { try open(name) }
+    }
+    #expect(bench.names.allSatisfy { !$0.hasSuffix(".lock") || $0 == "directory.lock" })
+    // Once the file is gone, its record has no purpose but the token.
+    unlink(bench.directory.path(of: "set.wav"))
+    let again = try open("copy.wav", isAgain: true)
+    try again.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    #expect(try bench.open().current(previous.id) == nil && again.record.deleteToken == "5ec2e7")
+  }
+
+  @Test func anIDIsNotUsedTwice() throws {
+    let previous = try leave { $0.phase = .delivered }
+    let directory = try bench.open()
+    var draws = [previous.id, "aaaaaaaa"][...]
+    #expect(try LockedRecord.freeID(in: directory) { draws.removeFirst() } == "aaaaaaaa")
+    _ = bench.directory.file("other.wav", content)
+    let other = try open("other.wav").record.id
+    draws = [other, "bbbbbbbb"]
+    #expect(try LockedRecord.freeID(in: directory) { draws.removeFirst() } == "bbbbbbbb")
   }
 
   // MARK: Removal

@@ -90,6 +90,8 @@ struct RecognizedDeliveriesTests {
       #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: seconds)) != nil)
     }
     #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: 30)) == nil)
+    // A recorder that writes over its file at the same time every week.
+    #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: 7 * 86_400)) == nil)
     bench.place("b.wav")
     #expect(directory.delivery(of: try request("b.wav"), try identity("b.wav")) == nil)
     // The longer way comes to the same.

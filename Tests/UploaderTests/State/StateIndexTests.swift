@@ -298,13 +298,14 @@ struct StateIndexTests {
     receipt.assetID = 2
     try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
     #expect(kept.record.deleteToken == "token2" && bench.warnings.isEmpty)
-    #expect(try bench.open().current(second.id) == nil)
+    #expect(try bench.open().current(second.id) != nil)
   }
 
   @Test func withoutAnIndexTheTokenIsFoundByReadingThem() throws {
     let previous = try deliver("a.wav", asset: 1, token: "token")
     unlink(bench.path + "/index")
     mkdir(bench.path + "/index", 0o700)
+    unlink(bench.directory.path(of: "a.wav"))
     #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
     #expect(try bench.open().current(previous.id) == nil)
   }
@@ -320,7 +321,7 @@ struct StateIndexTests {
     try index.verify()
     var names = RecordNameSum()
     for record in try bench.open().records(.all) { names.add(RecordName(of: record)) }
-    #expect(names.count == 4 && index.names == names)
+    #expect(names.count == 5 && index.names == names)
     let instance = index.instance
     _ = try bench.openRecord("c.wav")
     let later = try RecordIndex(opening: MemoryStorage(try #require(bench.content(of: "index"))))

@@ -12,7 +12,7 @@ struct UploadJobTests {
     var records: [String] = []
   }
 
-  private func job(_ uploadProtocol: UploadProtocol, _ told: Told) throws -> UploadJob {
+  private func job(_ uploadProtocol: UploadProtocol, _ told: Told, resumes upload: String? = nil) throws -> UploadJob {
     var configuration = Configuration()
     configuration.stateDirectory = LocalPath(state.path)
     configuration.warnings = { told.warnings.append($0) }
@@ -22,6 +22,7 @@ struct UploadJobTests {
     var request = UploadRequest(
       file: directory.file("set.wav", recording(300)), destination: .gigHive(try TargetURI("http://127.0.0.1:9"), form))
     request.uploadProtocol = uploadProtocol
+    request.upload = upload
     return UploadJob(
       request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, pace: nil),
       shared: SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: 1)),
@@ -54,6 +55,14 @@ struct UploadJobTests {
       try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds)
     }
     withExtendedLifetime(holder) {}
+  }
+
+  /// As when it was cancelled while `resume --all` was sending another one.
+  @Test func anUploadWhoseRecordIsGoneIsNotResumed() throws {
+    let told = Told()
+    let job = try job(.multipart, told, resumes: "5e1f0a77")
+    #expect(throws: UploadError.state(.noSuchRecord("5e1f0a77"))) { try job.step([], nowMilliseconds: 1000) }
+    #expect(told.warnings.isEmpty && told.records.isEmpty)
   }
 
   @Test func aFormGoesWithoutARecordIfNoneCanBeMade() throws {

@@ -1,0 +1,91 @@
+import CShims
+import UploadCore
+
+/// What a delivery does to the records of earlier ones.
+extension LockedRecord {
+  /// The recording was delivered.
+  /// - Parameter statusTime: proves later that the file still has this content; nil if nothing does.
+  /// - Parameter isAgain: whether it may have been delivered before.
+  func noteDelivery(
+    _ receipt: Receipt, _ sent: SentFile, _ statusTime: StatusTime?, isAgain: Bool
+  ) throws(UploadError) {
+    let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
+    try update {
+      $0.phase = .delivered
+      $0.statusTime = statusTime
+      $0.deliveredAt = shim_unix_seconds()
+      $0.offset = sent.size
+      $0.message = nil
+      $0.fullSends = nil
+      $0.nextRetry = nil
+      $0.assetID = receipt.assetID ?? $0.assetID
+      $0.sha256 = sent.sha256
+      $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
+    }
+    if let inherited { try supersede(inherited) }
+    if isAgain { removeEarlierDeliveries() }
+    directory.tidy(delivered: record.id)
+  }
+
+  /// Removes the earlier record of the same recording, if it is also of the same file: deliveries of copies, and to other events, are
+  /// remembered, so that none is sent again.
+  private func supersede(_ earlier: LockedRecord) throws(UploadError) {
+    let other = earlier.record
+    let isSameFile = record.match(with: other) == .same || SourceFile.isMissing(LocalPath(bytes: other.path))
+    if other.event == record.event, isSameFile { return try earlier.remove() }
+    directory.tidy(delivered: other.id)
+  }
+
+  /// Removes the records of earlier deliveries of the same file, but those that can delete another recording.
+  private func removeEarlierDeliveries() {
+    let own = record
+    func isEarlier(_ other: UploadRecord) -> Bool {
+      other.id != own.id && other.phase == .delivered && other.deleteToken == nil && own.match(with: other) == .same
+    }
+    for id in candidates(.file(own), isEarlier) {
+      guard let previous = try? directory.current(id), isEarlier(previous) else { continue }
+      if let earlier = try? LockedRecord.take(id, in: directory) { try? earlier.remove() }
+    }
+  }
+
+  /// The earlier record of the same recording. GigHive issues a delete token only once, with the first delivery. When a recording
+  /// is sent again, the token is copied from its earlier record, which is then removed.
+  private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
+    guard let assetID else { return nil }
+    let endpoint = record.endpoint
+    func isSame(_ other: UploadRecord) -> Bool {
+      other.phase == .delivered && other.endpoint == endpoint && other.assetID == assetID && other.deleteToken != nil
+    }
+    for id in candidates(.asset(assetID, endpoint: endpoint), isSame) {
+      guard let previous = try? directory.current(id), isSame(previous) else { continue }
+      return try? LockedRecord.take(id, in: directory)
+    }
+    return nil
+  }
+
+  /// The IDs of delivered records that may have the key; without an index, of those that match.
+  private func candidates(_ key: IndexKey, _ isMatch: @escaping (UploadRecord) -> Bool) -> [String] {
+    if let index = searchableIndex(), let ids = index.ids([key]) { return ids }
+    let found = Found()
+    try? directory.visit(.all) { record, _ in
+      if isMatch(record) { found.ids.append(record.id) }
+    }
+    return found.ids
+  }
+
+  /// - Returns: nil if there is no reliable index now.
+  private func searchableIndex() -> OpenIndex? {
+    let isVerified = directory.indexState.verified != nil
+    // An index that this process has not verified may have to be rebuilt.
+    var creation: StateLock?
+    if !isVerified {
+      creation = try? directory.lockForCreation()
+      if creation == nil { return nil }
+    }
+    defer { withExtendedLifetime(creation) {} }
+    if case .open(let index) = directory.openIndex(isForSearch: !isVerified) { return index }
+    return nil
+  }
+
+  private final class Found { var ids: [String] = [] }
+}
