@@ -59,10 +59,13 @@ extension LockedRecord {
       return try begin(own, &index, in: directory)
     }
     // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
-    let wasBegun = !previous.mayBeStored && (previous.uploadURL != nil || previous.phase == .pending)
+    let wasBegun = previous.uploadURL != nil || previous.phase == .pending
     if previous.mayBeStored {
-      // Only a person can find out whether it is stored.
+      // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
       guard upload != nil else { throw .uncertain(upload: previous.id) }
+      if let change = identity.change(since: previous.identity) {
+        throw .changed(file.path, change, upload: previous.id)
+      }
       previous.forgetUpload()
     }
     // A server that was given another name or type would keep it.

@@ -333,6 +333,9 @@ struct LockedRecordTests {
     let kept = try open()
     #expect(kept.record.id != previous.id && kept.record.uploadURL == nil)
     #expect(try bench.open().current(previous.id) == previous)
+    let path = LocalPath(bench.directory.path(of: "set.wav"))
+    let changed = UploadError.changed(path, .size(from: 200_000, to: 200_001), upload: previous.id)
+    #expect(throws: changed) { try open(upload: previous.id) }
   }
 
   /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
