@@ -116,7 +116,7 @@ package enum Limits {
   /// The space reserved for a record's last write, beyond its size when the upload starts, in bytes: a delete token with every
   /// byte escaped, and a checksum.
   package static let recordReserveLength = 8 << 10
-  /// How often an index is built while other processes change the records.
+  /// How many times an index is built for one lookup while other processes change the records.
   package static let indexBuildCount = 3
   /// The capacity of the index, as powers of two: from 1024 slots of 32 bytes up to 512 MiB.
   package static let indexMinimumBits: UInt64 = 10

@@ -18,7 +18,8 @@ extension UploadError {
     case .checksumDiffers, .sizeDiffers: .file
     case .postponed(let cause, _, let reason):
       switch reason {
-      case .sentRepeatedly: .file
+      // Others may fare better.
+      case .sentRepeatedly: cause.concern == .network ? .file : cause.concern
       case .serverAsked: cause.concern == .file ? .file : .network
       }
     case .invalidConfiguration, .proxyUnusable, .congestionControlRefused: .destination

@@ -36,10 +36,15 @@ struct Redirects: Sendable {
     guard destination != target, !moved.contains(where: { $0.from == destination }) else {
       throw .redirectionRefused(location: location, .circle)
     }
-    // A server that moves every request would fill the memory. What is forgotten is redirected again.
-    if moved.count == Limits.redirectCountInAll { moved.removeFirst() }
+    if moved.count == Limits.redirectCountInAll { forgetOldest() }
     moved.append((target, destination))
     return destination
+  }
+
+  /// A server that moves every request would fill the memory. A chain is forgotten as a whole, so that its start is redirected again.
+  private mutating func forgetOldest() {
+    var end = moved.removeFirst().to
+    while let next = moved.firstIndex(where: { $0.from == end }) { end = moved.remove(at: next).to }
   }
 
   /// Forgets all redirects, because a captive portal may have made them.

@@ -114,6 +114,11 @@ package struct UploadMachine: Sendable {
     if case .multipart = task { true } else { false }
   }
 
+  /// Whether the server may have every byte of a tus upload, although no response says so.
+  package var mayBeWhole: Bool {
+    if case .tus(let task) = task { task.history.mayBeWhole } else { false }
+  }
+
   /// Whether a recording to be deleted may be gone, although no response says so.
   package var mayBeDeleted: Bool {
     if case .deletion(let deletion) = task { deletion.mayBeDone } else { false }

@@ -27,8 +27,10 @@ struct WatchCandidate: Sendable {
   var seenAt: Int64
   /// On the monotonic clock.
   var dueAt: Int64
-  /// How often the network or the server failed on it since the destination last worked.
+  /// How often the network or the server failed on it without progress since the destination last worked.
   var failures = 0
+  /// The most bytes that one attempt has sent.
+  var furthest: Int64 = 0
   /// How often the server failed on it, and how many recordings had been delivered before that.
   var serverFailures = 0
   var deliveredBefore: Int64 = 0

@@ -88,7 +88,7 @@ extension WatchMachine {
   /// The destination has shown that it works.
   private mutating func noteContact() {
     if health.noteSuccess() { notices.append(WatchNotice(.resumed, "the destination works again.")) }
-    for index in candidates.indices { candidates[index].failures = 0 }
+    forgetFailures()
   }
 
   // MARK: Failures
@@ -98,14 +98,16 @@ extension WatchMachine {
   ) {
     totals.failedCount += 1
     if case .given(hasStarted: true) = candidates[index].phase { candidates[index].file.isBegun = true }
-    makeReady(index, at: now + (failure.waitMilliseconds ?? 0))
+    // A server that asks for a pause is tried again as any other that does not work for now.
+    makeReady(index, at: now + (failure.concern == .network ? 0 : failure.waitMilliseconds ?? 0))
     switch failure.concern ?? .file {
     case .file where failure.isConflict:
       candidates[index].dueAt = now + Limits.watchConflictMilliseconds
       health.noteInconclusive(now: now)
       notices.append(retryNotice(index, failure.message))
-    // It was sent in full several times, and the server failed each time: perhaps it would fail with any.
-    case .file where failure.waitMilliseconds != nil: noteServerTrouble(index, failure, now, unixSeconds)
+    // It was sent in full several times, and the server failed each time: perhaps it would fail with any recording.
+    case .file where failure.waitMilliseconds != nil && !failure.isRefusal:
+      noteServerTrouble(index, failure, now, unixSeconds)
     case .file where failure.status == 403: noteForbidden(index, failure, now, unixSeconds)
     case .file:
       // A response about the recording shows that the destination works.
@@ -114,7 +116,7 @@ extension WatchMachine {
     case .destination: pause(failure.message, now, unixSeconds)
     case .network where failure.isServerFailure: noteServerTrouble(index, failure, now, unixSeconds)
     case .network:
-      candidates[index].failures += 1
+      noteAttempt(index)
       noteTrouble(failure.message, now, unixSeconds)
     case .machine: noteTrouble(failure.message, now, unixSeconds)
     }
@@ -123,13 +125,28 @@ extension WatchMachine {
   private mutating func noteServerTrouble(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
-    candidates[index].failures += 1
+    noteAttempt(index)
     if isStumblingBlock(index) {
       judge(index, failure, now, unixSeconds)
       health.noteInconclusive(now: now)
     } else {
       noteTrouble(failure.message, now, unixSeconds)
     }
+  }
+
+  /// One that got no further lets others go first. Progress shows that the destination works.
+  private mutating func noteAttempt(_ index: Int) {
+    let sent = candidates[index].upload.bytes
+    if sent > candidates[index].furthest {
+      candidates[index].furthest = sent
+      forgetFailures()
+    } else {
+      candidates[index].failures += 1
+    }
+  }
+
+  private mutating func forgetFailures() {
+    for index in candidates.indices { candidates[index].failures = 0 }
   }
 
   private mutating func makeReady(_ index: Int, at time: Int64) {

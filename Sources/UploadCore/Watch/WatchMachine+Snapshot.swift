@@ -31,8 +31,11 @@ extension WatchMachine {
     case .interface(let name): return .waitingForInterface(name)
     case nil: break
     }
+    let due = candidates.reduce(Int64.max) { $1.phase == .ready ? min($0, $1.dueAt) : $0 }
     func next(_ trouble: DestinationHealth.Trouble) -> Int64 {
-      trouble.nextAttempt == .max ? unixSeconds : unixSeconds + max(0, trouble.nextAttempt - now) / 1000
+      if trouble.nextAttempt == .max { return unixSeconds }
+      let attempt = due == .max ? trouble.nextAttempt : max(due, trouble.nextAttempt)
+      return unixSeconds + max(0, attempt - now) / 1000
     }
     switch health.state {
     case .ready: return .ready

@@ -89,8 +89,13 @@ package struct WatchMachine: Sendable {
     }
   }
 
-  /// Whether a recording at this path is on its way.
-  package func isCandidate(_ path: [UInt8]) -> Bool { candidates.contains { $0.path == path } }
+  /// Whether a recording at this path waits to be sent.
+  private func isCandidate(_ path: [UInt8]) -> Bool { candidates.contains { $0.path == path } }
+
+  /// Whether something is known about the path that must not be forgotten.
+  package func isTracked(_ path: [UInt8]) -> Bool {
+    isCandidate(path) || setAside.contains { $0.shown.path == path } || removals.contains { $0.path == path }
+  }
 
   private mutating func drop(_ path: [UInt8], _ index: Int?) {
     if let index, !candidates[index].isGiven { candidates.remove(at: index) }
@@ -126,6 +131,7 @@ package struct WatchMachine: Sendable {
     if hasChanged || file.writers == .some {
       candidates[index].seenAt = now
       candidates[index].failures = 0
+      candidates[index].furthest = 0
       candidates[index].serverFailures = 0
       candidates[index].crashes = 0
       return settle(index, until: now + settings.settleMilliseconds)

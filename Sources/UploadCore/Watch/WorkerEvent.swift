@@ -23,6 +23,8 @@ package struct WorkerEvent: Equatable, Sendable {
 
     /// Another process is working on the upload, or the server has locked it.
     var isConflict: Bool { exitCode == ExitCode.conflict }
+    /// The server answered that it does not want the recording.
+    var isRefusal: Bool { status.map { $0 >= 400 && $0 < 500 && !RetryPolicy.isTransient(status: Int($0)) } ?? false }
     /// The server answered, and failed.
     var isServerFailure: Bool { exitCode == ExitCode.serverFailure }
   }

@@ -9,7 +9,8 @@ final class EventLoop<Worker: Steppable> {
   private var ready: [Readiness] = []
   /// First the cancellation, then those of each machine, then the outlet.
   private var entries: [shim_poll_entry] = []
-  /// When to look for another machine again: the outlet has refused one, or those that there are must be stepped first. nil for neither.
+  /// When to look for another machine again, because the outlet refused one or because the running ones must be stepped first; nil if
+  /// neither.
   private var heldUntil: Int64?
 
   /// - Parameter outlet: decides when another machine may start, and is written to as soon as possible.

@@ -5,7 +5,7 @@ extension UploadError {
   /// advice, such as which option to use, gives its own instead.
   package var advice: String? {
     switch self {
-    case .changed: "End that upload, then send the file again."
+    case .changed: "Send the file as it is now."
     case .state(let error): error.advice
     case .tls(let error, _): error.advice
     case .tus(let error): error.advice

@@ -75,8 +75,8 @@ final class RemovalJournal {
         directory.warn("an interrupted removal was undone: " + PrintableText.line(path.text) + " is back.")
       case .failed(let error):
         directory.warn(
-          privatePath + " is " + PrintableText.line(entry.path.text)
-            + ", whose removal was interrupted; it could not be renamed back: " + error.text + ".")
+          privatePath + ": its removal was interrupted, and it could not be renamed back to "
+            + PrintableText.line(entry.path.text) + ": " + error.text + ".")
         isSettled = false
       }
     }

@@ -31,16 +31,17 @@ extension LockedRecord {
   /// remembered, so that none is sent again.
   private func supersede(_ earlier: LockedRecord) throws(UploadError) {
     let other = earlier.record
-    let isSameFile = record.match(with: other) == .same || SourceFile.isMissing(LocalPath(bytes: other.path))
+    let isSameFile = other.path == record.path || record.match(with: other) == .same || other.locateFile() == .gone
     if other.event == record.event, isSameFile { return try earlier.remove() }
     directory.tidy(delivered: other.id)
   }
 
-  /// Removes the records of earlier deliveries of the same file, but those that can delete another recording.
+  /// Removes the records of earlier deliveries of the same file, except those whose token can delete another recording.
   private func removeEarlierDeliveries() {
     let own = record
     func isEarlier(_ other: UploadRecord) -> Bool {
-      other.id != own.id && other.phase == .delivered && other.deleteToken == nil && own.match(with: other) == .same
+      let hasOtherToken = other.deleteToken != nil && other.deleteToken != own.deleteToken
+      return other.id != own.id && other.phase == .delivered && !hasOtherToken && own.match(with: other) == .same
     }
     for id in candidates(.file(own), isEarlier) {
       guard let previous = try? directory.current(id), isEarlier(previous) else { continue }
@@ -49,7 +50,7 @@ extension LockedRecord {
   }
 
   /// The earlier record of the same recording. GigHive issues a delete token only once, with the first delivery. When a recording
-  /// is sent again, the token is copied from its earlier record, which is then removed.
+  /// is sent again, the token is copied from its earlier record.
   private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
     guard let assetID else { return nil }
     let endpoint = record.endpoint

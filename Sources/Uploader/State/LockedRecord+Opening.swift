@@ -101,7 +101,7 @@ extension LockedRecord {
     if superseded != nil {
       if previous.mayBeWhole {
         superseded = nil
-        warning += " The server may have all of the old one, and keeps it until it expires."
+        warning += " The server may have the whole old upload, and keeps it until it expires."
       } else if identity.size < previous.identity.size {
         superseded = nil
         warning += " The file is smaller now, so the server keeps the part of the old one until it expires."
@@ -228,7 +228,7 @@ extension LockedRecord {
 
   private static func newID() throws(UploadError) -> String { ASCII.hex(try RandomBytes.bytes(4)) }
 
-  /// An ID without a record. Of 20,000 records, two would otherwise have the same ID in one of twenty directories.
+  /// An ID without a record. With 20,000 records, random IDs would collide in about one directory of twenty.
   /// - Parameter draw: draws an ID.
   static func freeID(
     in directory: StateDirectory, draw: () throws(UploadError) -> String = newID

@@ -84,16 +84,5 @@ extension StateDirectory {
     return result == 0 && !isNameSafe ? shim_sync_directory(path.cString ?? [0]) : result
   }
 
-  func exists(_ name: String) -> Bool {
-    var status = shim_file_status()
-    return shim_stat(file(name).cString ?? [0], &status) == 0
-  }
-
-  /// Whether it is certain that there is no such file.
-  func isMissing(_ file: LocalPath) -> Bool {
-    var status = shim_file_status()
-    return -shim_stat(file.cString ?? [0], &status) == SHIM_ENOENT
-  }
-
   private func copyName(_ name: String) -> String { name + "~" }
 }

@@ -112,14 +112,15 @@ extension StateDirectory {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
-    // While it is built, another process can deliver, which renames a record: then it is built again.
-    for _ in 0..<Limits.indexBuildCount {
-      let table = try built(in: file, instance)
-      guard try names().names == table.names else { continue }
-      indexState.verified = instance
-      return table
+    var table = try built(in: file, instance)
+    // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
+    // this lookup alone.
+    for _ in 1..<Limits.indexBuildCount {
+      guard try names().names != table.names else { break }
+      table = try built(in: file, instance)
     }
-    throw .damaged
+    if try names().names == table.names { indexState.verified = instance }
+    return table
   }
 
   private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile> {

@@ -267,6 +267,17 @@ package final class StateDirectory {
     noteRemoval(of: names)
   }
 
+  func exists(_ name: String) -> Bool {
+    var status = shim_file_status()
+    return shim_stat(file(name).cString ?? [0], &status) == 0
+  }
+
+  /// Whether it is certain that there is no such file.
+  func isMissing(_ file: LocalPath) -> Bool {
+    var status = shim_file_status()
+    return -shim_stat(file.cString ?? [0], &status) == SHIM_ENOENT
+  }
+
   // MARK: Name changes
 
   func unlink(_ name: [CChar]) -> Int32 { changing { shim_unlink(name) } }

@@ -57,7 +57,7 @@ final class PaceShare {
     }
   }
 
-  /// Bytes have been written. Without a limit, nobody has less because of them.
+  /// Bytes have been written. Those sent while there is no limit take nothing from others, so they do not count.
   func consume(_ count: Int) {
     if pace.limit != .unlimited { pace.rate.consume(count, of: number) }
   }

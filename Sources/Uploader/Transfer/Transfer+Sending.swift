@@ -20,14 +20,14 @@ extension Transfer {
     let allowance = pace?.allowance(nowMilliseconds: clock.now) ?? Int.max
     if allowance == 0 {
       pause = .rateLimit
-      return try sendHeld()
+      return sendHeld()
     }
     // Refill only when empty: the ring then starts at its first byte, and the kernel's queues bridge the read.
     if buffers.ring.isEmpty {
       if let sending = try sendDirectly(allowance) { return sending }
       guard buffers.makeRoom() else {
         pause = .digest
-        return .blocked
+        return sendHeld()
       }
       try fill()
       if let step = reportStatusChange() { return .ended(step) }
@@ -44,8 +44,8 @@ extension Transfer {
     } catch { return .ended(receiveRest(after: error)) }
   }
 
-  /// Sends what TLS still holds of bytes that were within the limit.
-  private func sendHeld() throws(UploadError) -> WriteResult {
+  /// Sends what TLS still holds, while nothing else can be sent.
+  private func sendHeld() -> WriteResult {
     guard connection.stream.holdsBytes else { return .blocked }
     let result = flushHeld()
     if case .ready = result { noteSent() }

@@ -266,7 +266,7 @@ final class UploadJob: Steppable {
     _ error: UploadError, _ request: UploadRequest, for file: SourceFile
   ) throws(UploadError) {
     let isGuest = shared.configuration.credentials.areGuests
-    // A record that is gone was cancelled, and one that cannot be used may say that a server without GigHive's memory has the file.
+    // A missing record was cancelled. One that cannot be read may say that the server has the file, and only GigHive detects duplicates.
     if case .state(.noSuchRecord) = error { throw error }
     if request.upload != nil, !request.isForGigHive { throw error }
     guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
@@ -293,16 +293,21 @@ final class UploadJob: Steppable {
     // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
     let isOpen = error == .cancelled(hasSentAll: true) && !request.isForGigHive
     let error = isOpen ? .mayBeStored(error) : error
+    let mayBeWhole =
+      if case .running(let driver, _) = state { driver.machine.mayBeWhole || driver.hasSentAll } else { false }
     let isCancelled = if case .cancelled = error { true } else { false }
     let mayHaveChanged = mayHaveChanged
     record.releaseSpace()
     do throws(UploadError) {
       try record.update {
         $0.note(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
-        if mayHaveChanged, $0.isEnding {
-          $0.note(.mayBeStored(error), message: error.cause.message(after: answer), offset: offset)
+        guard mayHaveChanged, !$0.mayBeStored else { return }
+        if $0.isEnding, mayBeWhole {
+          let error = UploadError.mayBeStored(error)
+          $0.note(error, message: error.message(after: answer), offset: offset)
+        } else {
+          $0.forgetUpload()
         }
-        if mayHaveChanged, !$0.mayBeStored { $0.forgetUpload() }
       }
     } catch { shared.configuration.warnings?(error.message) }
   }

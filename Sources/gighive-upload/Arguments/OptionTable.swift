@@ -92,7 +92,7 @@ enum OptionTable {
         .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
         .init(
           .retryFor, "retry-for", "TIME|forever",
-          "instead of --retries: until this long has passed without progress, after more errors"),
+          "instead of --retries: until this long without progress, also after errors that often pass"),
         .init(
           .retryMaxDelay, "retry-max-delay", "TIME",
           "longest delay between retries, unless the server asks for more (default: 60s)"),

@@ -27,17 +27,17 @@ struct ContentExamination {
   /// - Parameters:
   ///   - tus: what the tus server says of itself; nil if there is none.
   ///   - proxy: the one that requests go through; nil for none.
-  func measureLine(overTus tus: ProbeResult?, asForm: Bool, proxy: String?) {
+  func measureLink(overTus tus: ProbeResult?, asForm: Bool, proxy: String?) {
     if let tus {
       sendUpload(.link(proxy: proxy, largest: tus.answer?.fields.tusNumber("Tus-Max-Size")))
     } else if asForm {
-      measureLineWithForm(proxy)
+      measureLinkWithForm(proxy)
     } else {
       findings.add(Finding(.link, .notExamined("zeros would go over tus, which is missing")))
     }
   }
 
-  private func measureLineWithForm(_ proxy: String?) {
+  private func measureLinkWithForm(_ proxy: String?) {
     var length = Limits.chunkMaximumLength
     while let form = form(length) {
       let result = prober.ask(form, cut: .afterMilliseconds(Limits.linkMilliseconds))

@@ -8,7 +8,7 @@ final class DoctorArguments {
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
   /// Whether to measure the link.
-  private(set) var measuresLine = false
+  private(set) var measuresLink = false
 
   init(options: [GivenOption], operands: Operands) throws(UsageError) {
     guard operands.count <= 1 else { throw UsageError("doctor takes at most one file.") }
@@ -23,7 +23,7 @@ final class DoctorArguments {
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
       case .sendTest: testLength = try given.size(AllowedRanges.testLength)
-      case .link: measuresLine = true
+      case .link: measuresLink = true
       default: _ = try common.apply(given)
       }
     }
@@ -31,7 +31,7 @@ final class DoctorArguments {
     guard destinations.count == 1, let destination = destinations.first else {
       throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
     }
-    if testLength != nil || measuresLine, case .multipart = destination {
+    if testLength != nil || measuresLink, case .multipart = destination {
       let name = OptionTable.name(of: testLength != nil ? .sendTest : .link)
       throw UsageError(
         "--" + name + " needs --server or --tus-url: what a form creates elsewhere cannot be removed again.")

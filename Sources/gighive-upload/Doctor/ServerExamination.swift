@@ -7,7 +7,7 @@ struct ServerExamination {
   private let size: Int64?
   /// How many zeros to send, in bytes; nil for none.
   private let testLength: Int64?
-  private let measuresLine: Bool
+  private let measuresLink: Bool
   private let prober: Prober
   private let configuration: Configuration
   private let findings: Findings
@@ -17,7 +17,7 @@ struct ServerExamination {
   ) {
     request = arguments.request
     testLength = arguments.testLength
-    measuresLine = arguments.measuresLine
+    measuresLink = arguments.measuresLink
     self.size = size
     self.prober = prober
     self.configuration = configuration
@@ -35,9 +35,9 @@ struct ServerExamination {
     if tus != nil { examinePatches() }
     let content = ContentExamination(request, prober, boundary, findings)
     if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
-    if measuresLine, !prober.cancellation.isCancelled {
+    if measuresLink, !prober.cancellation.isCancelled {
       let proxy = configuration.proxies.proxy(for: prober.target)
-      content.measureLine(overTus: tus, asForm: maySendForms, proxy: proxy?.text)
+      content.measureLink(overTus: tus, asForm: maySendForms, proxy: proxy?.text)
     }
   }
 

@@ -37,7 +37,7 @@ extension UploadError {
     switch self {
     case .form(let error): error.commandAdvice
     case .file(_, let error): error.commandAdvice
-    case .changed(_, _, let id): "End that upload with gighive-upload cancel " + id + ", then send the file again."
+    case .changed: "Send the file as it is now with gighive-upload send."
     case .state(let error): error.commandAdvice
     case .timedOut(.delivering, _, _): "--max-time sets that limit."
     case .tls(let error, _): error.commandAdvice

@@ -175,7 +175,7 @@ final class WatchGroup {
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
-      see(path, asksForWriters: false, isNew: true, now)
+      see(path, asksForWriters: false, isNew: path == change.path.bytes, now)
     }
   }
 
@@ -198,7 +198,7 @@ final class WatchGroup {
   private func see(
     _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
   ) {
-    let firstStart = isNew || machine.isCandidate(path) ? nil : directory(of: path)?.firstStart
+    let firstStart = isNew || machine.isTracked(path) ? nil : directory(of: path)?.firstStart
     let sight = look.look(
       path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })

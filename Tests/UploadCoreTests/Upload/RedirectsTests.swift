@@ -34,6 +34,22 @@ struct RedirectsTests {
     }
   }
 
+  /// Also the start of a chain, which is then redirected again.
+  @Test func theOldestAreForgotten() throws {
+    var redirects = Redirects()
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b")
+    try redirects.follow(from: try uri("https://hive/b"), to: "/c")
+    for index in 0..<Limits.redirectCountInAll {
+      redirects.settle(progress: Int64(index + 1))
+      try redirects.follow(from: try uri("https://hive/\(index)"), to: "/to/\(index)")
+    }
+    #expect(redirects.target(for: try uri("https://hive/0")) == (try uri("https://hive/to/0")))
+    #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://hive/a")))
+    redirects.settle(progress: .max)
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b")
+    try redirects.follow(from: try uri("https://hive/b"), to: "/c")
+  }
+
   @Test func progressSetsTheCountBack() throws {
     var redirects = Redirects()
     for index in 0..<20 {

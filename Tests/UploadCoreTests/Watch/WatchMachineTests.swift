@@ -295,6 +295,39 @@ struct WatchMachineTests {
     #expect(station.isComplete && station.count(.setAside) == 0 && station.count(.resumed) == 1)
   }
 
+  /// The server has said what is wrong with the recording, each time.
+  @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
+    let failure = WorkerEvent.Failure("400.", exitCode: 7, .file, status: 400, waitMilliseconds: 24 * 60 * minute)
+    var station = station(failure, of: ["/a"])
+    for name in ["/a", "/b"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 1 && station.count(.unreachable) == 0 && station.deliveries.count == 1)
+  }
+
+  @Test func anUploadThatGetsFurtherEachTimeStaysTheFirst() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    for path: UInt8 in [1, 2] {
+      let file = WatchedFile(
+        key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .none, isBegun: path == 2)
+      for now: Int64 in [0, 1] { machine.saw([path], .file(file), now: now) }
+    }
+    let lost = WorkerEvent.Kind.failed(.init("lost.", exitCode: 4, .network))
+    var now: Int64 = 1
+    func attempt(_ bytes: Int64) -> [UInt8]? {
+      now += 2 * Limits.watchRetryMaximumMilliseconds
+      machine.workerStarted()
+      guard case .offer(let path) = machine.next(now: now), machine.give(path) else { return nil }
+      machine.note(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
+      machine.note(WorkerEvent(.progress(bytes: bytes, total: 1000), path: path), now: now, unixSeconds: 0)
+      machine.note(WorkerEvent(lost, path: path), now: now, unixSeconds: 0)
+      machine.workerEnded(.exited(4), now: now, unixSeconds: 0)
+      return path
+    }
+    #expect([100, 200, 300].map { attempt($0) } == [[2], [2], [2]])
+    // Now it gets no further.
+    #expect([300, 1].map { attempt($0) } == [[2], [1]])
+  }
+
   /// A recording that no connection survives does not starve those that come later.
   @Test func aRecordingWhoseConnectionAlwaysBreaksDoesNotHoldUpOthers() {
     var station = station(WorkerEvent.Failure("lost.", exitCode: 4, .network), of: ["/a"])

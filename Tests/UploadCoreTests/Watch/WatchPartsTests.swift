@@ -100,6 +100,13 @@ struct WorkerEventTests {
     #expect(event(text)?.kind == .failed(.init("Lost.", exitCode: 4)))
   }
 
+  /// A watcher tries everything once a day, whatever the worker says.
+  @Test(arguments: [("5", 5000), ("0", 0), ("86401", 86_400_000), ("-1", nil), ("true", nil)] as [(String, Int64?)])
+  func howLongARecordingMustNotBeTried(seconds: String, milliseconds: Int64?) {
+    let text = #"{"event":"failed","file":"/a","exit_code":9,"message":"500.","wait_seconds":"# + seconds + "}"
+    #expect(event(text)?.kind == .failed(.init("500.", exitCode: 9, waitMilliseconds: milliseconds)))
+  }
+
   @Test func aPathThatIsNotUTF8IsExact() {
     #expect(
       event(#"{"event":"start","file":"/caf\#u{FFFD}","file_percent":"/caf%E9","id":null}"#)?.path == Array("/caf".utf8)

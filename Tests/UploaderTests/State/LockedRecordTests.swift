@@ -151,7 +151,7 @@ struct LockedRecordTests {
     let kept = try open()
     #expect(kept.record.id == previous.id && kept.record.uploadURL == nil)
     #expect(kept.superseded == (isDeleted ? previous.uploadURL : nil))
-    #expect(bench.warnings.first?.contains("may have all of the old one") == !isDeleted)
+    #expect(bench.warnings.first?.contains("may have the whole old upload") == !isDeleted)
   }
 
   /// Nothing of a form is on the server. A record whose offset is beyond the end of the file would be invalid.
