@@ -18,13 +18,11 @@ enum Help {
       gighive-upload doctor [FILE] --server URL                         find out why an upload fails, or would fail
       gighive-upload status [--json]                                    show what the watcher is doing
       gighive-upload version [--verbose]                                show the versions of the program and its libraries
-      gighive-upload help [COMMAND]                                     show help
+      gighive-upload help [COMMAND]                                     show this, or a command's options and exit codes
 
     Example:
       gighive-upload send gig.mp4 --server https://gighive --label "First set" \\
         --user uploader --password-file ~/.gighive-password
-
-    'gighive-upload help COMMAND' lists the options and exit codes.
 
     """
 
