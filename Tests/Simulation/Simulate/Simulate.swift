@@ -6,7 +6,7 @@ import World
 @main
 enum Simulate {
   /// Seeds in which a canary must be noticed.
-  private static let canarySeeds: UInt64 = 30_000
+  private static let canarySeeds: UInt64 = 100_000
 
   static func main() {
     var arguments = Array(CommandLine.arguments.dropFirst())
