@@ -32,6 +32,7 @@ PYTHON = HERE.parents[1] / ".build/interop/python/bin/python"  # as `setup` make
 APACHE_MODULES = "/usr/lib/apache2/modules"
 FIRST_PORT_BY_HAND = 18400
 FREE_PORTS = range(20_000, 32_000)
+MOST_WORKERS = 8
 START_SECONDS = 20
 SETTLE_SECONDS = 0.5
 STOP_SECONDS = 10
@@ -285,7 +286,9 @@ def _choose_ports(first_port: int) -> dict:
     if first_port:
         return {key: first_port + index for index, key in enumerate(keys)}
     # Not from the range that the kernel takes connections' own ports from: one could be taken before a server has it.
-    candidates = iter(random.sample(FREE_PORTS, 1000))
+    # Each worker of pytest-xdist has ports of its own, because another one could choose the same before a server has it.
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    candidates = iter(random.sample(FREE_PORTS[worker % MOST_WORKERS :: MOST_WORKERS], 1000))
     return {key: next(filter(_is_free, candidates)) for key in keys}
 
 
