@@ -154,6 +154,8 @@ package enum Limits {
   package static let redirectCount = 5
   /// Redirects followed for all requests of an upload without progress.
   package static let redirectCountInAll = 50
+  /// Redirects that are remembered: far more than are followed without progress, because those that are forgotten count again.
+  package static let redirectMemoryCount = 1000
 
   /// The upper bound of the first retry delay, which doubles with each retry; in milliseconds.
   package static let retryBaseMilliseconds: Int64 = 1000

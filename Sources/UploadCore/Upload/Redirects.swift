@@ -36,7 +36,7 @@ struct Redirects: Sendable {
     guard destination != target, !moved.contains(where: { $0.from == destination }) else {
       throw .redirectionRefused(location: location, .circle)
     }
-    if moved.count == Limits.redirectCountInAll { forgetOldest() }
+    if moved.count == Limits.redirectMemoryCount { forgetOldest() }
     moved.append((target, destination))
     return destination
   }

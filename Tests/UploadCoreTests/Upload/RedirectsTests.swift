@@ -39,7 +39,7 @@ struct RedirectsTests {
     var redirects = Redirects()
     try redirects.follow(from: try uri("https://hive/a"), to: "/b")
     try redirects.follow(from: try uri("https://hive/b"), to: "/c")
-    for index in 0..<Limits.redirectCountInAll {
+    for index in 0..<Limits.redirectMemoryCount {
       redirects.settle(progress: Int64(index + 1))
       try redirects.follow(from: try uri("https://hive/\(index)"), to: "/to/\(index)")
     }
