@@ -19,8 +19,7 @@ extension LockedRecord {
   ) throws(UploadError) -> LockedRecord? {
     var own = UploadRecord(
       id: try freeID(in: directory), path: (file.path.absolute ?? file.path).bytes, identity: identity,
-      endpoint: endpoint,
-      event: event)
+      endpoint: endpoint, event: event)
     own.uploadedAs = uploadedAs
     own.note = note
     let creation: StateLock

@@ -1,0 +1,237 @@
+import Testing
+
+@testable import UploadCore
+
+/// Failures of the network, the server, the worker and single recordings.
+extension WatchMachineTests {
+  private func station(_ failure: WorkerEvent.Failure, of names: [String]) -> SimulatedStation {
+    var station = SimulatedStation()
+    station.refuses = { path in names.contains(String(decoding: path, as: UTF8.self)) ? failure : nil }
+    return station
+  }
+
+  @Test func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn() {
+    var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400), of: ["/a.wav"])
+    for name in ["/a.wav", "/b.wav", "/c.wav"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.deliveries.count == 2 && station.count(.setAside) == 1)
+    #expect(station.machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).setAsideCount == 1)
+    for _ in 0..<20 {
+      station.scan()
+      station.run(until: station.now + 5 * minute)
+    }
+    #expect(station.machine.totals.failedCount == 1)
+    station.refuses = { _ in nil }
+    station.write("/a.wav", size: 5)
+    station.run(until: station.now + 5 * minute)
+    #expect(station.isComplete && station.machine.setAside.isEmpty)
+  }
+
+  @Test func aFileThatChangedDuringItsUploadIsNotSetAside() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.run(until: 40_000)
+    station.write("/a.wav", size: 2000)
+    station.run(until: 10 * minute)
+    #expect(station.isComplete && station.count(.setAside) == 0 && station.deliveries.count == 1)
+  }
+
+  @Test func aFileThatIsRemovedDuringItsUploadIsForgotten() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.run(until: 40_000)
+    station.remove("/a.wav")
+    station.run(until: 10 * minute)
+    #expect(station.machine.candidates.isEmpty && station.machine.setAside.isEmpty && station.deliveries.isEmpty)
+  }
+
+  @Test func wrongCredentialsPauseAndAreToldOnce() {
+    var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 24 * 60 * minute)
+    #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
+    // Those that the worker had when it was refused, and then one an hour.
+    #expect((24...30).contains(station.machine.totals.failedCount))
+    station.refuses = { _ in nil }
+    station.machine.credentialsChanged(now: station.now)
+    station.run(until: station.now + 5 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func a403ConcernsAFileAndASecondOneTheDestination() {
+    let failure = WorkerEvent.Failure("403.", exitCode: 6, .file, status: 403)
+    var station = station(failure, of: ["/a"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 1 && station.count(.paused) == 0 && station.deliveries.count == 2)
+    station = self.station(failure, of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
+    station.refuses = { _ in nil }
+    station.run(until: 90 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func anOutageIsWaitedOutWithLessAndLessAttempts() {
+    var station = SimulatedStation()
+    station.isNetworkUp = false
+    for number in 0..<100 { station.write("/\(number)") }
+    station.run(until: 3 * 24 * 60 * minute)
+    // At most one each eleven minutes, once the back-off is at its end.
+    #expect(station.workerCount < 3 * 24 * 60 / 5 && station.workerCount > 100)
+    #expect(station.count(.unreachable) == 1)
+    station.isNetworkUp = true
+    station.machine.retryNow(now: station.now)
+    station.run(until: station.now + 60 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func whatTheServerStumblesOverDoesNotHoldUpOthers() {
+    var station = station(WorkerEvent.Failure("500.", exitCode: 9, .network, status: 500), of: ["/a"])
+    for name in ["/a", "/b", "/c", "/d"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.deliveries.count == 3 && station.count(.setAside) == 1)
+  }
+
+  /// Each form was sent three times within a day, which is the limit. That says nothing about the recordings.
+  @Test func aServerThatFailsAfterEachWholeFormIsWaitedOut() {
+    let day: Int64 = 24 * 60 * minute
+    let failure = WorkerEvent.Failure("500.", exitCode: 9, .file, status: 500, waitMilliseconds: day)
+    var station = station(failure, of: ["/a", "/b", "/c"])
+    for name in ["/a", "/b", "/c"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.machine.totals.failedCount == 3 && station.count(.unreachable) == 1)
+    station.run(until: day)
+    #expect(station.machine.totals.failedCount == 3)
+    station.refuses = { _ in nil }
+    station.run(until: 2 * day)
+    #expect(station.isComplete && station.count(.setAside) == 0 && station.count(.resumed) == 1)
+  }
+
+  /// The server has said what is wrong with the recording, each time.
+  @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
+    let failure = WorkerEvent.Failure("400.", exitCode: 7, .file, status: 400, waitMilliseconds: 24 * 60 * minute)
+    var station = station(failure, of: ["/a"])
+    for name in ["/a", "/b"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 1 && station.count(.unreachable) == 0 && station.deliveries.count == 1)
+  }
+
+  @Test func anUploadThatGetsFurtherEachTimeStaysTheFirst() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    for path: UInt8 in [1, 2] {
+      let file = WatchedFile(
+        key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .none, isBegun: path == 2)
+      for now: Int64 in [0, 1] { machine.saw([path], .file(file), now: now) }
+    }
+    let lost = WorkerEvent.Kind.failed(.init("lost.", exitCode: 4, .network))
+    var now: Int64 = 1
+    func attempt(_ bytes: Int64) -> [UInt8]? {
+      now += 2 * Limits.watchRetryMaximumMilliseconds
+      machine.workerStarted()
+      guard case .offer(let path) = machine.next(now: now), machine.give(path) else { return nil }
+      machine.note(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
+      machine.note(WorkerEvent(.progress(bytes: bytes, total: 1000), path: path), now: now, unixSeconds: 0)
+      machine.note(WorkerEvent(lost, path: path), now: now, unixSeconds: 0)
+      machine.workerEnded(.exited(4), now: now, unixSeconds: 0)
+      return path
+    }
+    #expect([100, 200, 300].map { attempt($0) } == [[2], [2], [2]])
+    // Now it gets no further.
+    #expect([300, 1].map { attempt($0) } == [[2], [1]])
+  }
+
+  /// A recording that no connection survives does not starve those that come later.
+  @Test func aRecordingWhoseConnectionAlwaysBreaksDoesNotHoldUpOthers() {
+    var station = station(WorkerEvent.Failure("lost.", exitCode: 4, .network), of: ["/a"])
+    station.write("/a")
+    station.run(until: 5 * minute)
+    for name in ["/b", "/c"] { station.write(name) }
+    station.run(until: 60 * minute)
+    #expect(station.deliveries.count == 2 && station.count(.setAside) == 0)
+    station.refuses = { _ in nil }
+    station.run(until: 90 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func aCrashCostsOneRetryAndThreeSetAside() {
+    var station = SimulatedStation()
+    station.write("/a")
+    for count in 1...3 {
+      while station.machine.next(now: station.now) != .wait(until: .max) || station.machine.worker == .none {
+        station.run(until: station.now + 500)
+        if station.machine.worker == .open || station.machine.worker == .closing { break }
+      }
+      station.run(until: station.now + 1000)
+      station.killWorker()
+      #expect(station.count(.setAside) == 0 || count == 3)
+    }
+    station.run(until: station.now + minute)
+    #expect(station.count(.setAside) == 1)
+    station.write("/b")
+    station.run(until: station.now + 20 * minute)
+    #expect(station.deliveries.count == 1)
+  }
+
+  @Test func anotherProcessIsWaitedFor() {
+    var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
+    station.write("/a")
+    station.run(until: 10 * minute)
+    #expect(station.count(.setAside) == 0 && station.machine.totals.failedCount > 3)
+    station.refuses = { _ in nil }
+    station.run(until: 15 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func aWorkerThatRefusesItsOptionsPauses() {
+    var station = SimulatedStation()
+    station.write("/a")
+    while station.machine.worker == .none { station.run(until: station.now + 1000) }
+    station.machine.workerEnded(.exited(2), now: station.now, unixSeconds: 0)
+    #expect(station.machine.awaitsCredentials)
+    _ = station.machine.next(now: station.now)
+    #expect(station.machine.takeNotices().map { $0.kind } == [.paused])
+  }
+
+  @Test func aBlockKeepsEverythingBack() {
+    var station = SimulatedStation()
+    for block in [WatchMachine.Block.clock, .interface("wlan0")] {
+      station.write("/a", size: station.now + 1)
+      station.machine.block = block
+      station.run(until: station.now + 60 * minute)
+      #expect(station.machine.worker == .none && !station.isComplete)
+      station.machine.block = nil
+      station.run(until: station.now + 5 * minute)
+      #expect(station.isComplete)
+    }
+  }
+
+  @Test func aDrainedMachineGivesNothingMore() {
+    var station = SimulatedStation()
+    for name in ["/a", "/b", "/c", "/d", "/e"] { station.write(name) }
+    station.run(until: 35_000)
+    station.machine.drain()
+    station.run(until: 60 * minute)
+    #expect(station.machine.worker == .none)
+    #expect(station.deliveries.count == Limits.watchedAheadCount + 1)
+  }
+
+  @Test func aDirectoryThatIsGoneLeavesNoCandidates() {
+    var station = SimulatedStation()
+    station.write("/one/a")
+    station.write("/two/a")
+    station.machine.forget(under: Array("/one".utf8))
+    #expect(station.machine.candidates.map { $0.path } == [Array("/two/a".utf8)])
+  }
+
+  @Test func candidatesAreBoundedAndTheOthersAreFoundAgain() {
+    var station = SimulatedStation(.init(settleMilliseconds: 30_000, jobs: 4))
+    station.uploadMilliseconds = 1000
+    let count = Limits.watchedCandidates + 1000
+    for number in 0..<count { station.write("/\(number)") }
+    station.run(until: 120 * minute)
+    #expect(station.isComplete && station.deliveries.count == count)
+    #expect(station.mostCandidates == Limits.watchedCandidates)
+  }
+}

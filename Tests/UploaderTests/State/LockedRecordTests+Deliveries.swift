@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Uploader
+
+/// What was delivered before, and what a delivery leaves.
+extension LockedRecordTests {
+  @Test func aDeliveredRecordingIsNotSentAgain() throws {
+    let previous = try leave { $0.phase = .delivered }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open() }
+    // Also under another name on the same disk.
+    try FileManager.default.moveItem(
+      atPath: bench.directory.path(of: "set.wav"), toPath: bench.directory.path(of: "renamed.wav"))
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open("renamed.wav") }
+  }
+
+  @Test func toAnotherDestinationItIsSent() throws {
+    let previous = try leave { $0.phase = .delivered }
+    #expect(try open(endpoint: "https://other/").record.id != previous.id)
+    #expect(try open(event: "2026-11-20").record.id != previous.id)
+  }
+
+  @Test func aFileThatHasChangedSinceItsDeliveryIsSent() throws {
+    let previous = try leave { $0.phase = .delivered }
+    _ = bench.directory.file("set.wav", content + [1])
+    #expect(try open().record.id != previous.id)
+  }
+
+  @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
+    let previous = try leave {
+      $0.phase = .delivered
+      $0.deleteToken = "5ec2e7"
+    }
+    let kept = try open(isAgain: true)
+    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
+    let records = try bench.open().records(.all)
+    #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.deleteToken == "5ec2e7" })
+  }
+
+  @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
+    let previous = try leave { $0.phase = .delivered }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(upload: previous.id) }
+    #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
+  }
+
+  /// Leaves the record of an upload and that of its delivery, as a power cut does between the two steps.
+  private func leaveDoubled() throws -> UploadRecord {
+    let previous = try leave()
+    let pending = try #require(bench.content(of: previous.id + ".record"))
+    var delivered = previous
+    delivered.phase = .delivered
+    try bench.open().write(delivered)
+    bench.put(pending, at: previous.id + ".record")
+    return delivered
+  }
+
+  @Test func whatAPowerCutLeftOfADeliveryIsNotResumed() throws {
+    let delivered = try leaveDoubled()
+    #expect(throws: UploadError.delivered(PreviousDelivery(delivered))) { try open() }
+    #expect(!bench.names.contains(delivered.id + ".record") && bench.names.contains(delivered.id + ".delivered"))
+  }
+
+  /// The same, and then the file is written to. Without an index all records are read, also what is left.
+  @Test(arguments: [true, false])
+  func aFileThatHasChangedSinceADeliveryThatAPowerCutInterruptedIsSent(hasIndex: Bool) throws {
+    let delivered = try leaveDoubled()
+    if !hasIndex {
+      unlink(bench.path + "/index")
+      mkdir(bench.path + "/index", 0o700)
+    }
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open()
+    #expect(kept.record.id != delivered.id && kept.record.uploadURL == nil && kept.record.identity.size == 200_001)
+    #expect(bench.content(of: delivered.id + ".delivered") != nil)
+  }
+
+  /// As when it was cancelled in another process after all records were listed.
+  @Test func anUploadWhoseRecordIsGoneIsNotTakenForDelivered() throws {
+    let previous = try leave()
+    try bench.open().remove(previous.id)
+    #expect(throws: UploadError.state(.noSuchRecord(previous.id))) { try open(upload: previous.id) }
+    #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
+  }
+
+  // MARK: Delete tokens
+
+  @Test func aDeliveryIsWrittenAndLeavesNoLockBehind() throws {
+    let previous = try leave { $0.message = "the connection was lost" }
+    var receipt = Receipt()
+    receipt.assetID = 7
+    receipt.deleteToken = "5ec2e7"
+    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
+    let record = try #require(try bench.open().records(.all).first)
+    #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
+    #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
+    #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
+  }
+
+  /// GigHive issues the token once, with the first delivery of a recording.
+  @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
+    let previous = try leave {
+      $0.phase = .delivered
+      $0.assetID = 7
+      $0.deleteToken = "5ec2e7"
+    }
+    let kept = try open(isAgain: true)
+    #expect(kept.record.id != previous.id)
+    var receipt = Receipt()
+    receipt.assetID = 7
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    let records = try bench.open().records(.all)
+    #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
+  }
+
+  /// Otherwise the first file would be unknown again, and both would be sent in turn for ever.
+  @Test func aCopyOfARecordingAndTheRecordingAreBothRemembered() throws {
+    let previous = try leave {
+      $0.phase = .delivered
+      $0.assetID = 7
+      $0.deleteToken = "5ec2e7"
+    }
+    _ = bench.directory.file("copy.wav", content)
+    let kept = try open("copy.wav")
+    var receipt = Receipt()
+    receipt.assetID = 7
+    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
+    #expect(try bench.open().records(.all).map { $0.deleteToken } == ["5ec2e7", "5ec2e7"])
+    for name in ["set.wav", "copy.wav"] {
+      #expect(throws: UploadError.self) { try open(name) }
+    }
+    #expect(bench.names.allSatisfy { !$0.hasSuffix(".lock") || $0 == "directory.lock" })
+    // Once the file is gone, its record has no purpose but the token.
+    unlink(bench.directory.path(of: "set.wav"))
+    let again = try open("copy.wav", isAgain: true)
+    try again.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    #expect(try bench.open().current(previous.id) == nil && again.record.deleteToken == "5ec2e7")
+  }
+
+  /// On a server that numbers nothing, the newest record of a file is enough.
+  @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
+    let previous = try leave { $0.phase = .delivered }
+    let kept = try open(isAgain: true)
+    try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)
+  }
+}
