@@ -87,20 +87,34 @@ def test_a_form_whose_answer_says_nothing_may_be_stored(hive, post, recording, f
     assert "may have stored" in result.outcome["message"] or "may be stored" in result.outcome["message"], result
 
 
-def test_a_form_that_was_interrupted_after_its_last_byte_may_be_stored(hive, program, recording):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_a_form_that_was_interrupted_after_its_last_byte_may_be_stored(hive, program, recording, number, code):
     stub = hive("silent")
     running = program.start("send", recording(SMALL), "--multipart-url", stub.url + "/upload", "--progress=none")
     wait_until(lambda: stub.requests and stub.requests[0].complete)
     time.sleep(0.05)
-    running.signal(signal.SIGTERM)
-    assert running.wait(10).code == 143
+    running.signal(number)
+    assert running.wait(10).code == code
     record = only_record(program)
     assert record.phase == "failed" and record.document["may_be_stored"], record.document
+    assert "may have stored" in program.run("list").out
     stub.set_faults()
     program.run("resume", "--all", "--progress=none")
     assert len(stub.requests) == 1
     program.run("resume", record.id, "--progress=none").check()
     assert len(stub.requests) == 2 and only_record(program).phase == "delivered"
+
+
+def test_a_form_that_was_killed_before_its_last_byte_is_sent_again(hive, program, recording):
+    stub, file = hive("stall-after=200000"), recording(40_000_000)
+    running = program.start("send", file, "--multipart-url", stub.url + "/upload", "--progress=none")
+    wait_until(lambda: stub.requests)
+    running.signal(signal.SIGKILL)
+    assert running.wait(10).code == -9 and not stub.requests[0].complete
+    assert only_record(program).phase == "pending"
+    stub.set_faults()
+    program.run("resume", "--all", "--progress=none").check()
+    assert only_record(program).phase == "delivered"
 
 
 def test_a_change_of_permissions_does_not_hide_that_a_form_may_be_stored(hive, program, recording):

@@ -1,14 +1,6 @@
 /// A request as the protocol decides on it. The sender adds user agent, Content-Length and, if the target is at the upload's own origin,
 /// credentials.
 package struct HTTPRequest: Equatable, Sendable {
-  /// Which connection a request may use.
-  package enum Reuse: Equatable, Sendable {
-    /// Any open one. If the server closes it at the same moment, the request can be repeated.
-    case any
-    /// Only one that the server has promised to keep open, because the request must not be sent twice.
-    case promised
-  }
-
   package var method: String
   package var target: TargetURI
   /// All fields except Host, which ``encodedHead(_:)`` writes.
@@ -19,7 +11,9 @@ package struct HTTPRequest: Equatable, Sendable {
   package var mayExpectContinue = false
   /// Whether the content has a secret, so that redirects to another origin must not be followed.
   package var isConfidential = false
-  package var reuse = Reuse.any
+  /// Whether it may be sent twice. If not, it uses an open connection only if the server has promised to keep that open, and its driver
+  /// reports ``UploadEvent/ending`` before the end of the content.
+  package var isRepeatable = true
 
   package init(method: String, target: TargetURI, fields: [Field] = [], body: RequestBody? = nil) {
     self.method = method

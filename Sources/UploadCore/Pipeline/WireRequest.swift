@@ -5,13 +5,16 @@ package struct WireRequest: Sendable {
   private var headTaken = 0
   package var body: RequestBody
   package var exchange: Exchange
+  /// Whether its sender must know before the last byte is sent.
+  package let announcesEnd: Bool
   /// When its last byte was written, or when the server stopped it.
   package var sentAtMilliseconds: Int64?
 
-  package init(head: [UInt8], body: RequestBody, exchange: Exchange) {
+  package init(head: [UInt8], body: RequestBody, exchange: Exchange, announcesEnd: Bool = false) {
     self.head = head
     self.body = body
     self.exchange = exchange
+    self.announcesEnd = announcesEnd
   }
 
   /// Whether the whole head was copied into the ring.

@@ -4,6 +4,8 @@ package enum RecordChange: Equatable, Sendable {
   case created(location: String, expires: String?)
   /// The file's last byte is about to be sent: the server may have the whole file from now on.
   case ending
+  /// The server has not stored the form whose last byte was sent, which is sent again.
+  case notStored
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -15,7 +17,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .ending, .uploaded, .forgotten, .failedFullSends: self
+    case .ending, .notStored, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }

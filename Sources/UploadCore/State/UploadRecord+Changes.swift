@@ -9,10 +9,18 @@ extension UploadRecord {
       self.expires = expires
       wasUploaded = false
       isEnding = false
+    case .ending where uploadURL == nil:
+      // A form: nobody can ask the server whether it has it.
+      phase = .failed
+      mayBeStored = true
     case .ending: isEnding = true
     case .uploaded:
       phase = .uploaded
       offset = identity.size
+    case .notStored:
+      phase = .pending
+      mayBeStored = false
+      message = nil
     case .forgotten: forgetUpload()
     case .failedFullSends(let fullSends, let offset):
       self.fullSends = fullSends
@@ -60,13 +68,18 @@ extension UploadRecord {
   package mutating func note(_ error: UploadError, message: String?, offset: Int64) {
     if offset > self.offset { fullSends = nil }
     self.offset = offset
-    self.message = message
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.
     if case .file(_, let error) = error, error.isChange { forgetUpload() }
     // So is an upload that became a recording of something else.
     if error.cause.provesOtherContent { forgetUpload() }
-    if case .mayBeStored = error { mayBeStored = true }
+    if case .mayBeStored = error {
+      mayBeStored = true
+    } else if mayBeStored {
+      // The last byte was not sent after all, or a response says that the form is not stored.
+      apply(.notStored)
+    }
+    self.message = message
     guard !error.leavesPending else { return }
     wasUploaded = phase == .uploaded
     phase = .failed

@@ -131,10 +131,10 @@ package struct TusUpload: Sendable {
     switch state {
     case .discovering: return .ask(HTTPRequest(method: "OPTIONS", target: plan.endpoint))
     case .creating: return .ask(creation())
-    case .locating: return resource.location.map { .ask(head($0)) } ?? .gone
+    case .locating: return resource.location.map { .ask(TusUpload.head(of: $0)) } ?? .gone
     case .probing(.creating, _): return .ask(emptyCreation())
-    case .probing(.locatingNew(let new), _): return .ask(head(new))
-    case .probing(.locatingOld, _): return resource.location.map { .ask(head($0)) } ?? .gone
+    case .probing(.locatingNew(let new), _): return .ask(TusUpload.head(of: new))
+    case .probing(.locatingOld, _): return resource.location.map { .ask(TusUpload.head(of: $0)) } ?? .gone
     case .probing(.removingNew(let new, _), _):
       return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
     case .sending(let acknowledged, let next): return send(acknowledged, next)
@@ -143,7 +143,8 @@ package struct TusUpload: Sendable {
     }
   }
 
-  private func head(_ location: TargetURI) -> HTTPRequest {
+  /// Asks for the server's offset.
+  static func head(of location: TargetURI) -> HTTPRequest {
     HTTPRequest(method: "HEAD", target: location, fields: [TusFields.resumable])
   }
 
@@ -188,7 +189,7 @@ package struct TusUpload: Sendable {
       if awaitsStored { return .await }
       // Nothing is in flight whose response would help: ask where the server is.
       state = .locating
-      return .ask(head(location))
+      return .ask(TusUpload.head(of: location))
     }
     var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(next))]
     if let algorithm = offer.checksum {

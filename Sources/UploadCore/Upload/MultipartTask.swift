@@ -20,6 +20,10 @@ struct MultipartTask: Sendable {
   private let size: Int64
   private let boundary: Boundary
   private var state = State.posting
+  /// Whether the record says that the last byte may have been sent.
+  private var isEnding = false
+  /// A change to save in the record before anything else.
+  private var unsaved: RecordChange?
 
   init(_ request: UploadRequest, size: Int64, boundary: Boundary) {
     self.request = request
@@ -36,7 +40,8 @@ struct MultipartTask: Sendable {
     }
   }
 
-  func next() throws(UploadError) -> TaskStep {
+  mutating func next() throws(UploadError) -> TaskStep {
+    if let change = takeUnsaved() { return .save(change) }
     switch state {
     case .posting, .unnumbered: return .ask(try post())
     case .verifying: return .hash(.wholeFile)
@@ -54,7 +59,7 @@ struct MultipartTask: Sendable {
         body: try FormData.body(
           fields: request.fields, file: request.filePart, fileLength: size, boundary: boundary))
       post.mayExpectContinue = true
-      if !request.isForGigHive { post.reuse = .promised }
+      post.isRepeatable = request.isForGigHive
       return post
     } catch { throw .formData(error) }
   }
@@ -111,6 +116,17 @@ struct MultipartTask: Sendable {
     state = .stored(receipt, sent)
   }
 
+  /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
+  mutating func end() {
+    isEnding = true
+    unsaved = .ending
+  }
+
+  mutating func takeUnsaved() -> RecordChange? {
+    defer { unsaved = nil }
+    return unsaved
+  }
+
   /// GigHive detects duplicates. Other endpoints may not: once any part of the recording may have reached them, sending it
   /// again could store it twice.
   mutating func interrupted(_ interruption: Interruption) -> RetrySafety {
@@ -118,10 +134,19 @@ struct MultipartTask: Sendable {
     // Sending everything again just to ask would be too expensive.
     if case .unnumbered = state { return .forbidden }
     if request.isForGigHive { return .allowed }
+    let safety = safetyOfRepeating(after: interruption)
+    if isEnding, safety == .allowed {
+      isEnding = false
+      unsaved = .notStored
+    }
+    return safety
+  }
+
+  private func safetyOfRepeating(after interruption: Interruption) -> RetrySafety {
     switch interruption.sent {
-    case .none: return .allowed
-    case .partial: return .forbidden
-    case .whole: return mayBeStored(after: interruption.error) ? .couldStoreTwice : .forbidden
+    case .none: .allowed
+    case .partial: .forbidden
+    case .whole: mayBeStored(after: interruption.error) ? .couldStoreTwice : .forbidden
     }
   }
 

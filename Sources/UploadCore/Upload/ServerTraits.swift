@@ -59,6 +59,6 @@ struct ServerTraits: Sendable {
 
   func connection(for request: HTTPRequest) -> ConnectionChoice {
     if connectionReuse == .avoided { return .fresh }
-    return request.reuse == .promised ? .reusedIfPromised : .reused
+    return request.isRepeatable ? .reused : .reusedIfPromised
   }
 }

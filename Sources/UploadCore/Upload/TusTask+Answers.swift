@@ -2,12 +2,21 @@
 extension TusTask {
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
+    case .locatingSuperseded(let location): receiveSuperseded(answer, at: location)
     case .endingSuperseded: noteSupersededEnded()
     case .checkingToken: try receiveToken(answer)
     case .uploading, .locating: try receiveUpload(answer, target)
     case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
     case .notSupported, .hashing, .done: break
     }
+  }
+
+  /// Only a part of a recording may be deleted: of the whole, the server may have the only copy.
+  private mutating func receiveSuperseded(_ answer: Answer, at location: TargetURI) {
+    guard case .tus(.offset(let offset)) = Verdict.ofTus(status: answer.status, fields: answer.fields),
+      let length = answer.fields.tusNumber("Upload-Length"), offset < length
+    else { return noteSupersededEnded() }
+    state = .endingSuperseded(location)
   }
 
   /// If the server does not support this check, the upload starts anyway, and finalize will tell.

@@ -1,11 +1,14 @@
 /// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
-///     endingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
-///     (a changed file)     (guests)          ▲  │                       │    ▲
-///                                            │  └──▶ notSupported       ▼    │
-///                                            └──────────────────────── locating (GigHive does not find the upload)
+///     locatingSuperseded ──▶ endingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
+///     (a changed file)                            (guests)          ▲  │                       │    ▲
+///                                                                   │  └──▶ notSupported       ▼    │
+///                                                                   └──────────────────────── locating
+///                                                                       (GigHive does not find the upload)
 struct TusTask: Sendable {
   enum State: Sendable {
+    /// Ask whether the server has a whole upload of the file's former content. It is then left alone.
+    case locatingSuperseded(TargetURI)
     /// End the upload of the file's former content, whatever the response.
     case endingSuperseded(TargetURI)
     /// Ask whether a guest's upload token is valid, before the first byte.
@@ -52,7 +55,7 @@ struct TusTask: Sendable {
     let isGuest = plan.isGuest && plan.request.isForGigHive
     guard !isGuest || plan.request.fields.contains(FormField("tos_accepted", "true")) else { throw .termsNotAccepted }
     self.plan = plan
-    state = plan.superseded.map { .endingSuperseded($0) } ?? TusTask.first(isGuest: isGuest)
+    state = plan.superseded.map { .locatingSuperseded($0) } ?? TusTask.first(isGuest: isGuest)
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
@@ -65,6 +68,14 @@ struct TusTask: Sendable {
 
   private static func first(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
 
+  /// Whether the request in flight is about the upload of the file's former content.
+  var isEndingSuperseded: Bool {
+    switch state {
+    case .locatingSuperseded, .endingSuperseded: true
+    case .checkingToken, .uploading, .notSupported, .hashing, .finalizing, .locating, .done: false
+    }
+  }
+
   /// The upload of the file's former content has ended, or is left to expire.
   mutating func noteSupersededEnded() {
     state = TusTask.first(isGuest: plan.isGuest && plan.request.isForGigHive)
@@ -75,7 +86,7 @@ struct TusTask: Sendable {
   /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
     switch state {
-    case .endingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
+    case .locatingSuperseded, .endingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
@@ -102,7 +113,7 @@ struct TusTask: Sendable {
 
   var lastOffset: Int64 {
     switch state {
-    case .endingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
+    case .locatingSuperseded, .endingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
@@ -114,6 +125,7 @@ struct TusTask: Sendable {
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     switch state {
+    case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
     case .endingSuperseded(let location):
       return .ask(TusUpload.termination(of: location, overridesMethod: request.overridesMethod))
     case .checkingToken: return .ask(finalize(uploadID: ""))
@@ -220,7 +232,7 @@ struct TusTask: Sendable {
     case .uploading, .locating:
       if upload.mayHaveSentEnd(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(arrived: interruption.arrived)
-    case .endingSuperseded: noteSupersededEnded()
+    case .locatingSuperseded, .endingSuperseded: noteSupersededEnded()
     case .checkingToken, .notSupported, .hashing, .finalizing, .done: break
     }
   }

@@ -20,6 +20,8 @@
 /// - ``UploadEvent/answered(_:)`` is about the oldest request in flight, also if its content was sent only in part, and
 ///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
 ///   is 0 and others were in flight, close their connection.
+/// - Before the last byte of a request that is not ``HTTPRequest/isRepeatable``, report ``UploadEvent/ending``, and call
+///   ``next(nowMilliseconds:unixSeconds:)``, which saves that.
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
@@ -154,7 +156,10 @@ package struct UploadMachine: Sendable {
       if let action = decide() { return action }
     case .inFlight(let first, nil) where task.mayPipeline:
       if let action = decide(after: first) { return action }
-    case .inFlight, .hashing, .rereading: return .await
+    case .inFlight:
+      if let change = task.takeUnsaved() { return .save(change) }
+      return .await
+    case .hashing, .rereading: return .await
     case .holding(let first, let second):
       state = .rereading(first: first, second: second)
       return .hash(.wholeFileAgain)
@@ -246,6 +251,7 @@ package struct UploadMachine: Sendable {
       (.rereading(let first, _), .interrupted(let interruption)):
       latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
+    case (.inFlight, .ending): task.end()
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch fileChangePolicy.decide(on: statusChange) {
       case .proceed: break
@@ -285,6 +291,11 @@ package struct UploadMachine: Sendable {
     _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
     retryDecider.note(answer)
+    if task.isTidying {
+      try task.receive(answer, from: first.target)
+      state = .deciding
+      return
+    }
     switch answer.disposition(expectedContinue: first.mayExpectContinue) {
     case .repeatWithoutExpect:
       traits.expectationFailed()

@@ -37,7 +37,9 @@ enum UploadTask: Sendable {
 
   mutating func next() throws(UploadError) -> TaskStep {
     switch self {
-    case .multipart(let task): return try task.next()
+    case .multipart(var task):
+      defer { self = .multipart(task) }
+      return try task.next()
     case .tus(var task):
       defer { self = .tus(task) }
       return try task.next()
@@ -49,9 +51,27 @@ enum UploadTask: Sendable {
 
   /// A change that must be saved in the record before anything else.
   mutating func takeUnsaved() -> RecordChange? {
-    guard case .tus(var task) = self else { return nil }
-    defer { self = .tus(task) }
-    return task.takeUnsaved()
+    switch self {
+    case .multipart(var task):
+      defer { self = .multipart(task) }
+      return task.takeUnsaved()
+    case .tus(var task):
+      defer { self = .tus(task) }
+      return task.takeUnsaved()
+    case .cancellation, .deletion, .presence: return nil
+    }
+  }
+
+  /// The last byte of a request that must not be repeated is about to be sent.
+  mutating func end() {
+    guard case .multipart(var task) = self else { return }
+    task.end()
+    self = .multipart(task)
+  }
+
+  /// Whether the request in flight only tidies up, so that no response to it ends the upload.
+  var isTidying: Bool {
+    if case .tus(let task) = self { task.isEndingSuperseded } else { false }
   }
 
   /// Whether the response says that only a part of an incompletely sent request was stored.

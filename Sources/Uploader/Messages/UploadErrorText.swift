@@ -137,6 +137,9 @@ extension UploadError {
     "The server received the whole file and may have stored it. GigHive detects a duplicate if you send it again; "
     + "on any other server, check first."
 
+  /// For a record whose process was killed after it had sent everything.
+  static let killedBeforeResponseText = "interrupted before the response arrived. " + mayBeStoredText
+
   /// The text of an error after which the recording may be stored. Some say so themselves.
   private static func withMayBeStored(_ problem: String) -> String {
     problem.hasSuffix(mayBeStoredText) ? problem : problem + " " + mayBeStoredText

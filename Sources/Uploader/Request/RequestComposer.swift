@@ -57,7 +57,9 @@ struct RequestComposer {
     do throws(RequestHeadError) {
       let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)
       let head = try request.encodedHead(proxy == nil ? .origin : .absolute)
-      return (request, WireRequest(head: head, body: body, exchange: exchange))
+      return (
+        request, WireRequest(head: head, body: body, exchange: exchange, announcesEnd: !request.isRepeatable)
+      )
     } catch { throw .requestHead(error) }
   }
 }

@@ -16,6 +16,7 @@ extension LockedRecord {
       $0.deliveredAt = shim_unix_seconds()
       $0.offset = sent.size
       $0.message = nil
+      $0.mayBeStored = false
       $0.fullSends = nil
       $0.nextRetry = nil
       $0.assetID = receipt.assetID ?? $0.assetID

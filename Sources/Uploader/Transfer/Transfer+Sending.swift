@@ -32,6 +32,7 @@ extension Transfer {
       try fill()
       if let step = reportStatusChange() { return .ended(step) }
     }
+    if hasTakenFile, let step = reportEnding() { return .ended(step) }
     let run = buffers.ring.readableRun.prefix(min(buffers.runLength, allowance))
     counts.offered = max(counts.offered, counts.written + Int64(run.count))
     do throws(StreamError) {
@@ -72,7 +73,7 @@ extension Transfer {
     if body.endsFile(of: file.size, after: sent + Int64(length)) {
       try changeDetector.verifyBeforeEnd()
       excludeReadingTime()
-      if let step = reportStatusChange() { return .ended(step) }
+      if let step = reportStatusChange() ?? reportEnding() { return .ended(step) }
     }
     let result: Int?
     source.beginReading()
@@ -110,6 +111,14 @@ extension Transfer {
   private var goesDirectly: Bool {
     guard let source, !source.mustBeRead, source.digest == nil else { return false }
     return pipeline.current.body.fileLength > Int64(buffers.runLength)
+  }
+
+  /// Whether the end of the file is sent, or in the ring.
+  private var hasTakenFile: Bool {
+    switch pipeline.current.body.phase {
+    case .header, .file: false
+    case .footer, .complete: true
+    }
   }
 
   private func noteWritten(_ count: Int) {

@@ -29,6 +29,8 @@ final class Transfer {
   struct Reports {
     /// Whether ``TransferStep/sent`` was reported for the current request.
     var hasSent = false
+    /// Whether ``TransferStep/ending`` was reported for the current request.
+    var hasAnnouncedEnd = false
     var progress: UploadProgress?
   }
 
@@ -73,6 +75,7 @@ final class Transfer {
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
     reports.hasSent = false
+    reports.hasAnnouncedEnd = false
   }
 
   /// The progress of the upload, if it was updated since the last call.
@@ -131,6 +134,13 @@ final class Transfer {
   // MARK: The file
 
   func reportStatusChange() -> TransferStep? { changeDetector.takeStatusChange().map { .statusChanged($0) } }
+
+  /// Announces the last byte of the request, if that is to be announced.
+  func reportEnding() -> TransferStep? {
+    guard pipeline.current.announcesEnd, !reports.hasAnnouncedEnd else { return nil }
+    reports.hasAnnouncedEnd = true
+    return .ending
+  }
 
   /// Checks the file before a response is reported, because its pages could change until now.
   private func verifyPages(after step: TransferStep) throws(UploadError) -> TransferStep {

@@ -10,6 +10,8 @@ enum TransferStep {
   case answered(Response, sent: ContentSent, afterMilliseconds: Int64)
   /// The requests in flight will get no response. The transfer has ended.
   case interrupted(Interruption)
+  /// The last byte of a request that announces it is about to be sent. Nothing is sent before the next step.
+  case ending
   /// The file's status has changed. Nothing is sent before the next step.
   case statusChanged(StatusChange)
 }

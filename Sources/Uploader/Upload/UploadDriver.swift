@@ -290,6 +290,9 @@ final class UploadDriver: Steppable {
       }
       activity = .deciding
     case .interrupted(let interruption): end(.interrupted(interruption))
+    case .ending:
+      machine.handle(.ending)
+      try sendNext(after: transfer)
     case .statusChanged(let statusChange):
       machine.handle(.statusChanged(statusChange))
       resume(transferring)
@@ -301,7 +304,7 @@ final class UploadDriver: Steppable {
     return nil
   }
 
-  /// A request was sent. Another one may be pipelined.
+  /// A request was sent, and another one may be pipelined, or its end is about to be sent, and that is saved first.
   private func sendNext(after transfer: Transfer) throws(UploadError) {
     switch next() {
     case .send(let request, _):

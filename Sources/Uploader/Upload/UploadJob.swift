@@ -217,7 +217,13 @@ final class UploadJob: Steppable {
       isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
-    hooks.save = { (change) throws(UploadError) in try record?.update { $0.apply(change) } }
+    hooks.save = { (change) throws(UploadError) in
+      try record?.update {
+        $0.apply(change)
+        // Unless the process is killed, the message of the outcome follows.
+        if $0.mayBeStored { $0.message = UploadError.killedBeforeResponseText }
+      }
+    }
     return UploadDriver(
       try UploadMachine(.upload(plan), try shared.policy()),
       of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), slot: slot,

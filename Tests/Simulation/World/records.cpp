@@ -239,14 +239,23 @@ void World::checkTermination(const std::string &location) {
 
 void World::noteComplete(const Upload &upload) {
     if (scenario.destination != Destination::tus) return;
-    File &file = files[(size_t)upload.file];
-    // Without its record, nothing is known.
-    bool isUnknown = hasReadErrorOfRecord || hasUnsyncedParents || scenario.faults.rot > 0 || file.versions.size() > 1;
     int64_t others = 0;
     for (auto &[id, other] : server.uploads) others += id != upload.id && other.file == upload.file && other.isComplete;
     for (auto &other : server.former) others += other.file == upload.file;
-    if (others && !isUnknown && !file.mayRepeat) fail(file.name + " is stored once more, although nobody has asked for that");
-    if (others) file.mayRepeat = false;
+    if (others) checkRepetition(files[(size_t)upload.file], false);
+}
+
+void World::noteForm(int index) {
+    for (auto &recording : server.recordings) {
+        if (recording.file == index) return checkRepetition(files[(size_t)index], scenario.faults.mayLackRecord());
+    }
+}
+
+void World::checkRepetition(File &file, bool mayLackRecord) {
+    // Without its record, nothing is known.
+    bool isUnknown = mayLackRecord || hasReadErrorOfRecord || hasUnsyncedParents || scenario.faults.rot > 0 || file.versions.size() > 1;
+    if (!isUnknown && !file.mayRepeat) fail(file.name + " is stored once more, although nobody has asked for that");
+    file.mayRepeat = false;
 }
 
 void World::noteSending() {

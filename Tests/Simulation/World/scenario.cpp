@@ -190,7 +190,7 @@ void Scenario::drawStarts(Random &random) {
             start.cancelAfter = random.magnitude(1, 100 * second);
         }
         start.resumes = index > 0 && random.chance(0.25);
-        // A plain endpoint keeps no records, and two processes are two recordings.
+        // To a plain endpoint, two processes are two recordings.
         if (destination != Destination::multipart && random.chance(0.06)) start.secondAfter = random.magnitude(1, 10 * second);
         if (random.chance(0.05)) start.totalLimit = random.magnitude(100, 600'000);
         if (index > 0) start.pause = random.magnitude(millisecond, random.chance(0.1) ? 3 * day : 30 * minute);

@@ -37,6 +37,9 @@ struct Faults {
     double rewrites = 0;
     /// A record gets another ID, past the index; a file, between two starts.
     double strangers = 0;
+
+    /// Whether a form may be sent without a record, which it can.
+    bool mayLackRecord() const { return stateError > 0 || diskFull > 0 || noDescriptor > 0 || otherLock > 0; }
 };
 
 /// What the server is like, healthy or not.

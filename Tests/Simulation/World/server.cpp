@@ -136,6 +136,9 @@ Mishap Server::drawMishap(const Head &head) {
     if (random.chance(faults.crashes)) mishap.kind = random.of({Mishap::crashesBefore, Mishap::crashesAfter});
     mishap.status = isStrange ? random.of({400, 401, 403, 404, 409, 410, 413, 422, 460, 501, 507})
                               : random.of({500, 502, 503, 503, 504, 429, 408, 423, 425});
+    // Whoever refuses a form in these words has not stored it.
+    bool hasStored = world.scenario.destination == Destination::multipart && mishap.kind == Mishap::failedAfter;
+    if (hasStored && mishap.status < 500) mishap.status = 500;
     mishap.atByte = head.contentLength ? random.between(0, head.contentLength - 1) : 0;
     return mishap;
 }

@@ -253,10 +253,8 @@ void World::uploadEnded(int index, int outcome, const char *message) {
     if (ended[(size_t)index] >= 0) return fail("an upload that ended twice");
     ended[(size_t)index] = outcome;
     if (kernel.isSecond) {
-        // Without a record, a form can be sent all the same.
-        const Faults &faults = scenario.faults;
-        bool mayLackRecord = faults.stateError > 0 || faults.diskFull > 0 || faults.noDescriptor > 0 || faults.otherLock > 0;
-        if (isActive[(size_t)index] && outcome == WORLD_DELIVERED && !mayLackRecord) fail("two processes work on the same upload");
+        bool isWorkedOn = isActive[(size_t)index] && outcome == WORLD_DELIVERED;
+        if (isWorkedOn && !scenario.faults.mayLackRecord()) fail("two processes work on the same upload");
         if (isActive[(size_t)index]) figures.count("second processes turned away");
     } else {
         isActive[(size_t)index] = false;

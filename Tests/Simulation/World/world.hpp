@@ -97,6 +97,8 @@ public:
     void checkStored(const Upload &upload, size_t from);
     /// A tus server has got the last byte of it.
     void noteComplete(const Upload &upload);
+    /// A plain endpoint stores another form of this file.
+    void noteForm(int index);
     /// What a client sends more than the creation for must be in a record that survives a power cut.
     void checkIsRecorded(const Upload &upload);
     /// What only a damaged record can have told must not be used.
@@ -149,6 +151,7 @@ private:
     bool isGood(const std::string &upload, int file);
     void judgeOutcome(int index, int outcome);
     void judgeEffort();
+    void checkRepetition(File &file, bool mayLackRecord);
     std::vector<std::string> recordsOf(const File &file) const;
     std::string wholeRecord(const std::string &path) const;
 

@@ -177,10 +177,26 @@ struct UploadRecordTests {
 
   @Test func theLastByteAndTheWholeFileAreNoted() {
     var record = plain
+    record.uploadURL = "https://hive/files/1"
     record.apply(.ending)
     #expect(record.isEnding && record.phase == .pending)
     record.apply(.uploaded)
     #expect(record.phase == .uploaded && record.offset == identity.size)
+  }
+
+  /// A form has no address at which to ask whether the server has it.
+  @Test func aFormWhoseLastByteIsSentMayBeStoredUntilAResponseSaysOtherwise() {
+    var record = plain
+    record.apply(.ending)
+    #expect(record.mayBeStored && record.phase == .failed && !record.isEnding)
+    var again = record
+    again.apply(.notStored)
+    #expect(again == plain)
+    record.note(.cancelled(hasSentAll: false), message: nil, offset: 0)
+    #expect(!record.mayBeStored && record.phase == .pending)
+    record.apply(.ending)
+    record.note(.refused(status: 403, message: ""), message: "refused", offset: 0)
+    #expect(!record.mayBeStored && record.phase == .failed && record.message == "refused")
   }
 
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
@@ -189,6 +205,7 @@ struct UploadRecordTests {
     #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
     // After a response without proof, it can be resumed.
     var doubted = full
+    doubted.mayBeStored = false
     doubted.note(.notFromServer(status: 404), message: nil, offset: 7)
     #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
   }

@@ -146,7 +146,7 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
-    case .hashed, .statusChanged, .credentials, .failed: return false
+    case .hashed, .ending, .statusChanged, .credentials, .failed: return false
     }
   }
 
@@ -187,6 +187,7 @@ struct FuzzedRun {
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
+    case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
     case .ending, .failedFullSends: break
     }
   }
@@ -268,6 +269,7 @@ struct FuzzedRun {
       answer = !hasStrangersOnly && !chance(4) ? sensibleAnswer(request) : wildAnswer(request)
     }
     note(answer, to: request)
+    if !request.isRepeatable, answer.sent == .whole { handle(.ending) }
     return .answered(answer)
   }
 }

@@ -15,6 +15,14 @@ struct ScriptedServer {
     case answer(Answer)
     case interruption(Interruption)
 
+    /// How much of the request's content was sent.
+    var sent: ContentSent {
+      switch self {
+      case .answer(let answer): answer.sent
+      case .interruption(let interruption): interruption.sent
+      }
+    }
+
     static func status(
       _ status: Int, _ fields: KeyValuePairs<String, String> = [:], content: String = "", sent: ContentSent = .whole,
       afterMilliseconds: Int64 = 0
@@ -82,7 +90,7 @@ struct ScriptedServer {
     var machine = machine
     var inFlight: [HTTPRequest] = []
     for _ in 0..<100_000 {
-      switch machine.next(nowMilliseconds: milliseconds, unixSeconds: bootedAtSeconds + milliseconds / 1000) {
+      switch next(&machine) {
       case .send(let request, let choice):
         note(request, choice, isBehind: !inFlight.isEmpty)
         inFlight.append(request)
@@ -92,6 +100,7 @@ struct ScriptedServer {
           Issue.record("the script has nothing for \(log.last ?? "the machine")", sourceLocation: sourceLocation)
           return nil
         }
+        if !inFlight[0].isRepeatable, reply.sent == .whole { sendEnd(&machine) }
         machine.handle(event(reply))
         inFlight = machine.inFlightCount == 0 ? [] : Array(inFlight.dropFirst())
       case .hash(.wholeFile):
@@ -103,9 +112,7 @@ struct ScriptedServer {
       case .hash(.wholeFileAgain):
         Issue.record("nothing has touched the file", sourceLocation: sourceLocation)
         return nil
-      case .save(let change):
-        log.append("save " + String(describing: change).prefix { $0 != "(" })
-        record.apply(change)
+      case .save(let change): save(change)
       case .renewCredentials:
         log.append("renew credentials")
         machine.handle(.credentials(areNew: hasNewCredentials))
@@ -127,6 +134,21 @@ struct ScriptedServer {
   private func end(_ end: End, _ sourceLocation: SourceLocation) -> End {
     if hasMore() { Issue.record("ended before the script did: \(end), \(log)", sourceLocation: sourceLocation) }
     return end
+  }
+
+  /// The last byte of the request is about to be sent.
+  private mutating func sendEnd(_ machine: inout UploadMachine) {
+    machine.handle(.ending)
+    while case .save(let change) = next(&machine) { save(change) }
+  }
+
+  private func next(_ machine: inout UploadMachine) -> UploadAction {
+    machine.next(nowMilliseconds: milliseconds, unixSeconds: bootedAtSeconds + milliseconds / 1000)
+  }
+
+  private mutating func save(_ change: RecordChange) {
+    log.append("save " + String(describing: change).prefix { $0 != "(" })
+    record.apply(change)
   }
 
   private mutating func event(_ reply: Reply) -> UploadEvent {

@@ -79,7 +79,34 @@ struct MultipartTaskTests {
   func anySuccessOfAPlainEndpointIsADelivery(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page)])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost] && server.choices == [.reusedIfPromised])
+    #expect(server.log == [plainPost, "save ending"] && server.choices == [.reusedIfPromised])
+  }
+
+  /// A process that is killed then finds in its record that the form must not be sent again by itself.
+  @Test func thatAPlainEndpointMayHaveEverythingIsSavedBeforeTheLastByte() throws {
+    var server = ScriptedServer([.lost(.whole)])
+    _ = server.run(try .upload(to: .plain))
+    #expect(server.log == [plainPost, "save ending"])
+    #expect(server.record.mayBeStored && server.record.phase == .failed)
+  }
+
+  @Test func aFormThatIsSentAgainIsNotStoredUntilThen() throws {
+    var server = ScriptedServer([.status(307, ["Location": "/other"]), .lost(.none), .lost(.partial)])
+    _ = server.run(try .upload(to: .plain))
+    #expect(
+      server.log == [
+        plainPost, "save ending", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
+      ])
+    #expect(!server.record.mayBeStored && server.record.phase == .pending)
+  }
+
+  @Test func aFormForGigHiveIsNotAnnounced() throws {
+    var machine = try UploadMachine.upload(to: .gigHive)
+    guard case .send(let request, _) = machine.next(nowMilliseconds: 0) else {
+      Issue.record("nothing is sent")
+      return
+    }
+    #expect(request.isRepeatable && request.body?.fileLength == 100)
   }
 
   @Test(arguments: [400, 401, 403, 404, 409, 413, 511])
@@ -109,7 +136,7 @@ struct MultipartTaskTests {
       begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingConfirmation, peer: "hive", nil)))
     var untouched = ScriptedServer([.lost(.none), .status(200)])
     #expect(untouched.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(untouched.log == [plainPost, "wait", plainPost])
+    #expect(untouched.log == [plainPost, "wait", plainPost, "save ending"])
   }
 
   @Test func aDeadlineAfterTheLastByteMayMeanThatItIsStored() throws {
@@ -146,7 +173,7 @@ struct MultipartTaskTests {
   @Test func aRedirectByS3ThatNamesWhatWasStoredIsADelivery() throws {
     var server = ScriptedServer([.status(303, ["Location": confirmation])])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost])
+    #expect(server.log == [plainPost, "save ending"])
   }
 
   @Test(arguments: [

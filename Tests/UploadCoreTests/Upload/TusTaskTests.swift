@@ -28,17 +28,31 @@ struct TusTaskTests {
     #expect(server.record.uploadURL == "https://hive/files/1" && server.record.isEnding)
   }
 
-  // Whatever the answer is, or if there is none.
+  // Whatever the answer to DELETE is, or if there is none.
   @Test(arguments: [
     ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"]), gone, .status(403, [:]), .status(500, [:]),
+    .status(303, ["Location": "http://portal/"]), .status(308, ["Location": "http://hive/files/old"]),
     .lost(.whole, arrived: 0),
   ])
   func theUploadOfTheFormerContentIsEndedOnce(reply: ScriptedServer.Reply) throws {
     let old = try TargetURI("https://hive/files/old")
+    let part = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7", "Upload-Length": "80"])
+    var server = ScriptedServer([part, reply, offer, created, has(100)])
+    #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
+    let log = server.log.filter { $0 != "wait" }
+    #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
+  }
+
+  /// The server may have the only copy.
+  @Test(arguments: [
+    ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "80", "Upload-Length": "80"]),
+    .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7"]), gone, .status(403), .status(302), .lost(.whole),
+  ])
+  func anUploadOfTheFormerContentThatMayBeWholeIsLeft(reply: ScriptedServer.Reply) throws {
+    let old = try TargetURI("https://hive/files/old")
     var server = ScriptedServer([reply, offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
-    let log = server.log.filter { !$0.hasPrefix("retry") && !$0.hasPrefix("wait") }
-    #expect(log == ["DELETE /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
+    #expect(server.log.filter { $0 != "wait" } == ["HEAD /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
   }
 
   @Test func overADistanceASecondPatchFollowsBeforeTheFirstIsAnswered() throws {

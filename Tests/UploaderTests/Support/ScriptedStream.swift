@@ -22,6 +22,8 @@ final class ScriptedStream: ByteStream {
 
   /// Called at every write.
   var nextTake: () -> Take = { .upTo(.max) }
+  /// Whether files bypass the ring, as with sendfile(2).
+  var sendsFiles = false
   /// Whether the stream still holds some accepted bytes, like TLS records.
   var holdsBack = false
   /// Whether the stream has its own bytes to send with the next flush.
@@ -66,8 +68,13 @@ final class ScriptedStream: ByteStream {
     }
   }
 
-  /// Scripts are about bytes that pass through the ring.
-  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? { nil }
+  func send(_ file: SourceFile, at offset: Int64, count: Int) throws(SendfileError) -> Int? {
+    guard sendsFiles else { return nil }
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+    defer { space.deallocate() }
+    do throws(FileError) { _ = try file.read(into: space, at: offset) } catch { throw .file(error) }
+    do throws(StreamError) { return try write(UnsafeRawBufferPointer(space)) } catch { throw .stream(error) }
+  }
 
   func flush() throws(StreamError) -> Bool {
     if !holdsBack { holdsBytes = false }

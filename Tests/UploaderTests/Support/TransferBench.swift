@@ -30,6 +30,8 @@ final class TransferBench {
   private(set) var progress: [UploadProgress] = []
   /// The reported changes of the file's status.
   private(set) var statusChanges: [StatusChange] = []
+  /// How much was written whenever the end was announced.
+  private(set) var endings: [Int] = []
   /// How many bytes were written at the last of them.
   private(set) var writtenAtStatusChange = 0
   /// The responses to requests with pipelined successors, and their response times from the request's last byte, in
@@ -41,8 +43,9 @@ final class TransferBench {
   private(set) var interruption: Interruption?
 
   /// A file in a form.
+  /// - Parameter sendsDirectly: whether there is no digest, so that the file bypasses the ring where the stream can send it.
   convenience init(
-    fileLength: Int, expectsContinue: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
+    fileLength: Int, expectsContinue: Bool = false, announcesEnd: Bool = false, sendsDirectly: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
     responseMilliseconds: Int64 = 120_000, pace: PaceShare? = nil, processors: Int = 1,
     clock: @escaping () -> Int64 = { 0 }
   ) throws {
@@ -51,12 +54,12 @@ final class TransferBench {
       fileLength: Int64(fileLength), boundary: Boundary(random: Array(0...15)))
     let request = WireRequest(
       head: bytes(TransferBench.head), body: body,
-      exchange: Exchange(method: "POST", expectsContinue: expectsContinue))
+      exchange: Exchange(method: "POST", expectsContinue: expectsContinue), announcesEnd: announcesEnd)
     var timeouts = Timeouts()
     timeouts.stallMilliseconds = stallMilliseconds
     timeouts.responseMilliseconds = responseMilliseconds
     try self.init(
-      fileLength, [request], digest: try FileDigest(), buffers: TransferBuffers(processors: processors),
+      fileLength, [request], digest: sendsDirectly ? nil : try FileDigest(), buffers: TransferBuffers(processors: processors),
       roundTripMilliseconds: roundTripMilliseconds, timeouts: timeouts, pace: pace, clock: clock)
   }
 
@@ -157,6 +160,7 @@ final class TransferBench {
           return nil
         }
         earlier.append((response, milliseconds))
+      case .ending: endings.append(stream.written.count)
       case .statusChanged(let statusChange):
         statusChanges.append(statusChange)
         writtenAtStatusChange = stream.written.count

@@ -65,6 +65,27 @@ struct TransferFileTests {
     #expect(bench.stream.written == bench.wire)
   }
 
+  /// Until then, a process that is killed has not sent everything.
+  @Test(arguments: [true, false])
+  func theLastByteIsAnnouncedOnceBeforeItIsSent(sendsDirectly: Bool) throws {
+    let bench = try TransferBench(fileLength: (5 << 20) + 100, announcesEnd: true, sendsDirectly: sendsDirectly)
+    bench.stream.sendsFiles = sendsDirectly
+    bench.stream.nextTake = { .upTo(100_000) }
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
+    try bench.run()
+    #expect(bench.stream.written == bench.wire)
+    #expect(bench.endings.count == 1)
+    // Not when it is still far away.
+    #expect(bench.endings[0] > 1 << 20 && bench.endings[0] < bench.wire.count - TransferBench.closing.utf8.count)
+  }
+
+  @Test func theEndOfAFormThatCanBeRepeatedIsNotAnnounced() throws {
+    let bench = try TransferBench(fileLength: fileLength)
+    bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)
+    try bench.run()
+    #expect(bench.endings.isEmpty)
+  }
+
   /// The head, the form and the whole file fit into the ring, so nothing was sent when the end is held back.
   @Test func theEndOfASmallFileIsHeldBackAsWell() throws {
     let bench = try TransferBench(fileLength: 1000)
