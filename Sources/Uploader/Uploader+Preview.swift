@@ -8,16 +8,16 @@ extension Uploader {
     if let problem = problem ?? request.problem { throw problem }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
     } catch { throw .file(request.file, error) }
     let record = try record(of: request, for: file)
     let usesTus = request.prefersTus(size: file.size, isGuest: shared.configuration.credentials.areGuests)
-    return UploadPreview(size: file.size, usesTus: usesTus, upload: record?.id)
+    return UploadPreview(size: file.size, usesTus: usesTus, recordID: record?.id)
   }
 
   /// The size of a file that could be sent, in bytes.
   package static func size(of file: LocalPath, limit: Int64) throws(UploadError) -> Int64 {
-    do throws(FileError) { return try SourceFile.open(file, limit: limit, isFound: false).size } catch {
+    do throws(FileError) { return try SourceFile.open(file, limit: limit, refusesLinks: false).size } catch {
       throw .file(file, error)
     }
   }

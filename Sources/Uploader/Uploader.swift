@@ -23,8 +23,9 @@ public final class Uploader {
     problem = configuration.problem(jobs: jobs)
     let jobs = problem == nil ? jobs : 1
     shared = SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: jobs))
-    let pace = problem == nil && !configuration.rateLimit.isUnlimited ? Pace(configuration.rateLimit) : nil
-    slots = UploadSlots(count: jobs, pace: pace)
+    let rateControl =
+      problem == nil && !configuration.rateLimit.isUnlimited ? RateControl(configuration.rateLimit) : nil
+    slots = UploadSlots(count: jobs, rateControl: rateControl)
   }
 
   /// Uploads one recording, or resumes its upload if the state directory has a record of it.
@@ -125,11 +126,11 @@ public final class Uploader {
         request, index: index, slot: slot, of: slots, shared: shared, hooks: hooks,
         onRecord: { observer.onRecord(index, $0) })
     } ended: { job, error in
-      slots.give(back: job.slot, of: job.upload)
+      slots.give(back: job.slot, of: job.recordID)
       if let delivery = job.delivery { return observer.onEnd(job.index, .success(delivery)) }
       var error = error ?? .cancelled(hasSentAll: false)
       if case .cancelled = error { error = .cancelled(hasSentAll: job.hasSentAll) }
-      job.note(error)
+      job.recordFailure(error)
       observer.onEnd(job.index, .failure(error))
     }
     while (upcoming ?? (isCountExact ? next() : nil)) != nil {

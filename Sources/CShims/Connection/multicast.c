@@ -104,7 +104,7 @@ int32_t shim_multicast_send(
     return count < 0 ? -errno : 0;
 }
 
-static void note(const struct cmsghdr *header, shim_datagram_origin *origin) {
+static void read_origin(const struct cmsghdr *header, shim_datagram_origin *origin) {
     const void *data = CMSG_DATA(header);
     if (header->cmsg_level == IPPROTO_IP && header->cmsg_type == IP_PKTINFO) {
         struct in_pktinfo info;
@@ -149,7 +149,7 @@ int64_t shim_multicast_receive(int32_t descriptor, void *buffer, size_t capacity
         memcpy(origin->address, &v4->sin_addr, 4);
         origin->port = ntohs(v4->sin_port);
     }
-    for (struct cmsghdr *at = CMSG_FIRSTHDR(&datagram); at; at = CMSG_NXTHDR(&datagram, at)) note(at, origin);
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(&datagram); at; at = CMSG_NXTHDR(&datagram, at)) read_origin(at, origin);
     return count;
 }
 

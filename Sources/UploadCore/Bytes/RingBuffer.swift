@@ -69,7 +69,7 @@ public struct RingBuffer: ~Copyable {
   public mutating func consume(_ length: Int) {
     precondition(length >= 0 && length <= count)
     count -= length
-    settle()
+    updateKept()
   }
 
   /// Keeps all bytes from a position on for a second reader, including bytes committed later; nil keeps none.
@@ -77,7 +77,7 @@ public struct RingBuffer: ~Copyable {
   public mutating func keep(from position: Int64?) {
     if let position { precondition(position <= end && position >= end - Int64(count + keptCount)) }
     keptFrom = position
-    settle()
+    updateKept()
   }
 
   /// Removes all bytes.
@@ -91,7 +91,7 @@ public struct RingBuffer: ~Copyable {
 
   private func place(_ position: Int64) -> Int { Int(position % Int64(window)) }
 
-  private mutating func settle() {
+  private mutating func updateKept() {
     let consumed = end - Int64(count)
     keptCount = Int(max(0, consumed - (keptFrom ?? consumed)))
     // Nothing is kept, not even bytes committed later.

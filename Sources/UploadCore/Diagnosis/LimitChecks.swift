@@ -34,7 +34,7 @@ package struct LimitChecks: Sendable {
   }
 
   /// Notes the server's opinion on a length. Lengths must grow.
-  package mutating func note(_ result: ProbeResult, of length: Int64) {
+  package mutating func add(_ result: ProbeResult, of length: Int64) {
     switch opinion(result) {
     case .wanted: passed = length
     case .silent:

@@ -44,7 +44,7 @@ package struct LinkMeasurement: Sendable {
     self.congestionControl = congestionControl
   }
 
-  package mutating func note(_ reading: Reading) {
+  package mutating func add(_ reading: Reading) {
     last = reading
     if settled == nil, reading.milliseconds - first.milliseconds >= Limits.linkSettlingMilliseconds {
       settled = reading

@@ -243,7 +243,7 @@ package final class TestUpload {
   }
 
   private func fail(_ error: UploadError?, _ result: ProbeResult?) {
-    let offset = upload.acknowledged + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
+    let offset = upload.confirmed + (result?.answer == nil ? result?.arrivedLength ?? 0 : 0)
     let about = "a test upload of " + SizeText.short(length) + ", after " + SizeText.exact(offset)
     let check: Finding.Check = if case .link = aim { .link } else { .testUpload }
     // The refusal of the longest request says more than that of the shortest.

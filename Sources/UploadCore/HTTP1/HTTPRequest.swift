@@ -12,7 +12,7 @@ package struct HTTPRequest: Equatable, Sendable {
   /// Whether the content has a secret, so that redirects to another origin must not be followed.
   package var isConfidential = false
   /// Whether it may be sent twice. If not, it uses an open connection only if the server has promised to keep that open, and its driver
-  /// reports ``UploadEvent/ending`` before the end of the content.
+  /// reports ``UploadEvent/lastByteNext`` before the end of the content.
   package var isRepeatable = true
 
   package init(method: String, target: TargetURI, fields: [Field] = [], body: RequestBody? = nil) {

@@ -26,7 +26,7 @@ package struct RequestBody: Equatable, Sendable {
     self.fileOffset = fileOffset
     self.fileLength = fileLength
     self.footer = footer
-    settle()
+    skipFinishedPhases()
   }
 
   /// The value of Content-Length.
@@ -44,12 +44,12 @@ package struct RequestBody: Equatable, Sendable {
     case .header(let sent):
       let count = copy(header, from: sent, to: space)
       phase = .header(sent: sent + count)
-      settle()
+      skipFinishedPhases()
       return count
     case .footer(let sent):
       let count = copy(footer, from: sent, to: space)
       phase = .footer(sent: sent + count)
-      settle()
+      skipFinishedPhases()
       return count
     case .file, .complete:
       return 0
@@ -62,11 +62,11 @@ package struct RequestBody: Equatable, Sendable {
       preconditionFailure("more file content than the body has")
     }
     phase = .file(sent: sent + Int64(count))
-    settle()
+    skipFinishedPhases()
   }
 
   /// Leaves finished phases, so that `phase` always has work left.
-  private mutating func settle() {
+  private mutating func skipFinishedPhases() {
     if case .header(let sent) = phase, sent == header.count { phase = .file(sent: 0) }
     if case .file(let sent) = phase, sent == fileLength { phase = .footer(sent: 0) }
     if case .footer(let sent) = phase, sent == footer.count { phase = .complete }

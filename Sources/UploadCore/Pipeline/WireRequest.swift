@@ -6,15 +6,15 @@ package struct WireRequest: Sendable {
   package var body: RequestBody
   package var exchange: Exchange
   /// Whether its sender must know before the last byte is sent.
-  package let announcesEnd: Bool
+  package let announcesLastByte: Bool
   /// When its last byte was written, or when the server stopped it.
   package var sentAtMilliseconds: Int64?
 
-  package init(head: [UInt8], body: RequestBody, exchange: Exchange, announcesEnd: Bool = false) {
+  package init(head: [UInt8], body: RequestBody, exchange: Exchange, announcesLastByte: Bool = false) {
     self.head = head
     self.body = body
     self.exchange = exchange
-    self.announcesEnd = announcesEnd
+    self.announcesLastByte = announcesLastByte
   }
 
   /// Whether the whole head was copied into the ring.

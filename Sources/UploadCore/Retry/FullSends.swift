@@ -31,7 +31,7 @@ package struct FullSends: Equatable, Sendable {
 
   /// Another one has failed.
   /// - Parameter seconds: since 1970, by a clock that can be wrong.
-  package mutating func note(_ failure: Failure, atSeconds seconds: Int64) {
+  package mutating func add(_ failure: Failure, atSeconds seconds: Int64) {
     let seconds = FullSends.possible(seconds)
     // A later time is from before the clock was set back.
     times.removeAll { failure != self.failure || $0 > seconds || seconds - $0 >= Limits.fullSendSeconds }

@@ -26,7 +26,7 @@ struct RetryDecider: Sendable {
   }
 
   /// Notes the Retry-After of a response.
-  mutating func note(_ answer: Answer) {
+  mutating func keepRetryAfter(of answer: Answer) {
     retryAfterMilliseconds = RetryAfter.milliseconds(answer.fields, nowSeconds: answer.receivedAtSeconds)
   }
 
@@ -51,7 +51,7 @@ struct RetryDecider: Sendable {
     }
     if failures == 0 { failingSinceMilliseconds = now }
     failures += 1
-    if let fullSend, let allowedAt = fullSends.note(fullSend, progress: progress, unixSeconds: unixSeconds) {
+    if let fullSend, let allowedAt = fullSends.add(fullSend, progress: progress, unixSeconds: unixSeconds) {
       return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
     }
     guard mayPass else { return .end(error) }
@@ -89,13 +89,13 @@ private struct FullSendCount: Sendable {
   }
 
   /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.
-  mutating func note(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
+  mutating func add(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
     if progress > progressAtLast { sends = nil }
     progressAtLast = progress
     if sends == nil {
       sends = FullSends(failure, atSeconds: unixSeconds)
     } else {
-      sends?.note(failure, atSeconds: unixSeconds)
+      sends?.add(failure, atSeconds: unixSeconds)
     }
     unsaved = sends
     return sends?.allowedAtSeconds

@@ -3,7 +3,7 @@ package enum RecordChange: Equatable, Sendable {
   /// The server has created an upload at this URL.
   case created(location: String, expires: String?)
   /// The file's last byte is about to be sent: the server may have the whole file from now on.
-  case ending
+  case lastByteNext
   /// The server has not stored the form whose last byte was sent, which is sent again.
   case notStored
   /// The server has every byte.
@@ -17,7 +17,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .ending, .notStored, .uploaded, .forgotten, .failedFullSends: self
+    case .lastByteNext, .notStored, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }

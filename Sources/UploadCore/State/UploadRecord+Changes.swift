@@ -8,12 +8,12 @@ extension UploadRecord {
       offset = 0
       self.expires = expires
       wasUploaded = false
-      isEnding = false
-    case .ending where uploadURL == nil:
+      lastByteMayBeSent = false
+    case .lastByteNext where uploadURL == nil:
       // A form: nobody can ask the server whether it has it.
       phase = .failed
       mayBeStored = true
-    case .ending: isEnding = true
+    case .lastByteNext: lastByteMayBeSent = true
     case .uploaded:
       phase = .uploaded
       offset = identity.size
@@ -43,7 +43,7 @@ extension UploadRecord {
     if own.identity.change(since: identity) != nil { record.fullSends = nil }
     if uploadURL == nil {
       record.offset = 0
-      record.isEnding = false
+      record.lastByteMayBeSent = false
     }
     if phase == .failed { record.phase = wasUploaded ? .uploaded : .pending }
     record.wasUploaded = false
@@ -57,7 +57,7 @@ extension UploadRecord {
     uploadURL = nil
     offset = 0
     expires = nil
-    isEnding = false
+    lastByteMayBeSent = false
     mayBeStored = false
   }
 
@@ -65,7 +65,7 @@ extension UploadRecord {
   /// - Parameters:
   ///   - message: the text of the error; nil if it needs none.
   ///   - offset: the last known offset on the server, in bytes.
-  package mutating func note(_ error: UploadError, message: String?, offset: Int64) {
+  package mutating func recordFailure(_ error: UploadError, message: String?, offset: Int64) {
     if offset > self.offset { fullSends = nil }
     self.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }

@@ -56,7 +56,7 @@ extension UploadRecord {
     if let assetID { json.add("asset_id", assetID) }
     if wasUploaded { json.add("was_uploaded", true) }
     if isBeingDeleted { json.add("is_being_deleted", true) }
-    if isEnding { json.add("is_ending", true) }
+    if lastByteMayBeSent { json.add("is_ending", true) }
     if mayBeStored { json.add("may_be_stored", true) }
     if let deliveredAt { json.add("delivered_at", deliveredAt) }
     if let statusTime {
@@ -131,7 +131,7 @@ extension UploadRecord {
     deleteToken = json["delete_token"]?.string
     wasUploaded = json["was_uploaded"] == .bool(true)
     isBeingDeleted = json["is_being_deleted"] == .bool(true)
-    isEnding = json["is_ending"] == .bool(true)
+    lastByteMayBeSent = json["is_ending"] == .bool(true)
     mayBeStored = json["may_be_stored"] == .bool(true)
     deliveredAt = json["delivered_at"]?.integer
     if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {

@@ -49,7 +49,7 @@ package struct UploadRecord: Equatable, Sendable {
   /// Whether the server was asked to delete the recording, and the outcome is unknown.
   package var isBeingDeleted = false
   /// Whether the last byte was about to be sent, so that the server may have the whole file.
-  package var isEnding = false
+  package var lastByteMayBeSent = false
   /// Whether the last attempt ended with ``UploadError/mayBeStored(_:)``. Then it is sent again only on request.
   package var mayBeStored = false
   /// What was sent without a result.
@@ -70,7 +70,7 @@ package struct UploadRecord: Equatable, Sendable {
   }
 
   /// Whether the server may have every byte of an upload that is not delivered.
-  package var mayBeWhole: Bool { phase == .uploaded || wasUploaded || isEnding }
+  package var mayBeWhole: Bool { phase == .uploaded || wasUploaded || lastByteMayBeSent }
 
   /// When it is tried again, in seconds since 1970; nil if nothing has to be waited for. A time that is more than a day ahead is
   /// from before the clock was set back.

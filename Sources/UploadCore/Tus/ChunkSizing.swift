@@ -57,14 +57,14 @@ package struct ChunkSizing: Equatable, Sendable {
   /// A request was interrupted.
   /// - Parameters:
   ///   - kept: how much of it the server has kept.
-  ///   - sent: how much of it had arrived at the server, or at a proxy, at least.
+  ///   - arrived: how much of it had arrived at the server, or at a proxy, at least.
   ///   - requestLength: the length of the request.
-  package mutating func interrupted(kept: Int64, sent: Int64, requestLength: Int64) {
+  package mutating func interrupted(kept: Int64, arrived: Int64, requestLength: Int64) {
     withoutInterruption = 0
     length = Limits.chunkStartLength
     if kept > 0, kept < requestLength {
       keepsParts = true
-    } else if kept == 0, sent >= Limits.chunkSpoolEvidence {
+    } else if kept == 0, arrived >= Limits.chunkSpoolEvidence {
       keepsParts = false
     }
   }

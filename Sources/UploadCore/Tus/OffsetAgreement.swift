@@ -22,7 +22,7 @@ struct OffsetAgreement: Sendable {
 
   /// Whether the server is at the offset where it refused a PATCH with 409. It then refused because of a lock, not because of
   /// the offset. A server that keeps returning other offsets is treated the same.
-  mutating func isLocked(at offset: Int64) -> Bool {
+  mutating func resolveContest(at offset: Int64) -> Bool {
     guard let contested else { return false }
     self.contested = nil
     return contested == offset || !disagree()

@@ -35,7 +35,7 @@ struct TusInFlight: Sendable {
     for patch in interrupted.patches {
       if offset < patch.end || patch == interrupted.patches.last {
         let kept = min(max(0, offset - patch.offset), patch.length)
-        return sizing.interrupted(kept: kept, sent: arrived, requestLength: patch.length)
+        return sizing.interrupted(kept: kept, arrived: arrived, requestLength: patch.length)
       }
       arrived = max(0, arrived - patch.length)
     }

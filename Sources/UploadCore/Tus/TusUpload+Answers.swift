@@ -95,7 +95,7 @@ extension TusUpload {
 
   private mutating func receiveOffset(_ verdict: Verdict, _ status: Int, _ fields: [Field]) throws(TusError) {
     switch verdict {
-    case .tus(.offset(let offset)): try take(offset, fields)
+    case .tus(.offset(let offset)): try accept(offset, fields)
     case .tus(.gone): state = .gone(replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
@@ -107,7 +107,7 @@ extension TusUpload {
     }
   }
 
-  private mutating func take(_ offset: Int64, _ fields: [Field]) throws(TusError) {
+  private mutating func accept(_ offset: Int64, _ fields: [Field]) throws(TusError) {
     resource.declaresLength = fields.first("Upload-Defer-Length") == "1"
     // An upload of another length belongs to another file.
     if !resource.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
@@ -119,7 +119,7 @@ extension TusUpload {
     }
     agreement.noteOffset(offset)
     inFlight.learn(from: offset, &sizing)
-    let isLocked = agreement.isLocked(at: offset)
+    let isLocked = agreement.resolveContest(at: offset)
     advance(to: offset)
     if isLocked { throw lock() }
   }
@@ -138,28 +138,28 @@ extension TusUpload {
     let isProved = fields.first("Tus-Resumable") != nil
     switch probe {
     case .creating:
-      guard status == 201, isProved else { throw unproved(claimed) }
+      guard status == 201, isProved else { throw abandonProbe(claimed) }
       let new = try TusUpload.resolve(fields.first("Location"), from: target)
       state = .probing(.locatingNew(new), claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else { throw unproved(claimed) }
+      guard case .tus(.offset) = verdict, isProved else { throw abandonProbe(claimed) }
       state = .probing(.locatingOld(new: new), claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
       case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(replacement: new)
       case .tus(.offset(let offset)):
-        try take(offset, fields)
-        if case .sending(let acknowledged, _) = state, offer.terminates {
-          state = .probing(.removingNew(new, acknowledged: acknowledged), claimed: claimed)
+        try accept(offset, fields)
+        if case .sending(let confirmed, _) = state, offer.terminates {
+          state = .probing(.removingNew(new, confirmed: confirmed), claimed: claimed)
         }
-      case .tus, .gigHive, .somebodyElse: throw unproved(status)
+      case .tus, .gigHive, .somebodyElse: throw abandonProbe(status)
       }
     // The response does not matter: a remaining upload expires.
-    case .removingNew(_, let acknowledged): advance(to: acknowledged)
+    case .removingNew(_, let confirmed): advance(to: confirmed)
     }
   }
 
-  private mutating func unproved(_ status: Int) -> TusError {
+  private mutating func abandonProbe(_ status: Int) -> TusError {
     state = .locating
     return .unproved(status: status)
   }
@@ -173,12 +173,12 @@ extension TusUpload {
     switch verdict {
     case .tus(.offset(let offset)): return try confirm(patch, offset, next)
     case .tus(.success): return try locateAgain(patch.offset)
-    case .tus(.gone): return lose(.gone(replacement: nil))
+    case .tus(.gone): return dropPatches(to: .gone(replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):
       agreement.contest(patch.offset)
-      return lose(.locating)
-    case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return lose(.locating)
+      return dropPatches(to: .locating)
+    case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return dropPatches(to: .locating)
     // After a delay, HEAD shows whether it is true.
     case .somebodyElse(status: 404), .somebodyElse(status: 410), .somebodyElse(status: 200..<300):
       throw .unproved(status: status)
@@ -206,23 +206,23 @@ extension TusUpload {
     resource.declaresLength = false
     guard offset == patch.end else {
       // The server stored a part of it: continue there. Later requests are void.
-      lose(.sending(acknowledged: offset, next: offset))
+      dropPatches(to: .sending(confirmed: offset, next: offset))
       return
     }
     inFlight.patches.removeFirst()
     if inFlight.hasPipelined, inFlight.patches.isEmpty { sizing.pipeliningSucceeded() }
-    state = offset == plan.length ? .complete : .sending(acknowledged: offset, next: next)
+    state = offset == plan.length ? .complete : .sending(confirmed: offset, next: next)
   }
 
   /// Asks for the offset, unless that has failed to help several times.
   private mutating func locateAgain(_ offset: Int64) throws(TusError) {
     guard agreement.disagree() else { throw .nothingStored(offset: offset) }
-    lose(.locating)
+    dropPatches(to: .locating)
   }
 
   private mutating func advance(to offset: Int64) {
     // A server that has every byte may still need the length.
-    state = offset == plan.length && !resource.declaresLength ? .complete : .sending(acknowledged: offset, next: offset)
+    state = offset == plan.length && !resource.declaresLength ? .complete : .sending(confirmed: offset, next: offset)
   }
 
   private func versionMismatch(_ fields: [Field]) -> TusError {

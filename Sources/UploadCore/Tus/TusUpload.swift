@@ -19,8 +19,8 @@ package struct TusUpload: Sendable {
     case locating
     /// Find out whether the server itself says that the upload is gone. `claimed`: the status of the response that said so.
     case probing(Probe, claimed: Int)
-    /// The server has `acknowledged` bytes; the next request starts at `next` (PATCH).
-    case sending(acknowledged: Int64, next: Int64)
+    /// The server has `confirmed` bytes; the next request starts at `next` (PATCH).
+    case sending(confirmed: Int64, next: Int64)
     /// The server has every byte.
     case complete
     /// The server does not know the upload (any more). `replacement` is the new upload that the probe created.
@@ -37,7 +37,7 @@ package struct TusUpload: Sendable {
     /// Look up the old upload (HEAD).
     case locatingOld(new: TargetURI)
     /// The old upload exists: remove the new one (DELETE).
-    case removingNew(TargetURI, acknowledged: Int64)
+    case removingNew(TargetURI, confirmed: Int64)
   }
 
   /// What to do next.
@@ -112,9 +112,9 @@ package struct TusUpload: Sendable {
   package var expires: String? { resource.expires }
 
   /// The number of bytes that the server is known to have.
-  package var acknowledged: Int64 {
+  package var confirmed: Int64 {
     switch state {
-    case .sending(let acknowledged, _), .probing(.removingNew(_, let acknowledged), _): acknowledged
+    case .sending(let confirmed, _), .probing(.removingNew(_, let confirmed), _): confirmed
     case .complete: plan.length
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
@@ -137,7 +137,7 @@ package struct TusUpload: Sendable {
     case .probing(.locatingOld, _): return resource.location.map { .ask(TusUpload.head(of: $0)) } ?? .gone
     case .probing(.removingNew(let new, _), _):
       return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
-    case .sending(let acknowledged, let next): return send(acknowledged, next)
+    case .sending(let confirmed, let next): return send(confirmed, next)
     case .complete: return .complete
     case .gone: return .gone
     }
@@ -183,7 +183,7 @@ package struct TusUpload: Sendable {
     return PatchRange(offset: next, length: sizing.next(remaining: plan.length - next))
   }
 
-  private mutating func send(_ acknowledged: Int64, _ next: Int64) -> Step {
+  private mutating func send(_ confirmed: Int64, _ next: Int64) -> Step {
     guard let location = resource.location else { return .gone }
     guard let patch = nextPatch else {
       if awaitsStored { return .await }
@@ -202,7 +202,7 @@ package struct TusUpload: Sendable {
     if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
     inFlight.take(patch)
     agreement.sentEnd = max(agreement.sentEnd, patch.end)
-    state = .sending(acknowledged: acknowledged, next: patch.end)
+    state = .sending(confirmed: confirmed, next: patch.end)
     return .ask(
       HTTPRequest(
         method: plan.options.overridesMethod ? "POST" : "PATCH", target: location, fields: fields,
@@ -215,14 +215,14 @@ package struct TusUpload: Sendable {
   }
 
   /// Whether the next request carries the file's last byte. From then on the server may have the whole upload.
-  package var endsNext: Bool { nextPatch.map { $0.end == plan.length } ?? false }
+  package var sendsLastByteNext: Bool { nextPatch.map { $0.end == plan.length } ?? false }
 
   /// Whether the offset is before the end of the oldest PATCH in flight.
   func isPart(_ offset: Int64) -> Bool { inFlight.patches.first.map { offset < $0.end } ?? false }
 
   /// Whether the file's last byte may have been sent with the requests in flight.
   /// - Parameter sent: how much of the oldest one's content was sent.
-  func mayHaveSentEnd(_ sent: ContentSent) -> Bool {
+  func mayHaveSentLastByte(_ sent: ContentSent) -> Bool {
     inFlight.patches.last?.end == plan.length && (sent == .whole || inFlight.patches.count > 1)
   }
 
@@ -257,7 +257,7 @@ package struct TusUpload: Sendable {
   }
 
   /// Asks for the server's offset again.
-  package mutating func locate() { lose(.locating) }
+  package mutating func locate() { dropPatches(to: .locating) }
 
   /// From now on, requests wait for earlier responses.
   package mutating func forbidPipelining() { sizing.forbidPipelining() }
@@ -269,10 +269,10 @@ package struct TusUpload: Sendable {
       location: replacement, declaresLength: offer.defersLength && plan.options.defersLength)
     inFlight.clear()
     agreement = OffsetAgreement(sentEnd: 0)
-    state = replacement == nil ? .creating : .sending(acknowledged: 0, next: 0)
+    state = replacement == nil ? .creating : .sending(confirmed: 0, next: 0)
   }
 
-  mutating func lose(_ state: State) {
+  mutating func dropPatches(to state: State) {
     inFlight.patches = []
     self.state = state
   }

@@ -39,7 +39,7 @@ struct FileChangePolicy: Sendable {
   }
 
   /// - Returns: the error of a file that was read again; nil if it is what was sent.
-  mutating func problem(sent: String, now: String, isStable: Bool) -> FileError? {
+  mutating func compare(sent: String, now: String, isStable: Bool) -> FileError? {
     hasStatusChanged = !(isStable && sent == now)
     return hasStatusChanged ? .rewritten : nil
   }

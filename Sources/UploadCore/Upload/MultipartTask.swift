@@ -21,7 +21,7 @@ struct MultipartTask: Sendable {
   private let boundary: Boundary
   private var state = State.posting
   /// Whether the record says that the last byte may have been sent.
-  private var isEnding = false
+  private var lastByteMayBeSent = false
   /// A change to save in the record before anything else.
   private var unsaved: RecordChange?
 
@@ -117,9 +117,9 @@ struct MultipartTask: Sendable {
   }
 
   /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
-  mutating func end() {
-    isEnding = true
-    unsaved = .ending
+  mutating func lastByteNext() {
+    lastByteMayBeSent = true
+    unsaved = .lastByteNext
   }
 
   mutating func takeUnsaved() -> RecordChange? {
@@ -135,8 +135,8 @@ struct MultipartTask: Sendable {
     if case .unnumbered = state { return .forbidden }
     if request.isForGigHive { return .allowed }
     let safety = safetyOfRepeating(after: interruption)
-    if isEnding, safety == .allowed {
-      isEnding = false
+    if lastByteMayBeSent, safety == .allowed {
+      lastByteMayBeSent = false
       unsaved = .notStored
     }
     return safety

@@ -5,7 +5,7 @@ struct Redirects: Sendable {
   private var followed = 0
   /// Since the last progress of the upload.
   private var followedInAll = 0
-  private var settledProgress: Int64 = 0
+  private var highestProgress: Int64 = 0
 
   /// The URI to use for a request to the target.
   func target(for target: TargetURI) -> TargetURI {
@@ -52,10 +52,10 @@ struct Redirects: Sendable {
 
   /// A request has been answered. The next one counts its redirects from zero.
   /// - Parameter progress: grows as the upload progresses.
-  mutating func settle(progress: Int64) {
+  mutating func requestAnswered(progress: Int64) {
     followed = 0
-    guard progress > settledProgress else { return }
-    settledProgress = progress
+    guard progress > highestProgress else { return }
+    highestProgress = progress
     followedInAll = 0
   }
 }

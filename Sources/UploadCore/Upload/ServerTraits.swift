@@ -22,7 +22,7 @@ struct ServerTraits: Sendable {
   private(set) var authorization = Authorization.untried
   private(set) var connectionReuse = ConnectionReuse.used
   var redirects = Redirects()
-  private var settledProgress: Int64 = 0
+  private var highestProgress: Int64 = 0
 
   mutating func expectationFailed() { mayExpectContinue = false }
 
@@ -33,10 +33,10 @@ struct ServerTraits: Sendable {
 
   /// A response was useful.
   /// - Parameter progress: grows as the upload progresses. Earlier losses then no longer count.
-  mutating func settle(progress: Int64) {
-    redirects.settle(progress: progress)
-    guard progress > settledProgress else { return }
-    settledProgress = progress
+  mutating func requestAnswered(progress: Int64) {
+    redirects.requestAnswered(progress: progress)
+    guard progress > highestProgress else { return }
+    highestProgress = progress
     if connectionReuse == .suspect { connectionReuse = .used }
   }
 
@@ -44,7 +44,7 @@ struct ServerTraits: Sendable {
 
   /// Whether the server closed the connection before the request arrived, so that repeating it on another one is not a failure.
   /// Without an announcement by the server this applies once: from then on no connection is reused.
-  mutating func tolerates(_ interruption: Interruption) -> Bool {
+  mutating func forgive(_ interruption: Interruption) -> Bool {
     guard case .connectionLost = interruption.error else { return false }
     switch interruption.staleness {
     case .fresh: return false

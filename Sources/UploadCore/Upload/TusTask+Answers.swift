@@ -3,7 +3,7 @@ extension TusTask {
   mutating func receive(_ answer: Answer, from target: TargetURI) throws(UploadError) {
     switch state {
     case .locatingSuperseded(let location): receiveSuperseded(answer, at: location)
-    case .endingSuperseded: noteSupersededEnded()
+    case .removingSuperseded: leaveSuperseded()
     case .checkingToken: try receiveToken(answer)
     case .uploading, .locating: try receiveUpload(answer, target)
     case .finalizing(let sent, let isGone): try receiveFinalize(answer, sent, isGone: isGone)
@@ -15,8 +15,8 @@ extension TusTask {
   private mutating func receiveSuperseded(_ answer: Answer, at location: TargetURI) {
     guard case .tus(.offset(let offset)) = Verdict.ofTus(status: answer.status, fields: answer.fields),
       let length = answer.fields.tusNumber("Upload-Length"), offset < length
-    else { return noteSupersededEnded() }
-    state = .endingSuperseded(location)
+    else { return leaveSuperseded() }
+    state = .removingSuperseded(location)
   }
 
   /// If the server does not support this check, the upload starts anyway, and finalize will tell.
@@ -35,7 +35,7 @@ extension TusTask {
   private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
     // A refusal without proof may not be from the server, which may have stored the upload.
     let isProved = answer.isSuccess || answer.fields.first("Tus-Resumable") != nil
-    if !isProved, upload.mayHaveSentEnd(answer.sent) { history.mayBeWhole = true }
+    if !isProved, upload.mayHaveSentLastByte(answer.sent) { history.mayBeWhole = true }
     let (before, wasCreating) = (upload.location, upload.state == .creating)
     do throws(TusError) {
       try upload.receive(
@@ -69,12 +69,12 @@ extension TusTask {
   private mutating func noteOffset(isNew: Bool) {
     switch upload.state {
     case .sending:
-      history.offset = upload.acknowledged
+      history.offset = upload.confirmed
     case .complete: break
     default: return
     }
-    if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.acknowledged }
-    history.highestOffset = max(history.highestOffset, upload.acknowledged)
+    if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.confirmed }
+    history.highestOffset = max(history.highestOffset, upload.confirmed)
   }
 
   private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {

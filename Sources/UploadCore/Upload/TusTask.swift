@@ -1,6 +1,6 @@
 /// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
-///     locatingSuperseded ──▶ endingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
+///     locatingSuperseded ──▶ removingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
 ///     (a changed file)                            (guests)          ▲  │                       │    ▲
 ///                                                                   │  └──▶ notSupported       ▼    │
 ///                                                                   └──────────────────────── locating
@@ -10,7 +10,7 @@ struct TusTask: Sendable {
     /// Ask whether the server has a whole upload of the file's former content. It is then left alone.
     case locatingSuperseded(TargetURI)
     /// End the upload of the file's former content, whatever the response.
-    case endingSuperseded(TargetURI)
+    case removingSuperseded(TargetURI)
     /// Ask whether a guest's upload token is valid, before the first byte.
     case checkingToken
     case uploading
@@ -38,7 +38,7 @@ struct TusTask: Sendable {
     /// Whether this process has created the upload.
     var hasCreated = false
     /// Whether the record says that the last byte may have been sent.
-    var isEnding: Bool
+    var lastByteMayBeSent: Bool
     /// Whether the last byte may have reached the server without a response.
     var mayBeWhole: Bool
     /// The most bytes that the server has had.
@@ -55,30 +55,31 @@ struct TusTask: Sendable {
     let isGuest = plan.isGuest && plan.request.isForGigHive
     guard !isGuest || plan.request.fields.contains(FormField("tos_accepted", "true")) else { throw .termsNotAccepted }
     self.plan = plan
-    state = plan.superseded.map { .locatingSuperseded($0) } ?? TusTask.first(isGuest: isGuest)
+    state = plan.superseded.map { .locatingSuperseded($0) } ?? TusTask.firstState(isGuest: isGuest)
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
         location: plan.previous.location, options: plan.request.tusOptions)
     } catch { throw .tus(error) }
     history = History(
-      isEnding: plan.previous.isEnding, mayBeWhole: plan.previous.isEnding, offset: plan.previous.offset,
+      lastByteMayBeSent: plan.previous.lastByteMayBeSent, mayBeWhole: plan.previous.lastByteMayBeSent,
+      offset: plan.previous.offset,
       wasUploaded: plan.previous.isUploaded)
   }
 
-  private static func first(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
+  private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
 
   /// Whether the request in flight is about the upload of the file's former content.
-  var isEndingSuperseded: Bool {
+  var isAboutSuperseded: Bool {
     switch state {
-    case .locatingSuperseded, .endingSuperseded: true
+    case .locatingSuperseded, .removingSuperseded: true
     case .checkingToken, .uploading, .notSupported, .hashing, .finalizing, .locating, .done: false
     }
   }
 
   /// The upload of the file's former content has ended, or is left to expire.
-  mutating func noteSupersededEnded() {
-    state = TusTask.first(isGuest: plan.isGuest && plan.request.isForGigHive)
+  mutating func leaveSuperseded() {
+    state = TusTask.firstState(isGuest: plan.isGuest && plan.request.isForGigHive)
   }
 
   var request: UploadRequest { plan.request }
@@ -86,7 +87,7 @@ struct TusTask: Sendable {
   /// The most bytes that the server has had, plus one if it has had all.
   var progress: Int64 {
     switch state {
-    case .locatingSuperseded, .endingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.highestOffset
     case .hashing, .finalizing, .locating, .done: plan.size + 1
     }
   }
@@ -113,7 +114,7 @@ struct TusTask: Sendable {
 
   var lastOffset: Int64 {
     switch state {
-    case .locatingSuperseded, .endingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: history.offset
     case .hashing, .finalizing, .locating, .done: plan.size
     }
   }
@@ -126,7 +127,7 @@ struct TusTask: Sendable {
     if let change = takeUnsaved() { return .save(change) }
     switch state {
     case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
-    case .endingSuperseded(let location):
+    case .removingSuperseded(let location):
       return .ask(TusUpload.termination(of: location, overridesMethod: request.overridesMethod))
     case .checkingToken: return .ask(finalize(uploadID: ""))
     case .uploading, .locating: return try nextOfUpload()
@@ -165,9 +166,9 @@ struct TusTask: Sendable {
 
   /// A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
   private mutating func changeBeforeLastByte() -> RecordChange? {
-    guard !request.isForGigHive, !history.isEnding, upload.endsNext else { return nil }
-    history.isEnding = true
-    return .ending
+    guard !request.isForGigHive, !history.lastByteMayBeSent, upload.sendsLastByteNext else { return nil }
+    history.lastByteMayBeSent = true
+    return .lastByteNext
   }
 
   private mutating func receiveGone() throws(UploadError) {
@@ -191,7 +192,7 @@ struct TusTask: Sendable {
     state = .uploading
     upload.restart()
     history = History(
-      isEnding: false, mayBeWhole: false, highestOffset: history.highestOffset, offset: 0, resumedFrom: 0,
+      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: history.highestOffset, offset: 0, resumedFrom: 0,
       wasUploaded: false)
     if upload.location == nil { unsaved.append(.forgotten) } else { noteCreation() }
   }
@@ -199,7 +200,7 @@ struct TusTask: Sendable {
   mutating func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
-    history.isEnding = false
+    history.lastByteMayBeSent = false
     history.mayBeWhole = false
     unsaved.append(.created(location: location.text, expires: upload.expires))
   }
@@ -230,9 +231,9 @@ struct TusTask: Sendable {
   mutating func interrupted(_ interruption: Interruption) {
     switch state {
     case .uploading, .locating:
-      if upload.mayHaveSentEnd(interruption.sent) { history.mayBeWhole = true }
+      if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(arrived: interruption.arrived)
-    case .locatingSuperseded, .endingSuperseded: noteSupersededEnded()
+    case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .checkingToken, .notSupported, .hashing, .finalizing, .done: break
     }
   }

@@ -7,7 +7,7 @@ package enum UploadEvent: Equatable, Sendable {
   /// The requested range was hashed.
   case hashed(HashResult)
   /// The last byte of the request in flight, which must not be repeated, is about to be sent.
-  case ending
+  case lastByteNext
   /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
   case statusChanged(StatusChange)
   /// The credentials were read again. `areNew`: whether they differ from the refused ones.

@@ -20,13 +20,13 @@
 /// - ``UploadEvent/answered(_:)`` is about the oldest request in flight, also if its content was sent only in part, and
 ///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
 ///   is 0 and others were in flight, close their connection.
-/// - Before the last byte of a request that is not ``HTTPRequest/isRepeatable``, report ``UploadEvent/ending``, and call
+/// - Before the last byte of a request that is not ``HTTPRequest/isRepeatable``, report ``UploadEvent/lastByteNext``, and call
 ///   ``next(nowMilliseconds:unixSeconds:)``, which saves that.
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
 /// - `finished` and `failed` are the last actions. The record's last change is the driver's: a delivery, or
-///   ``UploadRecord/note(_:message:offset:)`` with ``lastOffset``.
+///   ``UploadRecord/recordFailure(_:message:offset:)`` with ``lastOffset``.
 ///
 /// States and transitions:
 ///
@@ -244,14 +244,14 @@ package struct UploadMachine: Sendable {
       latest = .answered(
         answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
       do throws(UploadError) {
-        try take(answer, to: first, second)
+        try receive(answer, to: first, second)
       } catch { recover(from: Interruption(error, sent: answer.sent)) }
     case (.inFlight(let first, _), .interrupted(let interruption)),
       (.holding(let first, _), .interrupted(let interruption)),
       (.rereading(let first, _), .interrupted(let interruption)):
       latest = .interrupted(isFullSend: interruption.isFullSend(of: first))
       recover(from: interruption)
-    case (.inFlight, .ending): task.end()
+    case (.inFlight, .lastByteNext): task.lastByteNext()
     case (.inFlight(let first, let second), .statusChanged(let statusChange)):
       switch fileChangePolicy.decide(on: statusChange) {
       case .proceed: break
@@ -260,7 +260,7 @@ package struct UploadMachine: Sendable {
       }
     case (.rereading(let first, let second), .hashed(.wholeFileAgain(let sent, let now, let isStable))):
       state = .inFlight(first: first, second: second)
-      if let problem = fileChangePolicy.problem(sent: sent, now: now, isStable: isStable) { fail(problem) }
+      if let problem = fileChangePolicy.compare(sent: sent, now: now, isStable: isStable) { fail(problem) }
     // If the server confirms nothing, this would report the digest of a mixture.
     case (.hashing, .hashed(.wholeFile(_, isStable: false))) where !fileChangePolicy.isConfirmed:
       fail(.changedInTransit)
@@ -287,10 +287,10 @@ package struct UploadMachine: Sendable {
     latest = .nothing
   }
 
-  private mutating func take(
+  private mutating func receive(
     _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
-    retryDecider.note(answer)
+    retryDecider.keepRetryAfter(of: answer)
     if task.isTidying {
       try task.receive(answer, from: first.target)
       state = .deciding
@@ -326,7 +326,7 @@ package struct UploadMachine: Sendable {
     }
     if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
-    traits.settle(progress: task.progress)
+    traits.requestAnswered(progress: task.progress)
   }
 
   /// Repeats the request from its start, if possible.
@@ -354,7 +354,7 @@ package struct UploadMachine: Sendable {
     switch task.interrupted(interruption) {
     case .forbidden: state = .failed(error)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
-    case .allowed where traits.tolerates(interruption):
+    case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding
     case .allowed: state = .failing(error)

@@ -9,7 +9,7 @@ package struct UploadPlan: Sendable {
     /// Whether the server had every byte.
     package var isUploaded = false
     /// Whether the last byte may have been sent.
-    package var isEnding = false
+    package var lastByteMayBeSent = false
     /// Full sends of earlier processes.
     package var fullSends: FullSends?
 
@@ -19,7 +19,7 @@ package struct UploadPlan: Sendable {
       location = record.uploadURL.flatMap { try? TargetURI($0) }
       offset = record.offset
       isUploaded = record.phase == .uploaded
-      isEnding = record.isEnding
+      lastByteMayBeSent = record.lastByteMayBeSent
       fullSends = record.fullSends
     }
   }

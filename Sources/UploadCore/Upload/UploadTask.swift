@@ -63,15 +63,15 @@ enum UploadTask: Sendable {
   }
 
   /// The last byte of a request that must not be repeated is about to be sent.
-  mutating func end() {
+  mutating func lastByteNext() {
     guard case .multipart(var task) = self else { return }
-    task.end()
+    task.lastByteNext()
     self = .multipart(task)
   }
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool {
-    if case .tus(let task) = self { task.isEndingSuperseded } else { false }
+    if case .tus(let task) = self { task.isAboutSuperseded } else { false }
   }
 
   /// Whether the response says that only a part of an incompletely sent request was stored.

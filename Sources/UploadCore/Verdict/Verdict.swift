@@ -4,9 +4,9 @@
 /// upload believes, records, forgets or reports as done depends on the origin of the response.
 package enum Verdict: Equatable, Sendable {
   /// A tus server: the response has `Tus-Resumable` or `Upload-Offset`, which nothing else sends.
-  case tus(TusAnswer)
+  case tus(TusVerdict)
   /// GigHive: the content is JSON as written by its programs.
-  case gigHive(GigHiveAnswer)
+  case gigHive(GigHiveVerdict)
   /// No proof of either.
   case somebodyElse(status: Int)
 }

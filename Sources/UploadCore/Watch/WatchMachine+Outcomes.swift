@@ -12,7 +12,7 @@ extension WatchMachine {
     noteTrouble(message, now, unixSeconds)
   }
 
-  package mutating func note(_ event: WorkerEvent, now: Int64, unixSeconds: Int64) {
+  package mutating func handle(_ event: WorkerEvent, now: Int64, unixSeconds: Int64) {
     guard let path = event.path else {
       if case .failed(let failure) = event.kind { lastProblem = failure }
       return

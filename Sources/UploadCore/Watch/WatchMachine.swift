@@ -134,17 +134,17 @@ package struct WatchMachine: Sendable {
       candidates[index].furthest = 0
       candidates[index].serverFailures = 0
       candidates[index].crashes = 0
-      return settle(index, until: now + settings.settleMilliseconds)
+      return startSettling(index, until: now + settings.settleMilliseconds)
     }
     guard file.writers != .notAskedFor, candidates[index].phase == .settling else { return }
-    let settle = file.writers == .unknown ? settings.blindSettleMilliseconds : settings.settleMilliseconds
-    let settledAt = candidates[index].seenAt + settle
-    if now < settledAt { return self.settle(index, until: settledAt) }
+    let settleTime = file.writers == .unknown ? settings.blindSettleMilliseconds : settings.settleMilliseconds
+    let settledAt = candidates[index].seenAt + settleTime
+    if now < settledAt { return startSettling(index, until: settledAt) }
     candidates[index].phase = .ready
     candidates[index].dueAt = now
   }
 
-  private mutating func settle(_ index: Int, until: Int64) {
+  private mutating func startSettling(_ index: Int, until: Int64) {
     candidates[index].phase = .settling
     candidates[index].dueAt = until
   }

@@ -7,5 +7,5 @@ package struct UploadPreview {
   /// Whether the recording would be sent over tus, if the server supports it.
   package let usesTus: Bool
   /// The ID of the upload that would be resumed; nil for a new one.
-  package let upload: String?
+  package let recordID: String?
 }

@@ -64,12 +64,12 @@ final class ConnectionRace {
   private func start(_ address: shim_address, _ now: Int64) throws(UploadError) {
     var address = address
     let descriptor = shim_socket_for(&address)
-    guard descriptor >= 0 else { return note(SystemError(result: descriptor), of: address) }
+    guard descriptor >= 0 else { return keepFailure(SystemError(result: descriptor), of: address) }
     let socket = Socket(descriptor: descriptor)
     try congestion.apply(to: descriptor)
     diagnostics?("* connecting to " + address.text)
     let result = shim_connect(descriptor, &address)
-    guard result == 0 else { return note(SystemError(result: result), of: address) }
+    guard result == 0 else { return keepFailure(SystemError(result: result), of: address) }
     attempts.append(Attempt(socket: socket, address: address, startedAt: now))
     nextStart = now + Limits.connectionAttemptDelayMilliseconds
   }
@@ -84,7 +84,7 @@ final class ConnectionRace {
           socket: attempt.socket, address: attempt.address.text, roundTripMilliseconds: now - attempt.startedAt)
       }
       attempts.remove(at: index)
-      note(SystemError(result: result), of: attempt.address)
+      keepFailure(SystemError(result: result), of: attempt.address)
       // The next one can start at once.
       nextStart = now
     }
@@ -92,7 +92,7 @@ final class ConnectionRace {
   }
 
   /// Keeps the most informative failure. A network that does not exist on this machine says nothing about the server.
-  private func note(_ error: SystemError, of address: shim_address) {
+  private func keepFailure(_ error: SystemError, of address: shim_address) {
     diagnostics?("* " + address.text + ": " + error.text)
     let known = failure?.error.code
     if known == nil || known == SHIM_ENETUNREACH || known == SHIM_EADDRNOTAVAIL || error.code == SHIM_EMFILE {

@@ -22,10 +22,10 @@ struct LinkMeter {
   }
 
   /// - Parameter arrived: how much of the content has arrived so far, in bytes.
-  mutating func note(_ arrived: Int64, _ now: Int64) {
+  mutating func sample(_ arrived: Int64, _ now: Int64) {
     guard self.arrived < length else { return }
     self.arrived = arrived
-    measurement.note(
+    measurement.add(
       LinkMeasurement.Reading(milliseconds: now, arrivedLength: arrived, LinkMeter.counts(of: descriptor)))
   }
 

@@ -136,7 +136,7 @@ final class Probe: Steppable {
       }
       let isFlushed = try stream.flush()
       let arrived = content.arrived(unacknowledged: stream.unacknowledgedLength)
-      meter?.note(arrived, now)
+      meter?.sample(arrived, now)
       if arrived > result.arrivedLength {
         result.arrivedLength = arrived
         self.content = content

@@ -7,9 +7,9 @@ final class SourceFile {
   let descriptor: Int32
   private let statusAtOpen: shim_file_status
   /// The status time at which its content was last known to be unchanged since it was opened.
-  private var changed: StatusTime
+  private var unchangedAt: StatusTime
   /// Whether every later write changes that time, which advances in steps of some milliseconds.
-  private var isSettled: Bool
+  private var isConclusive: Bool
 
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
@@ -18,12 +18,12 @@ final class SourceFile {
   /// object.)
   /// - Parameters:
   ///   - limit: the largest size to accept, in bytes.
-  ///   - isFound: whether it was found in a directory, so that it must not be a link.
-  static func open(_ path: LocalPath, limit: Int64, isFound: Bool = false) throws(FileError) -> SourceFile {
+  ///   - refusesLinks: whether a symbolic link is refused.
+  static func open(_ path: LocalPath, limit: Int64, refusesLinks: Bool = false) throws(FileError) -> SourceFile {
     guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
-    let opened = isFound ? shim_open_nofollow(name) : shim_open_for_reading(name, 0)
+    let opened = refusesLinks ? shim_open_nofollow(name) : shim_open_for_reading(name, 0)
     guard opened >= 0 else {
-      if isFound, -opened == SHIM_ELOOP { throw .notRegular(kind: "a symbolic link") }
+      if refusesLinks, -opened == SHIM_ELOOP { throw .notRegular(kind: "a symbolic link") }
       throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
     }
     do throws(FileError) {
@@ -40,8 +40,8 @@ final class SourceFile {
     self.path = path
     self.descriptor = descriptor
     statusAtOpen = status
-    changed = StatusTime(status)
-    isSettled = changed.isPast
+    unchangedAt = StatusTime(status)
+    isConclusive = unchangedAt.isPast
   }
 
   deinit { _ = shim_close(descriptor) }
@@ -121,22 +121,22 @@ final class SourceFile {
     guard now.modified_seconds == statusAtOpen.modified_seconds,
       now.modified_nanoseconds == statusAtOpen.modified_nanoseconds
     else { throw .rewritten }
-    return changed != StatusTime(now)
+    return unchangedAt != StatusTime(now)
   }
 
-  /// The current status time, for ``settle(_:)``.
+  /// The current status time, for ``confirmUnchanged(at:)``.
   func statusTime() throws(FileError) -> StatusTime {
     StatusTime(try SourceFile.status(descriptor))
   }
 
   /// The content was found unchanged at this status time.
-  func settle(_ time: StatusTime) {
-    changed = time
-    isSettled = time.isPast
+  func confirmUnchanged(at time: StatusTime) {
+    unchangedAt = time
+    isConclusive = time.isPast
   }
 
   /// The status time that proves later that the content is still the one that was sent; nil if none can.
-  var provenStatusTime: StatusTime? { isSettled ? changed : nil }
+  var provenStatusTime: StatusTime? { isConclusive ? unchangedAt : nil }
 
   /// Throws if the file itself fails at this offset.
   func verifyReadable(at offset: Int64) throws(FileError) {

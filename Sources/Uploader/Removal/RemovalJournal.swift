@@ -65,22 +65,22 @@ final class RemovalJournal {
     guard
       let bytes = try? IndexFile.read(journal.lock.descriptor, Limits.removalJournalLength, at: 0)
     else { return }
-    var isSettled = true
+    var isComplete = true
     for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {
       let privatePath = PrintableText.line(entry.privatePath.text)
       switch HiddenRecording.restore(entry) {
       case .nothing: break
-      case .waiting: isSettled = false
+      case .waiting: isComplete = false
       case .restored(let path):
         directory.warn("an interrupted removal was undone: " + PrintableText.line(path.text) + " is back.")
       case .failed(let error):
         directory.warn(
           privatePath + ": its removal was interrupted, and it could not be renamed back to "
             + PrintableText.line(entry.path.text) + ": " + error.text + ".")
-        isSettled = false
+        isComplete = false
       }
     }
-    guard isSettled else { return }
+    guard isComplete else { return }
     journal.length = 0
     journal.end()
   }

@@ -20,7 +20,7 @@ extension Uploader {
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
-      file = try SourceFile.open(path, limit: Limits.fileSize, isFound: true)
+      file = try SourceFile.open(path, limit: Limits.fileSize, refusesLinks: true)
     } catch { throw .unreadable(error.message) }
     let removal = FileRemoval(file, record, removal, trustsSettle: after.trustsSettle, in: directory)
     try removal.check()

@@ -23,14 +23,14 @@ extension LockedRecord {
       $0.sha256 = sent.sha256
       $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
     }
-    if let inherited { try supersede(inherited) }
+    if let inherited { try removeEarlierRecord(inherited) }
     if isAgain { removeEarlierDeliveries() }
     directory.tidy(delivered: record.id)
   }
 
   /// Removes the earlier record of the same recording, if it is also of the same file: deliveries of copies, and to other events, are
   /// remembered, so that none is sent again.
-  private func supersede(_ earlier: LockedRecord) throws(UploadError) {
+  private func removeEarlierRecord(_ earlier: LockedRecord) throws(UploadError) {
     let other = earlier.record
     let isSameFile = other.path == record.path || record.match(with: other) == .same || other.locateFile() == .gone
     if other.event == record.event, isSameFile { return try earlier.remove() }
@@ -46,7 +46,7 @@ extension LockedRecord {
     }
     for id in candidates(.file(own), isEarlier) {
       guard let previous = try? directory.current(id), isEarlier(previous) else { continue }
-      if let earlier = try? LockedRecord.take(id, in: directory) { try? earlier.remove() }
+      if let earlier = try? LockedRecord.reopen(id, in: directory) { try? earlier.remove() }
     }
   }
 
@@ -60,7 +60,7 @@ extension LockedRecord {
     }
     for id in candidates(.asset(assetID, endpoint: endpoint), isSame) {
       guard let previous = try? directory.current(id), isSame(previous) else { continue }
-      return try? LockedRecord.take(id, in: directory)
+      return try? LockedRecord.reopen(id, in: directory)
     }
     return nil
   }

@@ -8,13 +8,13 @@ extension LockedRecord {
   ///   - identity: the current identity of the file.
   ///   - event: the event that is a part of the destination.
   ///   - isAgain: whether it is sent even if it has been delivered.
-  ///   - upload: the ID of a required record; nil for any.
+  ///   - requiredID: the ID of a required record; nil for any.
   ///   - uploadedAs: the media type and file name for the server.
   /// - Returns: nil if another process has locked the directory or its index for the moment.
   /// - Throws: `.conflict` if another process has locked the record, `.changed` if the required upload started with other content,
   ///   `.delivered` if the recording, or the required upload, has been delivered.
   static func open(
-    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, note: String, upload: String?,
+    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, note: String, requiredID: String?,
     uploadedAs: String, isAgain: Bool, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord? {
     var own = UploadRecord(
@@ -30,14 +30,15 @@ extension LockedRecord {
       // Held until this function ends, so that another process that looks for the same upload finds it locked.
       guard let lock = try directory.lockForCreation() else { return nil }
       creation = lock
-      switch directory.openIndex(isForSearch: upload == nil) {
+      switch directory.openIndex(isForSearch: requiredID == nil) {
       case .busy: return nil
       case .open(let open): index = open
       case .none: break
       }
-      let previous = upload == nil ? try LockedRecord.previous(of: own, index, isAgain: isAgain, in: directory) : nil
+      let previous =
+        requiredID == nil ? try LockedRecord.previous(of: own, index, isAgain: isAgain, in: directory) : nil
       if let previous, previous.phase == .delivered { delivered = previous }
-      candidate = upload ?? previous?.id
+      candidate = requiredID ?? previous?.id
     } catch { throw .state(error) }
     if let delivered { throw .delivered(PreviousDelivery(delivered)) }
     defer { withExtendedLifetime(creation) {} }
@@ -51,17 +52,17 @@ extension LockedRecord {
     guard var previous = current, previous.phase != .delivered else {
       directory.tidy(delivered: candidate)
       if current == nil { directory.removeLock(candidate) }
-      if let current, upload != nil || !isAgain && own.match(with: current) != nil {
+      if let current, requiredID != nil || !isAgain && own.match(with: current) != nil {
         throw .delivered(PreviousDelivery(current))
       }
-      if upload != nil { throw .state(.noSuchRecord(candidate)) }
+      if requiredID != nil { throw .state(.noSuchRecord(candidate)) }
       return try begin(own, &index, in: directory)
     }
     // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
     let wasBegun = previous.uploadURL != nil || previous.phase == .pending
     if previous.mayBeStored {
       // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
-      guard upload != nil else { throw .uncertain(upload: previous.id) }
+      guard requiredID != nil else { throw .uncertain(upload: previous.id) }
       if let change = identity.change(since: previous.identity) {
         throw .changed(file.path, change, upload: previous.id)
       }
@@ -71,14 +72,14 @@ extension LockedRecord {
     if previous.uploadURL != nil, previous.uploadedAs != uploadedAs { previous.forgetUpload() }
     if wasBegun, let change = identity.change(since: previous.identity) {
       let changed = UploadError.changed(file.path, change, upload: previous.id)
-      guard upload == nil else { throw changed }
+      guard requiredID == nil else { throw changed }
       superseded = supersede(&previous, identity, changed, in: directory)
     }
     let kept = LockedRecord(previous, in: directory, lock: lock)
     kept.superseded = superseded
     let renewed = previous.renewed(by: own)
     if renewed.indexKeys != previous.indexKeys {
-      if let index { index.note(renewed, previous: previous) } else { directory.noteUnindexed() }
+      if let index { index.update(renewed, previous: previous) } else { directory.noteUnindexed() }
     }
     // Nothing is synced while the index is locked.
     index = nil
@@ -113,7 +114,7 @@ extension LockedRecord {
     return superseded
   }
 
-  /// The record of an upload that ``open(for:_:endpoint:event:note:upload:uploadedAs:isAgain:in:)`` would resume. Nothing is
+  /// The record of an upload that ``open(for:_:endpoint:event:note:requiredID:uploadedAs:isAgain:in:)`` would resume. Nothing is
   /// changed but the index, if it has to be rebuilt.
   /// - Throws: `.delivered` and `.uncertain` as that function does.
   static func find(
@@ -141,7 +142,7 @@ extension LockedRecord {
     _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord {
     // Before the record exists, because a record that is not in the index could not be found.
-    if let open = index { open.note(record, previous: nil) } else { directory.noteUnindexed() }
+    if let open = index { open.update(record, previous: nil) } else { directory.noteUnindexed() }
     index = nil
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))

@@ -10,7 +10,7 @@ package final class LockedRecord {
   /// all of it, or if the file is smaller now, and may be damaged: the server then keeps what it has.
   var superseded: String?
   /// Whether this process has synced the record in its current state.
-  private var isSafe = false
+  private var isSynced = false
   /// Whether this process has written it.
   private var hasWritten = false
   /// Whether space is reserved for its last write.
@@ -24,12 +24,12 @@ package final class LockedRecord {
 
   deinit {
     if hasReservedSpace { directory.releaseSpace(record.id) }
-    directory.settle()
+    directory.markIndex()
   }
 
   /// Locks the record of an earlier upload.
   /// - Returns: nil if another process has locked it.
-  package static func take(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
+  package static func reopen(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {
     switch try directory.lockRecord(id) {
     case .locked(let lock, let record): return LockedRecord(record, in: directory, lock: lock)
     case .busy: return nil
@@ -42,13 +42,13 @@ package final class LockedRecord {
     let previous = record
     change(&record)
     // A record that this process has synced is safe. One that it has only read may not survive a power cut.
-    if isSafe, record == previous { return }
-    isSafe = false
+    if isSynced, record == previous { return }
+    isSynced = false
     record.updatedAt = shim_unix_seconds()
     try write()
     guard record.phase != previous.phase else { return }
     if case .open(let index) = directory.openIndex(isForSearch: false) {
-      index.note(record, previous: previous)
+      index.update(record, previous: previous)
     } else {
       directory.indexState.stamp = nil
     }
@@ -61,7 +61,7 @@ package final class LockedRecord {
     } catch { throw .state(error) }
     hasWritten = true
     if isLast { hasReservedSpace = false }
-    isSafe = true
+    isSynced = true
   }
 
   /// Removes the record.

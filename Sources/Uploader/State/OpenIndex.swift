@@ -38,7 +38,7 @@ final class OpenIndex {
 
   /// Marks the index as matching the directory, if it does and this process has verified it.
   /// - Parameter isStill: returns whether the directory is unchanged. Called while the index is locked.
-  func settle(at stamp: DirectoryStamp, boot: [UInt8], _ isStill: () -> Bool) {
+  func mark(at stamp: DirectoryStamp, boot: [UInt8], _ isStill: () -> Bool) {
     guard table.instance == directory.indexState.verified, isStill() else { return }
     table.mark = stamp.mark(boot: boot)
     change { (_) throws(IndexError) in }
@@ -54,7 +54,7 @@ final class OpenIndex {
 
   /// Updates the keys of a record.
   /// - Parameter previous: the record on disk; nil if there is none.
-  func note(_ record: UploadRecord, previous: UploadRecord?) {
+  func update(_ record: UploadRecord, previous: UploadRecord?) {
     let (number, keys, old) = (RecordName.number(ofID: record.id), record.indexKeys, previous?.indexKeys ?? [])
     change { (table) throws(IndexError) in
       for key in old where !keys.contains(key) { try table.remove(key, number) }

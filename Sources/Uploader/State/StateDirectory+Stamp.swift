@@ -42,10 +42,10 @@ extension StateDirectory {
   func beginStamp() { indexState.stamp = backdated() }
 
   /// Called after the last change for now: marks the index if all changes were made by this process.
-  func settle() {
+  func markIndex() {
     guard let known = indexState.stamp, !indexState.isBroken, let boot = boot() else { return }
     guard case .open(let index) = openIndex(isForSearch: false) else { return }
-    index.settle(at: known, boot: boot) { [self] in stamp() == known }
+    index.mark(at: known, boot: boot) { [self] in stamp() == known }
   }
 
   /// The kernel's boot ID; nil if unknown.

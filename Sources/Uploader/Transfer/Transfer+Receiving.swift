@@ -4,7 +4,7 @@ import UploadCore
 extension Transfer {
   /// Reads until there is no more data for now, or a response is complete.
   func receive(_ ready: Readiness) -> TransferStep? {
-    if !buffers.unread.isEmpty, let step = take(buffers.unread) { return step }
+    if !buffers.unread.isEmpty, let step = parse(buffers.unread) { return step }
     guard ready.contains(.readable) else { return nil }
     for _ in 0..<Limits.receiveCount {
       let holdsBytes = connection.stream.holdsBytes
@@ -17,13 +17,13 @@ extension Transfer {
       switch result {
       case .notReady: return nil
       case .end: return endReceiving(nil)
-      case .bytes(let count): if let step = take(0..<count) { return step }
+      case .bytes(let count): if let step = parse(0..<count) { return step }
       }
     }
     return nil
   }
 
-  private func take(_ range: Range<Int>) -> TransferStep? {
+  private func parse(_ range: Range<Int>) -> TransferStep? {
     buffers.unread = 0..<0
     do throws(ResponseError) {
       let received = try pipeline.receive(UnsafeRawBufferPointer(rebasing: buffers.received[range]))

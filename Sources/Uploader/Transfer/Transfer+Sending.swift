@@ -17,7 +17,7 @@ extension Transfer {
     case .finished, .stopped: return flushHeld()
     case .head, .awaitingContinue, .body: break
     }
-    let allowance = pace?.allowance(nowMilliseconds: clock.now) ?? Int.max
+    let allowance = rateShare?.allowance(nowMilliseconds: clock.now) ?? Int.max
     if allowance == 0 {
       pause = .rateLimit
       return sendHeld()
@@ -32,7 +32,7 @@ extension Transfer {
       try fill()
       if let step = reportStatusChange() { return .ended(step) }
     }
-    if hasTakenFile, let step = reportEnding() { return .ended(step) }
+    if hasTakenFile, let step = reportLastByte() { return .ended(step) }
     let run = buffers.ring.readableRun.prefix(min(buffers.runLength, allowance))
     counts.offered = max(counts.offered, counts.written + Int64(run.count))
     do throws(StreamError) {
@@ -73,7 +73,7 @@ extension Transfer {
     if body.endsFile(of: file.size, after: sent + Int64(length)) {
       try changeDetector.verifyBeforeEnd()
       excludeReadingTime()
-      if let step = reportStatusChange() ?? reportEnding() { return .ended(step) }
+      if let step = reportStatusChange() ?? reportLastByte() { return .ended(step) }
     }
     let result: Int?
     source.beginReading()
@@ -123,7 +123,7 @@ extension Transfer {
 
   private func noteWritten(_ count: Int) {
     counts.written += Int64(count)
-    pace?.consume(count)
+    rateShare?.consume(count)
   }
 
   func noteSent() {

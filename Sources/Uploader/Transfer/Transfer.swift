@@ -29,14 +29,14 @@ final class Transfer {
   struct Reports {
     /// Whether ``TransferStep/sent`` was reported for the current request.
     var hasSent = false
-    /// Whether ``TransferStep/ending`` was reported for the current request.
-    var hasAnnouncedEnd = false
+    /// Whether ``TransferStep/lastByteNext`` was reported for the current request.
+    var hasReportedLastByte = false
     var progress: UploadProgress?
   }
 
   let connection: Connection
   let buffers: TransferBuffers
-  let pace: PaceShare?
+  let rateShare: RateShare?
   var pipeline: Pipeline
   var changeDetector: FileChangeDetector
   var counts = ByteCounts()
@@ -47,18 +47,18 @@ final class Transfer {
   /// - Parameter source: the file whose ranges are request bodies; nil if there is none.
   init(
     _ request: WireRequest, of source: TransferSource?, over connection: Connection,
-    buffers: TransferBuffers, timeouts: Timeouts, pace: PaceShare? = nil
+    buffers: TransferBuffers, timeouts: Timeouts, rateShare: RateShare? = nil
   ) {
     pipeline = Pipeline(request)
     changeDetector = FileChangeDetector(source)
     self.connection = connection
     self.buffers = buffers
     clock = TransferClock(timeouts)
-    self.pace = pace
+    self.rateShare = rateShare
     buffers.clear(digestedLength: source?.digest == nil ? 0 : request.body.fileLength)
   }
 
-  deinit { pace?.rest() }
+  deinit { rateShare?.rest() }
 
   var source: TransferSource? { changeDetector.source }
 
@@ -75,7 +75,7 @@ final class Transfer {
   func append(_ request: WireRequest) {
     pipeline.append(request, written: counts.written)
     reports.hasSent = false
-    reports.hasAnnouncedEnd = false
+    reports.hasReportedLastByte = false
   }
 
   /// The progress of the upload, if it was updated since the last call.
@@ -117,7 +117,7 @@ final class Transfer {
     let sending = try send()
     if case .ended(let step) = sending { return step }
     let isBlocked = if case .blocked = sending { true } else { false }
-    if isBlocked, pause != .rateLimit { pace?.rest() }
+    if isBlocked, pause != .rateLimit { rateShare?.rest() }
     try reportProgress()
     if let step = reportStatusChange() ?? checkDeadline() { return step }
     if let step = reportSent() { return step }
@@ -136,10 +136,10 @@ final class Transfer {
   func reportStatusChange() -> TransferStep? { changeDetector.takeStatusChange().map { .statusChanged($0) } }
 
   /// Announces the last byte of the request, if that is to be announced.
-  func reportEnding() -> TransferStep? {
-    guard pipeline.current.announcesEnd, !reports.hasAnnouncedEnd else { return nil }
-    reports.hasAnnouncedEnd = true
-    return .ending
+  func reportLastByte() -> TransferStep? {
+    guard pipeline.current.announcesLastByte, !reports.hasReportedLastByte else { return nil }
+    reports.hasReportedLastByte = true
+    return .lastByteNext
   }
 
   /// Checks the file before a response is reported, because its pages could change until now.
@@ -215,9 +215,9 @@ final class Transfer {
     switch pipeline.current.exchange.sending {
     case .awaitingContinue(let limit):
       until = min(until, limit)
-      pace?.rest()
+      rateShare?.rest()
     case .head, .body:
-      let next = pace?.nextMilliseconds(nowMilliseconds: clock.now) ?? clock.now
+      let next = rateShare?.nextMilliseconds(nowMilliseconds: clock.now) ?? clock.now
       if next > clock.now {
         until = min(until, next)
       } else if pause == .digest {
@@ -228,7 +228,7 @@ final class Transfer {
         // More can be written at once. Poll only to see whether a response has arrived.
         if !isBlocked { until = clock.now }
       }
-    case .finished, .stopped: pace?.rest()
+    case .finished, .stopped: rateShare?.rest()
     }
     if connection.stream.holdsBytes { readiness.insert(.writable) }
     var wait = Wait(descriptor: connection.stream.descriptor, readiness: readiness, untilMilliseconds: until)

@@ -106,8 +106,8 @@ final class TransferSource {
   }
 
   /// The file was read again, and is what was sent.
-  func settle() {
-    if let statusTime { file.settle(statusTime) }
+  func confirmUnchanged() {
+    if let statusTime { file.confirmUnchanged(at: statusTime) }
     hasReportedStatusChange = false
   }
 }

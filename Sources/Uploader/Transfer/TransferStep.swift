@@ -11,7 +11,7 @@ enum TransferStep {
   /// The requests in flight will get no response. The transfer has ended.
   case interrupted(Interruption)
   /// The last byte of a request that announces it is about to be sent. Nothing is sent before the next step.
-  case ending
+  case lastByteNext
   /// The file's status has changed. Nothing is sent before the next step.
   case statusChanged(StatusChange)
 }

@@ -113,7 +113,7 @@ final class UploadDriver: Steppable {
     case .deciding: try act(next())
     case .held(let request, let choice):
       if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
-      if !takePlace() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
+      if !leaveSlotIfOnlyWaiting() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
       try send(request, choice)
     case .connecting(let connector, let request):
       do throws(UploadError) {
@@ -126,7 +126,7 @@ final class UploadDriver: Steppable {
       do throws(UploadError) {
         if let wait = try reading.step(ready, nowMilliseconds: now) { return wait }
         machine.handle(.hashed(try reading.hashed()))
-        if case .inFlight = machine.state { source?.settle() }
+        if case .inFlight = machine.state { source?.confirmUnchanged() }
         transferring.transfer.extendDeadlines(by: now - since)
         resume(transferring)
       } catch { end(.failed(error)) }
@@ -219,11 +219,11 @@ final class UploadDriver: Steppable {
 
   // MARK: Requests
 
-  private var isPaused: Bool { slot.pace?.isPaused(nowMilliseconds: now) ?? false }
+  private var isPaused: Bool { slot.rateShare?.isPaused(nowMilliseconds: now) ?? false }
 
   /// Leaves the slot to the next upload if this one only waits for its recording from now on.
   /// - Returns: false if it cannot yet, and must not keep the slot for so long.
-  private func takePlace() -> Bool {
+  private func leaveSlotIfOnlyWaiting() -> Bool {
     guard machine.awaitsRecording, let slots else { return true }
     if let other = slots.exchange(slot) {
       slot = other
@@ -238,7 +238,7 @@ final class UploadDriver: Steppable {
       activity = .held(request, choice)
       return
     }
-    guard takePlace() else {
+    guard leaveSlotIfOnlyWaiting() else {
       activity = .held(request, choice)
       return
     }
@@ -255,7 +255,7 @@ final class UploadDriver: Steppable {
   private func transfer(_ request: HTTPRequest, over connection: Connection) throws(UploadError) {
     let transfer = Transfer(
       try compose(request), of: source, over: connection, buffers: slot.buffers,
-      timeouts: shared.configuration.timeouts, pace: slot.pace)
+      timeouts: shared.configuration.timeouts, rateShare: slot.rateShare)
     activity = .transferring(Transferring(transfer: transfer, connection: connection, target: request.target))
   }
 
@@ -290,8 +290,8 @@ final class UploadDriver: Steppable {
       }
       activity = .deciding
     case .interrupted(let interruption): end(.interrupted(interruption))
-    case .ending:
-      machine.handle(.ending)
+    case .lastByteNext:
+      machine.handle(.lastByteNext)
       try sendNext(after: transfer)
     case .statusChanged(let statusChange):
       machine.handle(.statusChanged(statusChange))

@@ -36,7 +36,7 @@ final class UploadJob: Steppable {
   }
 
   /// The ID of its record; nil if it has none.
-  var upload: String? { record?.record.id }
+  var recordID: String? { record?.record.id }
 
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
@@ -169,7 +169,7 @@ final class UploadJob: Steppable {
     }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, isFound: request.isFound)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
     } catch {
       throw absence(of: request.file) ?? .file(request.file, error)
     }
@@ -185,7 +185,7 @@ final class UploadJob: Steppable {
       try continueWithoutRecord(.state(.locked(path)), request, for: file)
     case .open(let opened):
       record = opened
-      slots.note(upload: opened.record.id)
+      slots.begin(recordID: opened.record.id)
       onRecord(opened.record.id)
     }
     file.adviseReading()
@@ -257,11 +257,11 @@ final class UploadJob: Steppable {
       }
       let opened = try LockedRecord.open(
         for: file, identity, endpoint: request.base.text, event: self.request.event,
-        note: request.note, upload: request.upload, uploadedAs: request.uploadedAs, isAgain: request.sendsAgain,
+        note: request.note, requiredID: request.upload, uploadedAs: request.uploadedAs, isAgain: request.sendsAgain,
         in: directory)
       return opened.map { .open($0) } ?? .busy(path)
     } catch {
-      if case .conflict(let upload) = error, slots.uploads.contains(upload) { return .inProgress }
+      if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }
       try continueWithoutRecord(error, request, for: file)
       return .none
     }
@@ -292,7 +292,7 @@ final class UploadJob: Steppable {
   }
 
   /// Records the error that ended the job.
-  func note(_ error: UploadError) {
+  func recordFailure(_ error: UploadError) {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
     let answer: ServerAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
@@ -306,11 +306,11 @@ final class UploadJob: Steppable {
     record.releaseSpace()
     do throws(UploadError) {
       try record.update {
-        $0.note(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
+        $0.recordFailure(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
         guard mayHaveChanged, !$0.mayBeStored else { return }
-        if $0.isEnding, mayBeWhole {
+        if $0.lastByteMayBeSent, mayBeWhole {
           let error = UploadError.mayBeStored(error)
-          $0.note(error, message: error.message(after: answer), offset: offset)
+          $0.recordFailure(error, message: error.message(after: answer), offset: offset)
         } else {
           $0.forgetUpload()
         }

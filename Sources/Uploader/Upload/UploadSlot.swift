@@ -14,16 +14,16 @@ final class UploadSlot {
   /// Whether its upload only waits for the server (``UploadSlots/exchange(_:)``).
   let isForWaiting: Bool
   /// Its share of the rate; nil if there is no limit.
-  let pace: PaceShare?
+  let rateShare: RateShare?
   private var idle: IdleConnection?
   /// Origins whose servers close connections without notice.
   private var avoided: [String] = []
 
   /// - Parameter jobs: the number of slots that share the memory.
-  init(jobs: Int, pace: Pace? = nil, isForWaiting: Bool = false) {
+  init(jobs: Int, rateControl: RateControl? = nil, isForWaiting: Bool = false) {
     self.isForWaiting = isForWaiting
     buffers = TransferBuffers(jobs: jobs)
-    self.pace = pace.map { PaceShare(of: $0) }
+    rateShare = rateControl.map { RateShare(of: $0) }
   }
 
   deinit { idle?.connection.stream.closeNotify() }

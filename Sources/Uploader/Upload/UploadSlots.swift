@@ -8,30 +8,30 @@ final class UploadSlots {
   /// Whether another upload follows those that have begun.
   var hasNext = false
   /// The IDs of the uploads in progress.
-  private(set) var uploads: [String] = []
+  private(set) var recordIDs: [String] = []
   private var free: [UploadSlot]
   private var freeToWait: [UploadSlot] = []
   private var waitingCount = 0
   /// Slots whose uploads wait in them for the server, because no place to wait was free.
   private var kept: [UploadSlot] = []
-  private let pace: Pace?
+  private let rateControl: RateControl?
 
-  init(count: Int, pace: Pace?) {
+  init(count: Int, rateControl: RateControl?) {
     self.count = count
-    self.pace = pace
-    free = (0..<count).map { _ in UploadSlot(jobs: count, pace: pace) }
+    self.rateControl = rateControl
+    free = (0..<count).map { _ in UploadSlot(jobs: count, rateControl: rateControl) }
   }
 
-  func note(upload: String) { uploads.append(upload) }
+  func begin(recordID: String) { recordIDs.append(recordID) }
 
   /// A slot that stays free, for a request without a file.
   var first: UploadSlot { free[0] }
 
   func take() -> UploadSlot? { free.popLast() }
 
-  /// - Parameter upload: the ID of the upload that has ended; nil if it has no record.
-  func give(back slot: UploadSlot, of upload: String?) {
-    uploads.removeAll { $0 == upload }
+  /// - Parameter recordID: the ID of the upload that has ended; nil if it has no record.
+  func give(back slot: UploadSlot, of recordID: String?) {
+    recordIDs.removeAll { $0 == recordID }
     kept.removeAll { $0 === slot }
     if slot.isForWaiting {
       waitingCount -= 1
@@ -67,6 +67,6 @@ final class UploadSlots {
   private func slotForWaiting() -> UploadSlot? {
     let descriptors = Limits.descriptorCount + (count + 1) * Limits.jobDescriptorCount
     guard shim_can_open(Int32(descriptors)) == 0 else { return nil }
-    return UploadSlot(jobs: Int(Limits.jobCount), pace: pace, isForWaiting: true)
+    return UploadSlot(jobs: Int(Limits.jobCount), rateControl: rateControl, isForWaiting: true)
   }
 }

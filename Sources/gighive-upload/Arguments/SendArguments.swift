@@ -43,17 +43,17 @@ struct SendArguments {
   var template = UploadRequest(file: "", destination: .multipart(anyTarget))
 
   /// - Parameters:
-  ///   - upload: the ID of the upload to resume; nil for a new one.
+  ///   - recordID: the ID of the upload to resume; nil for a new one.
   ///   - note: the options to keep in its record; nil for those given.
   ///   - isWatching: whether the files are those of directories, which another process gets one by one.
   init(
-    options: [GivenOption], files: Operands, upload: String? = nil, note: String? = nil, isWatching: Bool = false
+    options: [GivenOption], files: Operands, recordID: String? = nil, note: String? = nil, isWatching: Bool = false
   ) throws(UsageError) {
     isRecursive = isWatching
     self.options = options
     givenNote = note
     self.files = files
-    template.upload = upload
+    template.upload = recordID
     for given in options { try apply(given) }
     if common.wantsHelp { return }
     guard [server, multipartURL, tusURL].filter({ $0 != nil }).count == 1 else {
@@ -98,7 +98,7 @@ struct SendArguments {
   var isForGigHive: Bool { server != nil }
 
   /// The ID of the upload to resume; nil for new ones.
-  var upload: String? { template.upload }
+  var recordID: String? { template.upload }
 
   /// Whether a record is required: without one, a tus upload cannot be resumed, and no file be removed.
   var needsState: Bool { template.requiresTus || template.afterDelivery.removal != nil }

@@ -39,7 +39,7 @@ final class Batch {
         return request
       } catch {
         report.failed(index, error.message, exitCode: error.exitCode, .file)
-        outcomes.note(error.exitCode, of: index)
+        outcomes.keepExitCode(error.exitCode, of: index)
       }
     }
     return nil
@@ -156,7 +156,7 @@ final class Batch {
   /// Reports what concerns no file.
   private func fail(_ message: String, _ code: Int32) {
     report.failed(message, exitCode: code)
-    outcomes.note(code, of: report.fileCount)
+    outcomes.keepExitCode(code, of: report.fileCount)
   }
 
   static func isDirectory(_ path: LocalPath) -> Bool {
@@ -168,7 +168,7 @@ final class Batch {
   /// Reports a directory.
   private func fail(_ directory: LocalPath, _ problem: String, _ code: Int32) {
     report.failed(directory, PrintableText.line(directory.text) + ": " + problem, exitCode: code)
-    outcomes.note(code, of: report.fileCount)
+    outcomes.keepExitCode(code, of: report.fileCount)
   }
 
   private var noMatch: String {

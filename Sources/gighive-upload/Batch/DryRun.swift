@@ -29,7 +29,7 @@ extension Report {
   func wouldSend(_ index: Int, _ request: UploadRequest, _ preview: UploadPreview) {
     defer { end(index, isDelivered: true) }
     deliveredCount += 1
-    if let upload = preview.upload { recorded(index, upload: upload) }
+    if let recordID = preview.recordID { recorded(index, recordID: recordID) }
     let destination = PrintableText.withoutQuery(request.base.text)
     let way = preview.usesTus ? "tus" : "multipart"
     if isJSON {
@@ -53,7 +53,7 @@ extension Report {
       let event = [form.eventDate, form.orgName].filter { !$0.isEmpty }.joined(separator: " ")
       text += " as \"" + PrintableText.line(form.label) + "\" of " + PrintableText.line(event)
     }
-    if let upload = preview.upload { text += ", resuming upload " + upload }
+    if let recordID = preview.recordID { text += ", resuming upload " + recordID }
     say(text + ".")
   }
 }

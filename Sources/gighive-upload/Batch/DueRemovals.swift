@@ -6,7 +6,7 @@ final class DueRemovals {
   private let removal: AfterDelivery.Removal
   private let records: Records
   private let report: Report
-  private var uploads: [String] = []
+  private var recordIDs: [String] = []
 
   /// - Returns: nil if nothing is to be removed.
   init?(_ arguments: SendArguments, _ report: Report) {
@@ -21,9 +21,9 @@ final class DueRemovals {
 
   /// A file was skipped, because this upload has delivered it.
   /// - Returns: whether its removal is due.
-  func note(_ upload: String) -> Bool {
-    guard records.directory.isRemovalDue(upload) else { return false }
-    if uploads.count < Limits.dueRemovalCount { uploads.append(upload) }
+  func keepIfDue(_ recordID: String) -> Bool {
+    guard records.directory.isRemovalDue(recordID) else { return false }
+    if recordIDs.count < Limits.dueRemovalCount { recordIDs.append(recordID) }
     return true
   }
 
@@ -31,14 +31,14 @@ final class DueRemovals {
   func run(_ cancellation: Cancellation) {
     let remover = Remover(
       removal, arguments.template.afterDelivery, arguments.options, records, report, cancellation)
-    for upload in uploads where !cancellation.isCancelled {
+    for recordID in recordIDs where !cancellation.isCancelled {
       do throws(StateError) {
-        guard let record = try records.directory.current(upload), let reason = try remover.remove(record) else {
+        guard let record = try records.directory.current(recordID), let reason = try remover.remove(record) else {
           continue
         }
-        if !reason.isTemporary { records.directory.clearRemovalDue(upload) }
+        if !reason.isTemporary { records.directory.clearRemovalDue(recordID) }
       } catch { report.warn(UploadError.state(error).explanation) }
     }
-    uploads = []
+    recordIDs = []
   }
 }

@@ -36,7 +36,7 @@ extension SendArguments {
   private var needsDate: Bool { isForGigHive || EventDay(of: options) != nil }
 
   private var mayHaveSidecars: Bool {
-    upload == nil && (isRecursive || list != nil || files.contains { Sidecar(of: $0).exists })
+    recordID == nil && (isRecursive || list != nil || files.contains { Sidecar(of: $0).exists })
   }
 
   /// The request for one of the files.
@@ -44,9 +44,9 @@ extension SendArguments {
   func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(Refusal) -> UploadRequest {
     var request = template
     request.file = file.path
-    request.isFound = file.isFound
+    request.refusesLinks = file.isFound
     request.needsRecord = file.needsRecord
-    let sidecar = upload == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
+    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar, file.options)
       let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)

@@ -10,7 +10,7 @@ final class OutcomeReporter {
 
   init(_ report: Report) { self.report = report }
 
-  func note(_ code: Int32, of index: Int) {
+  func keepExitCode(_ code: Int32, of index: Int) {
     guard index < firstFailed else { return }
     firstFailed = index
     exitCode = code
@@ -29,7 +29,7 @@ final class OutcomeReporter {
     let report = report
     var observer = UploadObserver()
     observer.onBegin = { report.begin(index($0)) }
-    observer.onRecord = { report.recorded(index($0), upload: $1) }
+    observer.onRecord = { report.recorded(index($0), recordID: $1) }
     observer.onProgress = { report.progress(index($0), $1) }
     observer.onAnswer = { report.answered(index($0), $1) }
     observer.onRetry = { report.retrying(index($0), $1, of: configuration.retryLimit) }
@@ -39,11 +39,11 @@ final class OutcomeReporter {
       switch result {
       case .success(let delivery): report.delivered(index, delivery)
       case .failure(.delivered(let previous)):
-        let isRemovalDue = removals?.note(previous.upload) ?? false
+        let isRemovalDue = removals?.keepIfDue(previous.upload) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where passedOver.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.
-        report.passedOver(index, upload: id)
+        report.passedOver(index, recordID: id)
         passedOver?.noteBusy(id)
       case .failure(let error): fail(index, error)
       }
@@ -57,11 +57,11 @@ final class OutcomeReporter {
     if case .cancelled = error, signal == 0 {
       // Without a signal, only the loop cancels: it started no further file because the output was not read.
       report.failed(index, unread(index), exitCode: ExitCode.outputFailed, .machine)
-      return note(ExitCode.outputFailed, of: index)
+      return keepExitCode(ExitCode.outputFailed, of: index)
     }
     let code = ExitCode.of(error, signal: signal)
     report.failed(index, error, exitCode: code)
-    note(code, of: index)
+    keepExitCode(code, of: index)
   }
 
   private func unread(_ index: Int) -> String {

@@ -56,7 +56,7 @@ final class Remover {
     let server: Server
     let uploader: Uploader
     do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
-      report.kept(file, error.message, isTemporary: true, upload: record.id)
+      report.kept(file, error.message, isTemporary: true, recordID: record.id)
       return nil
     }
     if silent.contains(server) { return nil }
@@ -67,7 +67,7 @@ final class Remover {
         isDryRun: isDryRun, in: records.directory, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
-      report.kept(file, error, upload: record.id)
+      report.kept(file, error, recordID: record.id)
       return error
     }
     count += 1
@@ -75,7 +75,7 @@ final class Remover {
     if isDryRun {
       report.wouldRemove(record)
     } else {
-      report.removed(file, to: target, upload: record.id, assetID: record.assetID)
+      report.removed(file, to: target, recordID: record.id, assetID: record.assetID)
     }
     return nil
   }

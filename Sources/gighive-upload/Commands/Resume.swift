@@ -63,9 +63,9 @@ enum Resume {
       } catch {
         // An upload that lacks something, such as its password, does not stop the others.
         let index = report.add(BatchFile(path: first.file))
-        report.recorded(index, upload: first.id)
+        report.recorded(index, recordID: first.id)
         report.failed(index, first.id + ": " + error.message, exitCode: ExitCode.usage, .file)
-        outcomes.note(ExitCode.usage, of: index)
+        outcomes.keepExitCode(ExitCode.usage, of: index)
         _ = queue.next()
         continue
       }
@@ -82,7 +82,7 @@ enum Resume {
           guard isNext(), let next = queue.next(), let arguments = try? next.arguments(),
             let request = try? arguments.request(for: BatchFile(path: next.file))
           else { return nil }
-          report.recorded(report.add(BatchFile(path: next.file)), upload: next.id)
+          report.recorded(report.add(BatchFile(path: next.file)), recordID: next.id)
           return request
         }, cancellation: cancellation, observer: observer)
     }

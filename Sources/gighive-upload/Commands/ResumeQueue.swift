@@ -12,7 +12,7 @@ final class ResumeQueue {
       file = LocalPath(bytes: record.path)
       do throws(UsageError) {
         let arguments = try SendArguments(
-          options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), upload: record.id,
+          options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), recordID: record.id,
           note: StoredOptions.text(of: record.note, with: options))
         do throws(Refusal) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)

@@ -44,7 +44,7 @@ final class Findings {
 
   private func write(_ finding: Finding, _ result: String, _ meaning: String, remedy: String?, code: Int32) {
     if report.isJSON {
-      var line = report.event("check", upload: nil, file: nil)
+      var line = report.event("check", recordID: nil, file: nil)
       line.add("check", finding.check.rawValue)
       line.add("result", result)
       line.add("message", meaning)
@@ -59,7 +59,7 @@ final class Findings {
 
   func summarize() {
     if report.isJSON {
-      var line = report.event("diagnosis", upload: nil, file: nil)
+      var line = report.event("diagnosis", recordID: nil, file: nil)
       line.add("ok_count", counts.ok)
       line.add("warning_count", counts.warnings)
       line.add("failure_count", counts.failures)

@@ -97,7 +97,7 @@ struct ServerExamination {
     let needed = size ?? min(request.tusThreshold, Limits.announcedFormLengths[1])
     var checks = LimitChecks(.form, needed: needed, isOnlyCheck: !request.isForGigHive)
     for length in lengths(Limits.announcedFormLengths) where checks.finding == nil {
-      checks.note(
+      checks.add(
         prober.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary)), of: length)
     }
     checks.finish()
@@ -113,7 +113,7 @@ struct ServerExamination {
   private func examinePatches() {
     var checks = LimitChecks(.patch, needed: Limits.announcedPatchLengths[0], isOnlyCheck: !request.isForGigHive)
     for length in Limits.announcedPatchLengths where checks.finding == nil {
-      checks.note(prober.ask(DiagnosisRequests.announcedPatch(request.tusTarget, length: length)), of: length)
+      checks.add(prober.ask(DiagnosisRequests.announcedPatch(request.tusTarget, length: length)), of: length)
     }
     checks.finish()
     if let finding = checks.finding { findings.add(finding) }

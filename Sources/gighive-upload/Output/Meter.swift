@@ -16,7 +16,7 @@ struct Meter {
     samples.reserveCapacity(64)
   }
 
-  mutating func note(_ progress: UploadProgress, nowMilliseconds now: Int64) {
+  mutating func add(_ progress: UploadProgress, nowMilliseconds now: Int64) {
     if startedAt == nil { startedAt = now }
     elapsedMilliseconds = now - (startedAt ?? now)
     deliveredBytes = progress.deliveredBytes

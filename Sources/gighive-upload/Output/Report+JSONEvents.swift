@@ -67,9 +67,9 @@ extension Report {
 
   /// A failure outside of an upload.
   func writeFailed(
-    upload: String?, file: LocalPath?, _ message: String, exitCode: Int32, _ answer: ServerAnswer? = nil
+    recordID: String?, file: LocalPath?, _ message: String, exitCode: Int32, _ answer: ServerAnswer? = nil
   ) {
-    var line = event("failed", upload: upload, file: file)
+    var line = event("failed", recordID: recordID, file: file)
     line.add("exit_code", Int64(exitCode))
     line.add("message", message)
     if let answer { line.add(answer: answer) }
@@ -79,16 +79,16 @@ extension Report {
   /// The start of an event about a file.
   func event(_ kind: String, _ index: Int) -> JSONWriter {
     let entry = entry(index)
-    return event(kind, upload: entry.upload, file: entry.file.absolute ?? entry.file)
+    return event(kind, recordID: entry.recordID, file: entry.file.absolute ?? entry.file)
   }
 
   /// The start of any event: all have a time and an ID, which is null without a record.
   /// - Parameter file: absolute; nil if the event concerns no file.
-  func event(_ kind: String, upload: String?, file: LocalPath?) -> JSONWriter {
+  func event(_ kind: String, recordID: String?, file: LocalPath?) -> JSONWriter {
     var line = JSONWriter()
     line.add("event", kind)
     line.add("time", unixMilliseconds: shim_unix_milliseconds())
-    if let upload { line.add("id", upload) } else { line.addNull("id") }
+    if let recordID { line.add("id", recordID) } else { line.addNull("id") }
     if let file { line.add(file: file) }
     return line
   }

@@ -16,8 +16,8 @@ extension Report {
     switch delivery.aftermath {
     case nil: break
     case .removed(let target):
-      removed(file, to: target, upload: delivery.upload, assetID: delivery.receipt.assetID)
-    case .kept(let reason): kept(file, reason, upload: delivery.upload)
+      removed(file, to: target, recordID: delivery.upload, assetID: delivery.receipt.assetID)
+    case .kept(let reason): kept(file, reason, recordID: delivery.upload)
     }
   }
 
@@ -52,7 +52,7 @@ extension Report {
   ///   - isRemovalDue: whether its file is still to be removed, which follows at the end.
   func skipped(_ index: Int, _ previous: PreviousDelivery, isNamed: Bool, isRemovalDue: Bool = false) {
     defer { end(index, isDelivered: true) }
-    recorded(index, upload: previous.upload)
+    recorded(index, recordID: previous.upload)
     skippedCount += 1
     closeLine()
     if isJSON {
@@ -67,9 +67,9 @@ extension Report {
   }
 
   /// An upload of `resume --all` that another process has begun to work on in the meantime.
-  func passedOver(_ index: Int, upload: String) {
+  func passedOver(_ index: Int, recordID: String) {
     defer { end(index, isDelivered: true) }
-    recorded(index, upload: upload)
+    recorded(index, recordID: recordID)
     passedOverCount += 1
     if isJSON { writeSkipped(index) }
   }
@@ -101,14 +101,14 @@ extension Report {
   func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: ServerAnswer? = nil) {
     if isJSON {
       let file = record.map { LocalPath(bytes: $0.path) }
-      writeFailed(upload: record?.id, file: file, message, exitCode: exitCode, answer)
+      writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)
     }
     if !isJSON || !isQuiet { printError(message) }
   }
 
   /// A directory that cannot be sent.
   func failed(_ directory: LocalPath, _ message: String, exitCode: Int32) {
-    if isJSON { writeFailed(upload: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
+    if isJSON { writeFailed(recordID: nil, file: directory.absolute ?? directory, message, exitCode: exitCode) }
     if !isJSON || !isQuiet { printError(message) }
   }
 
@@ -128,8 +128,8 @@ extension Report {
 
   /// nil if resuming would not help, or if there is no record.
   private func advice(_ error: UploadError, _ entry: Entry) -> ResumeAdvice? {
-    guard let upload = entry.upload else { return nil }
-    let command = "gighive-upload resume " + upload + stateHint
+    guard let recordID = entry.recordID else { return nil }
+    let command = "gighive-upload resume " + recordID + stateHint
     if case .cancelled(hasSentAll: true) = error { return nil }
     if case .postponed = error { return ResumeAdvice(words: "To send it at once:", command: command) }
     return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil

@@ -7,7 +7,7 @@ extension Report {
   func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: ServerAnswer?) {
     let problem = retry.error.explanation(after: answer)
     if isJSON {
-      var line = event("retry", upload: record.id, file: LocalPath(bytes: record.path))
+      var line = event("retry", recordID: record.id, file: LocalPath(bytes: record.path))
       line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
       line.add("try", retry.failures)
       line.add("message", problem)
@@ -20,9 +20,9 @@ extension Report {
 
   /// Reports a file that was removed from this machine.
   /// - Parameter target: where it is now; nil if it is gone.
-  func removed(_ file: LocalPath, to target: LocalPath?, upload: String?, assetID: Int64?) {
+  func removed(_ file: LocalPath, to target: LocalPath?, recordID: String?, assetID: Int64?) {
     if isJSON {
-      var line = event("removed", upload: upload, file: file.absolute ?? file)
+      var line = event("removed", recordID: recordID, file: file.absolute ?? file)
       if let assetID { line.add("asset_id", assetID) }
       if let target { line.add(file: target, as: "to") }
       line.add("exit_code", Int64(ExitCode.delivered))
@@ -33,14 +33,14 @@ extension Report {
   }
 
   /// Reports a file that was delivered, but not removed as it should have been.
-  func kept(_ file: LocalPath, _ reason: KeptReason, upload: String?) {
-    kept(file, reason.explanation, isTemporary: reason.isTemporary, upload: upload)
+  func kept(_ file: LocalPath, _ reason: KeptReason, recordID: String?) {
+    kept(file, reason.explanation, isTemporary: reason.isTemporary, recordID: recordID)
   }
 
-  func kept(_ file: LocalPath, _ reason: String, isTemporary: Bool, upload: String?) {
+  func kept(_ file: LocalPath, _ reason: String, isTemporary: Bool, recordID: String?) {
     let message = PrintableText.line(file.lastComponent) + " was kept: " + reason
     if isJSON {
-      var line = event("kept", upload: upload, file: file.absolute ?? file)
+      var line = event("kept", recordID: recordID, file: file.absolute ?? file)
       line.add("message", message)
       line.add("temporary", isTemporary)
       Console.out(line.finished())
@@ -52,7 +52,7 @@ extension Report {
   func wouldRemove(_ record: UploadRecord) {
     let file = LocalPath(bytes: record.path)
     if isJSON {
-      var line = event("would_remove", upload: record.id, file: file)
+      var line = event("would_remove", recordID: record.id, file: file)
       line.add("total", record.identity.size)
       line.add("exit_code", Int64(ExitCode.delivered))
       return Console.out(line.finished())

@@ -22,7 +22,7 @@ final class Report {
     /// How many tenths have been reported.
     var tenth: Int64 = 0
     /// The ID of its record.
-    var upload: String?
+    var recordID: String?
     /// The response that leads to the next retry or to the outcome.
     var answer: ServerAnswer?
 
@@ -89,14 +89,14 @@ final class Report {
   }
 
   func begin(_ index: Int) {
-    note(begun: index)
+    markBegun(index)
     if isJSON { writeStart(index) }
   }
 
   /// Keeps the response for the next retry or outcome.
   func answered(_ index: Int, _ answer: ServerAnswer) { entries[position(index)].answer = answer }
 
-  func recorded(_ index: Int, upload: String) { entries[position(index)].upload = upload }
+  func recorded(_ index: Int, recordID: String) { entries[position(index)].recordID = recordID }
 
   private func position(_ index: Int) -> Int {
     guard let position = entries.firstIndex(where: { $0.index == index }) else {
@@ -105,7 +105,7 @@ final class Report {
     return position
   }
 
-  private func note(begun index: Int) {
+  private func markBegun(_ index: Int) {
     let position = position(index)
     guard entries[position].beganAtMilliseconds == nil else { return }
     entries[position].beganAtMilliseconds = shim_monotonic_milliseconds()
@@ -118,7 +118,7 @@ final class Report {
 
   /// Drops the entry of a file that has ended.
   func end(_ index: Int, isDelivered: Bool) {
-    note(begun: index)
+    markBegun(index)
     shim_note_end(isDelivered ? 1 : 0)
     entries.removeAll { $0.index == index }
   }
@@ -126,7 +126,7 @@ final class Report {
   // MARK: Progress
 
   func progress(_ index: Int, _ progress: UploadProgress) {
-    entries[position(index)].meter.note(progress, nowMilliseconds: shim_monotonic_milliseconds())
+    entries[position(index)].meter.add(progress, nowMilliseconds: shim_monotonic_milliseconds())
     switch style {
     case .none: break
     case .json(let interval): reportJSON(index, everyMilliseconds: interval)
@@ -206,7 +206,7 @@ final class Report {
   /// Reports that an upload was cancelled, deleted or forgotten.
   func reportRemoval(_ record: UploadRecord, _ kind: String, _ words: String) {
     if isJSON {
-      var line = event(kind, upload: record.id, file: LocalPath(bytes: record.path))
+      var line = event(kind, recordID: record.id, file: LocalPath(bytes: record.path))
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else {

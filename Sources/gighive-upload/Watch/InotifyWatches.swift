@@ -75,7 +75,7 @@ final class InotifyWatches {
     let visit: @convention(c) (Int32, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
       number, kind, name, context in
       guard let name, let context else { return }
-      Unmanaged<InotifyWatches>.fromOpaque(context).takeUnretainedValue().note(number, Int(kind), name)
+      Unmanaged<InotifyWatches>.fromOpaque(context).takeUnretainedValue().handle(number, Int(kind), name)
     }
     // At most a few kilobytes at a time, so that nothing else has to wait.
     _ = shim_inotify_read(descriptor, visit, Unmanaged.passUnretained(self).toOpaque())
@@ -86,7 +86,7 @@ final class InotifyWatches {
     return (changes, hasLost)
   }
 
-  private func note(_ number: Int32, _ kind: Int, _ name: UnsafePointer<CChar>) {
+  private func handle(_ number: Int32, _ kind: Int, _ name: UnsafePointer<CChar>) {
     if kind == SHIM_CHANGES_LOST {
       hasLost = true
       return

@@ -162,7 +162,7 @@ final class WatchGroup {
   // MARK: Changes
 
   /// Something has changed in one of its directories.
-  func note(_ change: InotifyWatches.Change, now: Int64) {
+  func handle(_ change: InotifyWatches.Change, now: Int64) {
     let index = change.owner - firstOwner
     guard directories.indices.contains(index) else { return }
     space?.lookSoon()
@@ -329,7 +329,7 @@ final class WatchGroup {
     guard let worker else { return }
     let unixSeconds = shim_unix_seconds()
     let end = worker.step {
-      machine.note($0, now: now, unixSeconds: unixSeconds)
+      machine.handle($0, now: now, unixSeconds: unixSeconds)
       if case .delivered = $0.kind { space?.noteDelivery() }
       hasChanged = true
     }
@@ -342,7 +342,7 @@ final class WatchGroup {
   private func stepSpace(_ now: Int64, mayClean: Bool) -> [WatchNotice] {
     guard let space else { return [] }
     return space.step(now: now, mayClean: mayClean) {
-      machine.note($0, now: now, unixSeconds: shim_unix_seconds())
+      machine.handle($0, now: now, unixSeconds: shim_unix_seconds())
       hasChanged = true
     }
   }

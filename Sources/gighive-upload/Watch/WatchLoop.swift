@@ -103,7 +103,7 @@ final class WatchLoop {
   private func readChanges(_ now: Int64) {
     let (changes, hasLost) = inotify.read()
     for change in changes {
-      for group in groups { group.note(change, now: now) }
+      for group in groups { group.handle(change, now: now) }
     }
     if hasLost { for group in groups { group.rescan(now: now) } }
   }

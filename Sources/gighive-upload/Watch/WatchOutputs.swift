@@ -10,7 +10,7 @@ final class WatchOutputs {
   private let hookProgram: HookProgram?
   private var serviceManager = ServiceManager()
   private var snapshot: WatchSnapshot?
-  private var pace = WriteThrottle()
+  private var throttle = WriteThrottle()
   private var failingFiles: [LocalPath] = []
 
   /// - Parameter stateDirectory: nil without one; then `status` cannot see the watcher.
@@ -29,7 +29,7 @@ final class WatchOutputs {
   func changed(_ snapshot: WatchSnapshot, now: Int64) {
     guard snapshot != self.snapshot else { return }
     self.snapshot = snapshot
-    pace.noteChange()
+    throttle.noteChange()
     step(now: now)
   }
 
@@ -47,7 +47,7 @@ final class WatchOutputs {
   func step(now: Int64) {
     Console.write()
     serviceManager.step(now: now)
-    if let snapshot, pace.isDue(now: now) { show(snapshot) }
+    if let snapshot, throttle.isDue(now: now) { show(snapshot) }
     hookProgram?.step(now: now)
   }
 
@@ -55,7 +55,7 @@ final class WatchOutputs {
   var wait: (descriptors: [Int32], until: Int64?) {
     let now = shim_monotonic_milliseconds()
     let console = Console.blocked.isEmpty ? nil : now + Limits.watchLogMilliseconds
-    let times = [serviceManager.due, pace.due, hookProgram?.due(now: now), console].compactMap { $0 }
+    let times = [serviceManager.due, throttle.due, hookProgram?.due(now: now), console].compactMap { $0 }
     return (hookProgram?.descriptor.map { [$0] } ?? [], times.min())
   }
 
@@ -89,15 +89,15 @@ final class WatchOutputs {
     serviceManager.show(snapshot)
     if let statusFile {
       let text = snapshot.json(process: shim_process_id(), nowUnixMilliseconds: shim_unix_milliseconds())
-      note(statusFile.path) { () throws(SystemError) in try statusFile.write(text + "\n") }
+      write(to: statusFile.path) { () throws(SystemError) in try statusFile.write(text + "\n") }
     }
     if let metricsFile {
-      note(metricsFile.path) { () throws(SystemError) in try metricsFile.replace(snapshot.metrics) }
+      write(to: metricsFile.path) { () throws(SystemError) in try metricsFile.replace(snapshot.metrics) }
     }
   }
 
   /// Reports once that a file cannot be written.
-  private func note(_ path: LocalPath, _ write: () throws(SystemError) -> Void) {
+  private func write(to path: LocalPath, _ write: () throws(SystemError) -> Void) {
     do throws(SystemError) {
       try write()
       failingFiles.removeAll { $0 == path }

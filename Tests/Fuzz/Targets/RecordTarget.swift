@@ -57,7 +57,7 @@ enum RecordTarget {
     record.deleteToken = lines[7].isEmpty ? nil : lines[7].text
     record.assetID = lines[7].isEmpty ? nil : numbers[3]
     record.note = lines[8].text
-    (record.isEnding, record.mayBeStored) = (lines[5].count % 2 == 1, lines[6].count % 2 == 1)
+    (record.lastByteMayBeSent, record.mayBeStored) = (lines[5].count % 2 == 1, lines[6].count % 2 == 1)
     let written = record.encoded(crc32: crc32)
     if written.count <= Limits.recordLength { checkRead(written, record) }
   }

@@ -104,7 +104,7 @@ struct FuzzedConversation {
     if request.has("Upload-Metadata"), upload.location == nil { sentEnd = 0 }
     if request.has("Upload-Offset") {
       require(request.value("Upload-Offset") == String(request.fileOffset), "another offset than the content's")
-      let before = inFlight.last.map { $0.fileOffset + $0.contentLength } ?? upload.acknowledged
+      let before = inFlight.last.map { $0.fileOffset + $0.contentLength } ?? upload.confirmed
       require(request.fileOffset == before, "a gap: \(request.fileOffset) behind \(before)")
       require(count > 0 || request.has("Upload-Length"), "a request for nothing")
     }
@@ -146,7 +146,7 @@ struct FuzzedConversation {
   }
 
   private mutating func checkProgress() {
-    let acknowledged = upload.acknowledged
+    let acknowledged = upload.confirmed
     require(acknowledged <= sentEnd, "\(acknowledged) acknowledged of \(sentEnd) that were sent")
     if acknowledged > highestOffset { (highestOffset, fruitlessAnswers) = (acknowledged, 0) }
     require(fruitlessAnswers < 64, "continues without progress")

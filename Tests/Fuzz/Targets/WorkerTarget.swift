@@ -50,7 +50,7 @@ enum WorkerTarget {
     for path in given {
       require(machine.give(path), "a recording that cannot be given")
     }
-    for (index, event) in events.enumerated() { machine.note(event, now: Int64(index + 2), unixSeconds: 0) }
+    for (index, event) in events.enumerated() { machine.handle(event, now: Int64(index + 2), unixSeconds: 0) }
     machine.workerEnded(.exited(0), now: Int64(events.count + 2), unixSeconds: 0)
     for notice in machine.takeNotices() {
       for isJournal in [false, true] {

@@ -117,7 +117,7 @@ struct ChecksTests {
     of kind: LimitChecks.Kind = .form, _ results: (ProbeResult, Int64)...
   ) -> Finding? {
     var checks = LimitChecks(kind, needed: 100, isOnlyCheck: false)
-    for (result, length) in results where checks.finding == nil { checks.note(result, of: length) }
+    for (result, length) in results where checks.finding == nil { checks.add(result, of: length) }
     checks.finish()
     return checks.finding
   }

@@ -36,7 +36,7 @@ struct LinkChecksTests {
   private func measured(_ line: Line) -> LinkMeasurement {
     var measurement = LinkMeasurement(
       LinkMeasurement.Reading(milliseconds: 5, arrivedLength: 0, zero), congestionControl: line.congestionControl)
-    measurement.note(
+    measurement.add(
       LinkMeasurement.Reading(milliseconds: 5 + line.seconds * 1000, arrivedLength: line.length, line.counts))
     return measurement
   }
@@ -126,11 +126,11 @@ struct LinkChecksTests {
   @Test func theBeginningDoesNotCountIfThereIsMore() {
     var line = measured(Line(seconds: 2, length: 10_000_000, segments: 1000, repeated: 500))
     #expect(word(line) == "warning")
-    line.note(
+    line.add(
       LinkMeasurement.Reading(
         milliseconds: 3500, arrivedLength: 20_000_000, Line(segments: 10_000, repeated: 500).counts))
     #expect(word(line) == "warning")
-    line.note(
+    line.add(
       LinkMeasurement.Reading(
         milliseconds: 10_005, arrivedLength: 50_000_000, Line(segments: 40_000, repeated: 500).counts))
     #expect(word(line) == "ok")

@@ -199,7 +199,7 @@ struct TestUploadTests {
   private func measured(_ result: ProbeResult) -> ProbeResult {
     var line = LinkMeasurement(
       LinkMeasurement.Reading(milliseconds: 0, arrivedLength: 0, LinkCounts()), congestionControl: nil)
-    line.note(LinkMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LinkCounts()))
+    line.add(LinkMeasurement.Reading(milliseconds: 10_000, arrivedLength: 1000, LinkCounts()))
     result.link = line
     return result
   }

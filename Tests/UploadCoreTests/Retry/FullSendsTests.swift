@@ -5,44 +5,44 @@ struct FullSendsTests {
   @Test func theFourthOfADayIsNotAllowed() {
     var sends = FullSends(.refused, atSeconds: 1000)
     #expect(sends.allowedAtSeconds == nil)
-    sends.note(.refused, atSeconds: 1010)
+    sends.add(.refused, atSeconds: 1010)
     #expect(sends.allowedAtSeconds == nil)
-    sends.note(.refused, atSeconds: 1020)
+    sends.add(.refused, atSeconds: 1020)
     #expect(sends.allowedAtSeconds == 87_400)
   }
 
   /// Any three within a day, not only three within the day of the first one.
   @Test func aDayEndsADayAfterEachOfThem() {
     var sends = FullSends(.refused, atSeconds: 0)
-    sends.note(.refused, atSeconds: 86_399)
-    sends.note(.refused, atSeconds: 86_400)
+    sends.add(.refused, atSeconds: 86_399)
+    sends.add(.refused, atSeconds: 86_400)
     #expect(sends.times == [86_399, 86_400] && sends.allowedAtSeconds == nil)
-    sends.note(.refused, atSeconds: 86_401)
+    sends.add(.refused, atSeconds: 86_401)
     #expect(sends.allowedAtSeconds == 172_799)
   }
 
   @Test func onePersonsWishMovesTheTime() {
     var sends = FullSends(.refused, atSeconds: 1)
-    for seconds in [2, 3, 4] as [Int64] { sends.note(.refused, atSeconds: seconds) }
+    for seconds in [2, 3, 4] as [Int64] { sends.add(.refused, atSeconds: seconds) }
     #expect(sends.times == [2, 3, 4] && sends.allowedAtSeconds == 86_402)
   }
 
   @Test func anotherFailureStartsOver() {
     var sends = FullSends(.refused, atSeconds: 1)
-    sends.note(.refused, atSeconds: 2)
-    sends.note(.unanswered, atSeconds: 3)
+    sends.add(.refused, atSeconds: 2)
+    sends.add(.unanswered, atSeconds: 3)
     #expect(sends.times == [3] && sends.failure == .unanswered)
   }
 
   /// What a clock says that is set back, or has no battery.
   @Test func timesThatAreNotInTheLastDayDoNotCount() {
     var sends = FullSends(.refused, atSeconds: 1_800_000_000)
-    sends.note(.refused, atSeconds: 60)
+    sends.add(.refused, atSeconds: 60)
     #expect(sends.times == [60])
-    sends.note(.refused, atSeconds: 1_800_000_000)
+    sends.add(.refused, atSeconds: 1_800_000_000)
     #expect(sends.times == [1_800_000_000])
-    sends.note(.refused, atSeconds: .min)
-    sends.note(.refused, atSeconds: .max)
+    sends.add(.refused, atSeconds: .min)
+    sends.add(.refused, atSeconds: .max)
     #expect(sends.times.count == 1)
   }
 

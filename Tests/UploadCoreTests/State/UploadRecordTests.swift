@@ -24,7 +24,7 @@ struct UploadRecordTests {
     record.uploadedAs = "audio/wav set.wav"
     record.isBeingDeleted = true
     record.wasUploaded = true
-    record.isEnding = true
+    record.lastByteMayBeSent = true
     record.mayBeStored = true
     record.expires = "Wed, 25 Jun 2014 16:00:00 GMT"
     record.message = "the connection was lost"
@@ -111,7 +111,7 @@ struct UploadRecordTests {
     }
     for value in ["false", "1", "\"true\"", "null"] {
       let record = try decode(file(#"{"is_ending":\#(value),"may_be_stored":\#(value),"# + smallest.dropFirst()))
-      #expect(!record.isEnding && !record.mayBeStored)
+      #expect(!record.lastByteMayBeSent && !record.mayBeStored)
     }
   }
 
@@ -128,14 +128,14 @@ struct UploadRecordTests {
   @Test func anUploadIsPostponedUntilItsTime() {
     let until: Int64 = 1_800_000_000
     var record = plain
-    record.note(
+    record.recordFailure(
       .postponed(.refused(status: 502, message: ""), untilSeconds: until, .sentRepeatedly(count: 3)), message: "no",
       offset: 0)
     #expect(record.phase == .pending && record.nextRetry == until)
     #expect(record.postponedUntil(now: until - 1) == until && record.postponedUntil(now: until) == nil)
     // The clock was set back, or starts in 1970.
     #expect(record.postponedUntil(now: until - 86_401) == nil && record.postponedUntil(now: .min) == nil)
-    record.note(.noResolver(host: "hive"), message: "no", offset: 0)
+    record.recordFailure(.noResolver(host: "hive"), message: "no", offset: 0)
     #expect(record.nextRetry == nil)
   }
 
@@ -145,7 +145,7 @@ struct UploadRecordTests {
     record.apply(.failedFullSends(sends, offset: 100))
     #expect(record.fullSends == sends && record.offset == 100)
     #expect(record.renewed(by: plain).fullSends == sends)
-    record.note(.noResolver(host: "hive"), message: nil, offset: 100)
+    record.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
     #expect(record.fullSends == sends)
     let other = UploadRecord(
       id: "5e1f0a78", path: plain.path,
@@ -153,7 +153,7 @@ struct UploadRecordTests {
         device: 2049, inode: 131_072, size: 4_710_000_001, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
         edges: identity.edges), endpoint: "https://hive/")
     #expect(record.renewed(by: other).fullSends == nil)
-    record.note(.noResolver(host: "hive"), message: nil, offset: 101)
+    record.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
     #expect(record.fullSends == nil)
   }
 
@@ -163,14 +163,14 @@ struct UploadRecordTests {
     var record = full
     record.apply(.created(location: "https://hive/files/2", expires: nil))
     #expect(record.phase == .pending && record.uploadURL == "https://hive/files/2" && record.offset == 0)
-    #expect(record.expires == nil && !record.wasUploaded && !record.isEnding)
+    #expect(record.expires == nil && !record.wasUploaded && !record.lastByteMayBeSent)
   }
 
   @Test func whatIsOfNoUseAnyMoreIsForgotten() {
     var record = full
     record.apply(.forgotten)
     #expect(record.phase == .pending && record.uploadURL == nil && record.offset == 0 && record.expires == nil)
-    #expect(!record.wasUploaded && !record.isEnding && !record.mayBeStored)
+    #expect(!record.wasUploaded && !record.lastByteMayBeSent && !record.mayBeStored)
     // It stays the same upload.
     #expect(record.id == full.id && record.note == full.note)
   }
@@ -178,8 +178,8 @@ struct UploadRecordTests {
   @Test func theLastByteAndTheWholeFileAreNoted() {
     var record = plain
     record.uploadURL = "https://hive/files/1"
-    record.apply(.ending)
-    #expect(record.isEnding && record.phase == .pending)
+    record.apply(.lastByteNext)
+    #expect(record.lastByteMayBeSent && record.phase == .pending)
     record.apply(.uploaded)
     #expect(record.phase == .uploaded && record.offset == identity.size)
   }
@@ -187,26 +187,26 @@ struct UploadRecordTests {
   /// A form has no address at which to ask whether the server has it.
   @Test func aFormWhoseLastByteIsSentMayBeStoredUntilAResponseSaysOtherwise() {
     var record = plain
-    record.apply(.ending)
-    #expect(record.mayBeStored && record.phase == .failed && !record.isEnding)
+    record.apply(.lastByteNext)
+    #expect(record.mayBeStored && record.phase == .failed && !record.lastByteMayBeSent)
     var again = record
     again.apply(.notStored)
     #expect(again == plain)
-    record.note(.cancelled(hasSentAll: false), message: nil, offset: 0)
+    record.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 0)
     #expect(!record.mayBeStored && record.phase == .pending)
-    record.apply(.ending)
-    record.note(.refused(status: 403, message: ""), message: "refused", offset: 0)
+    record.apply(.lastByteNext)
+    record.recordFailure(.refused(status: 403, message: ""), message: "refused", offset: 0)
     #expect(!record.mayBeStored && record.phase == .failed && record.message == "refused")
   }
 
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
     var record = plain
-    record.note(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
+    record.recordFailure(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
     #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
     // After a response without proof, it can be resumed.
     var doubted = full
     doubted.mayBeStored = false
-    doubted.note(.notFromServer(status: 404), message: nil, offset: 7)
+    doubted.recordFailure(.notFromServer(status: 404), message: nil, offset: 7)
     #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
   }
 

@@ -92,13 +92,13 @@ extension FuzzedRun {
     noteDoubt(answer, request, isProved: isProved, isNotFound: isNotFound)
     if let offset = answer.fields.tusNumber("Upload-Offset"), answer.isSuccess, offset == size { isWholeProved = true }
     if let offset = answer.fields.tusNumber("Upload-Offset"), answer.isSuccess, offset < size, inFlight.count == 1 {
-      isEnding = false
+      lastByteMayBeSent = false
     }
     // It was not carried out, or not whole.
     if request.fields.first("Upload-Offset") != nil, inFlight.count == 1,
       answer.sent != .whole || [307, 308, 401, 417].contains(answer.status)
     {
-      isEnding = false
+      lastByteMayBeSent = false
     }
     let isJSON = answer.content.first == UInt8(ascii: "{")
     switch kind {

@@ -31,7 +31,7 @@ struct FuzzedRun {
   /// The server said, with proof, that it has every byte.
   var isWholeProved = false
   /// The last byte of an upload to a plain tus server was sent, and nothing has shown since that bytes are missing.
-  var isEnding: Bool
+  var lastByteMayBeSent: Bool
   /// The file's status has changed, and nothing has shown since that its content has not.
   var isInDoubt = false
   var hasReread = false
@@ -46,7 +46,7 @@ struct FuzzedRun {
     let total: Int64? = Int.random(in: 0..<4, using: &random) == 0 ? Int64.random(in: 0...20_000, using: &random) : nil
     var previous = UploadPlan.PreviousState()
     if kind != .plain, kind != .form, Bool.random(using: &random) {
-      previous = try .at(isUploaded: Bool.random(using: &random), isEnding: Bool.random(using: &random))
+      previous = try .at(isUploaded: Bool.random(using: &random), lastByteMayBeSent: Bool.random(using: &random))
     }
     let renews = Bool.random(using: &random)
     let retries = Int64.random(in: 0...3, using: &random)
@@ -79,7 +79,7 @@ struct FuzzedRun {
     self.total = kind == .cancel || kind == .delete ? nil : total
     location = previous.location?.text
     hasStarted = location != nil
-    isEnding = previous.isEnding
+    lastByteMayBeSent = previous.lastByteMayBeSent
     isStubborn = seed % 4 == 0
   }
 
@@ -132,7 +132,7 @@ struct FuzzedRun {
   private mutating func handle(_ event: UploadEvent) {
     note("\(event)")
     let before = machine.inFlightCount
-    if mayLoseEnd(event) { isEnding = true }
+    if mayLoseEnd(event) { lastByteMayBeSent = true }
     machine.handle(event)
     if machine.inFlightCount > before { complaint = "an event sent a request" }
     while inFlight.count > machine.inFlightCount { inFlight.removeFirst() }
@@ -146,7 +146,7 @@ struct FuzzedRun {
     switch event {
     case .interrupted(let interruption): return interruption.sent == .whole || inFlight.count > 1
     case .answered(let answer): return answer.status >= 500 && answer.sent == .whole && inFlight.count == 1
-    case .hashed, .ending, .statusChanged, .credentials, .failed: return false
+    case .hashed, .lastByteNext, .statusChanged, .credentials, .failed: return false
     }
   }
 
@@ -179,16 +179,16 @@ struct FuzzedRun {
     switch change {
     case .forgotten, .created:
       if location != nil, !isLossProved { complaint = "an address is forgotten without proof" }
-      if kind == .tusServer, location != nil, isEnding { complaint = "forgotten, and may be stored" }
+      if kind == .tusServer, location != nil, lastByteMayBeSent { complaint = "forgotten, and may be stored" }
       if hasStrangersOnly, hasStarted { complaint = "a stranger's word is believed" }
       location = nil
       if case .created(let text, _) = change { location = text }
-      (isLossProved, newLocation, isNewKnown, isWholeProved, hasStarted, isEnding) = (
+      (isLossProved, newLocation, isNewKnown, isWholeProved, hasStarted, lastByteMayBeSent) = (
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
     case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
-    case .ending, .failedFullSends: break
+    case .lastByteNext, .failedFullSends: break
     }
   }
 
@@ -252,7 +252,7 @@ struct FuzzedRun {
       .invalidResponse(.notHTTP, peer: "hive"), .noSuchName(host: "hive"), .noResolver(host: "hive"),
     ]
     if kind == .plain, sent == .whole, request != nil { mayBeStored = true }
-    if sent != .whole, request?.fields.first("Upload-Offset") != nil, inFlight.count == 1 { isEnding = false }
+    if sent != .whole, request?.fields.first("Upload-Offset") != nil, inFlight.count == 1 { lastByteMayBeSent = false }
     return Interruption(
       errors.randomElement(using: &random) ?? .uploadLost, sent: sent,
       arrived: sent == .none ? 0 : Int64.random(in: 0...size, using: &random),
@@ -269,7 +269,7 @@ struct FuzzedRun {
       answer = !hasStrangersOnly && !chance(4) ? sensibleAnswer(request) : wildAnswer(request)
     }
     note(answer, to: request)
-    if !request.isRepeatable, answer.sent == .whole { handle(.ending) }
+    if !request.isRepeatable, answer.sent == .whole { handle(.lastByteNext) }
     return .answered(answer)
   }
 }

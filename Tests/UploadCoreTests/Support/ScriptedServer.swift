@@ -138,7 +138,7 @@ struct ScriptedServer {
 
   /// The last byte of the request is about to be sent.
   private mutating func sendEnd(_ machine: inout UploadMachine) {
-    machine.handle(.ending)
+    machine.handle(.lastByteNext)
     while case .save(let change) = next(&machine) { save(change) }
   }
 
@@ -251,11 +251,12 @@ extension Destination {
 extension UploadPlan.PreviousState {
   /// An upload that an earlier process started.
   static func at(
-    _ location: String = "https://hive/files/1", offset: Int64 = 0, isUploaded: Bool = false, isEnding: Bool = false
+    _ location: String = "https://hive/files/1", offset: Int64 = 0, isUploaded: Bool = false,
+    lastByteMayBeSent: Bool = false
   ) throws -> UploadPlan.PreviousState {
     var previous = UploadPlan.PreviousState()
     previous.location = try TargetURI(location)
-    (previous.offset, previous.isUploaded, previous.isEnding) = (offset, isUploaded, isEnding)
+    (previous.offset, previous.isUploaded, previous.lastByteMayBeSent) = (offset, isUploaded, lastByteMayBeSent)
     return previous
   }
 }

@@ -19,13 +19,13 @@ struct SharedLine {
     var drainedAt: Int64 = 0
   }
 
-  private(set) var rate: SharedRate
+  private(set) var rate: FairShares
   var senders: [Sender]
   private(set) var now: Int64 = 0
   private(set) var sent: [(time: Int64, count: Int)] = []
 
   init(_ bytesPerSecond: Int64, _ senders: [Sender]) {
-    rate = SharedRate(bytesPerSecond: bytesPerSecond)
+    rate = FairShares(bytesPerSecond: bytesPerSecond)
     self.senders = senders
     for index in senders.indices { self.senders[index].wakesAt = senders[index].joinsAt }
   }

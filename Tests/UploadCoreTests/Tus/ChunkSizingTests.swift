@@ -46,7 +46,7 @@ struct ChunkSizingTests {
 
   @Test func aServerThatKeepsPartsGetsTheRestInOneRequest() {
     var sizing = ChunkSizing()
-    sizing.interrupted(kept: 1, sent: 8 * mebibyte, requestLength: 8 * mebibyte)
+    sizing.interrupted(kept: 1, arrived: 8 * mebibyte, requestLength: 8 * mebibyte)
     #expect(sizing.next(remaining: 3 * gibibyte) == 3 * gibibyte)
     #expect(!sizing.pipelines)
   }
@@ -56,18 +56,18 @@ struct ChunkSizingTests {
   @Test(arguments: [(8 << 20, 8 << 20), (0, 0), (0, 262_143)] as [(Int64, Int64)])
   func anInterruptionThatTellsNothingChangesNothing(kept: Int64, sent: Int64) {
     var unknown = ChunkSizing()
-    unknown.interrupted(kept: kept, sent: sent, requestLength: 8 * mebibyte)
+    unknown.interrupted(kept: kept, arrived: sent, requestLength: 8 * mebibyte)
     #expect(unknown.next(remaining: plenty) == 8 * mebibyte)
     var streaming = ChunkSizing()
-    streaming.interrupted(kept: 5, sent: 10, requestLength: 8 * mebibyte)
-    streaming.interrupted(kept: kept, sent: sent, requestLength: 8 * mebibyte)
+    streaming.interrupted(kept: 5, arrived: 10, requestLength: 8 * mebibyte)
+    streaming.interrupted(kept: kept, arrived: sent, requestLength: 8 * mebibyte)
     #expect(streaming.next(remaining: plenty) == plenty)
   }
 
   @Test func aServerThatKeptPartsAndDoesNoLongerIsNotTrusted() {
     var sizing = ChunkSizing()
-    sizing.interrupted(kept: 5, sent: 10, requestLength: 8 * mebibyte)
-    sizing.interrupted(kept: 0, sent: 262_144, requestLength: gibibyte)
+    sizing.interrupted(kept: 5, arrived: 10, requestLength: 8 * mebibyte)
+    sizing.interrupted(kept: 0, arrived: 262_144, requestLength: gibibyte)
     #expect(sizing.next(remaining: plenty) == 8 * mebibyte)
   }
 
@@ -75,7 +75,7 @@ struct ChunkSizingTests {
     var sizing = ChunkSizing()
     _ = store(gibibyte, with: &sizing)
     #expect(sizing.next(remaining: plenty) == 90 * mebibyte)
-    sizing.interrupted(kept: 0, sent: 50_000_000, requestLength: 90 * mebibyte)
+    sizing.interrupted(kept: 0, arrived: 50_000_000, requestLength: 90 * mebibyte)
     #expect(store(256 * mebibyte, with: &sizing) == [Int64](repeating: 8 * mebibyte, count: 32))
     #expect(sizing.next(remaining: plenty) == 16 * mebibyte)
   }
@@ -100,7 +100,7 @@ struct ChunkSizingTests {
     var sizing = ChunkSizing()
     var lengths = store(gibibyte, with: &sizing)
     sizing.answered(afterMilliseconds: 100)
-    sizing.interrupted(kept: 0, sent: gibibyte, requestLength: lengths[lengths.count - 1])
+    sizing.interrupted(kept: 0, arrived: gibibyte, requestLength: lengths[lengths.count - 1])
     lengths += store(256 * mebibyte, with: &sizing)
     var refused = sizing.next(remaining: plenty)
     // The rest of a file was refused, and 5,000,001 is no multiple of anything.
@@ -125,7 +125,7 @@ struct ChunkSizingTests {
     halve(&sizing, at: 8 * mebibyte)
     #expect(store(gibibyte, with: &sizing).allSatisfy { $0 == 4 * mebibyte })
     // Not for a server that keeps parts, either.
-    sizing.interrupted(kept: 5, sent: 10, requestLength: 4 * mebibyte)
+    sizing.interrupted(kept: 5, arrived: 10, requestLength: 4 * mebibyte)
     #expect(sizing.next(remaining: plenty) == 4 * mebibyte)
   }
 
@@ -144,9 +144,9 @@ struct ChunkSizingTests {
     sizing.answered(afterMilliseconds: 500)
     #expect(!sizing.pipelines)
     #expect(store(gibibyte, with: &sizing).allSatisfy { $0 == 1_000_000 })
-    sizing.interrupted(kept: 5, sent: 500_000, requestLength: 1_000_000)
+    sizing.interrupted(kept: 5, arrived: 500_000, requestLength: 1_000_000)
     #expect(sizing.next(remaining: plenty) == 1_000_000)
-    sizing.interrupted(kept: 0, sent: 500_000, requestLength: 1_000_000)
+    sizing.interrupted(kept: 0, arrived: 500_000, requestLength: 1_000_000)
     #expect(sizing.next(remaining: plenty) == 1_000_000)
     #expect(sizing.next(remaining: 999_999) == 999_999)
   }
@@ -156,7 +156,7 @@ struct ChunkSizingTests {
     for _ in 0..<3 {
       sizing.locked()
       #expect(sizing.next(remaining: plenty) == 5_000_000)
-      sizing.interrupted(kept: 0, sent: 0, requestLength: 5_000_000)
+      sizing.interrupted(kept: 0, arrived: 0, requestLength: 5_000_000)
       #expect(sizing.next(remaining: plenty) == 5_000_000)
     }
     sizing.stored(5_000_000)

@@ -26,7 +26,7 @@ struct TusPipeliningTests {
     #expect(second.value("Upload-Offset") == "4194304")
     #expect(upload.next() == .await && upload.awaitsStored)
     try upload.answer(204, ["Upload-Offset": "4194304"], afterMilliseconds: 100)
-    #expect(upload.acknowledged == 4_194_304)
+    #expect(upload.confirmed == 4_194_304)
     #expect(try upload.ask("PATCH").fileRange == (8 * mebibyte)..<(12 * mebibyte))
     #expect(upload.next() == .await)
   }
@@ -36,7 +36,7 @@ struct TusPipeliningTests {
     var upload = try distant(length: 100 * mebibyte)
     var milliseconds = 0.0
     var answers: [(at: Double, offset: Int64)] = []
-    while !answers.isEmpty || upload.acknowledged < 100 * mebibyte {
+    while !answers.isEmpty || upload.confirmed < 100 * mebibyte {
       if case .ask(let request) = upload.next() {
         milliseconds += Double(request.contentLength) / 12_500
         answers.append((milliseconds + 100, request.fileRange.upperBound))
@@ -95,7 +95,7 @@ struct TusPipeliningTests {
     var upload = try twoInFlight()
     upload.interrupted(arrived: offset)
     try upload.locate(offset)
-    #expect(upload.acknowledged == offset)
+    #expect(upload.confirmed == offset)
     let request = try upload.ask("PATCH")
     #expect(request.fileOffset == offset)
     #expect(request.value("Upload-Offset") == String(offset))

@@ -44,7 +44,7 @@ struct TusProbingTests {
     var upload = try examined(offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
     try upload.ask("HEAD", 200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"])
     #expect(try upload.ask("DELETE").target.text == new)
-    #expect(upload.acknowledged == 42)
+    #expect(upload.confirmed == 42)
     // One that stays expires.
     try upload.answer(500)
     let patch = try upload.ask("PATCH")

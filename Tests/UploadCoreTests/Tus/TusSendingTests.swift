@@ -17,9 +17,9 @@ struct TusSendingTests {
     #expect(upload.next() == .await && upload.next() == .await)
     try upload.answer(204, ["Upload-Offset": "8388608"])
     #expect(try upload.patch() == 8_388_608..<16_777_216)
-    #expect(upload.acknowledged == 16_777_216)
+    #expect(upload.confirmed == 16_777_216)
     #expect(try upload.patch() == 16_777_216..<20_000_000)
-    #expect(upload.next() == .complete && upload.acknowledged == 20_000_000)
+    #expect(upload.next() == .complete && upload.confirmed == 20_000_000)
     // And stays so.
     upload.interrupted(arrived: 0)
     #expect(upload.next() == .complete)
@@ -193,7 +193,7 @@ struct TusSendingTests {
       }
       try upload.patch()
     }
-    #expect(upload.acknowledged == 2000)
+    #expect(upload.confirmed == 2000)
   }
 
   /// It is slow, but makes progress: a server may accept less than was sent.
@@ -212,7 +212,7 @@ struct TusSendingTests {
   @Test(arguments: [500, 502, 503, 504])
   func aFailureOfTheServerIsAnInterruption(status: Int) throws {
     var upload = try TusUpload.created(length: 3 * gibibyte)
-    while upload.acknowledged < 256 * mebibyte { try upload.patch() }
+    while upload.confirmed < 256 * mebibyte { try upload.patch() }
     #expect(try upload.ask("PATCH").contentLength == 16 * mebibyte)
     #expect(throws: TusError.refused(method: "PATCH", status: status)) { try upload.answer(status) }
     upload.interrupted(arrived: 16 * mebibyte)
@@ -235,7 +235,7 @@ struct TusSendingTests {
     try upload.locate(5 * mebibyte)
     // While the upload is locked, requests are short.
     #expect(try upload.patch().count == next)
-    if upload.acknowledged < 3 * gibibyte {
+    if upload.confirmed < 3 * gibibyte {
       #expect(try upload.ask("PATCH").contentLength == 3 * gibibyte - 5 * mebibyte - next)
     }
   }
@@ -247,7 +247,7 @@ struct TusSendingTests {
     // What was learned is kept if the HEAD is interrupted, too.
     _ = try upload.ask("HEAD")
     upload.interrupted(arrived: 0)
-    #expect(upload.acknowledged == 0)
+    #expect(upload.confirmed == 0)
     try upload.locate(kept)
     #expect(try upload.ask("PATCH").fileRange == kept..<kept + next)
   }

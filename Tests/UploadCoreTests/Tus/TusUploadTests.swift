@@ -11,7 +11,7 @@ struct TusUploadTests {
     #expect(request.target.text == sampleEndpoint)
     // "The Tus-Resumable header MUST be included in every request and response except for OPTIONS requests."
     #expect(request.fields.isEmpty && request.body == nil)
-    #expect(upload.acknowledged == 0)
+    #expect(upload.confirmed == 0)
   }
 
   @Test(
@@ -123,7 +123,7 @@ struct TusUploadTests {
       #expect(error == .offsetBeyond(sent: 1_048_576, acknowledged: 1_048_577) && stored == 1_048_577)
       return
     }
-    #expect(upload.acknowledged == stored ?? 0)
+    #expect(upload.confirmed == stored ?? 0)
     #expect(try upload.ask("PATCH").fileOffset == stored ?? 0)
   }
 
@@ -235,14 +235,14 @@ struct TusUploadTests {
     #expect(request.target.text == sampleLocation)
     #expect(request.fields == [Field("Tus-Resumable", "1.0.0")] && request.body == nil)
     try upload.answer(200, ["Upload-Offset": "42", "Upload-Length": "100"])
-    #expect(upload.acknowledged == 42)
+    #expect(upload.confirmed == 42)
     #expect(try upload.ask("PATCH").fileRange == 42..<100)
   }
 
   @Test func anUploadThatIsWholeIsComplete() throws {
     var upload = try TusUpload.resumed()
     try upload.ask("HEAD", 204, ["Upload-Offset": "100"])
-    #expect(upload.next() == .complete && upload.acknowledged == 100)
+    #expect(upload.next() == .complete && upload.confirmed == 100)
   }
 
   /// The server has forgotten it, or has an upload of another length at its URL.
@@ -255,7 +255,7 @@ struct TusUploadTests {
     var upload = try TusUpload.resumed()
     try upload.ask("HEAD", status, fields)
     #expect(upload.state == .gone(replacement: nil))
-    #expect(upload.next() == .gone && upload.acknowledged == 0)
+    #expect(upload.next() == .gone && upload.confirmed == 0)
     upload.restart()
     #expect(upload.location == nil && upload.expires == nil)
     try upload.ask("POST", 201, ["Location": "/files/next"])
@@ -317,7 +317,7 @@ struct TusUploadTests {
       try upload.ask("HEAD", status)
     }
     try upload.locate(3)
-    #expect(upload.acknowledged == 3)
+    #expect(upload.confirmed == 3)
   }
 
   // MARK: Expiration

@@ -79,14 +79,14 @@ struct MultipartTaskTests {
   func anySuccessOfAPlainEndpointIsADelivery(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page)])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost, "save ending"] && server.choices == [.reusedIfPromised])
+    #expect(server.log == [plainPost, "save lastByteNext"] && server.choices == [.reusedIfPromised])
   }
 
   /// A process that is killed then finds in its record that the form must not be sent again by itself.
   @Test func thatAPlainEndpointMayHaveEverythingIsSavedBeforeTheLastByte() throws {
     var server = ScriptedServer([.lost(.whole)])
     _ = server.run(try .upload(to: .plain))
-    #expect(server.log == [plainPost, "save ending"])
+    #expect(server.log == [plainPost, "save lastByteNext"])
     #expect(server.record.mayBeStored && server.record.phase == .failed)
   }
 
@@ -95,7 +95,7 @@ struct MultipartTaskTests {
     _ = server.run(try .upload(to: .plain))
     #expect(
       server.log == [
-        plainPost, "save ending", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
+        plainPost, "save lastByteNext", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
       ])
     #expect(!server.record.mayBeStored && server.record.phase == .pending)
   }
@@ -136,7 +136,7 @@ struct MultipartTaskTests {
       begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingConfirmation, peer: "hive", nil)))
     var untouched = ScriptedServer([.lost(.none), .status(200)])
     #expect(untouched.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(untouched.log == [plainPost, "wait", plainPost, "save ending"])
+    #expect(untouched.log == [plainPost, "wait", plainPost, "save lastByteNext"])
   }
 
   @Test func aDeadlineAfterTheLastByteMayMeanThatItIsStored() throws {
@@ -173,7 +173,7 @@ struct MultipartTaskTests {
   @Test func aRedirectByS3ThatNamesWhatWasStoredIsADelivery() throws {
     var server = ScriptedServer([.status(303, ["Location": confirmation])])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost, "save ending"])
+    #expect(server.log == [plainPost, "save lastByteNext"])
   }
 
   @Test(arguments: [

@@ -40,12 +40,12 @@ struct RedirectsTests {
     try redirects.follow(from: try uri("https://hive/a"), to: "/b")
     try redirects.follow(from: try uri("https://hive/b"), to: "/c")
     for index in 0..<Limits.redirectMemoryCount {
-      redirects.settle(progress: Int64(index + 1))
+      redirects.requestAnswered(progress: Int64(index + 1))
       try redirects.follow(from: try uri("https://hive/\(index)"), to: "/to/\(index)")
     }
     #expect(redirects.target(for: try uri("https://hive/0")) == (try uri("https://hive/to/0")))
     #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://hive/a")))
-    redirects.settle(progress: .max)
+    redirects.requestAnswered(progress: .max)
     try redirects.follow(from: try uri("https://hive/a"), to: "/b")
     try redirects.follow(from: try uri("https://hive/b"), to: "/c")
   }
@@ -54,7 +54,7 @@ struct RedirectsTests {
     var redirects = Redirects()
     for index in 0..<20 {
       try redirects.follow(from: try uri("https://hive/\(index)"), to: "/\(index + 1)")
-      redirects.settle(progress: Int64(index) + 1)
+      redirects.requestAnswered(progress: Int64(index) + 1)
     }
     #expect(redirects.target(for: try uri("https://hive/0")) == (try uri("https://hive/20")))
   }

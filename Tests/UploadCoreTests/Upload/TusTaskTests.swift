@@ -24,8 +24,8 @@ struct TusTaskTests {
   @Test func anUploadIsCreatedSentAndItsAddressSavedBeforeTheFirstByte() throws {
     var server = ScriptedServer([offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(server.log == begin + ["save ending", "PATCH /files/1 0..<100"])
-    #expect(server.record.uploadURL == "https://hive/files/1" && server.record.isEnding)
+    #expect(server.log == begin + ["save lastByteNext", "PATCH /files/1 0..<100"])
+    #expect(server.record.uploadURL == "https://hive/files/1" && server.record.lastByteMayBeSent)
   }
 
   // Whatever the answer to DELETE is, or if there is none.
@@ -36,11 +36,12 @@ struct TusTaskTests {
   ])
   func theUploadOfTheFormerContentIsEndedOnce(reply: ScriptedServer.Reply) throws {
     let old = try TargetURI("https://hive/files/old")
-    let part = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7", "Upload-Length": "80"])
+    let part = ScriptedServer.Reply.status(
+      200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7", "Upload-Length": "80"])
     var server = ScriptedServer([part, reply, offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
     let log = server.log.filter { $0 != "wait" }
-    #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
+    #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["save lastByteNext", "PATCH /files/1 0..<100"])
   }
 
   /// The server may have the only copy.
@@ -52,7 +53,10 @@ struct TusTaskTests {
     let old = try TargetURI("https://hive/files/old")
     var server = ScriptedServer([reply, offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
-    #expect(server.log.filter { $0 != "wait" } == ["HEAD /files/old"] + begin + ["save ending", "PATCH /files/1 0..<100"])
+    #expect(
+      server.log.filter { $0 != "wait" } == ["HEAD /files/old"] + begin + [
+        "save lastByteNext", "PATCH /files/1 0..<100",
+      ])
   }
 
   @Test func overADistanceASecondPatchFollowsBeforeTheFirstIsAnswered() throws {
@@ -62,7 +66,7 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer, size: 10 * mebibytes)) == deliveredPlainly(size: 10 * mebibytes))
     #expect(
       server.log == begin + [
-        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "save ending",
+        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "save lastByteNext",
         "+PATCH /files/1 8388608..<10485760",
       ])
   }
@@ -72,7 +76,7 @@ struct TusTaskTests {
     let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .partial)
     var server = ScriptedServer([offer, created, early, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(server.log == begin + ["save ending", "PATCH /files/1 0..<100", "PATCH /files/1 42..<100"])
+    #expect(server.log == begin + ["save lastByteNext", "PATCH /files/1 0..<100", "PATCH /files/1 42..<100"])
   }
 
   @Test func aServerThatClaimsMoreThanItCanHaveIsNotBelieved() throws {
@@ -86,14 +90,14 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(
       server.log == begin + [
-        "save ending", "PATCH /files/1 0..<100", "wait", "HEAD /files/1", "PATCH /files/1 42..<100",
+        "save lastByteNext", "PATCH /files/1 0..<100", "wait", "HEAD /files/1", "PATCH /files/1 42..<100",
       ])
   }
 
   @Test func anUploadOfAnEarlierProcessIsResumed() throws {
     var server = ScriptedServer([offer, has(42), has(100)])
     #expect(server.run(try .upload(to: .tusServer, previous: .at(offset: 7))) == deliveredPlainly(resumedFrom: 42))
-    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save ending", "PATCH /files/1 42..<100"])
+    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save lastByteNext", "PATCH /files/1 42..<100"])
   }
 
   /// 307 to a request with another one pipelined: both are void, and the server returns its offset.
@@ -178,7 +182,7 @@ struct TusTaskTests {
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
     #expect(
       server.log == [
-        "OPTIONS /files/", "HEAD /files/0", "save forgotten", "POST /files/", "save created", "save ending",
+        "OPTIONS /files/", "HEAD /files/0", "save forgotten", "POST /files/", "save created", "save lastByteNext",
         "PATCH /files/1 0..<100",
       ])
   }
@@ -214,7 +218,7 @@ struct TusTaskTests {
     #expect(
       server.log == [
         "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "save created",
-        "save ending", "PATCH /files/1 0..<100",
+        "save lastByteNext", "PATCH /files/1 0..<100",
       ])
     #expect(server.record.uploadURL == "https://hive/files/1")
   }
@@ -243,7 +247,7 @@ struct TusTaskTests {
     #expect(
       server.log == [
         "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "DELETE /files/1",
-        "save ending", "PATCH /files/0 42..<100",
+        "save lastByteNext", "PATCH /files/0 42..<100",
       ])
   }
 
@@ -253,7 +257,7 @@ struct TusTaskTests {
   @Test func anUploadThatIsGoneAfterItsLastByteMayBeStored() throws {
     var server = ScriptedServer([offer, created, .lost(), gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
-    #expect(server.log.last == "HEAD /files/1" && server.record.isEnding)
+    #expect(server.log.last == "HEAD /files/1" && server.record.lastByteMayBeSent)
   }
 
   /// The first response says nothing about the pipelined request.
@@ -290,7 +294,7 @@ struct TusTaskTests {
 
   @Test func thatHoldsAlsoForAnEarlierProcess() throws {
     var server = ScriptedServer([offer, gone])
-    let end = server.run(try .upload(to: .tusServer, previous: .at(offset: 7, isEnding: true)))
+    let end = server.run(try .upload(to: .tusServer, previous: .at(offset: 7, lastByteMayBeSent: true)))
     #expect(end == .failed(.mayBeStored(.uploadLost)))
   }
 

@@ -197,7 +197,7 @@ struct SimulatedStation {
   }
 
   private mutating func tell(_ kind: WorkerEvent.Kind, _ path: [UInt8]) {
-    machine.note(WorkerEvent(kind, path: path), now: now, unixSeconds: unixSeconds)
+    machine.handle(WorkerEvent(kind, path: path), now: now, unixSeconds: unixSeconds)
   }
 
   // MARK: What came of it

@@ -131,9 +131,9 @@ extension WatchMachineTests {
       now += 2 * Limits.watchRetryMaximumMilliseconds
       machine.workerStarted()
       guard case .offer(let path) = machine.next(now: now), machine.give(path) else { return nil }
-      machine.note(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
-      machine.note(WorkerEvent(.progress(bytes: bytes, total: 1000), path: path), now: now, unixSeconds: 0)
-      machine.note(WorkerEvent(lost, path: path), now: now, unixSeconds: 0)
+      machine.handle(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
+      machine.handle(WorkerEvent(.progress(bytes: bytes, total: 1000), path: path), now: now, unixSeconds: 0)
+      machine.handle(WorkerEvent(lost, path: path), now: now, unixSeconds: 0)
       machine.workerEnded(.exited(4), now: now, unixSeconds: 0)
       return path
     }

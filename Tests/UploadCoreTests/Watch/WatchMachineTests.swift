@@ -61,7 +61,7 @@ struct WatchMachineTests {
       var given = ""
       while case .offer(let path) = machine.next(now: 1000), machine.give(path) {
         given += String(decoding: path, as: UTF8.self)
-        machine.note(WorkerEvent(.start, path: path), now: 1000, unixSeconds: 0)
+        machine.handle(WorkerEvent(.start, path: path), now: 1000, unixSeconds: 0)
       }
       #expect(given == expected)
     }
@@ -73,8 +73,8 @@ struct WatchMachineTests {
     for now: Int64 in [0, 1] { machine.saw([1], .file(file), now: now) }
     machine.workerStarted()
     let isGiven = machine.give([1])
-    machine.note(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
-    machine.note(
+    machine.handle(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
+    machine.handle(
       WorkerEvent(.failed(.init("it is a link.", exitCode: 3, .file)), path: [1]), now: 2, unixSeconds: 0)
     let action = machine.next(now: 2)
     #expect(isGiven && action == .look([1]))
@@ -100,7 +100,7 @@ struct WatchMachineTests {
     #expect(waiting.count == Limits.watchedAheadCount)
     var count = waiting.count
     while let path = waiting.popLast() {
-      machine.note(WorkerEvent(.start, path: path), now: 1, unixSeconds: 0)
+      machine.handle(WorkerEvent(.start, path: path), now: 1, unixSeconds: 0)
       let more = giveAll()
       count += more.count
       waiting += more
@@ -118,8 +118,8 @@ struct WatchMachineTests {
     #expect(machine.next(now: 1000) == .offer([1]))
     let isGiven = machine.give([1])
     #expect(isGiven)
-    machine.note(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
-    machine.note(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
+    machine.handle(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
+    machine.handle(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
     #expect(machine.next(now: 1000) == .look([1]))
     #expect(machine.isKnown(5, at: [1]))
     machine.saw([1], .known, now: 1000)
@@ -141,8 +141,8 @@ struct WatchMachineTests {
     machine.workerStarted()
     let isGiven = machine.give([1])
     #expect(isGiven)
-    machine.note(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
-    machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
+    machine.handle(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
+    machine.handle(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
     #expect(machine.takeNotices().isEmpty)
     #expect(machine.next(now: due + 1000) == .look([1]))
     machine.inputClosed()
@@ -181,7 +181,7 @@ struct WatchMachineTests {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     for number in 0...Limits.watchedRemovals {
       let path = Array("/d/\(number)".utf8)
-      machine.note(WorkerEvent(.kept("open.", isTemporary: true), path: path), now: 0, unixSeconds: 0)
+      machine.handle(WorkerEvent(.kept("open.", isTemporary: true), path: path), now: 0, unixSeconds: 0)
     }
     #expect(machine.removals.count == Limits.watchedRemovals && machine.toldKept.count < Limits.watchedRemovals)
     machine.forget(under: Array("/d".utf8))

@@ -3,30 +3,30 @@ import UploadCore
 
 struct WriteThrottleTests {
   @Test func nothingIsDueWithoutAChange() {
-    var pace = WriteThrottle(interval: 5000)
-    #expect(pace.due == nil)
-    let isDue = pace.isDue(now: .max)
+    var throttle = WriteThrottle(interval: 5000)
+    #expect(throttle.due == nil)
+    let isDue = throttle.isDue(now: .max)
     #expect(!isDue)
   }
 
   @Test func theFirstChangeIsDueAtOnceAndTheNextAfterTheInterval() {
-    var pace = WriteThrottle(interval: 5000)
-    pace.noteChange()
-    let first = [pace.isDue(now: 100), pace.isDue(now: 6000)]
+    var throttle = WriteThrottle(interval: 5000)
+    throttle.noteChange()
+    let first = [throttle.isDue(now: 100), throttle.isDue(now: 6000)]
     #expect(first == [true, false])
-    pace.noteChange()
-    #expect(pace.due == 5100)
-    let second = [pace.isDue(now: 5099), pace.isDue(now: 5100)]
+    throttle.noteChange()
+    #expect(throttle.due == 5100)
+    let second = [throttle.isDue(now: 5099), throttle.isDue(now: 5100)]
     #expect(second == [false, true])
-    #expect(pace.due == nil)
+    #expect(throttle.due == nil)
   }
 
   @Test func aChangeAfterALongTimeIsDueAtOnce() {
-    var pace = WriteThrottle(interval: 5000)
-    pace.noteChange()
-    let first = pace.isDue(now: 0)
-    pace.noteChange()
-    let second = pace.isDue(now: 1_000_000)
+    var throttle = WriteThrottle(interval: 5000)
+    throttle.noteChange()
+    let first = throttle.isDue(now: 0)
+    throttle.noteChange()
+    let second = throttle.isDue(now: 1_000_000)
     #expect(first && second)
   }
 }

@@ -76,7 +76,7 @@ struct SourceFileTests {
     _ = directory.file("set.wav", bytes("12345"))
     symlink("set.wav", directory.path(of: "link"))
     #expect(throws: FileError.notRegular(kind: "a symbolic link")) {
-      try SourceFile.open(LocalPath(directory.path(of: "link")), limit: 10, isFound: true)
+      try SourceFile.open(LocalPath(directory.path(of: "link")), limit: 10, refusesLinks: true)
     }
   }
 
@@ -134,7 +134,7 @@ struct SourceFileTests {
     let file = try openFile(path)
     directory.touch("set.wav")
     #expect(try file.verifyUnchanged())
-    file.settle(try file.statusTime())
+    file.confirmUnchanged(at: try file.statusTime())
     #expect(try !file.verifyUnchanged())
     directory.rewrite(bytes("X"), in: "set.wav", at: 3)
     #expect(try file.verifyUnchanged())

@@ -40,7 +40,7 @@ extension LockedRecordTests {
 
   @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
     let previous = try leave { $0.phase = .delivered }
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(upload: previous.id) }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(requiredID: previous.id) }
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
@@ -79,7 +79,7 @@ extension LockedRecordTests {
   @Test func anUploadWhoseRecordIsGoneIsNotTakenForDelivered() throws {
     let previous = try leave()
     try bench.open().remove(previous.id)
-    #expect(throws: UploadError.state(.noSuchRecord(previous.id))) { try open(upload: previous.id) }
+    #expect(throws: UploadError.state(.noSuchRecord(previous.id))) { try open(requiredID: previous.id) }
     #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 

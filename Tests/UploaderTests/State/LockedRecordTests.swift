@@ -21,23 +21,24 @@ struct LockedRecordTests {
 
   /// Opens the record of an upload, as a process does at its start.
   func open(
-    _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
+    _ name: String = "set.wav", endpoint: String? = nil, requiredID: String? = nil, uploadedAs: String = "",
     note: String = "", event: String = "", isAgain: Bool = false
   ) throws -> LockedRecord {
     try #require(
       try openNow(
-        name, endpoint: endpoint, upload: upload, uploadedAs: uploadedAs, note: note, event: event, isAgain: isAgain))
+        name, endpoint: endpoint, requiredID: requiredID, uploadedAs: uploadedAs, note: note, event: event,
+        isAgain: isAgain))
   }
 
   /// - Returns: nil if the directory is locked.
   func openNow(
-    _ name: String = "set.wav", endpoint: String? = nil, upload: String? = nil, uploadedAs: String = "",
+    _ name: String = "set.wav", endpoint: String? = nil, requiredID: String? = nil, uploadedAs: String = "",
     note: String = "", event: String = "", isAgain: Bool = false
   ) throws -> LockedRecord? {
     let file = try file(name)
     return try LockedRecord.open(
       for: file, try identity(of: file), endpoint: endpoint ?? self.endpoint, event: event, note: note,
-      upload: upload, uploadedAs: uploadedAs, isAgain: isAgain, in: try bench.open())
+      requiredID: requiredID, uploadedAs: uploadedAs, isAgain: isAgain, in: try bench.open())
   }
 
   /// Leaves a record of an interrupted upload of the file, as a process does that has ended.
@@ -112,7 +113,7 @@ struct LockedRecordTests {
     ]
     utimensat(AT_FDCWD, bench.directory.path(of: "moved.wav"), time + time, 0)
     #expect(try open("moved.wav").record.id != previous.id)
-    #expect(try open("moved.wav", upload: previous.id).record.id == previous.id)
+    #expect(try open("moved.wav", requiredID: previous.id).record.id == previous.id)
   }
 
   // MARK: Changes
@@ -125,7 +126,7 @@ struct LockedRecordTests {
     let previous = try leave()
     bench.directory.overwrite([offset < 200_000 ? content[offset] ^ 1 : 0], in: "set.wav", at: offset)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
-    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(upload: previous.id) }
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(requiredID: previous.id) }
     // The record stays as it was.
     #expect(try bench.open().records(.all) == [previous])
     // A new upload supersedes it.
@@ -142,7 +143,7 @@ struct LockedRecordTests {
     let previous = try leave {
       switch state {
       case "uploaded": $0.phase = .uploaded
-      case "ending": $0.isEnding = true
+      case "ending": $0.lastByteMayBeSent = true
       case "begun": break
       default: ($0.phase, $0.wasUploaded) = (.failed, true)
       }
@@ -163,7 +164,7 @@ struct LockedRecordTests {
     }
     let path = bench.directory.file("set.wav", recording(length))
     let change = FileChange.size(from: 200_000, to: Int64(length))
-    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(upload: previous.id) }
+    #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(requiredID: previous.id) }
     let kept = try open()
     #expect(kept.record.id == previous.id && kept.record.identity.size == length)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
@@ -178,7 +179,7 @@ struct LockedRecordTests {
       $0.phase = .failed
     }
     _ = bench.directory.file("set.wav", recording(100))
-    #expect(try open(upload: previous.id).record.identity.size == 100)
+    #expect(try open(requiredID: previous.id).record.identity.size == 100)
     #expect(bench.warnings.isEmpty)
   }
 
@@ -195,7 +196,7 @@ struct LockedRecordTests {
     _ = bench.directory.file("set.wav", content)
     let kept = try open()
     #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open() }
-    #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open(upload: kept.record.id) }
+    #expect(throws: UploadError.conflict(upload: kept.record.id)) { try open(requiredID: kept.record.id) }
     withExtendedLifetime(kept) {}
   }
 
@@ -234,36 +235,36 @@ struct LockedRecordTests {
   /// Only a person can find out that it is not stored.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
     let previous = try leave {
-      $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
-      $0.isEnding = true
+      $0.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+      $0.lastByteMayBeSent = true
     }
     #expect(previous.phase == .failed && previous.mayBeStored)
     #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
     #expect(try bench.open().records(.all) == [previous])
-    let again = try open(upload: previous.id).record
+    let again = try open(requiredID: previous.id).record
     // The old URL may lead to the stored recording.
     #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
-    #expect(again.phase == .pending && !again.mayBeStored && !again.isEnding && again.message == nil)
+    #expect(again.phase == .pending && !again.mayBeStored && !again.lastByteMayBeSent && again.message == nil)
     #expect(try bench.open().records(.all) == [again])
   }
 
   /// Cameras use their names again on every card.
   @Test func whatMayBeStoredDoesNotHoldUpAnotherFileOfItsName() throws {
-    let previous = try leave { $0.note(.mayBeStored(.uploadLost), message: "who knows", offset: 1000) }
+    let previous = try leave { $0.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000) }
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
     #expect(kept.record.id != previous.id && kept.record.uploadURL == nil)
     #expect(try bench.open().current(previous.id) == previous)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
     let changed = UploadError.changed(path, .size(from: 200_000, to: 200_001), upload: previous.id)
-    #expect(throws: changed) { try open(upload: previous.id) }
+    #expect(throws: changed) { try open(requiredID: previous.id) }
   }
 
   /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
   @Test func anUploadThatWasEndingIsStillEnding() throws {
-    try leave { $0.isEnding = true }
+    try leave { $0.lastByteMayBeSent = true }
     let kept = try open()
-    #expect(kept.record.isEnding && kept.record.uploadURL != nil)
+    #expect(kept.record.lastByteMayBeSent && kept.record.uploadURL != nil)
   }
 
   // MARK: Writing
@@ -304,16 +305,16 @@ struct LockedRecordTests {
 
   @Test func aRecordThatIsTakenIsLockedAndAsItIsNow() throws {
     let previous = try leave()
-    let taken = try #require(try LockedRecord.take(previous.id, in: bench.open()))
+    let taken = try #require(try LockedRecord.reopen(previous.id, in: bench.open()))
     #expect(taken.record == previous)
-    #expect(try LockedRecord.take(previous.id, in: bench.open()) == nil)
+    #expect(try LockedRecord.reopen(previous.id, in: bench.open()) == nil)
     #expect(throws: UploadError.conflict(upload: previous.id)) { try open() }
     try taken.remove()
     #expect(try bench.open().records(.all).isEmpty && bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 
   @Test func aRecordThatIsNotThereCannotBeTaken() throws {
-    #expect(throws: StateError.noSuchRecord("5e1f0a77")) { try LockedRecord.take("5e1f0a77", in: bench.open()) }
+    #expect(throws: StateError.noSuchRecord("5e1f0a77")) { try LockedRecord.reopen("5e1f0a77", in: bench.open()) }
     #expect(bench.names.isEmpty)
   }
 
@@ -323,16 +324,16 @@ struct LockedRecordTests {
       $0.phase = .delivered
       $0.deleteToken = "5ec2e7"
     }
-    let taken = try #require(try LockedRecord.take(previous.id, in: bench.open()))
+    let taken = try #require(try LockedRecord.reopen(previous.id, in: bench.open()))
     for isBeingDeleted in [true, false, true] {
       try taken.update { $0.isBeingDeleted = isBeingDeleted }
-      #expect(try LockedRecord.take(previous.id, in: bench.open()) == nil)
+      #expect(try LockedRecord.reopen(previous.id, in: bench.open()) == nil)
       #expect(try bench.open().lock(previous.id) == nil)
       #expect(try bench.open().current(previous.id)?.isBeingDeleted == isBeingDeleted)
     }
     try taken.remove()
     withExtendedLifetime(taken) {}
-    #expect(throws: StateError.noSuchRecord(previous.id)) { try LockedRecord.take(previous.id, in: bench.open()) }
+    #expect(throws: StateError.noSuchRecord(previous.id)) { try LockedRecord.reopen(previous.id, in: bench.open()) }
     #expect(bench.names.allSatisfy { !$0.hasPrefix(previous.id) })
   }
 }

@@ -82,7 +82,7 @@ struct RecognizedDeliveriesTests {
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
     let kept = try #require(
       try LockedRecord.open(
-        for: file, try identity("a.wav"), endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "",
+        for: file, try identity("a.wav"), endpoint: endpoint, event: "", note: "", requiredID: nil, uploadedAs: "",
         isAgain: false, in: directory))
     #expect(kept.record.identity.inode == 0)
     try kept.noteDelivery(Receipt(), SentFile(size: 1000, sha256: nil), nil, isAgain: false)
@@ -97,7 +97,7 @@ struct RecognizedDeliveriesTests {
     // The longer way comes to the same.
     #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) {
       try LockedRecord.open(
-        for: file, try identity("a.wav", later: 7201), endpoint: endpoint, event: "", note: "", upload: nil,
+        for: file, try identity("a.wav", later: 7201), endpoint: endpoint, event: "", note: "", requiredID: nil,
         uploadedAs: "", isAgain: false, in: directory)
     }
   }

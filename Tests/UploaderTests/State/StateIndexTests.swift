@@ -186,7 +186,7 @@ struct StateIndexTests {
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
     let identity = FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")
     let opened = try LockedRecord.open(
-      for: file, identity, endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "", isAgain: false,
+      for: file, identity, endpoint: endpoint, event: "", note: "", requiredID: nil, uploadedAs: "", isAgain: false,
       in: try bench.open())
     #expect(opened == nil)
     withExtendedLifetime(holder) {}

@@ -66,7 +66,7 @@ extension StateBench {
     // A child process of another test holds this process's locks until it has executed its program.
     for _ in 0..<1000 {
       if let kept = try LockedRecord.open(
-        for: file, identity, endpoint: endpoint, event: "", note: "", upload: nil, uploadedAs: "", isAgain: false,
+        for: file, identity, endpoint: endpoint, event: "", note: "", requiredID: nil, uploadedAs: "", isAgain: false,
         in: state)
       {
         return kept

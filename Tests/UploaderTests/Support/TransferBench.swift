@@ -45,8 +45,9 @@ final class TransferBench {
   /// A file in a form.
   /// - Parameter sendsDirectly: whether there is no digest, so that the file bypasses the ring where the stream can send it.
   convenience init(
-    fileLength: Int, expectsContinue: Bool = false, announcesEnd: Bool = false, sendsDirectly: Bool = false, roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
-    responseMilliseconds: Int64 = 120_000, pace: PaceShare? = nil, processors: Int = 1,
+    fileLength: Int, expectsContinue: Bool = false, announcesLastByte: Bool = false, sendsDirectly: Bool = false,
+    roundTripMilliseconds: Int64 = 0, stallMilliseconds: Int64 = 30_000,
+    responseMilliseconds: Int64 = 120_000, rateShare: RateShare? = nil, processors: Int = 1,
     clock: @escaping () -> Int64 = { 0 }
   ) throws {
     let body = try FormData.body(
@@ -54,13 +55,14 @@ final class TransferBench {
       fileLength: Int64(fileLength), boundary: Boundary(random: Array(0...15)))
     let request = WireRequest(
       head: bytes(TransferBench.head), body: body,
-      exchange: Exchange(method: "POST", expectsContinue: expectsContinue), announcesEnd: announcesEnd)
+      exchange: Exchange(method: "POST", expectsContinue: expectsContinue), announcesLastByte: announcesLastByte)
     var timeouts = Timeouts()
     timeouts.stallMilliseconds = stallMilliseconds
     timeouts.responseMilliseconds = responseMilliseconds
     try self.init(
-      fileLength, [request], digest: sendsDirectly ? nil : try FileDigest(), buffers: TransferBuffers(processors: processors),
-      roundTripMilliseconds: roundTripMilliseconds, timeouts: timeouts, pace: pace, clock: clock)
+      fileLength, [request], digest: sendsDirectly ? nil : try FileDigest(),
+      buffers: TransferBuffers(processors: processors),
+      roundTripMilliseconds: roundTripMilliseconds, timeouts: timeouts, rateShare: rateShare, clock: clock)
   }
 
   /// - Parameters:
@@ -79,7 +81,8 @@ final class TransferBench {
 
   private init(
     _ fileLength: Int, _ requests: [WireRequest], digest: FileDigest?, buffers: TransferBuffers,
-    roundTripMilliseconds: Int64 = 0, isReused: Bool = false, timeouts: Timeouts = Timeouts(), pace: PaceShare? = nil,
+    roundTripMilliseconds: Int64 = 0, isReused: Bool = false, timeouts: Timeouts = Timeouts(),
+    rateShare: RateShare? = nil,
     clock: @escaping () -> Int64 = { 0 }
   ) throws {
     content = recording(fileLength)
@@ -91,7 +94,7 @@ final class TransferBench {
     connection.isReused = isReused
     transfer = Transfer(
       requests[0], of: TransferSource(file: file, digest: digest, clock: clock), over: connection, buffers: buffers,
-      timeouts: timeouts, pace: pace)
+      timeouts: timeouts, rateShare: rateShare)
   }
 
   static func patchHead(_ range: Range<Int>) -> String {
@@ -160,7 +163,7 @@ final class TransferBench {
           return nil
         }
         earlier.append((response, milliseconds))
-      case .ending: endings.append(stream.written.count)
+      case .lastByteNext: endings.append(stream.written.count)
       case .statusChanged(let statusChange):
         statusChanges.append(statusChange)
         writtenAtStatusChange = stream.written.count

@@ -68,7 +68,7 @@ struct TransferFileTests {
   /// Until then, a process that is killed has not sent everything.
   @Test(arguments: [true, false])
   func theLastByteIsAnnouncedOnceBeforeItIsSent(sendsDirectly: Bool) throws {
-    let bench = try TransferBench(fileLength: (5 << 20) + 100, announcesEnd: true, sendsDirectly: sendsDirectly)
+    let bench = try TransferBench(fileLength: (5 << 20) + 100, announcesLastByte: true, sendsDirectly: sendsDirectly)
     bench.stream.sendsFiles = sendsDirectly
     bench.stream.nextTake = { .upTo(100_000) }
     bench.stream.thenAnswer(accepted, afterWritten: bench.wire.count)

@@ -220,8 +220,8 @@ struct TransferTimeTests {
 
   /// While the rate limit stops sending there is no stall, but nothing is sent any more.
   @Test func aRefusalWithoutAnEndIsNotWaitedForLongerBecauseOfARateLimit() throws {
-    let pace = PaceShare(of: Pace(RateSchedule(.bytesPerSecond(10_000))))
-    let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, pace: pace)
+    let rateShare = RateShare(of: RateControl(RateSchedule(.bytesPerSecond(10_000))))
+    let bench = try TransferBench(fileLength: 1 << 20, responseMilliseconds: 5000, rateShare: rateShare)
     for time in stride(from: Int64(0), through: 200, by: 10) { try bench.step(at: time) }
     bench.stream.thenAnswer("HTTP/1.1 413 Too Large\r\nContent-Length: 10\r\n\r\nbig")
     var time: Int64 = 210
@@ -236,8 +236,8 @@ struct TransferTimeTests {
   @Test func whatTheStreamHoldsBackIsSentDuringAPause() throws {
     let clock = PaceClock()
     let schedule = try RateSchedule(parsing: "00:00,off 01:00,pause") { Int64($0) }
-    let pace = PaceShare(of: Pace(schedule, minute: { clock.minute }))
-    let bench = try TransferBench(fileLength: 1 << 20, pace: pace)
+    let rateShare = RateShare(of: RateControl(schedule, minute: { clock.minute }))
+    let bench = try TransferBench(fileLength: 1 << 20, rateShare: rateShare)
     bench.stream.nextTake = { .upTo(10_000) }
     (bench.stream.holdsBack, bench.stream.holdsBytes, bench.stream.unacknowledgedLength) = (true, true, 10_000)
     try bench.step(at: 0)

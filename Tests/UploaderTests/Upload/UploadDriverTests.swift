@@ -173,7 +173,7 @@ struct UploadDriverTests {
     var now: Int64 = 0
     while try driver.step([.readable, .writable], nowMilliseconds: now) != nil, now < 1000 { now += 1 }
     #expect(isDelivered(driver.outcome) && answered == 4)
-    #expect(bench.changes == [.created(location: "http://hive/files/1", expires: nil), .ending])
+    #expect(bench.changes == [.created(location: "http://hive/files/1", expires: nil), .lastByteNext])
     #expect(requestsAtSave == [2, 3])
   }
 

@@ -24,7 +24,7 @@ struct UploadJobTests {
     request.uploadProtocol = uploadProtocol
     request.upload = upload
     return UploadJob(
-      request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, pace: nil),
+      request, index: 0, slot: UploadSlot(jobs: 1), of: UploadSlots(count: 1, rateControl: nil),
       shared: SharedResources(configuration: configuration, tls: TLSContextCache(configuration.tls, jobs: 1)),
       hooks: DriverHooks(), onRecord: { told.records.append($0) })
   }

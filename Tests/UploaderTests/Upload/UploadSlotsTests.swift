@@ -3,7 +3,7 @@ import Testing
 @testable import Uploader
 
 struct UploadSlotsTests {
-  private let slots = UploadSlots(count: 2, pace: nil)
+  private let slots = UploadSlots(count: 2, rateControl: nil)
 
   @Test func thereAreAsManyAsJobs() {
     #expect(slots.take() != nil && slots.take() != nil && slots.take() == nil)

@@ -1,13 +1,13 @@
 import Testing
 import UploadCore
 
-struct SharedRateTests {
+struct FairSharesTests {
   // MARK: Alone
 
   @Test(arguments: [1, 7, 999, 56_000, 1_000_000, 1_000_000_000, Limits.rate] as [Int64])
   func aShareAloneIsTheLimiter(bytesPerSecond: Int64) {
-    var limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-    var rate = SharedRate(bytesPerSecond: bytesPerSecond)
+    var limiter = TokenBucket(bytesPerSecond: bytesPerSecond)
+    var rate = FairShares(bytesPerSecond: bytesPerSecond)
     let share = rate.join()
     var random = SeededGenerator(seed: UInt64(bytesPerSecond))
     var now: Int64 = 1000
@@ -60,7 +60,7 @@ struct SharedRateTests {
   }
 
   @Test func theHighestRateIsNoTrouble() {
-    var rate = SharedRate(bytesPerSecond: Limits.rate)
+    var rate = FairShares(bytesPerSecond: Limits.rate)
     let shares = (0..<16).map { _ in rate.join() }
     for share in shares { _ = rate.allowance(of: share, nowMilliseconds: 0) }
     for share in shares.prefix(4) {
@@ -116,7 +116,7 @@ struct SharedRateTests {
 
   /// For example while it waits for a response.
   @Test func whoRestsTakesNoPart() {
-    var rate = SharedRate(bytesPerSecond: 1_000_000)
+    var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     for share in [first, second] { _ = rate.allowance(of: share, nowMilliseconds: 0) }
     #expect(rate.allowance(of: first, nowMilliseconds: 200) == 50_000)
@@ -128,7 +128,7 @@ struct SharedRateTests {
 
   /// It never says so.
   @Test func whoDoesNotComeLosesTheTurn() {
-    var rate = SharedRate(bytesPerSecond: 1_000_000)
+    var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     for share in [first, second] { _ = rate.allowance(of: share, nowMilliseconds: 0) }
     var (now, written): (Int64, Int) = (0, 0)
@@ -159,7 +159,7 @@ struct SharedRateTests {
   }
 
   @Test func whoComesBackHasNothingToMakeUpFor() {
-    var rate = SharedRate(bytesPerSecond: 1_000_000)
+    var rate = FairShares(bytesPerSecond: 1_000_000)
     let (first, second) = (rate.join(), rate.join())
     _ = rate.allowance(of: second, nowMilliseconds: 0)
     rate.rest(second)
@@ -184,7 +184,7 @@ struct SharedRateTests {
   }
 
   @Test func aNumberIsUsedAgain() {
-    var rate = SharedRate(bytesPerSecond: 1000)
+    var rate = FairShares(bytesPerSecond: 1000)
     let numbers = (0..<3).map { _ in rate.join() }
     #expect(Set(numbers).count == 3)
     rate.leave(numbers[1])

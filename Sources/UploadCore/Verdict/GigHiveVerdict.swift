@@ -1,5 +1,5 @@
 /// GigHive's response to a call other than an upload.
-package enum GigHiveAnswer: Equatable, Sendable {
+package enum GigHiveVerdict: Equatable, Sendable {
   /// The recording does not exist, or no longer.
   case absent
   /// 403 to a delete call: the token is unknown.

@@ -1,5 +1,5 @@
 /// Spreads bytes evenly over time: a token bucket that fills at the rate and holds up to a fifth of a second.
-package struct RateLimiter: Sendable {
+package struct TokenBucket: Sendable {
   private let bytesPerSecond: Int64
   /// What may be sent now, in thousandths of a byte, so that slow rates lose nothing to rounding.
   private var milliBytes: Int64 = 0

@@ -4,15 +4,15 @@ import UploadCore
 @testable import Uploader
 
 /// A rate that changes with the time of the day.
-struct PaceTests {
+struct RateControlTests {
   private final class Clock { var minute: Int? = 0 }
 
-  private func share(_ text: String, _ clock: Clock) throws -> PaceShare {
-    PaceShare(of: Pace(try RateSchedule(parsing: text) { Int64($0) }, minute: { clock.minute }))
+  private func share(_ text: String, _ clock: Clock) throws -> RateShare {
+    RateShare(of: RateControl(try RateSchedule(parsing: text) { Int64($0) }, minute: { clock.minute }))
   }
 
   /// The bytes that may be written in a second.
-  private func bytes(_ share: PaceShare, from start: Int64) -> Int {
+  private func bytes(_ share: RateShare, from start: Int64) -> Int {
     var written = 0
     for now in stride(from: start, to: start + 1000, by: 10) {
       let allowance = min(share.allowance(nowMilliseconds: now), 1 << 20)
@@ -42,8 +42,9 @@ struct PaceTests {
   @Test func whatUploadsSentWithoutALimitDoesNotDecideWhoseTurnItIs() throws {
     let clock = Clock()
     clock.minute = 120
-    let pace = Pace(try RateSchedule(parsing: "02:00,off 03:00,100000") { Int64($0) }, minute: { clock.minute })
-    let shares = [PaceShare(of: pace), PaceShare(of: pace)]
+    let control = RateControl(
+      try RateSchedule(parsing: "02:00,off 03:00,100000") { Int64($0) }, minute: { clock.minute })
+    let shares = [RateShare(of: control), RateShare(of: control)]
     for (share, count) in zip(shares, [5 << 30, 10 << 20]) {
       #expect(share.allowance(nowMilliseconds: 0) == .max)
       share.consume(count)

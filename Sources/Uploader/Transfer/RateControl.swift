@@ -2,8 +2,8 @@ import CShims
 import UploadCore
 
 /// The rate shared by the uploads of an uploader, which can change with the time of the day.
-final class Pace {
-  fileprivate var rate: SharedRate
+final class RateControl {
+  fileprivate var shares: FairShares
   private let schedule: RateSchedule
   /// The minutes since Sunday, 00:00, local time; nil while the clock is wrong.
   private let minute: () -> Int?
@@ -11,18 +11,18 @@ final class Pace {
   /// When the time is looked at again, on the monotonic clock.
   private var nextLook: Int64 = .min
 
-  init(_ schedule: RateSchedule, minute: @escaping () -> Int? = Pace.localMinute) {
+  init(_ schedule: RateSchedule, minute: @escaping () -> Int? = RateControl.localMinute) {
     self.schedule = schedule
     self.minute = minute
     limit = schedule.strictest
-    rate = SharedRate(bytesPerSecond: schedule.rates.min() ?? 1)
+    shares = FairShares(bytesPerSecond: schedule.rates.min() ?? 1)
   }
 
   fileprivate func limit(nowMilliseconds now: Int64) -> RateLimit {
     guard !schedule.isConstant, now >= nextLook else { return limit }
     nextLook = now + Limits.rateScheduleMilliseconds
     let current = schedule.limit(atMinute: minute())
-    if current != limit, case .bytesPerSecond(let bytes) = current { rate.change(bytesPerSecond: bytes) }
+    if current != limit, case .bytesPerSecond(let bytes) = current { shares.change(bytesPerSecond: bytes) }
     limit = current
     return limit
   }
@@ -34,43 +34,43 @@ final class Pace {
 }
 
 /// The share of one upload in the rate, for all its requests.
-final class PaceShare {
-  private let pace: Pace
+final class RateShare {
+  private let control: RateControl
   private let number: Int
 
-  init(of pace: Pace) {
-    self.pace = pace
-    number = pace.rate.join()
+  init(of control: RateControl) {
+    self.control = control
+    number = control.shares.join()
   }
 
-  deinit { pace.rate.leave(number) }
+  deinit { control.shares.leave(number) }
 
   /// Whether nothing may be sent for now.
-  func isPaused(nowMilliseconds now: Int64) -> Bool { pace.limit(nowMilliseconds: now) == .paused }
+  func isPaused(nowMilliseconds now: Int64) -> Bool { control.limit(nowMilliseconds: now) == .paused }
 
   /// The number of bytes that may be written now.
   func allowance(nowMilliseconds now: Int64) -> Int {
-    switch pace.limit(nowMilliseconds: now) {
+    switch control.limit(nowMilliseconds: now) {
     case .paused: 0
-    case .bytesPerSecond: pace.rate.allowance(of: number, nowMilliseconds: now)
+    case .bytesPerSecond: control.shares.allowance(of: number, nowMilliseconds: now)
     case .unlimited: .max
     }
   }
 
   /// Bytes have been written. Those sent while there is no limit take nothing from others, so they do not count.
   func consume(_ count: Int) {
-    if pace.limit != .unlimited { pace.rate.consume(count, of: number) }
+    if control.limit != .unlimited { control.shares.consume(count, of: number) }
   }
 
   /// The time of the next useful write, in milliseconds.
   func nextMilliseconds(nowMilliseconds now: Int64) -> Int64 {
-    switch pace.limit(nowMilliseconds: now) {
+    switch control.limit(nowMilliseconds: now) {
     case .paused: now + Limits.rateScheduleMilliseconds
-    case .bytesPerSecond: pace.rate.nextMilliseconds(of: number, nowMilliseconds: now)
+    case .bytesPerSecond: control.shares.nextMilliseconds(of: number, nowMilliseconds: now)
     case .unlimited: now
     }
   }
 
   /// Leaves the rate to the others until it asks for an allowance again.
-  func rest() { pace.rate.rest(number) }
+  func rest() { control.shares.rest(number) }
 }

@@ -3,7 +3,7 @@
 /// Each share has a position: the bytes it has sent, starting at the position of the others when it joined. The share that is
 /// furthest behind has the turn and may send a quantum. A share takes part from when it asks until it rests, so that unused
 /// bandwidth goes to the others, and a pause is not made up for. Writes are as large and as rare as for one upload.
-package struct SharedRate: Sendable {
+package struct FairShares: Sendable {
   /// The share of one upload.
   private struct Share {
     /// In bytes.
@@ -16,7 +16,7 @@ package struct SharedRate: Sendable {
     var isTaken = true
   }
 
-  private var limiter: RateLimiter
+  private var bucket: TokenBucket
   private var quantum: Int64
   private var shares: [Share] = []
   /// The position where the last turn started, in bytes: no participating share is further behind.
@@ -24,8 +24,8 @@ package struct SharedRate: Sendable {
 
   /// - Parameter bytesPerSecond: for all shares together, greater than zero, and at most `Limits.rate`.
   package init(bytesPerSecond: Int64) {
-    limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-    quantum = SharedRate.quantum(bytesPerSecond)
+    bucket = TokenBucket(bytesPerSecond: bytesPerSecond)
+    quantum = FairShares.quantum(bytesPerSecond)
   }
 
   private static func quantum(_ bytesPerSecond: Int64) -> Int64 {
@@ -34,8 +34,8 @@ package struct SharedRate: Sendable {
 
   /// Changes the rate. The shares keep their places.
   package mutating func change(bytesPerSecond: Int64) {
-    limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
-    quantum = SharedRate.quantum(bytesPerSecond)
+    bucket = TokenBucket(bytesPerSecond: bytesPerSecond)
+    quantum = FairShares.quantum(bytesPerSecond)
   }
 
   /// Adds a share, which rests at first.
@@ -72,7 +72,7 @@ package struct SharedRate: Sendable {
     }
     share.expectedUntil = now + Limits.rateAbsenceMilliseconds
     shares[number] = share
-    let total = limiter.allowance(nowMilliseconds: now)
+    let total = bucket.allowance(nowMilliseconds: now)
     guard total > 0 else { return 0 }
     let others = lowestPosition(besides: number, now)
     if share.turn <= 0 || others == nil {
@@ -86,7 +86,7 @@ package struct SharedRate: Sendable {
 
   /// The share has written bytes.
   package mutating func consume(_ count: Int, of number: Int) {
-    limiter.consume(count)
+    bucket.consume(count)
     shares[number].position += Int64(count)
     shares[number].turn -= Int64(count)
   }
@@ -95,10 +95,10 @@ package struct SharedRate: Sendable {
   /// forward.
   package mutating func nextMilliseconds(of number: Int, nowMilliseconds now: Int64) -> Int64 {
     let share = shares[number]
-    let open = limiter.nextMilliseconds(nowMilliseconds: now)
+    let open = bucket.nextMilliseconds(nowMilliseconds: now)
     let missing = share.turn > 0 ? 0 : lead(of: share, now)
     guard missing > 0 else { return expect(number, at: open) }
-    let turn = limiter.nextMilliseconds(nowMilliseconds: now, after: missing)
+    let turn = bucket.nextMilliseconds(nowMilliseconds: now, after: missing)
     return expect(number, at: min(max(turn, open, now + 1), max(open, now) + Limits.rateTurnMilliseconds))
   }
 

@@ -1,13 +1,13 @@
 import Testing
 import UploadCore
 
-struct RateLimiterTests {
+struct TokenBucketTests {
   /// Writes as much as allowed whenever the limiter says so, until the time has passed.
   /// - Returns: the bytes written, and the number of writes.
   private func run(
     _ bytesPerSecond: Int64, milliseconds: Int64, most: Int = .max
   ) -> (written: Int, writes: Int) {
-    var limiter = RateLimiter(bytesPerSecond: bytesPerSecond)
+    var limiter = TokenBucket(bytesPerSecond: bytesPerSecond)
     var (now, written, writes): (Int64, Int, Int) = (5_000_000, 0, 0)
     let end = now + milliseconds
     for _ in 0..<1_000_000 where now < end {
@@ -36,7 +36,7 @@ struct RateLimiterTests {
   }
 
   @Test func nothingIsAllowedAtTheBeginning() {
-    var limiter = RateLimiter(bytesPerSecond: 1_000_000)
+    var limiter = TokenBucket(bytesPerSecond: 1_000_000)
     #expect(limiter.allowance(nowMilliseconds: 1000) == 0)
     #expect(limiter.nextMilliseconds(nowMilliseconds: 1000) == 1050)
     #expect(limiter.allowance(nowMilliseconds: 1049) == 0)
@@ -44,13 +44,13 @@ struct RateLimiterTests {
   }
 
   @Test func aPauseIsNotMadeUpFor() {
-    var limiter = RateLimiter(bytesPerSecond: 1_000_000)
+    var limiter = TokenBucket(bytesPerSecond: 1_000_000)
     _ = limiter.allowance(nowMilliseconds: 0)
     #expect(limiter.allowance(nowMilliseconds: 3_600_000) == 200_000)
   }
 
   @Test func whatWasNotUsedIsStillAllowed() {
-    var limiter = RateLimiter(bytesPerSecond: 1_000_000)
+    var limiter = TokenBucket(bytesPerSecond: 1_000_000)
     _ = limiter.allowance(nowMilliseconds: 0)
     #expect(limiter.allowance(nowMilliseconds: 100) == 100_000)
     limiter.consume(40_000)
@@ -60,13 +60,13 @@ struct RateLimiterTests {
   }
 
   @Test func theHighestRateIsNoTrouble() {
-    var limiter = RateLimiter(bytesPerSecond: Limits.rate)
+    var limiter = TokenBucket(bytesPerSecond: Limits.rate)
     _ = limiter.allowance(nowMilliseconds: 0)
     #expect(limiter.allowance(nowMilliseconds: .max / 2) == 200_000_000_000)
   }
 
   @Test func aClockThatStandsStillOrGoesBackAllowsNothing() {
-    var limiter = RateLimiter(bytesPerSecond: 1_000_000)
+    var limiter = TokenBucket(bytesPerSecond: 1_000_000)
     _ = limiter.allowance(nowMilliseconds: 1000)
     #expect(limiter.allowance(nowMilliseconds: 1000) == 0)
     #expect(limiter.allowance(nowMilliseconds: 500) == 0)

@@ -1,5 +1,5 @@
 /// A tus server's response (tus.io/protocols/resumable-upload).
-package enum TusAnswer: Equatable, Sendable {
+package enum TusVerdict: Equatable, Sendable {
   /// 2xx with an `Upload-Offset`, in bytes.
   case offset(Int64)
   /// 2xx without one.
