@@ -29,9 +29,15 @@ extension ExitCode {
     }
   }
 
-  /// A gateway's 5xx counts as a server failure, and every other open outcome as a lost connection.
+  /// A gateway's 5xx counts as a server failure, and an error that is certain as what it is. Every other open outcome counts as a lost
+  /// connection.
   private static func ofUncertain(_ cause: UploadError) -> Int32 {
-    if case .refused = cause { serverFailure } else { noConnection }
+    switch cause {
+    case .refused: serverFailure
+    case .file: inputFile
+    case .checksumDiffers, .sizeDiffers: integrity
+    default: noConnection
+    }
   }
 
   private static func of(_ error: StateError) -> Int32 {

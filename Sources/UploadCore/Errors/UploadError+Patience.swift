@@ -21,6 +21,13 @@ extension UploadError {
     }
   }
 
+  /// The host of a Location field; nil if it is a path on the same host, or unreadable.
+  private static func host(of location: String) -> String? {
+    // One without a scheme keeps that of the request, which does not matter here.
+    let location = location.hasPrefix("//") ? "http:" + location : location
+    return (try? TargetURI(location))?.host
+  }
+
   /// Whether the response does not prove to be the server's, as that of a captive portal: a redirect to another host, or a
   /// success that means nothing.
   /// - Parameter host: the server's.
@@ -31,7 +38,7 @@ extension UploadError {
       (200..<300).contains(status)
     case .redirected(_, let location), .redirectionRefused(let location, .circle),
       .redirectionRefused(let location, .tooMany):
-      (try? TargetURI(location)).map { $0.host != host } ?? false
+      UploadError.host(of: location).map { $0 != host } ?? false
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
     case .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut: false
     case .connectionLost, .tls, .mayBeStored, .uncertain, .invalidResponse, .redirectionRefused, .proxyUnusable: false

@@ -58,6 +58,9 @@ package struct Exchange: Sendable {
     return response
   }
 
+  /// Whether not even the head of an interim response has arrived completely.
+  package var awaitsFirstHead: Bool { response == nil && interimResponses == 0 }
+
   /// Whether any part of a response has arrived, including interim responses.
   package var hasResponseStarted: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
 

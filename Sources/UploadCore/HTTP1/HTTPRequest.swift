@@ -11,9 +11,10 @@ package struct HTTPRequest: Equatable, Sendable {
   package var mayExpectContinue = false
   /// Whether the content has a secret, so that redirects to another origin must not be followed.
   package var isConfidential = false
-  /// Whether it may be sent twice. If not, it uses an open connection only if the server has promised to keep that open, and its driver
-  /// reports ``UploadEvent/lastByteNext`` before the end of the content.
+  /// Whether it may be sent twice. If not, it uses an open connection only if the server has promised to keep that open.
   package var isRepeatable = true
+  /// Whether its driver reports ``UploadEvent/lastByteNext`` before it sends the last byte.
+  package var announcesLastByte = false
 
   package init(method: String, target: TargetURI, fields: [Field] = [], body: RequestBody? = nil) {
     self.method = method

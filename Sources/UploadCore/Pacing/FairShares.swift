@@ -36,6 +36,8 @@ package struct FairShares: Sendable {
   package mutating func change(bytesPerSecond: Int64) {
     bucket = TokenBucket(bytesPerSecond: bytesPerSecond)
     quantum = FairShares.quantum(bytesPerSecond)
+    // A turn of the old rate could take minutes.
+    for number in shares.indices { shares[number].turn = min(shares[number].turn, quantum) }
   }
 
   /// Adds a share, which rests at first.

@@ -36,6 +36,12 @@ package struct Pipeline: Sendable {
   /// Whether nothing of the next final response has arrived.
   package var awaitsHead: Bool { (earlier ?? current).exchange.awaitsHead }
 
+  /// Whether bytes that are not HTTP can belong to the previous response, so that later ones on the connection cannot be interpreted.
+  /// - Parameter isReused: whether the connection was used before the first request.
+  package func mayStray(isReused: Bool) -> Bool {
+    hasAnsweredEarlier || (isReused && earlier == nil && current.exchange.awaitsFirstHead)
+  }
+
   /// Whether anything has been received on the connection.
   private var hasResponseStarted: Bool {
     hasAnsweredEarlier || (earlier ?? current).exchange.hasResponseStarted
@@ -64,11 +70,14 @@ package struct Pipeline: Sendable {
   ///   - isReused: whether the connection was used before the first request.
   ///   - offered: the bytes passed to the connection.
   ///   - isOrderly: whether the server closed it without an error.
-  package func staleness(isReused: Bool, offered: Int64, isOrderly: Bool) -> Interruption.Staleness {
+  ///   - isStray: whether what it sent belongs to the previous response (``mayStray(isReused:)``).
+  package func staleness(
+    isReused: Bool, offered: Int64, isOrderly: Bool, isStray: Bool = false
+  ) -> Interruption.Staleness {
     if hasEnded { return .announced }
     let hasSentLittle = offered - contentStart <= Int64(Limits.runLength)
     if hasAnsweredEarlier, awaitsHead || isOrderly { return .used(hasSentLittle: isOrderly || hasSentLittle) }
-    guard isReused, !hasResponseStarted else { return .fresh }
+    guard isReused, !hasResponseStarted || isStray else { return .fresh }
     return .used(hasSentLittle: hasSentLittle)
   }
 

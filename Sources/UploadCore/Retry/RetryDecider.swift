@@ -38,10 +38,12 @@ struct RetryDecider: Sendable {
   /// An attempt has failed.
   /// - Parameters:
   ///   - mayPass: whether a retry can help.
+  ///   - mayRepeat: whether a retry by this machine is safe.
   ///   - fullSend: how it failed if it was a full send; nil for others.
   ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
   mutating func failed(
-    _ error: UploadError, mayPass: Bool, fullSend: FullSends.Failure?, progress: Int64, nowMilliseconds now: Int64,
+    _ error: UploadError, mayPass: Bool, mayRepeat: Bool = true, fullSend: FullSends.Failure?, progress: Int64,
+    nowMilliseconds now: Int64,
     unixSeconds: Int64
   ) -> Consequence {
     defer { retryAfterMilliseconds = nil }
@@ -55,6 +57,7 @@ struct RetryDecider: Sendable {
       return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
     }
     guard mayPass else { return .end(error) }
+    guard mayRepeat else { return .end(postponed(error, unixSeconds)) }
     let remainder = policy.remainder(afterFailures: failures, failingForMilliseconds: now - failingSinceMilliseconds)
     let delay = policy.delay(
       afterFailures: failures, within: remainder, retryAfterMilliseconds: retryAfterMilliseconds, random: random.next())
@@ -63,9 +66,14 @@ struct RetryDecider: Sendable {
     if let delay {
       return .retry(Retry(error: error, failures: failures, delayMilliseconds: delay, remainingMilliseconds: left))
     }
-    guard left != nil, let wish = retryAfterMilliseconds else { return .end(error) }
-    return .end(
-      .postponed(error, untilSeconds: min(max(unixSeconds, 0), Limits.unixSeconds) + (wish + 999) / 1000, .serverAsked))
+    return .end(left == nil ? error : postponed(error, unixSeconds))
+  }
+
+  /// The error with the time that the server asked for, if it did.
+  private func postponed(_ error: UploadError, _ unixSeconds: Int64) -> UploadError {
+    guard let wish = retryAfterMilliseconds else { return error }
+    let now = min(max(unixSeconds, 0), Limits.unixSeconds)
+    return .postponed(error, untilSeconds: now + (wish + 999) / 1000, .serverAsked)
   }
 }
 

@@ -2,9 +2,11 @@
 package enum RecordChange: Equatable, Sendable {
   /// The server has created an upload at this URL.
   case created(location: String, expires: String?)
-  /// The file's last byte is about to be sent: the server may have the whole file from now on.
+  /// The upload's last byte is about to be sent: the server may have the whole file from now on.
   case lastByteNext
-  /// The server has not stored the form whose last byte was sent, which is sent again.
+  /// The last byte of a form is about to be sent: the server may store it from now on, and cannot be asked.
+  case mayBeStored
+  /// The server has not stored that form, which is sent again.
   case notStored
   /// The server has every byte.
   case uploaded
@@ -17,7 +19,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .lastByteNext, .notStored, .uploaded, .forgotten, .failedFullSends: self
+    case .lastByteNext, .mayBeStored, .notStored, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }

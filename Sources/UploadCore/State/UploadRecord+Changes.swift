@@ -9,8 +9,7 @@ extension UploadRecord {
       self.expires = expires
       wasUploaded = false
       lastByteMayBeSent = false
-    case .lastByteNext where uploadURL == nil:
-      // A form: nobody can ask the server whether it has it.
+    case .mayBeStored:
       phase = .failed
       mayBeStored = true
     case .lastByteNext: lastByteMayBeSent = true

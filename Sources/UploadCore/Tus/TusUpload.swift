@@ -76,6 +76,8 @@ package struct TusUpload: Sendable {
   /// The upload on the server.
   struct Resource: Sendable {
     var location: TargetURI?
+    /// An upload that a probe has created, for further probes.
+    var probe: TargetURI?
     /// Upload-Expires, verbatim.
     var expires: String?
     /// Whether the server still needs the length of the upload.
@@ -214,8 +216,11 @@ package struct TusUpload: Sendable {
     if let patch = nextPatch { inFlight.checksum = (patch, text) }
   }
 
-  /// Whether the next request carries the file's last byte. From then on the server may have the whole upload.
-  package var sendsLastByteNext: Bool { nextPatch.map { $0.end == plan.length } ?? false }
+  /// Whether the newest request in flight carries the file's last byte, or completes the upload with its length.
+  var sendsLastByte: Bool { inFlight.patches.last?.end == plan.length }
+
+  /// Whether the new upload of a probe is being removed, which was not needed.
+  var isRemovingProbe: Bool { if case .probing(.removingNew, _) = state { true } else { false } }
 
   /// Whether the offset is before the end of the oldest PATCH in flight.
   func isPart(_ offset: Int64) -> Bool { inFlight.patches.first.map { offset < $0.end } ?? false }
@@ -223,7 +228,7 @@ package struct TusUpload: Sendable {
   /// Whether the file's last byte may have been sent with the requests in flight.
   /// - Parameter sent: how much of the oldest one's content was sent.
   func mayHaveSentLastByte(_ sent: ContentSent) -> Bool {
-    inFlight.patches.last?.end == plan.length && (sent == .whole || inFlight.patches.count > 1)
+    sendsLastByte && (sent == .whole || inFlight.patches.count > 1)
   }
 
   /// Ends an upload on the server (the termination extension).

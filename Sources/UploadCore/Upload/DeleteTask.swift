@@ -49,7 +49,7 @@ struct DeleteTask: Sendable {
 extension UploadError {
   /// Whether a delete request that ended with this error may have been carried out.
   fileprivate var leavesDeletionOpen: Bool {
-    if case .refused(let status, _) = self { return status >= 500 }
+    if case .refused(let status, _) = self { return status >= 500 && status != 511 }
     return leavesOutcomeOpen
   }
 }

@@ -60,6 +60,7 @@ struct MultipartTask: Sendable {
           fields: request.fields, file: request.filePart, fileLength: size, boundary: boundary))
       post.mayExpectContinue = true
       post.isRepeatable = request.isForGigHive
+      post.announcesLastByte = !request.isForGigHive
       return post
     } catch { throw .formData(error) }
   }
@@ -119,7 +120,13 @@ struct MultipartTask: Sendable {
   /// The last byte is about to be sent. If the process is killed before the response arrives, the record says what may have happened.
   mutating func lastByteNext() {
     lastByteMayBeSent = true
-    unsaved = .lastByteNext
+    unsaved = .mayBeStored
+  }
+
+  /// Whether an upload that ends with this error of this machine may be stored. Saving the record fails before the last byte is sent.
+  func mayBeStored(afterLocal error: UploadError) -> Bool {
+    if case .state = error { return false }
+    return lastByteMayBeSent
   }
 
   mutating func takeUnsaved() -> RecordChange? {
@@ -150,8 +157,10 @@ struct MultipartTask: Sendable {
     }
   }
 
-  /// Programs that take forms often answer with a redirect to another page of the same server, as PHP's 302.
+  /// Programs that take forms often answer with a redirect to another page of the same server, as PHP's 302. One that confirms
+  /// another size or checksum has stored something.
   private func mayBeStored(after error: UploadError) -> Bool {
+    if error.provesOtherContent { return true }
     if case .redirected(status: 302, _) = error { return !error.isStrangers(host: request.base.host) }
     return error.leavesOutcomeOpen
   }

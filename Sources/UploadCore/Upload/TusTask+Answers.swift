@@ -33,9 +33,10 @@ extension TusTask {
   }
 
   private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
-    // A refusal without proof may not be from the server, which may have stored the upload.
-    let isProved = answer.isSuccess || answer.fields.first("Tus-Resumable") != nil
-    if !isProved, upload.mayHaveSentLastByte(answer.sent) { history.mayBeWhole = true }
+    if !saysHowMuchIsStored(answer), upload.mayHaveSentLastByte(answer.sent) {
+      history.mayBeWhole = true
+      if answer.status >= 500 { history.refusalAtEnd = answer.refusal }
+    }
     let (before, wasCreating) = (upload.location, upload.state == .creating)
     do throws(TusError) {
       try upload.receive(
@@ -43,6 +44,12 @@ extension TusTask {
     } catch { return try receive(error, answer, wasCreating: wasCreating) }
     noteOffset(isNew: before == nil)
     if upload.location != before { noteCreation() }
+  }
+
+  /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset.
+  private func saysHowMuchIsStored(_ answer: Answer) -> Bool {
+    if case .tus(.offset) = Verdict.ofTus(status: answer.status, fields: answer.fields) { return true }
+    return !answer.isSuccess && answer.fields.first("Tus-Resumable") != nil
   }
 
   private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
@@ -88,7 +95,7 @@ extension TusTask {
     switch Verdict.ofFinalize(answer) {
     case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
     // The tus server does not know it, and it did not become a recording.
-    case .gigHive(.uploadUnknown) where isGone, .gigHive(.refused(status: 500, _)) where isGone: return try startOver()
+    case .gigHive(.uploadUnknown) where isGone, .gigHive(.uploadNotWritten) where isGone: return try startOver()
     case .gigHive(.uploadUnknown):
       state = .locating(sent)
       upload.locate()

@@ -32,6 +32,8 @@ struct TusTask: Sendable {
   /// Changes to save in the record before anything else.
   private var unsaved: [RecordChange] = []
   var history: History
+  /// Whether the server had the whole of a large recording, and lost it, when the upload started over.
+  private(set) var hasLostRecording = false
 
   /// The history of the upload.
   struct History {
@@ -41,6 +43,8 @@ struct TusTask: Sendable {
     var lastByteMayBeSent: Bool
     /// Whether the last byte may have reached the server without a response.
     var mayBeWhole: Bool
+    /// A 5xx to the request with the last byte.
+    var refusalAtEnd: UploadError?
     /// The most bytes that the server has had.
     var highestOffset: Int64 = 0
     /// The last known offset on the server, in bytes.
@@ -69,11 +73,12 @@ struct TusTask: Sendable {
 
   private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
 
-  /// Whether the request in flight is about the upload of the file's former content.
-  var isAboutSuperseded: Bool {
+  /// Whether the request in flight is about an upload that is not needed.
+  var isTidying: Bool {
     switch state {
     case .locatingSuperseded, .removingSuperseded: true
-    case .checkingToken, .uploading, .notSupported, .hashing, .finalizing, .locating, .done: false
+    case .uploading, .locating: upload.isRemovingProbe
+    case .checkingToken, .notSupported, .hashing, .finalizing, .done: false
     }
   }
 
@@ -104,12 +109,17 @@ struct TusTask: Sendable {
     if case .uploading = state { upload.awaitsStored } else { false }
   }
 
-  /// Whether the server accepted only a part of the request, which tus allows. The rest starts at its offset.
-  func isOfPart(_ answer: Answer) -> Bool {
-    guard case .uploading = state,
-      case .tus(.offset(let offset)) = Verdict.ofTus(status: answer.status, fields: answer.fields)
-    else { return false }
-    return upload.isPart(offset)
+  /// Why a success that arrives before the whole request was sent does not count; nil if it does. With tus, the server may store a
+  /// part of the content, and the rest starts at its offset.
+  func problem(ofEarly answer: Answer) -> UploadError? {
+    let problem = UploadError.prematureSuccess(status: answer.status)
+    guard case .uploading = state else { return problem }
+    switch (upload.state, Verdict.ofTus(status: answer.status, fields: answer.fields)) {
+    case (.creating, _): return answer.status == 201 ? nil : problem
+    case (.sending, .tus(.offset(let offset))): return upload.isPart(offset) ? nil : problem
+    case (.sending, .somebodyElse(let status)): return .tus(.unproved(status: status))
+    default: return problem
+    }
   }
 
   var lastOffset: Int64 {
@@ -145,9 +155,11 @@ struct TusTask: Sendable {
   mutating func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
   private mutating func nextOfUpload() throws(UploadError) -> TaskStep {
-    if let change = changeBeforeLastByte() { return .save(change) }
     switch upload.next() {
-    case .ask(let request): return .ask(request)
+    case .ask(var request):
+      // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
+      request.announcesLastByte = !self.request.isForGigHive && upload.sendsLastByte
+      return .ask(request)
     case .checksum(let algorithm, let offset, let length):
       return .hash(.range(algorithm, offset: offset, length: length))
     case .complete:
@@ -164,11 +176,20 @@ struct TusTask: Sendable {
     return try next()
   }
 
-  /// A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
-  private mutating func changeBeforeLastByte() -> RecordChange? {
-    guard !request.isForGigHive, !history.lastByteMayBeSent, upload.sendsLastByteNext else { return nil }
+  mutating func lastByteNext() {
+    guard !history.lastByteMayBeSent else { return }
     history.lastByteMayBeSent = true
-    return .lastByteNext
+    unsaved.append(.lastByteNext)
+  }
+
+  /// Whether a file that changed on the way may be stored: its upload is forgotten, because the next one has other content.
+  func mayBeStored(afterLocal error: UploadError) -> Bool {
+    guard !request.isForGigHive, case .file(_, .changedInTransit) = error else { return false }
+    switch state {
+    case .uploading: return history.mayBeWhole || upload.mayHaveSentLastByte(.whole)
+    case .hashing, .done: return true
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .notSupported, .finalizing, .locating: return false
+    }
   }
 
   private mutating func receiveGone() throws(UploadError) {
@@ -177,13 +198,14 @@ struct TusTask: Sendable {
       state = .hashing(isGone: true)
       return
     }
-    if !request.isForGigHive, history.mayBeWhole { throw .mayBeStored(.uploadLost) }
+    if !request.isForGigHive, history.mayBeWhole { throw .mayBeStored(history.refusalAtEnd ?? .uploadLost) }
     try startOver()
   }
 
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
   mutating func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
+    hasLostRecording = history.wasUploaded && plan.size > Limits.fullSendLength
     restart()
     if wasCreated { throw .uploadLost }
   }

@@ -6,7 +6,7 @@ package enum UploadEvent: Equatable, Sendable {
   case interrupted(Interruption)
   /// The requested range was hashed.
   case hashed(HashResult)
-  /// The last byte of the request in flight, which must not be repeated, is about to be sent.
+  /// The last byte of the newest request in flight, which announces it, is about to be sent.
   case lastByteNext
   /// Only the file's status (ctime) has changed since it was opened, not its size or modification time.
   case statusChanged(StatusChange)

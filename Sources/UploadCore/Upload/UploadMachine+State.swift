@@ -11,8 +11,8 @@ extension UploadMachine {
     case rereading(first: HTTPRequest, second: HTTPRequest?)
     /// The server refused credentials that it accepted before.
     case renewingCredentials(Answer, of: HTTPRequest)
-    /// An attempt failed. Time decides whether there is another one.
-    case failing(UploadError)
+    /// An attempt failed. Time decides whether there is another one, if sending again is safe (`mayRepeat`).
+    case failing(UploadError, mayRepeat: Bool)
     /// A failed attempt is to be reported.
     case retrying(Retry)
     case waiting(untilMilliseconds: Int64)

@@ -146,8 +146,8 @@ package struct UploadMachine: Sendable {
   package mutating func next(nowMilliseconds now: Int64, unixSeconds: Int64) -> UploadAction {
     if startedAtMilliseconds == nil { startedAtMilliseconds = now }
     checkDeadline(now)
-    if case .failing(let error) = state {
-      decideRetry(error, now, unixSeconds)
+    if case .failing(let error, let mayRepeat) = state {
+      decideRetry(error, mayRepeat, now, unixSeconds)
       checkDeadline(now)
     }
     if case .waiting(let until) = state, now >= until { state = .deciding }
@@ -237,9 +237,7 @@ package struct UploadMachine: Sendable {
   package mutating func handle(_ event: UploadEvent) {
     switch (state, event) {
     case (.finished, _), (.failed, _): return
-    case (_, .failed(let error)):
-      state = .failed(error)
-      latest = .nothing
+    case (_, .failed(let error)): end(error)
     case (.inFlight(let first, let second), .answered(let answer)):
       latest = .answered(
         answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
@@ -283,7 +281,12 @@ package struct UploadMachine: Sendable {
 
   /// The file has changed.
   private mutating func fail(_ error: FileError) {
-    if case .upload(let plan) = purpose { state = .failed(.file(plan.request.file, error)) }
+    if case .upload(let plan) = purpose { end(.file(plan.request.file, error)) }
+  }
+
+  /// Ends the upload with an error of this machine.
+  private mutating func end(_ error: UploadError) {
+    state = .failed(task.mayBeStored(afterLocal: error) ? .mayBeStored(error) : error)
     latest = .nothing
   }
 
@@ -321,9 +324,7 @@ package struct UploadMachine: Sendable {
   }
 
   private mutating func judge(_ answer: Answer, from request: HTTPRequest) throws(UploadError) {
-    if answer.isSuccess, answer.sent != .whole, !task.isOfPart(answer) {
-      throw .prematureSuccess(status: answer.status)
-    }
+    if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
     if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
     traits.requestAnswered(progress: task.progress)
@@ -339,9 +340,11 @@ package struct UploadMachine: Sendable {
   private mutating func follow(
     _ location: String, _ answer: Answer, from first: HTTPRequest
   ) throws(UploadError) {
-    let target = try traits.redirects.follow(from: first.target, to: location)
     let refusal = UploadError.redirected(status: answer.status, location: location)
-    if first.isConfidential, target.origin != origin { throw refusal }
+    if first.isConfidential, let target = try? first.target.resolving(location), target.origin != origin {
+      throw refusal
+    }
+    try traits.redirects.follow(from: first.target, to: location)
     try askAgain(orElse: refusal)
   }
 
@@ -352,24 +355,27 @@ package struct UploadMachine: Sendable {
     let error = interruption.error
     if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
     switch task.interrupted(interruption) {
-    case .forbidden: state = .failed(error)
+    case .forbidden: state = .failing(error, mayRepeat: false)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
     case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding
-    case .allowed: state = .failing(error)
+    case .allowed: state = .failing(error, mayRepeat: true)
     }
   }
 
   /// Decides whether a failed attempt is repeated.
-  private mutating func decideRetry(_ error: UploadError, _ now: Int64, _ unixSeconds: Int64) {
+  /// - Parameter mayRepeat: whether sending it again is safe.
+  private mutating func decideRetry(_ error: UploadError, _ mayRepeat: Bool, _ now: Int64, _ unixSeconds: Int64) {
     var mayPass = error.isTransient
     if policy.retries.limit.isPatient {
       mayPass = mayPass || error.oftenPasses(host: host, unixSeconds: unixSeconds)
       if error.isStrangers(host: host) { forgetStranger() }
     }
+    let isLoss = error == .uploadLost && task.hasLostRecording
     let consequence = retryDecider.failed(
-      error, mayPass: mayPass, fullSend: isWithoutResult(error) ? fullSend : nil, progress: task.progress,
+      error, mayPass: mayPass, mayRepeat: mayRepeat,
+      fullSend: isLoss ? .refused : isWithoutResult(error) ? fullSend : nil, progress: isLoss ? 0 : task.progress,
       nowMilliseconds: now, unixSeconds: unixSeconds)
     // It counts once.
     if case .answered(let answer, _) = latest {

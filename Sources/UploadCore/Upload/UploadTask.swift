@@ -62,21 +62,42 @@ enum UploadTask: Sendable {
     }
   }
 
-  /// The last byte of a request that must not be repeated is about to be sent.
+  /// The last byte of a request that announces it is about to be sent.
   mutating func lastByteNext() {
-    guard case .multipart(var task) = self else { return }
-    task.lastByteNext()
-    self = .multipart(task)
+    switch self {
+    case .multipart(var task):
+      task.lastByteNext()
+      self = .multipart(task)
+    case .tus(var task):
+      task.lastByteNext()
+      self = .tus(task)
+    case .cancellation, .deletion, .presence: break
+    }
+  }
+
+  /// Whether the server may have the whole recording, and cannot be asked, after an upload that ends with this error of this machine.
+  func mayBeStored(afterLocal error: UploadError) -> Bool {
+    switch self {
+    case .multipart(let task): task.mayBeStored(afterLocal: error)
+    case .tus(let task): task.mayBeStored(afterLocal: error)
+    case .cancellation, .deletion, .presence: false
+    }
   }
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool {
-    if case .tus(let task) = self { task.isAboutSuperseded } else { false }
+    if case .tus(let task) = self { task.isTidying } else { false }
   }
 
-  /// Whether the response says that only a part of an incompletely sent request was stored.
-  func isOfPart(_ answer: Answer) -> Bool {
-    if case .tus(let task) = self { task.isOfPart(answer) } else { false }
+  /// Whether a whole recording of ``Limits/fullSendLength`` and more was lost on the server.
+  var hasLostRecording: Bool {
+    if case .tus(let task) = self { task.hasLostRecording } else { false }
+  }
+
+  /// Why a success that arrives before the whole request was sent does not count; nil if it does.
+  func problem(ofEarly answer: Answer) -> UploadError? {
+    if case .tus(let task) = self { return task.problem(ofEarly: answer) }
+    return .prematureSuccess(status: answer.status)
   }
 
   /// Handles the response to the oldest request in flight.

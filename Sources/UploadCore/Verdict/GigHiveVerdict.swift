@@ -6,6 +6,8 @@ package enum GigHiveVerdict: Equatable, Sendable {
   case deleteTokenUnknown
   /// The upload is unknown, perhaps not noticed yet.
   case uploadUnknown
+  /// GigHive has not noticed that the upload is complete, or never will.
+  case uploadNotWritten
   /// The upload token is unknown or has expired.
   case guestTokenUnknown
   /// The upload token is valid; the call named no upload.

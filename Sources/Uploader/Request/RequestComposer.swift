@@ -58,7 +58,7 @@ struct RequestComposer {
       let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)
       let head = try request.encodedHead(proxy == nil ? .origin : .absolute)
       return (
-        request, WireRequest(head: head, body: body, exchange: exchange, announcesLastByte: !request.isRepeatable)
+        request, WireRequest(head: head, body: body, exchange: exchange, announcesLastByte: request.announcesLastByte)
       )
     } catch { throw .requestHead(error) }
   }

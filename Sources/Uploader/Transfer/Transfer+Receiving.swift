@@ -38,9 +38,8 @@ extension Transfer {
     } catch {
       noteStopped()
       if let refusal = pipeline.refusalSoFar { return answered(refusal.response, to: refusal.request) }
-      // Stray bytes after the previous response: later bytes on this connection cannot be interpreted.
-      if pipeline.hasAnsweredEarlier, error == .notHTTP {
-        return .interrupted(interruption(lost(nil), isOrderly: true))
+      if error == .notHTTP, pipeline.mayStray(isReused: connection.isReused) {
+        return .interrupted(interruption(lost(nil), isOrderly: true, isStray: true))
       }
       return .interrupted(interruption(.invalidResponse(error, peer: connection.peer)))
     }

@@ -85,14 +85,16 @@ final class Transfer {
   }
 
   /// The interruption of the requests in flight, if the transfer ended now.
-  /// - Parameter isOrderly: whether the server closed the connection without an error.
-  func interruption(_ error: UploadError, isOrderly: Bool = false) -> Interruption {
+  /// - Parameters:
+  ///   - isOrderly: whether the server closed the connection without an error.
+  ///   - isStray: whether what it sent belongs to the previous response.
+  func interruption(_ error: UploadError, isOrderly: Bool = false, isStray: Bool = false) -> Interruption {
     // The last look may have been before most of it arrived.
     let arrived = max(counts.acknowledged, arrivedLength)
     return Interruption(
       error, sent: pipeline.sent(offered: counts.offered), arrived: pipeline.arrived(acknowledged: arrived),
       staleness: pipeline.staleness(
-        isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly))
+        isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly, isStray: isStray))
   }
 
   var phase: UploadPhase {

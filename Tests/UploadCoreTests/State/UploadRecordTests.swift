@@ -187,14 +187,14 @@ struct UploadRecordTests {
   /// A form has no address at which to ask whether the server has it.
   @Test func aFormWhoseLastByteIsSentMayBeStoredUntilAResponseSaysOtherwise() {
     var record = plain
-    record.apply(.lastByteNext)
+    record.apply(.mayBeStored)
     #expect(record.mayBeStored && record.phase == .failed && !record.lastByteMayBeSent)
     var again = record
     again.apply(.notStored)
     #expect(again == plain)
     record.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 0)
     #expect(!record.mayBeStored && record.phase == .pending)
-    record.apply(.lastByteNext)
+    record.apply(.mayBeStored)
     record.recordFailure(.refused(status: 403, message: ""), message: "refused", offset: 0)
     #expect(!record.mayBeStored && record.phase == .failed && record.message == "refused")
   }

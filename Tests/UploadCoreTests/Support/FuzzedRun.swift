@@ -37,6 +37,8 @@ struct FuzzedRun {
   var hasReread = false
   /// A plain endpoint received a whole form, and did not redirect it.
   var mayBeStored = false
+  /// Whether the end of a request was announced.
+  var isAnnounced = false
 
   init(seed: UInt64, hasStrangersOnly: Bool, keepsLog: Bool = false) throws {
     self.keepsLog = keepsLog
@@ -174,6 +176,12 @@ struct FuzzedRun {
     handle(.hashed(.wholeFileAgain(sent: "a", now: isSame ? "a" : "b", isStable: isStable)))
   }
 
+  /// The last byte is about to be sent.
+  private mutating func announce() {
+    isAnnounced = true
+    handle(.lastByteNext)
+  }
+
   private mutating func save(_ change: RecordChange) {
     note("save \(change)")
     switch change {
@@ -187,6 +195,7 @@ struct FuzzedRun {
         false, nil, false, false, true, false
       )
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
+    case .mayBeStored: if !isAnnounced { complaint = "may be stored, and nothing was sent" }
     case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
     case .lastByteNext, .failedFullSends: break
     }
@@ -269,7 +278,7 @@ struct FuzzedRun {
       answer = !hasStrangersOnly && !chance(4) ? sensibleAnswer(request) : wildAnswer(request)
     }
     note(answer, to: request)
-    if !request.isRepeatable, answer.sent == .whole { handle(.lastByteNext) }
+    if request.announcesLastByte, answer.sent == .whole { announce() }
     return .answered(answer)
   }
 }

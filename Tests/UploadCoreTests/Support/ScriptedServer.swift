@@ -100,7 +100,7 @@ struct ScriptedServer {
           Issue.record("the script has nothing for \(log.last ?? "the machine")", sourceLocation: sourceLocation)
           return nil
         }
-        if !inFlight[0].isRepeatable, reply.sent == .whole { sendEnd(&machine) }
+        if let last = inFlight.last, last.announcesLastByte, reply.sent == .whole { announceLastByte(&machine) }
         machine.handle(event(reply))
         inFlight = machine.inFlightCount == 0 ? [] : Array(inFlight.dropFirst())
       case .hash(.wholeFile):
@@ -137,7 +137,7 @@ struct ScriptedServer {
   }
 
   /// The last byte of the request is about to be sent.
-  private mutating func sendEnd(_ machine: inout UploadMachine) {
+  private mutating func announceLastByte(_ machine: inout UploadMachine) {
     machine.handle(.lastByteNext)
     while case .save(let change) = next(&machine) { save(change) }
   }

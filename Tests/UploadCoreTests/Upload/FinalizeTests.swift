@@ -102,6 +102,39 @@ struct FinalizeTests {
     #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
   }
 
+  /// Otherwise it would use up a mobile plan.
+  @Test func aServerThatLosesEachLargeRecordingGetsItThreeTimes() throws {
+    let size = Int64(2 << 20)
+    var server = ScriptedServer { request in
+      switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): offer
+      case ("POST", true): created
+      case ("POST", false): unknown
+      case ("PATCH", _): .status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "\(size)"])
+      default: gone
+      }
+    }
+    let machine = try UploadMachine.upload(
+      to: .gigHive, size: size, policy: { $0.retries = RetryPolicy(.forever, maximumDelayMilliseconds: 1000) },
+      configure: { $0.uploadProtocol = .tus })
+    guard case .failed(.postponed(.uploadLost, _, .sentRepeatedly(3))) = server.run(machine) else {
+      Issue.record("sent without end")
+      return
+    }
+    #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
+    #expect(server.record.fullSends?.times.count == 3)
+  }
+
+  /// Only a recording that GigHive has never noticed is lost with its upload.
+  @Test func aFailureOfGigHiveDoesNotForgetARecording() throws {
+    let failure = ScriptedServer.Reply.status(
+      500, content: #"{"error":"Server Error","message":"SQLSTATE[HY000] [2002] Connection refused"}"#)
+    var server = ScriptedServer([offer, gone, failure, confirmed])
+    #expect(
+      server.run(try machine(previous: .at(offset: 100, isUploaded: true))) == GigHive.delivered())
+    #expect(!server.log.contains("save forgotten") && !server.log.contains("POST /files/"))
+  }
+
   @Test(arguments: [403, 404, 410])
   func aStrangersRefusalOfFinalizeForgetsNothing(status: Int) throws {
     var server = ScriptedServer([offer, created, whole, .status(status, content: GigHive.page)])

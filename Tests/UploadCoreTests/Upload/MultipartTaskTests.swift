@@ -79,15 +79,62 @@ struct MultipartTaskTests {
   func anySuccessOfAPlainEndpointIsADelivery(status: Int) throws {
     var server = ScriptedServer([.status(status, content: GigHive.page)])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost, "save lastByteNext"] && server.choices == [.reusedIfPromised])
+    #expect(server.log == [plainPost, "save mayBeStored"] && server.choices == [.reusedIfPromised])
   }
 
   /// A process that is killed then finds in its record that the form must not be sent again by itself.
   @Test func thatAPlainEndpointMayHaveEverythingIsSavedBeforeTheLastByte() throws {
     var server = ScriptedServer([.lost(.whole)])
     _ = server.run(try .upload(to: .plain))
-    #expect(server.log == [plainPost, "save lastByteNext"])
+    #expect(server.log == [plainPost, "save mayBeStored"])
     #expect(server.record.mayBeStored && server.record.phase == .failed)
+  }
+
+  /// The endpoint says that it has stored something.
+  @Test func anEndpointThatStoredAnotherSizeHasStoredIt() throws {
+    var server = ScriptedServer([.status(201, content: #"{"size_bytes":1}"#)])
+    #expect(server.run(try .upload(to: .plain)) == .failed(.mayBeStored(.sizeDiffers(sent: 100, stored: 1))))
+    #expect(server.record.mayBeStored)
+  }
+
+  /// An error of this machine after the last byte says nothing about the server.
+  @Test func aLocalErrorAfterTheLastByteLeavesOpenWhetherItIsStored() throws {
+    for event in [UploadEvent.failed(.outOfResources("memory")), .statusChanged(.afterEnd)] {
+      var machine = try UploadMachine.upload(to: .plain)
+      _ = machine.next(nowMilliseconds: 0)
+      machine.handle(.lastByteNext)
+      #expect(machine.next(nowMilliseconds: 0) == .save(.mayBeStored))
+      machine.handle(event)
+      guard case .failed(.mayBeStored) = machine.next(nowMilliseconds: 0) else {
+        Issue.record("\(event)")
+        continue
+      }
+    }
+    var unsaved = try UploadMachine.upload(to: .plain)
+    _ = unsaved.next(nowMilliseconds: 0)
+    unsaved.handle(.lastByteNext)
+    _ = unsaved.next(nowMilliseconds: 0)
+    let error = UploadError.state(.noDirectory)
+    unsaved.handle(.failed(error))
+    #expect(unsaved.next(nowMilliseconds: 0) == .failed(error))
+  }
+
+  /// It is refused each time after all of it was sent, but not repeated by this process.
+  @Test func fullSendsOfAFormCountAndTheTimeThatTheServerAsksForIsKept() throws {
+    var previous = UploadPlan.PreviousState()
+    let now: Int64 = 1_800_000_000
+    previous.fullSends = FullSends(.refused, times: [now - 2, now - 1])
+    var often = ScriptedServer([.status(413)])
+    let error = UploadError.refused(status: 413, message: "")
+    #expect(
+      often.run(try .upload(to: .plain, size: 3 << 20, previous: previous))
+        == .failed(.postponed(error, untilSeconds: now - 2 + 86_400, .sentRepeatedly(count: 3))))
+    #expect(often.record.fullSends?.times.count == 3)
+    var busy = ScriptedServer([.status(429, ["Retry-After": "600"])])
+    guard case .failed(.postponed(_, _, .serverAsked)) = busy.run(try .upload(to: .plain)) else {
+      Issue.record("not postponed")
+      return
+    }
   }
 
   @Test func aFormThatIsSentAgainIsNotStoredUntilThen() throws {
@@ -95,7 +142,7 @@ struct MultipartTaskTests {
     _ = server.run(try .upload(to: .plain))
     #expect(
       server.log == [
-        plainPost, "save lastByteNext", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
+        plainPost, "save mayBeStored", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
       ])
     #expect(!server.record.mayBeStored && server.record.phase == .pending)
   }
@@ -136,7 +183,7 @@ struct MultipartTaskTests {
       begun.run(try .upload(to: .plain)) == .failed(.connectionLost(.awaitingConfirmation, peer: "hive", nil)))
     var untouched = ScriptedServer([.lost(.none), .status(200)])
     #expect(untouched.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(untouched.log == [plainPost, "wait", plainPost, "save lastByteNext"])
+    #expect(untouched.log == [plainPost, "wait", plainPost, "save mayBeStored"])
   }
 
   @Test func aDeadlineAfterTheLastByteMayMeanThatItIsStored() throws {
@@ -173,7 +220,7 @@ struct MultipartTaskTests {
   @Test func aRedirectByS3ThatNamesWhatWasStoredIsADelivery() throws {
     var server = ScriptedServer([.status(303, ["Location": confirmation])])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
-    #expect(server.log == [plainPost, "save lastByteNext"])
+    #expect(server.log == [plainPost, "save mayBeStored"])
   }
 
   @Test(arguments: [

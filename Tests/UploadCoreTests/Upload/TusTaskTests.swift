@@ -24,7 +24,7 @@ struct TusTaskTests {
   @Test func anUploadIsCreatedSentAndItsAddressSavedBeforeTheFirstByte() throws {
     var server = ScriptedServer([offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(server.log == begin + ["save lastByteNext", "PATCH /files/1 0..<100"])
+    #expect(server.log == begin + ["PATCH /files/1 0..<100", "save lastByteNext"])
     #expect(server.record.uploadURL == "https://hive/files/1" && server.record.lastByteMayBeSent)
   }
 
@@ -41,7 +41,7 @@ struct TusTaskTests {
     var server = ScriptedServer([part, reply, offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
     let log = server.log.filter { $0 != "wait" }
-    #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["save lastByteNext", "PATCH /files/1 0..<100"])
+    #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["PATCH /files/1 0..<100", "save lastByteNext"])
   }
 
   /// The server may have the only copy.
@@ -55,7 +55,7 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
     #expect(
       server.log.filter { $0 != "wait" } == ["HEAD /files/old"] + begin + [
-        "save lastByteNext", "PATCH /files/1 0..<100",
+        "PATCH /files/1 0..<100", "save lastByteNext",
       ])
   }
 
@@ -66,8 +66,8 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer, size: 10 * mebibytes)) == deliveredPlainly(size: 10 * mebibytes))
     #expect(
       server.log == begin + [
-        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "save lastByteNext",
-        "+PATCH /files/1 8388608..<10485760",
+        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "+PATCH /files/1 8388608..<10485760",
+        "save lastByteNext",
       ])
   }
 
@@ -76,7 +76,7 @@ struct TusTaskTests {
     let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .partial)
     var server = ScriptedServer([offer, created, early, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(server.log == begin + ["save lastByteNext", "PATCH /files/1 0..<100", "PATCH /files/1 42..<100"])
+    #expect(server.log == begin + ["PATCH /files/1 0..<100", "PATCH /files/1 42..<100", "save lastByteNext"])
   }
 
   @Test func aServerThatClaimsMoreThanItCanHaveIsNotBelieved() throws {
@@ -90,14 +90,14 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(
       server.log == begin + [
-        "save lastByteNext", "PATCH /files/1 0..<100", "wait", "HEAD /files/1", "PATCH /files/1 42..<100",
+        "PATCH /files/1 0..<100", "wait", "HEAD /files/1", "PATCH /files/1 42..<100", "save lastByteNext",
       ])
   }
 
   @Test func anUploadOfAnEarlierProcessIsResumed() throws {
     var server = ScriptedServer([offer, has(42), has(100)])
     #expect(server.run(try .upload(to: .tusServer, previous: .at(offset: 7))) == deliveredPlainly(resumedFrom: 42))
-    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "save lastByteNext", "PATCH /files/1 42..<100"])
+    #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "PATCH /files/1 42..<100", "save lastByteNext"])
   }
 
   /// 307 to a request with another one pipelined: both are void, and the server returns its offset.
@@ -182,8 +182,8 @@ struct TusTaskTests {
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
     #expect(
       server.log == [
-        "OPTIONS /files/", "HEAD /files/0", "save forgotten", "POST /files/", "save created", "save lastByteNext",
-        "PATCH /files/1 0..<100",
+        "OPTIONS /files/", "HEAD /files/0", "save forgotten", "POST /files/", "save created", "PATCH /files/1 0..<100",
+        "save lastByteNext",
       ])
   }
 
@@ -218,7 +218,7 @@ struct TusTaskTests {
     #expect(
       server.log == [
         "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "save created",
-        "save lastByteNext", "PATCH /files/1 0..<100",
+        "PATCH /files/1 0..<100", "save lastByteNext",
       ])
     #expect(server.record.uploadURL == "https://hive/files/1")
   }
@@ -247,7 +247,7 @@ struct TusTaskTests {
     #expect(
       server.log == [
         "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "DELETE /files/1",
-        "save lastByteNext", "PATCH /files/0 42..<100",
+        "PATCH /files/0 42..<100", "save lastByteNext",
       ])
   }
 
@@ -274,6 +274,62 @@ struct TusTaskTests {
   func thatHoldsEvenIfSomethingElseRefusedTheLastRequest(status: Int) throws {
     var server = ScriptedServer([offer, created, .status(status), gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
+  }
+
+  /// A gateway's failure is the error that is shown.
+  @Test func thatHoldsEvenIfAGatewayFailed() throws {
+    var server = ScriptedServer([offer, created, .status(502), gone])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.refused(status: 502, message: ""))))
+  }
+
+  /// A success without an offset does not say how much is stored.
+  @Test(arguments: [false, true])
+  func thatHoldsEvenIfTheOffsetIsMissing(isPipelined: Bool) throws {
+    let bare = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"])
+    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: isPipelined ? 100 : 0)
+    var server = ScriptedServer(isPipelined ? [offer, created, bare, gone] : [offer, created, bare, gone])
+    let size = isPipelined ? 6 * mebibyte : 100
+    #expect(server.run(try .upload(to: .tusServer, size: size)) == .failed(.mayBeStored(.uploadLost)))
+    #expect(server.log.filter { $0.hasPrefix("POST") }.count == 1)
+  }
+
+  /// Of a request that takes hours, a process that is killed has usually not sent the last byte.
+  @Test func anUploadThatWasInterruptedBeforeItsLastByteAndExpiredStartsOver() throws {
+    var first = ScriptedServer([offer, created, .lost(.partial, arrived: 10)])
+    _ = first.run(
+      try .upload(to: .tusServer, policy: { $0.retries = RetryPolicy(.failures(0), maximumDelayMilliseconds: 1000) }))
+    #expect(!first.record.lastByteMayBeSent && first.record.uploadURL != nil)
+    var second = ScriptedServer([offer, gone, created, has(100)])
+    let previous = UploadPlan.PreviousState(first.record)
+    #expect(second.run(try .upload(to: .tusServer, previous: previous)) == deliveredPlainly())
+  }
+
+  /// As that of a portal, before the request was sent.
+  @Test func anEarlySuccessWithoutProofIsRetried() throws {
+    let page = ScriptedServer.Reply.status(200, content: GigHive.page, sent: .partial)
+    var server = ScriptedServer([offer, created, page, has(0), has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+    #expect(server.retries.map(\.error) == [.tus(.unproved(status: 200))])
+  }
+
+  /// It has created the upload, and ignored the content.
+  @Test func anEarlyResponseToACreationWithContentCounts() throws {
+    let offer = ScriptedServer.Reply.status(
+      204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-with-upload"])
+    let early = ScriptedServer.Reply.status(
+      201, ["Location": "1", "Tus-Resumable": "1.0.0", "Upload-Offset": "0"], sent: .partial)
+    var server = ScriptedServer([offer, early, has(100)])
+    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
+  }
+
+  /// A redirect to the removal of an upload that is not needed ends nothing.
+  @Test func theNewUploadOfAProbeIsRemovedWhateverTheResponse() throws {
+    let offer = ScriptedServer.Reply.status(
+      204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
+    let portal = ScriptedServer.Reply.status(302, ["Location": "http://portal/"])
+    var server = ScriptedServer([offer, .status(404), created, has(0), has(42), portal, has(100)])
+    let end = server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 42)))
+    #expect(end == deliveredPlainly(resumedFrom: 42))
   }
 
   /// The server itself says that it has not accepted it, or the last byte was not sent.
