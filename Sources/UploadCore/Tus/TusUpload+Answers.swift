@@ -101,7 +101,7 @@ extension TusUpload {
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
     case .somebodyElse(status: 404), .somebodyElse(status: 410):
-      state = .probing(resource.probe.map { .locatingNew($0) } ?? .creating, claimed: status)
+      state = .probing(.creating, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
@@ -141,13 +141,9 @@ extension TusUpload {
     case .creating:
       guard status == 201, isProved else { throw abandonProbe(claimed) }
       let new = try TusUpload.resolve(fields.first("Location"), from: target)
-      resource.probe = new
       state = .probing(.locatingNew(new), claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else {
-        if case .tus(.gone) = verdict { resource.probe = nil }
-        throw abandonProbe(claimed)
-      }
+      guard case .tus(.offset) = verdict, isProved else { throw abandonProbe(claimed) }
       state = .probing(.locatingOld(new: new), claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
@@ -160,9 +156,7 @@ extension TusUpload {
       case .tus, .gigHive, .somebodyElse: throw abandonProbe(status)
       }
     // The response does not matter: a remaining upload expires.
-    case .removingNew(_, let confirmed):
-      resource.probe = nil
-      advance(to: confirmed)
+    case .removingNew(_, let confirmed): advance(to: confirmed)
     }
   }
 

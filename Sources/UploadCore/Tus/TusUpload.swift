@@ -76,8 +76,6 @@ package struct TusUpload: Sendable {
   /// The upload on the server.
   struct Resource: Sendable {
     var location: TargetURI?
-    /// An upload that a probe has created, for further probes.
-    var probe: TargetURI?
     /// Upload-Expires, verbatim.
     var expires: String?
     /// Whether the server still needs the length of the upload.

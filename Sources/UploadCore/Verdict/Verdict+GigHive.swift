@@ -11,7 +11,8 @@ extension Verdict {
       guard ASCII.contains(words, "not found") || ASCII.contains(words, "no such upload") else { break }
       return .gigHive(.uploadUnknown)
     // Other failures, as of its database, say nothing about the upload.
-    case 500 where ASCII.contains(words, "not been written"): return .gigHive(.uploadNotWritten)
+    case 500 where ASCII.contains(words, "not been written") || ASCII.contains(words, "upload not found"):
+      return .gigHive(.uploadNotWritten)
     default: break
     }
     return .gigHive(.refused(status: answer.status, message: message))

@@ -69,7 +69,9 @@ extension LockedRecord {
       previous.forgetUpload()
     }
     // A server that was given another name or type would keep it. If it may have everything, that is what counts.
-    if previous.uploadURL != nil, previous.uploadedAs != uploadedAs, !previous.mayBeWhole { previous.forgetUpload() }
+    if previous.uploadURL != nil, previous.uploadedAs != uploadedAs, !previous.lastByteMayBeSent {
+      previous.forgetUpload()
+    }
     if wasBegun, let change = identity.change(since: previous.identity) {
       let changed = UploadError.changed(file.path, change, upload: previous.id)
       guard requiredID == nil else { throw changed }

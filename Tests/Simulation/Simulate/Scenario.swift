@@ -192,7 +192,7 @@ extension UploadError {
       case .outOfResources: WORLD_RESOURCES
       case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
       case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
-      case .unconfirmed, .prematureSuccess, .tus(.notSupported), .tus(.noLocation), .tus(.noOffset):
+      case .unconfirmed, .prematureSuccess, .tus(.unproved), .tus(.notSupported), .tus(.noLocation), .tus(.noOffset):
         WORLD_NOT_THE_SERVER
       case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch):
         WORLD_FAILED

