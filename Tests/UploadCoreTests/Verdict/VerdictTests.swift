@@ -143,8 +143,14 @@ struct VerdictTests {
       finalize(400, #"{"error":"Bad Request","message":"Label is required"}"#)
         == .gigHive(.refused(status: 400, message: "Label is required")))
     #expect(
-      finalize(500, #"{"error":"Server Error","message":"Upload not found"}"#)
-        == .gigHive(.refused(status: 500, message: "Upload not found")))
+      finalize(500, #"{"error":"Server Error","message":"Table not found"}"#)
+        == .gigHive(.refused(status: 500, message: "Table not found")))
+  }
+
+  @Test(arguments: ["Upload not found", "The upload has not been written yet"])
+  func a500CanSayThatGigHiveHasNotNoticedTheUpload(message: String) {
+    #expect(
+      finalize(500, #"{"error":"Server Error","message":"\#(message)"}"#) == .gigHive(.uploadNotWritten))
   }
 
   @Test(arguments: [400, 403, 404], ["", "<html>Upload not found</html>", #"{"message":"Upload not found"}"#, "[]"])
