@@ -199,11 +199,23 @@ def test_a_dry_run_checks_everything_and_removes_nothing(hive, program, deliver,
 
 def test_other_servers_must_be_trusted(hive, program, recording, card):
     stub, file = hive(), recording(SIZE, directory=card)
-    assert program.post(stub, file).code == 0
+    assert program.post(stub, file, "--digest").code == 0
     result = clean(program, card, 1)
     assert result.code == 15 and "--trust-server" in result.err and file.exists(), result
     assert clean(program, card, 1, "--trust-server").code == 0
     assert not file.exists() and len(stub.requests) == 1
+
+
+def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_as_before(hive, program, recording, card):
+    """Without a SHA-256 in the record, nothing else could show the change."""
+    stub, file = hive(), recording(SIZE, directory=card)
+    assert program.post(stub, file).code == 0
+    status = file.stat()
+    with file.open("r+b") as opened:
+        opened.seek(SIZE // 2)
+        opened.write(b"edited")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
 
 
 def test_a_sidecar_goes_with_its_recording(hive, program, deliver, card):

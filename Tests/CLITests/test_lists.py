@@ -95,6 +95,9 @@ def test_a_last_line_needs_no_line_break_and_an_empty_list_is_none(hive, send, r
     assert sent(stub) == [b"a.wav"]
     (tmp_path / "list").write_text("")
     send(stub, "--from", "list").check()
+    (tmp_path / "list").write_text("x" * 70_000)
+    result = send(stub, "--from", "list")
+    assert result.code == 2 and "longer than 65536 bytes" in result.err, result
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

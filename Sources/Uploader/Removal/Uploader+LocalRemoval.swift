@@ -51,8 +51,8 @@ extension Uploader {
       guard identity.change(since: record.identity) == nil else { throw .file(file.path, .rewritten) }
       let isUntouched = record.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
       if isUntouched, identity.isSameFile(as: record.identity) { return }
-      // Without a known SHA-256, size, time and both ends must be enough, as they are for recognizing a delivery.
-      guard let sha256 = record.sha256 else { return }
+      // A tag editor can restore the modification time. Without a known SHA-256, nothing proves that it did not.
+      guard let sha256 = record.sha256 else { throw .file(file.path, .rewritten) }
       let digest = try Digest(.sha256)
       var offset: Int64 = 0
       while offset < file.size {

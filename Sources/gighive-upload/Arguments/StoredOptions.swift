@@ -79,7 +79,8 @@ enum StoredOptions {
   private static func isKept(_ option: Option) -> Bool {
     switch option {
     case .jobs, .stateDir, .progress, .color, .json, .jsonProgress, .quiet, .verbose, .help, .again, .all, .strict,
-      .forget, .prune, .keepFree, .maxMemory, .config, .to, .recursive, .match, .from, .dryRun, .dayStarts, .onEvent,
+      .forget, .prune, .keepFree, .maxMemory, .config, .to, .recursive, .match, .exclude, .minSize, .from, .dryRun,
+      .dayStarts, .onEvent,
       .metrics:
       false
     default: true

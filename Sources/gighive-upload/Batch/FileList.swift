@@ -60,7 +60,7 @@ final class FileList {
   /// A whole line of what has been read. Otherwise there is room for more.
   private func taken() -> Line? {
     let end = buffer[filled].firstIndex(of: ASCII.lineFeed)
-    guard let end = end ?? (hasEnded && !filled.isEmpty ? filled.upperBound : nil) else {
+    guard let end = end ?? (hasEnded && (!filled.isEmpty || isDropping) ? filled.upperBound : nil) else {
       if filled.count == buffer.count { isDropping = true }
       if isDropping { filled = 0..<0 }
       if filled.lowerBound > 0 {
