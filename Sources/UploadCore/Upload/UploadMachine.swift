@@ -20,8 +20,7 @@
 /// - ``UploadEvent/answered(_:)`` is about the oldest request in flight, also if its content was sent only in part, and
 ///   ``UploadEvent/interrupted(_:)`` about all of them. After both, ``inFlightCount`` says how many responses are still awaited. If that
 ///   is 0 and others were in flight, close their connection.
-/// - Before the last byte of a request that is not ``HTTPRequest/isRepeatable``, report ``UploadEvent/lastByteNext``, and call
-///   ``next(nowMilliseconds:unixSeconds:)``, which saves that.
+/// - Before the last byte of a request that ``HTTPRequest/announcesLastByte``, report ``UploadEvent/lastByteNext``. Then call `next`.
 /// - Only requests to ``origin`` may carry credentials: a redirect can lead elsewhere.
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
@@ -341,9 +340,8 @@ package struct UploadMachine: Sendable {
     _ location: String, _ answer: Answer, from first: HTTPRequest
   ) throws(UploadError) {
     let refusal = UploadError.redirected(status: answer.status, location: location)
-    if first.isConfidential, let target = try? first.target.resolving(location), target.origin != origin {
-      throw refusal
-    }
+    let target = try? first.target.resolving(location)
+    if first.isConfidential, let target, target.origin != origin { throw refusal }
     try traits.redirects.follow(from: first.target, to: location)
     try askAgain(orElse: refusal)
   }
