@@ -185,12 +185,11 @@ package struct UploadMachine: Sendable {
 
   private mutating func checkDeadline(_ now: Int64) {
     guard let deadline = deadlineMilliseconds, now >= deadline else { return }
-    let error = outOfTime
     switch state {
     case .finished, .failed, .failing: return
     // The sent content may have been stored.
-    case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(error, sent: .whole))
-    case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(error)
+    case .hashing, .inFlight, .holding, .rereading: recover(from: Interruption(outOfTime, sent: .whole))
+    case .deciding, .renewingCredentials, .retrying, .waiting: state = .failed(outOfTime)
     }
     latest = .nothing
   }
