@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from callfailures.bench import Fault, Hit, Outcome, Run  # noqa: E402
-from callfailures.rules import DOCUMENTED, Rule, expected, judge  # noqa: E402
+from callfailures.rules import DOCUMENTED, WAS_SENT, Rule, expected, judge  # noqa: E402
 from callfailures.scenarios import SCENARIOS  # noqa: E402
 
 NAMED = {scenario.name: scenario for scenario in SCENARIOS}
@@ -80,6 +80,21 @@ def test_a_good_end_passes():
     ])
 def test_each_rule_is_broken_by_what_it_forbids(rule, changes):
     assert rules(**changes) == {rule}
+
+
+def test_a_form_that_may_be_stored_is_not_sent_again():
+    refused = Run(4, "", "gighive-upload: the server may already have stored this recording (upload 5e1f0a77).\n", 0.1)
+    unread = hit("fstat", "EIO", "/x/take-1.mp4")
+    lost = Run(3, "", "gighive-upload: cannot read take-1.mp4: Input/output error.\n", 0.1)
+    changes = {"scenario": "post-http", "hit": unread, "again": refused}
+    assert rules(faulty=dataclasses.replace(lost, err=lost.err.strip() + f" {WAS_SENT}\n"), **changes) == set()
+    assert rules(faulty=lost, **changes) == {Rule.AGAIN}
+
+
+def test_with_json_the_command_that_resumes_is_in_the_same_line():
+    words = SENTENCE.strip() + " Resume with: gighive-upload resume 5e1f0a77"
+    run = Run(4, event(message=SENTENCE.removeprefix("gighive-upload: ").strip()), words + "\n", 0.1)
+    assert rules(is_json=True, faulty=run) == set()
 
 
 def test_an_upload_whose_creation_was_lost_may_stay_on_the_server():

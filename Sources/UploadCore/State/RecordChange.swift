@@ -15,6 +15,15 @@ package enum RecordChange: Equatable, Sendable {
   /// So much was sent without a result. The offset is the last known one on the server, in bytes.
   case failedFullSends(FullSends, offset: Int64)
 
+  /// Whether the upload must not continue before it is saved. A form is delivered without its record, too: what is lost is the
+  /// protection against sending it twice if the process is killed before the response arrives.
+  package var mustBeSaved: Bool {
+    switch self {
+    case .mayBeStored, .notStored: false
+    case .created, .lastByteNext, .uploaded, .forgotten, .failedFullSends: true
+    }
+  }
+
   /// The change with secrets that the server repeated redacted. URLs are not changed, because resuming needs them.
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {

@@ -123,11 +123,8 @@ struct MultipartTask: Sendable {
     unsaved = .mayBeStored
   }
 
-  /// Whether an upload that ends with this error of this machine may be stored. Saving the record fails before the last byte is sent.
-  func mayBeStored(afterLocal error: UploadError) -> Bool {
-    if case .state = error { return false }
-    return lastByteMayBeSent
-  }
+  /// Whether an upload that ends with an error of this machine may be stored.
+  var mayBeStoredAfterLocalError: Bool { lastByteMayBeSent }
 
   mutating func takeUnsaved() -> RecordChange? {
     defer { unsaved = nil }

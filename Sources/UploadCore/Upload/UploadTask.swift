@@ -78,7 +78,7 @@ enum UploadTask: Sendable {
   /// Whether the server may have the whole recording, and cannot be asked, after an upload that ends with this error of this machine.
   func mayBeStored(afterLocal error: UploadError) -> Bool {
     switch self {
-    case .multipart(let task): task.mayBeStored(afterLocal: error)
+    case .multipart(let task): task.mayBeStoredAfterLocalError
     case .tus(let task): task.mayBeStored(afterLocal: error)
     case .cancellation, .deletion, .presence: false
     }

@@ -73,7 +73,8 @@ extension Transfer {
     if body.endsFile(of: file.size, after: sent + Int64(length)) {
       try changeDetector.verifyBeforeEnd()
       excludeReadingTime()
-      if let step = reportStatusChange() ?? reportLastByte() { return .ended(step) }
+      // After a form's file, its footer is the end.
+      if let step = reportStatusChange() ?? (body.footer.isEmpty ? reportLastByte() : nil) { return .ended(step) }
     }
     let result: Int?
     source.beginReading()

@@ -185,7 +185,9 @@ final class UploadDriver: Steppable {
 
   private func save(_ change: RecordChange) throws(UploadError) {
     do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
-      machine.handle(.failed(error))
+      if change.mustBeSaved { return machine.handle(.failed(error)) }
+      shared.configuration.warnings?(
+        error.message + " Before sending this recording again after a crash, check whether the server has it.")
     }
   }
 

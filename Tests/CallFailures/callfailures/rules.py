@@ -38,6 +38,7 @@ TLS_FILES = {
 ON_DIRECTORIES = {"flock", "futimens", "mkdir", "opendir", "readdir", "rename", "stat", "unlink", "utimensat"}
 STATE_FILES = re.compile(r"(\.(record|delivered|new|room|remove|lock|damaged)|/index|/state|/state/gighive)$")
 MAY_BE_STORED = "the server may already have stored this recording"
+WAS_SENT = "The server received the whole file and may have stored it."
 EMPTY_WORDS = re.compile(r"no reason given|Optional\(|\bnil\b|\(null\)|Unknown error|Success", re.IGNORECASE)
 
 
@@ -172,7 +173,8 @@ def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
     again, code = outcome.again, outcome.faulty.code
     if again is None:
         pass
-    elif again.code == code == NETWORK and not outcome.scenario.may_repeat and MAY_BE_STORED in again.err:
+    elif again.code == NETWORK and not outcome.scenario.may_repeat and MAY_BE_STORED in again.err and (
+            code == NETWORK or code == FILE and WAS_SENT in outcome.faulty.err):
         pass  # a form that a server may have stored is not sent again
     elif again.code != 0:
         words = "it hangs" if again.code is None else f"exit code {again.code}"
@@ -195,6 +197,8 @@ def fault_of_words(run: Run) -> str | None:
         return f"a success that complains: {complaints[0]}" if complaints else None
     if lines and lines[-1].startswith("  gighive-upload resume "):
         lines.pop()
+    elif lines:
+        lines[-1] = re.sub(r" gighive-upload resume \w+$", "", lines[-1])  # with --json
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
     sentence = lines[-1].removesuffix(" Resume with:")

@@ -110,13 +110,6 @@ struct MultipartTaskTests {
         continue
       }
     }
-    var unsaved = try UploadMachine.upload(to: .plain)
-    _ = unsaved.next(nowMilliseconds: 0)
-    unsaved.handle(.lastByteNext)
-    _ = unsaved.next(nowMilliseconds: 0)
-    let error = UploadError.state(.noDirectory)
-    unsaved.handle(.failed(error))
-    #expect(unsaved.next(nowMilliseconds: 0) == .failed(error))
   }
 
   /// It is refused each time after all of it was sent, but not repeated by this process.

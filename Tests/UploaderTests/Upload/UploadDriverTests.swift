@@ -14,6 +14,7 @@ private final class DriverBench {
 
   final class Told {
     var lines: [String] = []
+    var warnings: [String] = []
     var retries: [Retry] = []
     var changes: [RecordChange] = []
     /// Called with each change before it counts as saved.
@@ -26,9 +27,11 @@ private final class DriverBench {
     configuration.retryMaximumDelayMilliseconds = 1
     let told = told
     configuration.diagnostics = { told.lines.append($0) }
+    configuration.warnings = { told.warnings.append($0) }
   }
 
   var retries: [Retry] { told.retries }
+  var warnings: [String] { told.warnings }
   var changes: [RecordChange] { told.changes }
   /// How many connections were made.
   var connectionCount: Int { told.lines.filter { $0.hasPrefix("* connecting to ") }.count }
@@ -194,6 +197,17 @@ struct UploadDriverTests {
     let lines = server.finish().map { $0.line }
     #expect(lines == ["OPTIONS /files/", "POST /files/"] + Array(repeating: "PATCH /files/1", count: change))
     #expect(bench.retries.isEmpty && driver.outcome == nil)
+  }
+
+  /// A form is delivered on a full disk, too.
+  @Test func aFormWhoseEndCannotBeRecordedIsDeliveredWithAWarning() throws {
+    let bench = DriverBench(length: 200)
+    let server = LoopbackServer { _ in .answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+    let failure = UploadError.state(.unusable("/state", SystemError(code: 28)))
+    bench.onSave { (_) throws(UploadError) in throw failure }
+    #expect(isDelivered(try bench.run(bench.driver(to: .multipart(TargetURI(server.url))))))
+    #expect(server.finish().map { $0.line } == ["POST /"] && bench.changes == [.mayBeStored])
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("check whether the server has it"))
   }
 
   // MARK: Total time limit
