@@ -37,8 +37,6 @@ extension Uploader {
     buffers.clear()
     let identity = try file.identity(
       using: buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
-    return try LockedRecord.find(
-      for: file, identity, endpoint: request.base.text, event: request.event,
-      isAgain: request.sendsAgain, in: directory)
+    return try RecordSearch.find(for: file, identity, of: request, in: directory)
   }
 }

@@ -3,88 +3,76 @@ import UploadCore
 
 /// The record for an upload: that of an earlier attempt, or a new one.
 extension LockedRecord {
-  /// Finds or creates the record of an upload of this file to this endpoint, and locks it.
+  /// Finds or creates the record of an upload, and locks it.
   /// - Parameters:
   ///   - identity: the current identity of the file.
-  ///   - event: the event that is a part of the destination.
-  ///   - isAgain: whether it is sent even if it has been delivered.
-  ///   - requiredID: the ID of a required record; nil for any.
-  ///   - uploadedAs: the media type and file name for the server.
+  ///   - request: which record is wanted: the one it names, or that of the same file and destination.
   /// - Returns: nil if another process has locked the directory or its index for the moment.
-  /// - Throws: `.conflict` if another process has locked the record, `.changed` if the required upload started with other content,
-  ///   `.delivered` if the recording, or the required upload, has been delivered.
+  /// - Throws: `.conflict` if another process has locked the record, `.changed` if the named upload started with other content,
+  ///   `.delivered` if the recording, or the named upload, has been delivered, `.uncertain` if it may be stored.
   static func open(
-    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, note: String, requiredID: String?,
-    uploadedAs: String, isAgain: Bool, in directory: StateDirectory
+    for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord? {
-    var own = UploadRecord(
-      id: try freeID(in: directory), path: (file.path.absolute ?? file.path).bytes, identity: identity,
-      endpoint: endpoint, event: event)
-    own.uploadedAs = uploadedAs
-    own.note = note
-    let creation: StateLock
-    var index: OpenIndex?
-    let candidate: String?
-    var delivered: UploadRecord?
+    let own = UploadRecord(id: try freeID(in: directory), of: request, for: file, identity)
+    let search: RecordSearch
+    let found: UploadRecord?
     do throws(StateError) {
-      // Held until this function ends, so that another process that looks for the same upload finds it locked.
-      guard let lock = try directory.lockForCreation() else { return nil }
-      creation = lock
-      switch directory.openIndex(isForSearch: requiredID == nil) {
-      case .busy: return nil
-      case .open(let open): index = open
-      case .none: break
-      }
-      let previous =
-        requiredID == nil ? try LockedRecord.previous(of: own, index, isAgain: isAgain, in: directory) : nil
-      if let previous, previous.phase == .delivered { delivered = previous }
-      candidate = requiredID ?? previous?.id
+      guard let locked = try RecordSearch.locked(directory, usesIndex: request.upload == nil) else { return nil }
+      search = locked
+      found = request.upload == nil ? try search.previous(of: own, request) : nil
     } catch { throw .state(error) }
-    if let delivered { throw .delivered(PreviousDelivery(delivered)) }
-    defer { withExtendedLifetime(creation) {} }
-    own.fileSystemID = file.fileSystemID
-    guard let candidate else { return try begin(own, &index, in: directory) }
-    var superseded: String?
-    let lock = try LockedRecord.lock(candidate, in: directory)
-    // It may have been delivered before the lock was acquired, and the file may have changed since that delivery.
+    defer { withExtendedLifetime(search) {} }
+    if let found, found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
+    guard let id = request.upload ?? found?.id else { return try begin(own, search) }
+    let lock = try lock(id, in: directory)
+    guard let previous = try unfinished(id, own, request, in: directory) else { return try begin(own, search) }
+    return try resume(previous, lock, own, request, search)
+  }
+
+  /// Reads the record that was locked: it may have been delivered before that, and the file may have changed since that delivery.
+  /// - Returns: nil if the upload begins with a new record.
+  private static func unfinished(
+    _ id: String, _ own: UploadRecord, _ request: UploadRequest, in directory: StateDirectory
+  ) throws(UploadError) -> UploadRecord? {
     let current: UploadRecord?
-    do throws(StateError) { current = try directory.current(candidate) } catch { throw .state(error) }
-    guard var previous = current, previous.phase != .delivered else {
-      directory.tidy(delivered: candidate)
-      if current == nil { directory.removeLock(candidate) }
-      if let current, requiredID != nil || !isAgain && own.match(with: current) != nil {
-        throw .delivered(PreviousDelivery(current))
-      }
-      if requiredID != nil { throw .state(.noSuchRecord(candidate)) }
-      return try begin(own, &index, in: directory)
+    do throws(StateError) { current = try directory.current(id) } catch { throw .state(error) }
+    if let current, current.phase != .delivered { return current }
+    directory.tidy(delivered: id)
+    if current == nil { directory.removeLock(id) }
+    if let current, request.upload != nil || !request.sendsAgain && own.match(with: current) != nil {
+      throw .delivered(PreviousDelivery(current))
     }
+    if request.upload != nil { throw .state(.noSuchRecord(id)) }
+    return nil
+  }
+
+  private static func resume(
+    _ previous: UploadRecord, _ lock: StateLock, _ own: UploadRecord, _ request: UploadRequest, _ search: RecordSearch
+  ) throws(UploadError) -> LockedRecord {
+    var previous = previous
     // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
     let wasBegun = previous.uploadURL != nil || previous.phase == .pending
+    let change = own.identity.change(since: previous.identity)
+    let changed = change.map { UploadError.changed(request.file, $0, upload: previous.id) }
     if previous.mayBeStored {
       // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
-      guard requiredID != nil else { throw .uncertain(upload: previous.id) }
-      if let change = identity.change(since: previous.identity) {
-        throw .changed(file.path, change, upload: previous.id)
-      }
+      guard request.upload != nil else { throw .uncertain(upload: previous.id) }
+      if let changed { throw changed }
       previous.forgetUpload()
     }
     // A server that was given another name or type would keep it. If it may have everything, that is what counts.
-    if previous.uploadURL != nil, previous.uploadedAs != uploadedAs, !previous.lastByteMayBeSent {
+    if previous.uploadURL != nil, previous.uploadedAs != request.uploadedAs, !previous.lastByteMayBeSent {
       previous.forgetUpload()
     }
-    if wasBegun, let change = identity.change(since: previous.identity) {
-      let changed = UploadError.changed(file.path, change, upload: previous.id)
-      guard requiredID == nil else { throw changed }
-      superseded = supersede(&previous, identity, changed, in: directory)
+    var superseded: String?
+    if wasBegun, let changed {
+      guard request.upload == nil else { throw changed }
+      superseded = supersede(&previous, own.identity, changed, in: search.directory)
     }
-    let kept = LockedRecord(previous, in: directory, lock: lock)
+    let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded
     let renewed = previous.renewed(by: own)
-    if renewed.indexKeys != previous.indexKeys {
-      if let index { index.update(renewed, previous: previous) } else { directory.noteUnindexed() }
-    }
-    // Nothing is synced while the index is locked.
-    index = nil
+    search.endIndexing(with: renewed, previous: previous)
     try kept.update { $0 = renewed }
     do throws(UploadError) { try kept.reserveSpace() } catch {
       // A power cut can leave a name that cannot be opened (F2FS). The record itself has just been written.
@@ -116,36 +104,9 @@ extension LockedRecord {
     return superseded
   }
 
-  /// The record of an upload that ``open(for:_:endpoint:event:note:requiredID:uploadedAs:isAgain:in:)`` would resume. Nothing is
-  /// changed but the index, if it has to be rebuilt.
-  /// - Throws: `.delivered` and `.uncertain` as that function does.
-  static func find(
-    for file: SourceFile, _ identity: FileIdentity, endpoint: String, event: String, isAgain: Bool,
-    in directory: StateDirectory
-  ) throws(UploadError) -> UploadRecord? {
-    let own = UploadRecord(
-      id: try newID(), path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: endpoint,
-      event: event)
-    let found: UploadRecord?
-    do throws(StateError) {
-      let creation = try directory.lockForCreation()
-      defer { withExtendedLifetime(creation) {} }
-      var index: OpenIndex?
-      if creation != nil, case .open(let open) = directory.openIndex(isForSearch: true) { index = open }
-      found = try previous(of: own, index, isAgain: isAgain, in: directory)
-    } catch { throw .state(error) }
-    guard let found else { return nil }
-    if found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
-    if found.mayBeStored { throw .uncertain(upload: found.id) }
-    return found
-  }
-
-  private static func begin(
-    _ record: UploadRecord, _ index: inout OpenIndex?, in directory: StateDirectory
-  ) throws(UploadError) -> LockedRecord {
-    // Before the record exists, because a record that is not in the index could not be found.
-    if let open = index { open.update(record, previous: nil) } else { directory.noteUnindexed() }
-    index = nil
+  private static func begin(_ record: UploadRecord, _ search: RecordSearch) throws(UploadError) -> LockedRecord {
+    let directory = search.directory
+    search.endIndexing(with: record, previous: nil)
     do throws(UploadError) {
       let kept = LockedRecord(record, in: directory, lock: try lock(record.id, in: directory))
       try kept.update { $0.createdAt = shim_unix_seconds() }
@@ -166,66 +127,6 @@ extension LockedRecord {
     do throws(StateError) { lock = try directory.lock(id) } catch { throw .state(error) }
     guard let lock else { throw .conflict(upload: id) }
     return lock
-  }
-
-  private final class BestMatch {
-    let own: UploadRecord
-    private let isAgain: Bool
-    private(set) var record: UploadRecord?
-
-    init(_ own: UploadRecord, isAgain: Bool) {
-      self.own = own
-      self.isAgain = isAgain
-    }
-
-    func consider(_ previous: UploadRecord) {
-      if isAgain, previous.phase == .delivered { return }
-      // That the server may have an earlier recording of this name says nothing about this one.
-      if previous.mayBeStored, own.identity.change(since: previous.identity) != nil { return }
-      guard let match = own.match(with: previous) else { return }
-      if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.path)) { return }
-      if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
-    }
-  }
-
-  /// The record of the same upload, or of an earlier delivery, by path, file or content.
-  /// - Parameter isAgain: leaves out deliveries.
-  private static func previous(
-    of own: UploadRecord, _ index: OpenIndex?, isAgain: Bool, in directory: StateDirectory
-  ) throws(StateError) -> UploadRecord? {
-    let match = BestMatch(own, isAgain: isAgain)
-    for key in own.searchKeys {
-      guard let ids = index?.ids([key]) else {
-        try directory.visit(.all) { record, _ in
-          // After a power cut, the record before a delivery can still be there; only the delivery counts.
-          let isCurrent = record.phase == .delivered
-          match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)
-        }
-        return match.record
-      }
-      var stale: [String] = []
-      for id in ids {
-        do throws(StateError) {
-          let record = try directory.current(id)
-          if let record { match.consider(record) }
-          if !(record?.indexKeys.contains(key) ?? false) {
-            stale.append(id)
-            if record?.phase == .delivered { try tidy(id, in: directory) }
-          }
-        } catch {
-          directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
-        }
-      }
-      if !stale.isEmpty { index?.drop(key, ids: stale) }
-    }
-    return match.record
-  }
-
-  /// Removes leftovers of a delivery that a power cut interrupted.
-  private static func tidy(_ id: String, in directory: StateDirectory) throws(StateError) {
-    guard let lock = try directory.lock(id) else { return }
-    directory.tidy(delivered: id)
-    withExtendedLifetime(lock) {}
   }
 
   private static func newID() throws(UploadError) -> String { ASCII.hex(try RandomBytes.bytes(4)) }

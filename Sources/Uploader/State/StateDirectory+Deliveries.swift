@@ -12,12 +12,12 @@ extension StateDirectory {
 
   /// The earlier delivery of the file, where inodes are not stable; nil if none is found.
   func delivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
+    // The key has the time only within a quarter of an hour, whatever the day.
     guard !identity.hasStableInode,
       let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity))),
-      let deliveredAt = previous.deliveredAt
+      let record = try? current(previous.upload), identity.change(since: record.identity) == nil
     else { return nil }
-    // The key has the time only within a quarter of an hour, whatever the day: a file that was written later is another recording.
-    return identity.modifiedSeconds <= deliveredAt + FileIdentity.largestTimeShift ? previous : nil
+    return previous
   }
 
   private func absolute(_ path: LocalPath) -> LocalPath {

@@ -173,16 +173,16 @@ final class UploadJob: Steppable {
     } catch {
       throw absence(of: request.file) ?? .file(request.file, error)
     }
-    switch try openRecord(request, for: file) {
+    switch try openRecord(for: file) {
     case .none: break
     case .inProgress: return nil
-    case .busy(let path):
+    case .busy(let path, let identity):
       let until = until ?? now + Limits.stateLockMilliseconds
       if now < until {
         state = .opening(untilMilliseconds: until)
         return nil
       }
-      try continueWithoutRecord(.state(.locked(path)), request, for: file)
+      try continueWithoutRecord(.state(.locked(path)), for: file, identity)
     case .open(let opened):
       record = opened
       slots.begin(recordID: opened.record.id)
@@ -235,41 +235,39 @@ final class UploadJob: Steppable {
     /// No record is kept, or none is possible.
     case none
     /// Another process has locked the directory.
-    case busy(LocalPath)
+    case busy(LocalPath, FileIdentity)
     case open(LockedRecord)
     /// The same recording is already being uploaded by this process.
     case inProgress
   }
 
-  private func openRecord(_ request: UploadRequest, for file: SourceFile) throws(UploadError) -> RecordAccess {
+  private func openRecord(for file: SourceFile) throws(UploadError) -> RecordAccess {
     guard let path = shared.configuration.stateDirectory else { return .none }
+    slot.buffers.clear()
+    let identity = try file.identity(
+      using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
     let warnings = shared.configuration.warnings
     do throws(UploadError) {
       let directory: StateDirectory
       do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
         throw .state(error)
       }
-      slot.buffers.clear()
-      let identity = try file.identity(
-        using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
-      if request.endsWithDelivery, let previous = directory.delivery(of: self.request, identity) {
+      if request.endsWithDelivery, let previous = directory.delivery(of: request, identity) {
         throw .delivered(previous)
       }
-      let opened = try LockedRecord.open(
-        for: file, identity, endpoint: request.base.text, event: self.request.event,
-        note: request.note, requiredID: request.upload, uploadedAs: request.uploadedAs, isAgain: request.sendsAgain,
-        in: directory)
-      return opened.map { .open($0) } ?? .busy(path)
+      let opened = try LockedRecord.open(for: file, identity, of: request, in: directory)
+      return opened.map { .open($0) } ?? .busy(path, identity)
     } catch {
       if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }
-      try continueWithoutRecord(error, request, for: file)
+      try continueWithoutRecord(error, for: file, identity)
       return .none
     }
   }
 
-  /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent.
+  /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent, unless it is
+  /// already delivered.
   private func continueWithoutRecord(
-    _ error: UploadError, _ request: UploadRequest, for file: SourceFile
+    _ error: UploadError, for file: SourceFile, _ identity: FileIdentity
   ) throws(UploadError) {
     let isGuest = shared.configuration.credentials.areGuests
     // A missing record was cancelled. One that cannot be read may say that the server has the file, and only GigHive detects duplicates.
@@ -278,8 +276,26 @@ final class UploadJob: Steppable {
     guard case .state = error, !request.needsRecord, !request.prefersTus(size: file.size, isGuest: isGuest) else {
       throw error
     }
+    do throws(UploadError) { try checkRecords(of: file, identity) } catch let finding {
+      guard case .state = finding else { throw finding }
+      // What cannot be read may say that it is delivered.
+      if !request.isForGigHive { throw error }
+    }
+    // The other process may be sending it.
+    if case .state(.locked) = error, !request.isForGigHive { throw error }
     let loss = if case .gigHive = request.destination { ", and its delete token is not kept." } else { "." }
     shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
+  }
+
+  /// Looks for the recording in records that cannot be written.
+  private func checkRecords(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) {
+    let warnings = shared.configuration.warnings
+    guard request.upload == nil, let path = shared.configuration.stateDirectory else { return }
+    let directory: StateDirectory?
+    do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch {
+      throw .state(error)
+    }
+    if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
   }
 
   // MARK: The end

@@ -17,8 +17,8 @@ extension LockedRecordTests {
 
   @Test func toAnotherDestinationItIsSent() throws {
     let previous = try leave { $0.phase = .delivered }
-    #expect(try open(endpoint: "https://other/").record.id != previous.id)
-    #expect(try open(event: "2026-11-20").record.id != previous.id)
+    #expect(try open(to: .tus(TargetURI("https://other/"))).record.id != previous.id)
+    #expect(try open(to: gigHive("2026-11-20")).record.id != previous.id)
   }
 
   @Test func aFileThatHasChangedSinceItsDeliveryIsSent() throws {
@@ -32,7 +32,7 @@ extension LockedRecordTests {
       $0.phase = .delivered
       $0.deleteToken = "5ec2e7"
     }
-    let kept = try open(isAgain: true)
+    let kept = try open { $0.sendsAgain = true }
     #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
     let records = try bench.open().records(.all)
     #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.deleteToken == "5ec2e7" })
@@ -104,7 +104,7 @@ extension LockedRecordTests {
       $0.assetID = 7
       $0.deleteToken = "5ec2e7"
     }
-    let kept = try open(isAgain: true)
+    let kept = try open { $0.sendsAgain = true }
     #expect(kept.record.id != previous.id)
     var receipt = Receipt()
     receipt.assetID = 7
@@ -132,7 +132,7 @@ extension LockedRecordTests {
     #expect(bench.names.allSatisfy { !$0.hasSuffix(".lock") || $0 == "directory.lock" })
     // Once the file is gone, its record has no purpose but the token.
     unlink(bench.directory.path(of: "set.wav"))
-    let again = try open("copy.wav", isAgain: true)
+    let again = try open("copy.wav") { $0.sendsAgain = true }
     try again.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     #expect(try bench.open().current(previous.id) == nil && again.record.deleteToken == "5ec2e7")
   }
@@ -140,7 +140,7 @@ extension LockedRecordTests {
   /// On a server that numbers nothing, the newest record of a file is enough.
   @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
     let previous = try leave { $0.phase = .delivered }
-    let kept = try open(isAgain: true)
+    let kept = try open { $0.sendsAgain = true }
     try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)
   }

@@ -21,31 +21,36 @@ struct LockedRecordTests {
 
   /// Opens the record of an upload, as a process does at its start.
   func open(
-    _ name: String = "set.wav", endpoint: String? = nil, requiredID: String? = nil, uploadedAs: String = "",
-    note: String = "", event: String = "", isAgain: Bool = false
+    _ name: String = "set.wav", requiredID: String? = nil, to destination: Destination? = nil,
+    _ configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> LockedRecord {
-    try #require(
-      try openNow(
-        name, endpoint: endpoint, requiredID: requiredID, uploadedAs: uploadedAs, note: note, event: event,
-        isAgain: isAgain))
+    try #require(try openNow(name, requiredID: requiredID, to: destination, configure))
   }
 
   /// - Returns: nil if the directory is locked.
   func openNow(
-    _ name: String = "set.wav", endpoint: String? = nil, requiredID: String? = nil, uploadedAs: String = "",
-    note: String = "", event: String = "", isAgain: Bool = false
+    _ name: String = "set.wav", requiredID: String? = nil, to destination: Destination? = nil,
+    _ configure: (inout UploadRequest) -> Void = { _ in }
   ) throws -> LockedRecord? {
     let file = try file(name)
-    return try LockedRecord.open(
-      for: file, try identity(of: file), endpoint: endpoint ?? self.endpoint, event: event, note: note,
-      requiredID: requiredID, uploadedAs: uploadedAs, isAgain: isAgain, in: try bench.open())
+    var request = UploadRequest(file: file.path, destination: try destination ?? .tus(TargetURI(endpoint)))
+    request.upload = requiredID
+    configure(&request)
+    return try LockedRecord.open(for: file, try identity(of: file), of: request, in: try bench.open())
+  }
+
+  /// GigHive, with this date of the event.
+  func gigHive(_ eventDate: String) throws -> Destination {
+    var form = EventForm()
+    form.eventDate = eventDate
+    return .gigHive(try TargetURI(endpoint), form)
   }
 
   /// Leaves a record of an interrupted upload of the file, as a process does that has ended.
   @discardableResult
   func leave(_ change: (inout UploadRecord) -> Void = { _ in }) throws -> UploadRecord {
     _ = bench.directory.file("set.wav", content)
-    let kept = try open(note: "first")
+    let kept = try open { $0.note = "first" }
     try kept.update {
       $0.uploadURL = "https://hive/files/1"
       $0.offset = 1000
@@ -58,11 +63,15 @@ struct LockedRecordTests {
 
   @Test func anUploadHasARecordOnTheDisk() throws {
     _ = bench.directory.file("set.wav", content)
-    let kept = try open(uploadedAs: "audio/wav set.wav", note: "mine")
+    let kept = try open {
+      $0.mediaType = "audio/wav"
+      $0.fileName = "b.wav"
+      $0.note = "mine"
+    }
     let record = try #require(try bench.open().records(.all).first)
     #expect(record == kept.record && UploadRecord.isID(record.id))
     #expect(record.phase == .pending && record.note == "mine" && record.endpoint == endpoint)
-    #expect(record.uploadedAs == "audio/wav set.wav" && record.uploadURL == nil && record.offset == 0)
+    #expect(record.uploadedAs == "audio/wav b.wav" && record.uploadURL == nil && record.offset == 0)
     #expect(record.path == Array(bench.directory.path(of: "set.wav").utf8))
     #expect(record.identity.size == 200_000)
     #expect(record.createdAt > 1_700_000_000 && record.updatedAt >= record.createdAt)
@@ -70,7 +79,7 @@ struct LockedRecordTests {
 
   @Test func otherUploadsHaveOtherRecords() throws {
     let first = try leave()
-    #expect(try open(endpoint: "https://other/").record.id != first.id)
+    #expect(try open(to: .tus(TargetURI("https://other/"))).record.id != first.id)
     _ = bench.directory.file("other.wav", recording(100))
     #expect(try open("other.wav").record.id != first.id)
     // A copy has the same bytes, and is another file.
@@ -82,7 +91,7 @@ struct LockedRecordTests {
 
   @Test func anInterruptedUploadIsFoundByItsPath() throws {
     let previous = try leave { $0.message = "the connection was lost" }
-    let kept = try open(note: "second")
+    let kept = try open { $0.note = "second" }
     #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL && kept.record.offset == 1000)
     #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
   }
@@ -137,13 +146,12 @@ struct LockedRecordTests {
   }
 
   /// It may be the only good copy: a camera uses its names again, and a power cut can damage a file without changing its size.
-  @Test(arguments: ["uploaded", "ending", "failed when it was whole", "begun"])
+  @Test(arguments: ["uploaded", "failed when it was whole", "begun"])
   func whatTheServerMayHaveCompletelyIsNotDeletedThere(state: String) throws {
     let isDeleted = state == "begun"
     let previous = try leave {
       switch state {
       case "uploaded": $0.phase = .uploaded
-      case "ending": $0.lastByteMayBeSent = true
       case "begun": break
       default: ($0.phase, $0.wasUploaded) = (.failed, true)
       }
@@ -185,7 +193,10 @@ struct LockedRecordTests {
 
   @Test func aServerThatWasGivenAnotherNameGetsANewUpload() throws {
     let previous = try leave { $0.uploadedAs = "audio/wav a.wav" }
-    let kept = try open(uploadedAs: "audio/wav b.wav")
+    let kept = try open {
+      $0.mediaType = "audio/wav"
+      $0.fileName = "b.wav"
+    }
     #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
     #expect(kept.record.uploadedAs == "audio/wav b.wav")
   }
@@ -246,6 +257,36 @@ struct LockedRecordTests {
     #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
     #expect(again.phase == .pending && !again.mayBeStored && !again.lastByteMayBeSent && again.message == nil)
     #expect(try bench.open().records(.all) == [again])
+  }
+
+  /// A recorder that rotates its files gives the name to the next one.
+  @Test func anUploadThatMayBeWholeIsFoundUnderTheFilesNewName() throws {
+    let previous = try leave { $0.lastByteMayBeSent = true }
+    #expect(rename(bench.directory.path(of: "set.wav"), bench.directory.path(of: "set.1.wav")) == 0)
+    _ = bench.directory.file("set.wav", content + [1])
+    let kept = try open()
+    #expect(kept.record.id != previous.id && kept.superseded == nil && bench.warnings.isEmpty)
+    let renamed = try open("set.1.wav").record
+    #expect(renamed.id == previous.id && renamed.uploadURL == previous.uploadURL && renamed.lastByteMayBeSent)
+  }
+
+  /// Only GigHive recognizes what it has.
+  @Test func aRecordThatCannotBeReadHoldsUpItsFileAlone() throws {
+    let previous = try leave()
+    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
+    let path = LocalPath(bench.path + "/" + previous.id + ".record")
+    #expect(throws: UploadError.state(.unsupportedVersion(path))) { try open() }
+    #expect(bench.warnings.isEmpty)
+    _ = bench.directory.file("other.wav", content + [1])
+    #expect(try open("other.wav").record.id != previous.id)
+  }
+
+  @Test func aRecordThatCannotBeReadDoesNotHoldUpAnUploadToGigHive() throws {
+    _ = bench.directory.file("set.wav", content)
+    let previous = try open(to: gigHive("2026-11-20")).record
+    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
+    #expect(try open(to: gigHive("2026-11-20")).record.id != previous.id)
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("another version"))
   }
 
   /// Cameras use their names again on every card.

@@ -185,9 +185,8 @@ struct StateIndexTests {
     let holder = try bench.open().lock(file: LocalPath(bench.path + "/index"))
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)
     let identity = FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")
-    let opened = try LockedRecord.open(
-      for: file, identity, endpoint: endpoint, event: "", note: "", requiredID: nil, uploadedAs: "", isAgain: false,
-      in: try bench.open())
+    let request = UploadRequest(file: file.path, destination: .tus(try TargetURI(endpoint)))
+    let opened = try LockedRecord.open(for: file, identity, of: request, in: try bench.open())
     #expect(opened == nil)
     withExtendedLifetime(holder) {}
   }

@@ -58,19 +58,21 @@ extension StateBench {
   func openRecord(
     _ name: String, endpoint: String = "https://hive/", in state: StateDirectory? = nil
   ) throws -> LockedRecord {
-    let file = try SourceFile.open(LocalPath(directory.path(of: name)), limit: .max)
+    try openRecord(LocalPath(directory.path(of: name)), endpoint: endpoint, in: state)
+  }
+
+  func openRecord(
+    _ path: LocalPath, endpoint: String, in state: StateDirectory? = nil
+  ) throws -> LockedRecord {
+    let file = try SourceFile.open(path, limit: .max)
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
     defer { space.deallocate() }
     let state = try state ?? open()
     let identity = try file.identity(using: space)
     // A child process of another test holds this process's locks until it has executed its program.
     for _ in 0..<1000 {
-      if let kept = try LockedRecord.open(
-        for: file, identity, endpoint: endpoint, event: "", note: "", requiredID: nil, uploadedAs: "", isAgain: false,
-        in: state)
-      {
-        return kept
-      }
+      let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
+      if let kept = try LockedRecord.open(for: file, identity, of: request, in: state) { return kept }
       usleep(5000)
     }
     return try #require(nil, "the directory stays locked")

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Uploader
@@ -12,7 +13,9 @@ struct UploadJobTests {
     var records: [String] = []
   }
 
-  private func job(_ uploadProtocol: UploadProtocol, _ told: Told, resumes upload: String? = nil) throws -> UploadJob {
+  private func job(
+    _ uploadProtocol: UploadProtocol, _ told: Told, to destination: Destination? = nil, resumes upload: String? = nil
+  ) throws -> UploadJob {
     var configuration = Configuration()
     configuration.stateDirectory = LocalPath(state.path)
     configuration.warnings = { told.warnings.append($0) }
@@ -20,7 +23,8 @@ struct UploadJobTests {
     form.label = "Set 1"
     form.eventDate = "2026-11-20"
     var request = UploadRequest(
-      file: directory.file("set.wav", recording(300)), destination: .gigHive(try TargetURI("http://127.0.0.1:9"), form))
+      file: directory.file("set.wav", recording(300)),
+      destination: try destination ?? .gigHive(TargetURI("http://127.0.0.1:9"), form))
     request.uploadProtocol = uploadProtocol
     request.upload = upload
     return UploadJob(
@@ -73,5 +77,39 @@ struct UploadJobTests {
     let wait = try #require(try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds))
     #expect(wait.descriptor >= 0 && told.warnings.count == 1 && told.records.isEmpty)
     withExtendedLifetime(holder) {}
+  }
+
+  private var plain: Destination { get throws { .multipart(try TargetURI("http://127.0.0.1:9/")) } }
+
+  /// Another server than GigHive would store it twice.
+  @Test func aFormToAPlainEndpointWaitsForTheProcessThatMayBeSendingIt() throws {
+    let told = Told()
+    let job = try job(.multipart, told, to: plain)
+    let holder = try state.open().lockForCreation()
+    _ = try job.step([], nowMilliseconds: 1000)
+    #expect(throws: UploadError.state(.locked(LocalPath(state.path)))) {
+      try job.step([], nowMilliseconds: 1000 + Limits.stateLockMilliseconds)
+    }
+    withExtendedLifetime(holder) {}
+  }
+
+  /// As on a file system that has become read-only.
+  @Test func aDeliveryIsFoundWhereNothingCanBeWritten() throws {
+    let told = Told()
+    let job = try job(.multipart, told, to: plain)
+    let kept = try state.openRecord(LocalPath(directory.path(of: "set.wav")), endpoint: "http://127.0.0.1:9/")
+    try kept.noteDelivery(Receipt(), SentFile(size: 300, sha256: nil), nil, isAgain: false)
+    let lock = state.path + "/directory.lock"
+    #expect(unlink(lock) == 0 && mkdir(lock, 0o700) == 0)
+    #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) { try job.step([], nowMilliseconds: 1000) }
+  }
+
+  @Test func aFormGoesWithoutARecordIfNothingIsKnownAboutIt() throws {
+    let told = Told()
+    let lock = state.path + "/directory.lock"
+    _ = try state.open()
+    #expect(mkdir(lock, 0o700) == 0)
+    let wait = try #require(try job(.multipart, told, to: plain).step([], nowMilliseconds: 1000))
+    #expect(wait.descriptor >= 0 && told.warnings.count == 1 && told.records.isEmpty)
   }
 }

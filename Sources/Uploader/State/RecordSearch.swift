@@ -1,0 +1,140 @@
+import UploadCore
+
+/// The search for the record of an upload. Its locks are held as long as it exists, so that another process that looks for the
+/// same upload waits, or finds it locked.
+final class RecordSearch {
+  let directory: StateDirectory
+  private let creation: StateLock?
+  /// nil if all records must be read. It is locked.
+  private(set) var index: OpenIndex?
+
+  private init(_ directory: StateDirectory, _ creation: StateLock?, _ index: OpenIndex?) {
+    self.directory = directory
+    self.creation = creation
+    self.index = index
+  }
+
+  /// - Parameter usesIndex: whether ``previous(of:_:)`` follows. Then a missing index is built.
+  /// - Returns: nil if another process has locked the directory or its index for the moment.
+  static func locked(_ directory: StateDirectory, usesIndex: Bool) throws(StateError) -> RecordSearch? {
+    guard let creation = try directory.lockForCreation() else { return nil }
+    switch directory.openIndex(isForSearch: usesIndex) {
+    case .busy: return nil
+    case .open(let index): return RecordSearch(directory, creation, index)
+    case .none: return RecordSearch(directory, creation, nil)
+    }
+  }
+
+  /// Without a lock where none is possible, as in a directory that cannot be written to.
+  static func reading(_ directory: StateDirectory) -> RecordSearch {
+    let creation = try? directory.lockForCreation()
+    if creation != nil, case .open(let index) = directory.openIndex(isForSearch: true) {
+      return RecordSearch(directory, creation, index)
+    }
+    return RecordSearch(directory, creation, nil)
+  }
+
+  /// Unlocks the index, because nothing is synced while it is locked.
+  /// - Parameters:
+  ///   - record: enters the index first. A record that is not in it could not be found.
+  ///   - previous: what the index has of it.
+  func endIndexing(with record: UploadRecord, previous: UploadRecord?) {
+    defer { index = nil }
+    if let previous, record.indexKeys == previous.indexKeys { return }
+    if let index { index.update(record, previous: previous) } else { directory.noteUnindexed() }
+  }
+
+  // MARK: What is found
+
+  /// The record of an upload that would be resumed. Nothing is changed but the index, if it has to be rebuilt.
+  /// - Throws: `.delivered` if the file was delivered, `.uncertain` if it may be stored.
+  static func find(
+    for file: SourceFile, _ identity: FileIdentity, of request: UploadRequest, in directory: StateDirectory
+  ) throws(UploadError) -> UploadRecord? {
+    let search = reading(directory)
+    defer { withExtendedLifetime(search) {} }
+    let found: UploadRecord?
+    do throws(StateError) {
+      found = try search.previous(of: UploadRecord(id: "", of: request, for: file, identity), request)
+    } catch { throw .state(error) }
+    guard let found else { return nil }
+    if found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
+    if found.mayBeStored { throw .uncertain(upload: found.id) }
+    return found
+  }
+
+  /// The record of the same upload, or of an earlier delivery, by path, file or content.
+  func previous(of own: UploadRecord, _ request: UploadRequest) throws(StateError) -> UploadRecord? {
+    let match = BestMatch(own, isAgain: request.sendsAgain)
+    var unreadable: [String] = []
+    for key in own.searchKeys {
+      guard let ids = index?.ids([key]) else {
+        try directory.visit(.all) { [directory] record, _ in
+          // After a power cut, the record before a delivery can still be there; only the delivery counts.
+          let isCurrent = record.phase == .delivered
+          match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)
+        }
+        return match.record
+      }
+      var stale: [String] = []
+      for id in ids where !unreadable.contains(id) {
+        do throws(StateError) {
+          let record = try directory.current(id)
+          if let record { match.consider(record) }
+          if !(record?.indexKeys.contains(key) ?? false) {
+            stale.append(id)
+            if record?.phase == .delivered { try tidy(id) }
+          }
+        } catch {
+          // It may say that the file is delivered. Only GigHive recognizes a recording that it has.
+          guard request.isForGigHive else { throw error }
+          unreadable.append(id)
+          directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
+        }
+      }
+      if !stale.isEmpty { index?.drop(key, ids: stale) }
+    }
+    return match.record
+  }
+
+  /// Removes leftovers of a delivery that a power cut interrupted.
+  private func tidy(_ id: String) throws(StateError) {
+    guard let lock = try directory.lock(id) else { return }
+    directory.tidy(delivered: id)
+    withExtendedLifetime(lock) {}
+  }
+
+  private final class BestMatch {
+    let own: UploadRecord
+    private let isAgain: Bool
+    private(set) var record: UploadRecord?
+
+    init(_ own: UploadRecord, isAgain: Bool) {
+      self.own = own
+      self.isAgain = isAgain
+    }
+
+    func consider(_ previous: UploadRecord) {
+      if isAgain, previous.phase == .delivered { return }
+      // That the server may have an earlier recording of this name says nothing about this one. That one may have another name by
+      // now, under which its record must be found.
+      let mayBeStored = previous.mayBeStored || previous.lastByteMayBeSent
+      if mayBeStored, own.identity.change(since: previous.identity) != nil { return }
+      guard let match = own.match(with: previous) else { return }
+      if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.path)) { return }
+      if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
+    }
+  }
+}
+
+extension UploadRecord {
+  /// A new record.
+  init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
+    self.init(
+      id: id, path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: request.base.text,
+      event: request.event)
+    uploadedAs = request.uploadedAs
+    note = request.note
+    fileSystemID = file.fileSystemID
+  }
+}
