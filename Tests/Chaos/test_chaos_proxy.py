@@ -177,7 +177,9 @@ def test_a_long_stall_is_an_interruption_and_a_short_one_is_none():
         stall = with_trouble(conduct.STALL, Point(50_000), 0.1)
         with Peer() as peer, Proxy(peer.port, stall, stall_counts_from=counts_from) as proxy:
             assert talk(proxy.port) == (ANSWER, "")
-        assert [interruption.what for interruption in proxy.interruptions] == expected
+        # On a busy machine, the proxy itself can be late.
+        found = [interruption.what for interruption in proxy.interruptions]
+        assert [what for what in found if what != conduct.OVERLOAD] == expected
 
 
 def test_a_server_that_ends_a_request_interrupts_it():
