@@ -158,8 +158,8 @@ def test_existing_skip(hive, watch, rec):
     again.stop()
 
 
-def test_existing_skip_while_the_clock_is_behind_the_first_start(hive, watch, rec, program):
-    """What is written while it watches is new, whatever its time is."""
+def test_existing_skip_after_a_first_start_by_a_clock_that_was_ahead(hive, watch, rec, program):
+    """The first start is noted again: otherwise nothing would be sent for years."""
     stub = hive()
     watching = watch(stub, "--existing", "skip")
     watching.says("watching")
@@ -168,9 +168,23 @@ def test_existing_skip_while_the_clock_is_behind_the_first_start(hive, watch, re
     start.write_text(str(int(time.time()) + 3600))
     again = watch(stub, "--existing", "skip")
     again.says("watching", count=2)
+    assert int(start.read_text()) <= time.time()
     new = write(rec / "new.wav")
-    wait_until(lambda: digest(new) in {recording.sha256 for recording in stub.recordings}, 20, "the new recording")
+    has(stub, new)
     again.stop()
+
+
+def test_existing_skip_resumes_what_was_begun(hive, watch, rec, run):
+    stub = hive()
+    old = write(rec / "old.wav")
+    stub.set_faults("create/status=503")
+    options = ["--label", "x", "--user", "uploader", "--protocol", "tus", "--retries", "0"]
+    assert run("send", old, "--server", stub.url, *options, env={"GIGHIVE_PASSWORD": "secret"}).code == 9
+    stub.set_faults()
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
+    watching = watch(stub, "--existing", "skip")
+    has(stub, old)
+    watching.stop()
 
 
 def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):

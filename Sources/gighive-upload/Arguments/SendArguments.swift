@@ -37,6 +37,8 @@ struct SendArguments {
   let options: [GivenOption]
   /// When the command began, in seconds since 1970, so that a night's recordings belong to one event.
   var now: Int64 = 0
+  /// Whether the files are those that a watcher sees, for as long as it runs.
+  let isWatching: Bool
   /// Whether files share a request, unless one of them has a description of its own.
   var sharesTemplate = true
   /// The request for any of the files, without the file itself.
@@ -50,6 +52,7 @@ struct SendArguments {
     options: [GivenOption], files: Operands, recordID: String? = nil, note: String? = nil, isWatching: Bool = false
   ) throws(UsageError) {
     isRecursive = isWatching
+    self.isWatching = isWatching
     self.options = options
     givenNote = note
     self.files = files

@@ -51,7 +51,10 @@ extension SendArguments {
       let own = ConfiguredOptions.merged(sidecar, file.options)
       let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
       let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
-      if own.isEmpty, sharesTemplate, day != .modified || !needsDate { return request }
+      // A watcher and its worker can run for months.
+      let isOfWatcher = file.isFound && (isWatching || list != nil)
+      let hasOwnDay = day == .modified || day == .today && isOfWatcher
+      if own.isEmpty, sharesTemplate, !hasOwnDay || !needsDate { return request }
       // What is wrong with the file, the upload will say.
       guard let seen = SendArguments.sighting(of: file.path) else { return request }
       request.lastSeen = seen
@@ -64,6 +67,7 @@ extension SendArguments {
       var expanded: [GivenOption] = []
       for option in given { expanded.append(try option.expanded(values)) }
       let hasDate = isForGigHive || EventDay(of: given) != nil
+      let now = isOfWatcher ? shim_unix_seconds() : now
       let date = hasDate ? try day.date(now: now, modified: modified, dayStart: dayStart) : nil
       try fill(&request, expanded, date: date, isDefault: !day.isGiven)
     } catch { throw Refusal(file.path, error) }

@@ -21,7 +21,8 @@ final class FileInspector {
   }
 
   /// - Parameters:
-  ///   - firstStart: files that have not changed since this time are left alone, in seconds since 1970; nil for none.
+  ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
+  ///     1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
   func look(
     _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
@@ -30,20 +31,22 @@ final class FileInspector {
     var status = shim_file_status()
     guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
       shim_lstat(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
-      status.size >= max(1, arguments.sending.minimumSize ?? 1), !FileInspector.isOld(status, firstStart)
+      status.size >= max(1, arguments.sending.minimumSize ?? 1)
     else { return .nothing }
-    let key = WatchFileKey.of(path, status)
+    let type = fileSystemType(cString, status.device)
+    let hasStableInodes = FileSystem.hasStableInodes(type: type)
+    let key = WatchFileKey.of(path, status, hasStableInodes: hasStableInodes)
     if isKnown(key) { return .known }
     var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
-    let type = fileSystemType(cString, status.device)
     // The worker reports errors in its description.
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
-      switch finder.find(request, status, hasStableInodes: FileSystem.hasStableInodes(type: type)) {
+      switch finder.find(request, status, hasStableInodes: hasStableInodes) {
       case .delivered: return .delivered(key: key)
       case .begun: found.isBegun = true
       case .unknown: break
       }
     }
+    if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
     if asksForWriters { found.writers = writers(cString, type) }
     return .file(found)
   }
@@ -78,11 +81,15 @@ final class FileInspector {
 
 /// A key that changes with a file, or with its sidecar file.
 enum WatchFileKey {
-  static func of(_ path: [UInt8], _ status: shim_file_status) -> UInt64 {
-    var numbers = numbers(status)
+  /// - Parameter hasStableInodes: whether its file system has stable inode numbers. FAT assigns a new one whenever the kernel forgets
+  ///   the old one.
+  static func of(_ path: [UInt8], _ status: shim_file_status, hasStableInodes: Bool) -> UInt64 {
+    var numbers = hasStableInodes ? numbers(status) : content(status)
     var sidecar = shim_file_status()
     let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
-    if shim_lstat(name.cString ?? [0], &sidecar) == 0 { numbers += self.numbers(sidecar) }
+    if shim_lstat(name.cString ?? [0], &sidecar) == 0 {
+      numbers += hasStableInodes ? self.numbers(sidecar) : content(sidecar)
+    }
     return WatchedFile.key(path, numbers)
   }
 
@@ -93,10 +100,11 @@ enum WatchFileKey {
   }
 
   private static func numbers(_ status: shim_file_status) -> [UInt64] {
-    [status.device, status.inode]
-      + [
-        status.size, status.modified_seconds, status.modified_nanoseconds, status.changed_seconds,
-        status.changed_nanoseconds,
-      ].map { UInt64(bitPattern: $0) }
+    [status.device, status.inode] + content(status)
+      + [status.changed_seconds, status.changed_nanoseconds].map { UInt64(bitPattern: $0) }
+  }
+
+  private static func content(_ status: shim_file_status) -> [UInt64] {
+    [status.size, status.modified_seconds, status.modified_nanoseconds].map { UInt64(bitPattern: $0) }
   }
 }

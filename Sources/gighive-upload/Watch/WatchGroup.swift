@@ -136,6 +136,7 @@ final class WatchGroup {
       machine.forget(under: directory.path.bytes)
       say(directory, .missing, .directoryMissing, " is gone; it will be watched again as soon as it is back.")
     }
+    for directory in directories { directory.correctFirstStart(in: arguments.statePath) }
     _ = openDirectories()
   }
 
@@ -198,7 +199,8 @@ final class WatchGroup {
   private func see(
     _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
   ) {
-    let firstStart = isNew || machine.isTracked(path) ? nil : directory(of: path)?.firstStart
+    var firstStart = isNew ? nil : directory(of: path)?.firstStart
+    if firstStart != nil, machine.isTracked(path) { firstStart = nil }
     let sight = look.look(
       path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })

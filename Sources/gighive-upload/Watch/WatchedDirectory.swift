@@ -108,12 +108,24 @@ final class WatchedDirectory {
     return state.appending("/watch-" + ASCII.hex((0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }) + ".start")
   }
 
-  /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not.
+  /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not, or by a clock that was ahead.
   static func firstStart(of path: LocalPath, in state: LocalPath) -> Int64? {
     let descriptor = shim_open_for_reading(startFile(of: path, in: state).cString ?? [0], 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
-    return (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
+    let time = (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
+    return time.map(isAhead) ?? true ? nil : time
+  }
+
+  /// Whether the time is in the future of a clock that is set.
+  private static func isAhead(_ time: Int64) -> Bool {
+    let now = shim_unix_seconds()
+    return now >= Limits.builtOn && now < time
+  }
+
+  /// Notes the time again if the clock was ahead at the first start: new recordings would be taken for old ones.
+  func correctFirstStart(in state: LocalPath) {
+    if isOpen, let firstStart, WatchedDirectory.isAhead(firstStart) { _ = noteFirstStart(in: state) }
   }
 
   /// Reads the time of the first start with `--existing skip`, or notes it.
