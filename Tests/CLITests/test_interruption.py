@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from program import wait_until
@@ -53,6 +54,17 @@ def test_while_waiting_for_the_answer(any_hive, program, recording, number, code
     wait_until(lambda: hive.requests and hive.requests[0].complete)
     time.sleep(0.05)
     told(interrupt(running, number), code, what="may have stored it")
+
+
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_while_a_pipe_has_no_writer(program, tmp_path, number, code):
+    """Such as one for a list or a password, whose writer does not come."""
+    os.mkfifo(tmp_path / "list")
+    running = program.start("send", "--from", tmp_path / "list", "--multipart-url", "http://127.0.0.1:9/")
+    opening = f"{257 if os.uname().machine == 'x86_64' else 56} "  # openat(2)
+    wait_until(lambda: (Path("/proc") / str(running.pid) / "syscall").read_text().startswith(opening))
+    result = interrupt(running, number)
+    assert result.code in (code, -number)
 
 
 def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording):

@@ -6,6 +6,7 @@
 #include <linux/magic.h>
 #include <linux/msdos_fs.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ const int32_t SHIM_ECONNREFUSED = ECONNREFUSED, SHIM_EHOSTUNREACH = EHOSTUNREACH
 static int32_t open_to_read(const char *path, int flags) {
     int descriptor;
     do {
+        // Its handler is gone after the first signal.
+        if (!(flags & O_NONBLOCK) && shim_signal_received()) raise(shim_signal_received());
         descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
     } while (descriptor < 0 && errno == EINTR);
     return descriptor < 0 ? -errno : descriptor;

@@ -29,7 +29,8 @@ typedef struct {
 
 enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_KIND_DEVICE = 3 };
 
-// open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it.
+// open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it; with it, a signal that asks the
+// process to end does so, because nothing else happens meanwhile.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
 // The same for a file found in a directory: a link is not followed (ELOOP).
 int32_t shim_open_nofollow(const char *path);

@@ -9,7 +9,7 @@ package struct WatchedFile: Equatable, Sendable {
 
   /// A hash of the path, the file's identity, its times and those of its sidecar file: a file with another key has changed.
   package var key: UInt64
-  /// Bytes.
+  /// In bytes, at most ``Limits/fileSize``, so that sums of sparse files do not overflow.
   package var size: Int64
   /// In seconds since 1970.
   package var modifiedSeconds: Int64
@@ -21,7 +21,7 @@ package struct WatchedFile: Equatable, Sendable {
     key: UInt64, size: Int64, modifiedSeconds: Int64, writers: Writers = .notAskedFor, isBegun: Bool = false
   ) {
     self.key = key
-    self.size = size
+    self.size = min(size, Limits.fileSize)
     self.modifiedSeconds = modifiedSeconds
     self.writers = writers
     self.isBegun = isBegun

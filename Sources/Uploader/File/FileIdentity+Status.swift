@@ -29,5 +29,5 @@ extension StatusTime {
 
   /// Whether at least a second has passed since, by the clock that sets it. A clock that starts in 1970 at each boot gives the same time
   /// again.
-  var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() > seconds + 1 }
+  var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() - 1 > seconds }
 }

@@ -187,4 +187,14 @@ struct WatchMachineTests {
     machine.forget(under: Array("/d".utf8))
     #expect(machine.removals.isEmpty)
   }
+
+  /// A camera's bug, or a joke: sparse files of 8 EiB.
+  @Test func enormousFilesAreCounted() {
+    var machine = WatchMachine(WatchMachine.Settings(settleMilliseconds: 1000), seed: 1)
+    for name in ["/a.wav", "/b.wav"] {
+      machine.saw(bytes(name), .file(WatchedFile(key: 1, size: .max, modifiedSeconds: 0)), now: 0)
+    }
+    let snapshot = machine.snapshot(destination: "", [], now: 0, unixSeconds: 0)
+    #expect(snapshot.waitingCount == 2 && snapshot.waitingBytes == 2 * Limits.fileSize)
+  }
 }

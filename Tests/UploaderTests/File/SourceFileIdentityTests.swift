@@ -84,4 +84,15 @@ struct SourceFileIdentityTests {
     defer { space.deallocate() }
     #expect(throws: UploadError.file(file.path, .shrank(size: 1000, offset: 10))) { try file.identity(using: space) }
   }
+
+  /// Only then does the same time prove that nothing was written since.
+  @Test func aTimeIsPastAfterASecondIfTheClockIsSet() {
+    let now = Int64(time(nil))
+    for (seconds, isPast): (Int64, Bool) in [
+      (now - 3, true), (now + 1, false), (.max, false), (.min, false), (0, false), (Limits.clocksAreSetSince, true),
+      (Limits.clocksAreSetSince - 1, false),
+    ] {
+      #expect(StatusTime(seconds: seconds, nanoseconds: 0).isPast == isPast, "\(seconds)")
+    }
+  }
 }
