@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// The search for the record of an upload. Its locks are held as long as it exists, so that another process that looks for the
@@ -86,8 +87,9 @@ final class RecordSearch {
             if record?.phase == .delivered { try tidy(id) }
           }
         } catch {
-          // It may say that the file is delivered. Only GigHive recognizes a recording that it has.
-          guard request.isForGigHive else { throw error }
+          // It may say that the file is delivered, and can be read once its permissions are right. Only GigHive recognizes a recording
+          // that it has.
+          if error.isTemporary, !request.isForGigHive { throw error }
           unreadable.append(id)
           directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
         }
@@ -123,6 +125,17 @@ final class RecordSearch {
       guard let match = own.match(with: previous) else { return }
       if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.path)) { return }
       if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
+    }
+  }
+}
+
+extension StateError {
+  /// Whether a file may be read later. One that is damaged never will be: its upload starts over.
+  fileprivate var isTemporary: Bool {
+    switch self {
+    case .unusable(_, let cause): ![SHIM_EIO, SHIM_EINVAL].contains(cause.code)
+    case .locked: true
+    case .notRegular, .unsupportedVersion, .noDirectory, .noSuchRecord, .ambiguousID: false
     }
   }
 }

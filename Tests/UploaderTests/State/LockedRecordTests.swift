@@ -273,20 +273,30 @@ struct LockedRecordTests {
   /// Only GigHive recognizes what it has.
   @Test func aRecordThatCannotBeReadHoldsUpItsFileAlone() throws {
     let previous = try leave()
-    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
-    let path = LocalPath(bench.path + "/" + previous.id + ".record")
-    #expect(throws: UploadError.state(.unsupportedVersion(path))) { try open() }
+    // A link to itself, because root may read everything.
+    let path = bench.path + "/" + previous.id + ".record"
+    #expect(unlink(path) == 0 && symlink(path, path) == 0)
+    #expect(throws: UploadError.state(.unusable(LocalPath(path), SystemError(code: ELOOP)))) { try open() }
     #expect(bench.warnings.isEmpty)
     _ = bench.directory.file("other.wav", content + [1])
     #expect(try open("other.wav").record.id != previous.id)
   }
 
-  @Test func aRecordThatCannotBeReadDoesNotHoldUpAnUploadToGigHive() throws {
+  @Test(arguments: [true, false])
+  func aRecordThatCannotBeReadDoesNotHoldUpAnUploadToGigHive(isDamaged: Bool) throws {
     _ = bench.directory.file("set.wav", content)
     let previous = try open(to: gigHive("2026-11-20")).record
-    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
+    let path = bench.path + "/" + previous.id + ".record"
+    #expect(unlink(path) == 0 && (isDamaged ? mkdir(path, 0o700) : symlink(path, path)) == 0)
     #expect(try open(to: gigHive("2026-11-20")).record.id != previous.id)
-    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("another version"))
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("left alone"))
+  }
+
+  /// A server can have it twice then, but nothing would ever send it otherwise.
+  @Test func aRecordThatCanNeverBeReadHoldsUpNothing() throws {
+    let previous = try leave()
+    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
+    #expect(try open().record.id != previous.id && bench.warnings.count == 1)
   }
 
   /// Cameras use their names again on every card.
