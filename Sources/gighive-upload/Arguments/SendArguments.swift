@@ -113,17 +113,19 @@ struct SendArguments {
   var usefulJobs: Int { isRecursive || list != nil ? jobs : min(jobs, files.count) }
 
   private func fileSelection() throws(UsageError) -> FileSelection {
-    guard minimumSize == nil || isRecursive else { throw UsageError("--min-size needs --recursive.") }
+    // A configuration file also serves commands without directories.
+    let isForDirectories: (Option) -> Bool = { [.match, .exclude, .minSize].contains($0) }
+    if !isRecursive, let given = options.first(where: { $0.place == nil && isForDirectories($0.option) }) {
+      throw UsageError("--" + OptionTable.name(of: given.option) + " needs --recursive.")
+    }
     return FileSelection(
       patterns: try globs(patterns), exclusions: try globs(exclusions), selectsRecordings: server != nil)
   }
 
   private func globs(_ patterns: [GivenOption]) throws(UsageError) -> [Glob] {
-    guard let first = patterns.first else { return [] }
-    let name = "--" + OptionTable.name(of: first.option)
-    guard isRecursive else { throw UsageError(name + " needs --recursive.") }
     guard patterns.count <= Limits.patternCount else {
-      throw UsageError(name + ": there are more than " + String(Limits.patternCount) + " patterns.")
+      throw UsageError(
+        patterns[0].label + ": there are more than " + String(Limits.patternCount) + " patterns.")
     }
     var globs: [Glob] = []
     for given in patterns { globs.append(try given.pattern()) }

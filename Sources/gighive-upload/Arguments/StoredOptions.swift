@@ -65,12 +65,12 @@ enum StoredOptions {
     }
   }
 
-  /// Parses stored options. Options unknown to this version are ignored.
+  /// Parses stored options. Those that this version does not know, or no longer keeps, are ignored.
   private static func options(in text: String) -> [GivenOption] {
     var options: [GivenOption] = []
     for word in text.split(separator: " ") {
       let argument = Percent.decode(word.drop { $0 != "=" }.dropFirst()) ?? []
-      guard let description = description(ofWord: word) else { continue }
+      guard let description = description(ofWord: word), isKept(description.option) else { continue }
       options.append(GivenOption(option: description.option, argument: LocalPath(bytes: argument)))
     }
     return options

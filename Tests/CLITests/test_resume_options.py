@@ -1,0 +1,89 @@
+"""Whatever `send` was given, `resume ID` takes up: the record keeps options that `resume` knows, and no others."""
+
+import re
+from pathlib import Path
+
+import pytest
+from program import private
+from records import only_record
+
+HELP = (Path(__file__).parent / "help-send.txt").read_text()
+ARGUMENTS = dict(re.findall(r"^  --([\w-]+)(?: ([^ ]+))?  ", HELP, re.MULTILINE))
+DESTINATIONS = {"server", "multipart-url", "tus-url"}
+ENDING = {"help", "dry-run", "from"}
+"""Nothing is sent, or no file is named."""
+FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}
+VALUES = {
+    "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
+    "congestion": "reno", "retry-for": "1s", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "http://127.0.0.1:9",
+    "after": "keep", "progress": "none", "color": "never", "pin": "sha256//" + "A" * 43 + "=", "retries": "0",
+    "match": "*.wav", "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "500Mi",
+}
+"""The others follow from the name of the argument."""
+BY_ARGUMENT = {"SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
+FILES = {"header-file": "X-Rack: 7\n", "config": "", "netrc-file": "machine 127.0.0.1 login a password b\n"}
+BESIDE = {
+    "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "http://127.0.0.1:9", "--proxy-user", "a"],
+    "proxy-user": ["--proxy", "http://127.0.0.1:9"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
+    "trust-server": ["--after", "delete"], "trust-settle": ["--after", "delete"], "key": ["--cert", "client.pem"],
+    "json-progress": ["--json"], "upload-token-file": ["--field", "tos_accepted=true"],
+}
+"""Options that another one needs."""
+PASSWORDS = {"user": "GIGHIVE_PASSWORD", "proxy-user": "GIGHIVE_PROXY_PASSWORD"}
+
+
+@pytest.fixture
+def options(tmp_path, certificates, program):
+    """An option with its argument, and what it needs beside it."""
+    pair = [certificates.client_certificate, certificates.client_key]
+    private(tmp_path / "client.pem", b"".join(Path(file).read_bytes() for file in pair))
+    private(tmp_path / ".netrc", FILES["netrc-file"])
+
+    def options(name):
+        words = [f"--{name}", *BESIDE.get(name, [])]
+        argument = ARGUMENTS[name]
+        if not argument:
+            return words
+        if name in VALUES:
+            value = VALUES[name]
+        elif name == "state-dir":
+            value = program.state
+        elif name == "cacert":
+            value = certificates.cacert
+        elif name in ("cert", "key"):
+            value = "client.pem"
+        elif argument == "FILE":
+            private(tmp_path / name, FILES.get(name, "secret\n"))
+            value = name
+        else:
+            value = BY_ARGUMENT[argument]
+        return [words[0], value, *words[1:]]
+
+    return options
+
+
+@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - DESTINATIONS - ENDING))
+def test_an_upload_with_this_option_is_resumed(run, program, tmp_path, options, name):
+    (tmp_path / "rec").mkdir()
+    (tmp_path / "rec" / "take.wav").write_bytes(b"x" * (32 << 20 if name == "min-size" else 1000))
+    if name == "to":
+        configuration = tmp_path / ".config" / "gighive-upload" / "gighive-upload.conf"
+        configuration.parent.mkdir(parents=True)
+        private(configuration, "[stage]\nnotes = x\n")
+    what = "rec" if name in FOR_DIRECTORIES else "rec/take.wav"
+    given = [*options(name), *([] if name == "retry-for" else ["--retries", "0"])]
+    environment = {variable: "secret" for option, variable in PASSWORDS.items() if f"--{option}" in given}
+    destination = ["--server", "http://127.0.0.1:9", "--label", "L", "--protocol", "tus"]
+    sent = run("send", what, *destination, *given, env=environment, retries=None)
+    assert sent.code == 4, sent
+    resumed = run("resume", only_record(program).id, "--retries", "0", env=environment, retries=None)
+    assert resumed.code == 4, resumed
+
+
+def test_options_for_directories_in_a_configuration_are_for_directories(run, hive, tmp_path):
+    stub = hive()
+    (tmp_path / "take.wav").write_bytes(b"x")
+    configuration = private(tmp_path / "station.conf", "min-size = 1M\nmatch = *.mp4\nexclude = *.wav\nlabel = L\n")
+    run("send", "take.wav", "--config", configuration, "--server", stub.url, "--user", "uploader",
+        env={"GIGHIVE_PASSWORD": "secret"}).check()
+    assert len(stub.recordings) == 1
