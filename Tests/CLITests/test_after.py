@@ -303,6 +303,18 @@ def test_a_configuration_file_can_say_it(program, hive, recording, tmp_path):
     assert names(tmp_path / "conf" / "sent") == {file.name}
 
 
+def test_a_removal_that_was_due_is_not_after_keep(hive, program, recording):
+    """As when the process was killed between the mark and the delivery."""
+    stub, file = hive("create/status=503"), recording()
+    assert program.send(stub, file, *TUS, *DELETE).code == 9
+    record = only_record(program)
+    mark = program.state / f"{record.id}.remove"
+    mark.touch()
+    stub.set_faults()
+    program.run("resume", record.id, "--after", "keep", env=PASSWORD).check()
+    assert not mark.exists() and file.exists()
+
+
 # Power cuts and kills
 
 

@@ -34,9 +34,8 @@ extension StateDirectory {
   /// The record with this number, if it is one of the selection. `ID.record` and `ID.delivered` both exist if a power cut interrupted a
   /// delivery.
   fileprivate func record(_ number: UInt32, _ selection: Selection) throws(StateError) -> UploadRecord? {
-    let id = RecordName.id(number)
-    if selection == .all { return try current(id) }
-    return try read(RecordName(number: number, isDelivered: selection == .delivered).text)
+    let record = try current(RecordName.id(number))
+    return selection == .open && record?.phase == .delivered ? nil : record
   }
 
   /// All records at once, for few records.

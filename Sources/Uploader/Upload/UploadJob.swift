@@ -93,7 +93,14 @@ final class UploadJob: Steppable {
       upload: record?.record.id)
     state = .delivered(delivery)
     let removal = request.afterDelivery.removal
-    if removal != nil, let record { record.directory.markRemovalDue(record.record.id) }
+    if let record {
+      // A mark can be there from an attempt that was to remove the file.
+      if removal == nil {
+        record.directory.clearRemovalDue(record.record.id)
+      } else {
+        record.directory.markRemovalDue(record.record.id)
+      }
+    }
     var isRecorded = record != nil
     do throws(UploadError) {
       try record?.noteDelivery(receipt, sent, file.provenStatusTime, isAgain: request.sendsAgain)

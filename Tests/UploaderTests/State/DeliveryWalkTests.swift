@@ -30,4 +30,17 @@ struct DeliveryWalkTests {
     #expect(try ids(directory.walkDeliveries { _ in false }) == [])
     #expect(bench.warnings == [])
   }
+
+  /// A power cut during the delivery leaves both names.
+  @Test func whatIsDeliveredIsNotOpen() throws {
+    let bench = StateBench()
+    let directory = try bench.open()
+    try directory.write(record("00000001"))
+    let pending = try #require(bench.content(of: "00000001.record"))
+    let delivered = record("00000001", phase: .delivered)
+    try directory.write(delivered)
+    bench.put(pending, at: "00000001.record")
+    #expect(try directory.records(.open).isEmpty)
+    #expect(try directory.records(.delivered) == [delivered] && directory.records(.all) == [delivered])
+  }
 }
