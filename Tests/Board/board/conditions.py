@@ -145,7 +145,7 @@ def read_only(machine: Machine, folder: Path) -> Condition:
         condition.findings.append(f"the message does not say why: {said.texts.get('state')}")
     if "nothing to resume in /root/state" not in said.texts.get("resume", ""):
         condition.findings.append(f"resume does not say where it looked: {said.texts.get('resume')}")
-    condition.outcome = "delivered, with a warning that there is no record; `resume` has nothing to do"
+    condition.outcome = "the form is delivered, with a warning that there is no record; `resume` has nothing to do"
     return condition
 
 
