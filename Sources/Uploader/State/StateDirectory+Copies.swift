@@ -59,7 +59,8 @@ extension StateDirectory {
     // The copy of a damaged record is all that there is, until the record is whole again.
     let names = isDamaged(name) ? [name, copyName(name)] : [copyName(name), name]
     for name in names {
-      let result = put(bytes, over: file(name), isNameSafe)
+      var result = store(bytes, in: file(name))
+      if result == 0, !isNameSafe { result = shim_sync_directory(path.cString ?? [0]) }
       if result != 0 { return result }
     }
     return 0
@@ -70,18 +71,6 @@ extension StateDirectory {
       if case .damaged = try recordFile(name, of: name) { return true }
       return false
     } catch { return true }
-  }
-
-  /// Writes and syncs the bytes as the whole content of the file, and its name if it may not be on the disk.
-  private func put(_ bytes: [UInt8], over file: LocalPath, _ isNameSafe: Bool) -> Int32 {
-    let descriptor = openForWriting(file.cString ?? [0], Int32(SHIM_OPEN_CREATE))
-    guard descriptor >= 0 else { return descriptor }
-    var result = shim_write_all(descriptor, bytes, bytes.count)
-    if result == 0 { result = shim_set_length(descriptor, Int64(bytes.count)) }
-    if result == 0 { result = shim_sync(descriptor) }
-    // Synced: nothing is left that closing it could lose.
-    _ = shim_close(descriptor)
-    return result == 0 && !isNameSafe ? shim_sync_directory(path.cString ?? [0]) : result
   }
 
   private func copyName(_ name: String) -> String { name + "~" }

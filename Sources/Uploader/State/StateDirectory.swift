@@ -160,11 +160,13 @@ package final class StateDirectory {
     var result: Int32 = -1
     if intoReservedSpace {
       let room = file(record.id + ".room")
-      result = put(bytes, into: room, isEmptied: false, thenRenamedTo: target)
+      result = store(bytes, in: room)
+      if result == 0 { result = rename(room.cString ?? [0], target.cString ?? [0]) }
       if result != 0 { releaseSpace(record.id) }
     }
     if result != 0 {
-      result = put(bytes, into: temporary, isEmptied: true, thenRenamedTo: target)
+      result = store(bytes, in: temporary, isEmptied: true)
+      if result == 0 { result = rename(temporary.cString ?? [0], target.cString ?? [0]) }
     }
     if result == 0 { result = shim_sync_directory(path.cString ?? [0]) }
     guard result == 0 else {
@@ -185,16 +187,15 @@ package final class StateDirectory {
     guard result == 0 else { throw failure(of: file, result) }
   }
 
-  /// Writes and syncs the bytes as the whole content of the file, and renames it. The directory must be synced afterwards.
+  /// Writes and syncs the bytes as the whole content of a file. Its name may not be on the disk yet.
   /// - Parameter isEmptied: truncates the file first; otherwise its content is overwritten, which needs no more space.
-  private func put(_ bytes: [UInt8], into file: LocalPath, isEmptied: Bool, thenRenamedTo target: LocalPath) -> Int32 {
+  func store(_ bytes: [UInt8], in file: LocalPath, isEmptied: Bool = false) -> Int32 {
     let descriptor = openForWriting(
       file.cString ?? [0], Int32(isEmptied ? SHIM_OPEN_TRUNCATE : SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return descriptor }
     var result = shim_write_all(descriptor, bytes, bytes.count)
     if result == 0, !isEmptied { result = shim_set_length(descriptor, Int64(bytes.count)) }
     if result == 0 { result = shim_sync(descriptor) }
-    if result == 0 { result = rename(file.cString ?? [0], target.cString ?? [0]) }
     // Synced: nothing is left that closing it could lose.
     _ = shim_close(descriptor)
     return result
