@@ -6,7 +6,7 @@ import UploadCore
 final class Connector: Steppable {
   private enum State {
     case asking(MulticastLookup)
-    case resolving(Lookup)
+    case resolving(NameLookup)
     case racing(ConnectionRace)
     case tunnelling(ProxyTunnel, ConnectionRace.Winner)
     case handshaking(TLSStream, ConnectionRace.Winner)
@@ -94,13 +94,13 @@ final class Connector: Steppable {
   }
 
   private func resolve() throws(UploadError) -> Wait {
-    let lookup = try Lookup(host, port: port, configuration.addressFamily)
+    let lookup = try NameLookup(host, port: port, configuration.addressFamily)
     state = .resolving(lookup)
     return Wait(descriptor: lookup.descriptor, readiness: .readable, untilMilliseconds: deadline)
   }
 
-  private func addresses(from lookup: Lookup) throws(UploadError) -> [shim_address] {
-    do throws(Lookup.Failure) { return try lookup.addresses() } catch {
+  private func addresses(from lookup: NameLookup) throws(UploadError) -> [shim_address] {
+    do throws(NameLookup.Failure) { return try lookup.addresses() } catch {
       switch error {
       case .noMemory: throw .outOfResources("memory")
       case .noSuchName, .noResolver:

@@ -12,7 +12,7 @@ struct ConnectionRaceTests {
   private func race(_ addresses: [(host: String, port: UInt16)]) throws -> ConnectionRace {
     let told = told
     return ConnectionRace(
-      try addresses.map { try #require(try Lookup($0.host, port: $0.port, .any).addresses().first) }, host: "hive",
+      try addresses.map { try #require(try NameLookup($0.host, port: $0.port, .any).addresses().first) }, host: "hive",
       now: 1000, diagnostics: { told.lines.append($0) })
   }
 

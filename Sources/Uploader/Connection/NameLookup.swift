@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 /// A name lookup in progress.
-final class Lookup {
+final class NameLookup {
   enum Failure: Error {
     case noSuchName
     /// No name server answers.
