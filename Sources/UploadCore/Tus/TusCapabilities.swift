@@ -15,7 +15,7 @@ package struct TusCapabilities: Equatable, Sendable {
   /// - Returns: nil if the fields are not those of a tus server.
   init?(_ fields: [Field]) throws(TusError) {
     let versions = fields.listMembers(of: "Tus-Version")
-    guard !versions.isEmpty || fields.first("Tus-Resumable") != nil else { return nil }
+    guard !versions.isEmpty || fields.haveTusProof else { return nil }
     guard versions.isEmpty || versions.contains(TusFields.version) else {
       throw .versionNotSupported(offered: versions.joined(separator: ", "))
     }

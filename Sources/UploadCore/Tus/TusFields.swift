@@ -28,6 +28,9 @@ package enum TusFields {
 }
 
 extension [Field] {
+  /// Whether the response is from a tus server: nothing else sends Tus-Resumable.
+  package var haveTusProof: Bool { first(TusFields.resumable.name) != nil }
+
   /// The value of a field with a length or an offset, in decimal digits; nil if it is missing or malformed.
   package func tusNumber(_ name: String) -> Int64? {
     guard let text = first(name), !text.isEmpty else { return nil }

@@ -136,7 +136,7 @@ extension TusUpload {
   private mutating func receive(
     _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, _ claimed: Int, from target: TargetURI
   ) throws(TusError) {
-    let isProved = fields.first("Tus-Resumable") != nil
+    let isProved = fields.haveTusProof
     switch probe {
     case .creating:
       guard status == 201, isProved else { throw abandonProbe(claimed) }

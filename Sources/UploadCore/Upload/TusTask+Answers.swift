@@ -49,7 +49,7 @@ extension TusTask {
   /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset.
   private func saysHowMuchIsStored(_ answer: Answer) -> Bool {
     if case .tus(.offset) = Verdict.ofTus(status: answer.status, fields: answer.fields) { return true }
-    return !answer.isSuccess && answer.fields.first("Tus-Resumable") != nil
+    return !answer.isSuccess && answer.fields.haveTusProof
   }
 
   private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {

@@ -4,7 +4,7 @@ extension Verdict {
   package static func ofTus(status: Int, fields: [Field]) -> Verdict {
     let isSuccess = status >= 200 && status < 300
     if isSuccess, let offset = fields.tusNumber("Upload-Offset") { return .tus(.offset(offset)) }
-    let isProved = fields.first("Tus-Resumable") != nil
+    let isProved = fields.haveTusProof
     switch status {
     case 409: return .tus(.conflict)
     case 412:
@@ -24,7 +24,7 @@ extension Verdict {
   /// Whether a tus server says with its 400 to a PATCH that it did not get the whole request. tusd's content starts with its code
   /// for that: after a lost connection, the next request for the upload interrupts the one before.
   package static func isInterruption(_ answer: Answer) -> Bool {
-    answer.fields.first("Tus-Resumable") != nil
+    answer.fields.haveTusProof
       && ["ERR_UPLOAD_INTERRUPTED", "ERR_UNEXPECTED_EOF"].contains { answer.content.starts(with: $0.utf8) }
   }
 }
