@@ -42,7 +42,7 @@ struct RetryDecider: Sendable {
   ///   - fullSend: how it failed if it was a full send; nil for others.
   ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
   mutating func failed(
-    _ error: UploadError, mayPass: Bool, mayRepeat: Bool = true, fullSend: FullSends.Failure?, progress: Int64,
+    _ error: UploadError, mayPass: Bool, mayRepeat: Bool, fullSend: FullSends.Failure?, progress: Int64,
     nowMilliseconds now: Int64,
     unixSeconds: Int64
   ) -> Consequence {
