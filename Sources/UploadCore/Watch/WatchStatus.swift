@@ -56,7 +56,7 @@ package struct WatchStatus {
     if setAside > 0 {
       lines += row("set aside", recordings(setAside))
       let shown = group["set_aside"]?.elements ?? []
-      for entry in shown { lines += row("", text(entry["file"]) + ": " + text(entry["message"])) }
+      for entry in shown { lines += row("", failure(of: entry)) }
       if setAside > shown.count { lines += row("", "and " + String(setAside - Int64(shown.count)) + " more") }
     }
     lines += row("delivered", amount(group, "delivered") + " since the start")
@@ -65,6 +65,13 @@ package struct WatchStatus {
       lines += row("last", name(last["file"]) + asset + ", " + moment(last["delivered"]))
     }
     return lines
+  }
+
+  /// The path and the reason, which can begin with the file's name.
+  private static func failure(of entry: JSONValue) -> String {
+    let (message, start) = (text(entry["message"]), name(entry["file"]) + ": ")
+    let reason = message.hasPrefix(start) ? String(message.dropFirst(start.count)) : message
+    return text(entry["file"]) + ": " + reason
   }
 
   private static func state(of group: JSONValue) -> String {

@@ -17,7 +17,7 @@ extension WatchSnapshot {
     venue.uploads = [upload]
     venue.waitingCount = 12
     venue.waitingBytes = 40_100_000_000
-    let refused = "the server refused the upload (400 Bad Request): the label is missing."
+    let refused = "bad.mp4: the server refused (400): Missing required field label."
     let bad = Array("/srv/recordings/bad.mp4".utf8)
     venue.setAside = [.init(id: "0badcafe", path: bad, message: refused, since: 1_795_421_000)]
     venue.setAsideCount = 3

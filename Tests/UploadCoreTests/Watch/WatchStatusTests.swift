@@ -66,8 +66,8 @@ struct WatchStatusTests {
         uploading  gig.mp4  40 %  1.9 GB of 4.7 GB  11.4 MB/s  ETA 4:05
         waiting    12 recordings, 40.1 GB
         set aside  3 recordings
-                   /srv/recordings/bad.mp4: the server refused the upload (400 Bad
-                   Request): the label is missing.
+                   /srv/recordings/bad.mp4: the server refused (400): Missing required
+                   field label.
                    and 2 more
         delivered  45 recordings, 120.0 GB since the start
         last       first.mp4 (asset 17), 2026-11-23 08:05 UTC
