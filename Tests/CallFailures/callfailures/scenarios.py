@@ -128,7 +128,8 @@ def _plain_post(stage: Stage) -> None:
     secret.write_text(TOKEN + "\n")
     more = ["--cacert", stage.certificates.cacert] if stage.hive.is_tls else []
     stage.command = [
-        "send", str(stage.recording), "--multipart-url", stage.url + "/upload", "--bearer-file", str(secret), *more]
+        "send", str(stage.recording), "--multipart-url", stage.url + "/upload", "--bearer-file", str(secret),
+        "--state-dir", str(stage.state), *more]
 
 
 def _tus(stage: Stage) -> None:
