@@ -1,7 +1,7 @@
 """GigHive may store a recording and process it later. The file is not sent again to learn the outcome."""
 
 from records import only_record
-from uploads import is_delivered, kinds, of_kind, sha256
+from uploads import PASSWORD, is_delivered, kinds, of_kind, sha256
 
 SIZE = 3_000_000
 SOON = ["--retry-max-delay", "10ms"]
@@ -27,3 +27,13 @@ def test_a_recording_that_stays_pending_is_a_failure_and_is_not_sent_again(hive,
     assert len(of_kind(stub, "multipart")) == 1
     assert sum(request.body_bytes for request in stub.requests) <= SIZE + FORM_BYTES
     assert only_record(program).phase != "delivered"
+
+
+def test_a_recording_that_stays_pending_is_asked_for_by_the_next_process(any_hive, program, send, recording):
+    hive, file = any_hive("multipart-pending=3"), recording(SIZE)
+    assert send(hive, file, *SOON, retries=1).code == 9
+    record = only_record(program)
+    result = program.run("resume", record.id, "--json", *SOON, "--retries", "5", env=PASSWORD).check()
+    assert is_delivered(hive, file) and result.outcome["checksum_verified"] is True
+    assert len(of_kind(hive, "multipart")) == 1
+    assert sum(request.body_bytes for request in hive.requests) <= SIZE + FORM_BYTES

@@ -8,6 +8,8 @@ package enum RecordChange: Equatable, Sendable {
   case mayBeStored
   /// The server has not stored that form, which is sent again.
   case notStored
+  /// GigHive has the whole form, and will process the recording under this number.
+  case processing(assetID: Int64)
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -16,10 +18,10 @@ package enum RecordChange: Equatable, Sendable {
   case failedFullSends(FullSends, offset: Int64)
 
   /// Whether the upload must not continue before it is saved. A form is delivered without its record, too: what is lost is the
-  /// protection against sending it twice if the process is killed before the response arrives.
+  /// protection against sending it twice.
   package var mustBeSaved: Bool {
     switch self {
-    case .mayBeStored, .notStored: false
+    case .mayBeStored, .notStored, .processing: false
     case .created, .lastByteNext, .uploaded, .forgotten, .failedFullSends: true
     }
   }
@@ -28,7 +30,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .lastByteNext, .mayBeStored, .notStored, .uploaded, .forgotten, .failedFullSends: self
+    case .lastByteNext, .mayBeStored, .notStored, .processing, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }

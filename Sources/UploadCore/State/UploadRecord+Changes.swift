@@ -13,6 +13,7 @@ extension UploadRecord {
       phase = .failed
       mayBeStored = true
     case .lastByteNext: lastByteMayBeSent = true
+    case .processing(let assetID): self.assetID = assetID
     case .uploaded:
       phase = .uploaded
       offset = identity.size
@@ -39,7 +40,10 @@ extension UploadRecord {
     record.message = nil
     record.mayBeStored = false
     record.nextRetry = nil
-    if own.identity.change(since: identity) != nil { record.fullSends = nil }
+    if own.identity.change(since: identity) != nil {
+      record.fullSends = nil
+      record.assetID = nil
+    }
     if uploadURL == nil {
       record.offset = 0
       record.lastByteMayBeSent = false
@@ -56,6 +60,7 @@ extension UploadRecord {
     uploadURL = nil
     offset = 0
     expires = nil
+    assetID = nil
     lastByteMayBeSent = false
     mayBeStored = false
   }

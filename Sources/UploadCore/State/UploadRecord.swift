@@ -43,6 +43,7 @@ package struct UploadRecord: Equatable, Sendable {
   package var expires: String?
   /// The error of the last attempt.
   package var message: String?
+  /// GigHive's number for the recording. Before the delivery, GigHive has the whole form and is still processing it.
   package var assetID: Int64?
   package var sha256: String?
   package var deleteToken: String?

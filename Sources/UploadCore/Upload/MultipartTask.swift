@@ -1,16 +1,18 @@
 /// One recording as multipart/form-data: a POST, and for GigHive queries about a recording that it is still processing.
 ///
 ///     posting ──▶ verifying ──▶ stored
-///                   │   ▲
-///                   ▼   │
-///                 asking (the state of the asset on GigHive)
+///        ▲          │   ▲
+///        │          ▼   │
+///     recalling ──▶ asking (the state of the asset on GigHive)
 struct MultipartTask: Sendable {
   private enum State: Sendable {
+    /// An earlier process has sent the form. The file is read for its SHA-256.
+    case recalling(assetID: Int64)
     case posting
     /// The response has arrived, and is compared with the file's SHA-256.
     case verifying(Answer)
-    /// GigHive has the recording but has not processed it yet.
-    case asking(assetID: Int64, SentFile)
+    /// GigHive has the recording but has not processed it yet. What an earlier process sent may be gone.
+    case asking(assetID: Int64, SentFile, isRecalled: Bool)
     /// GigHive is processing the recording, but did not return its number.
     case unnumbered
     case stored(Receipt, SentFile)
@@ -19,22 +21,24 @@ struct MultipartTask: Sendable {
   private let request: UploadRequest
   private let size: Int64
   private let boundary: Boundary
-  private var state = State.posting
+  private var state: State
   /// Whether the record says that the last byte may have been sent.
   private var lastByteMayBeSent = false
   /// A change to save in the record before anything else.
   private var unsaved: RecordChange?
 
-  init(_ request: UploadRequest, size: Int64, boundary: Boundary) {
-    self.request = request
-    self.size = size
-    self.boundary = boundary
+  init(_ plan: UploadPlan) {
+    request = plan.request
+    size = plan.size
+    boundary = plan.boundary
+    state = .posting
+    if request.isForGigHive, let assetID = plan.previous.assetID { state = .recalling(assetID: assetID) }
   }
 
   /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch state {
-    case .posting, .verifying: 0
+    case .recalling, .posting, .verifying: 0
     case .asking, .unnumbered: 1
     case .stored: 2
     }
@@ -44,8 +48,8 @@ struct MultipartTask: Sendable {
     if let change = takeUnsaved() { return .save(change) }
     switch state {
     case .posting, .unnumbered: return .ask(try post())
-    case .verifying: return .hash(.wholeFile)
-    case .asking(let assetID, _):
+    case .recalling, .verifying: return .hash(.wholeFile)
+    case .asking(let assetID, _, _):
       return .ask(HTTPRequest(method: "GET", target: request.base.appending(GigHiveAPI.recording(assetID))))
     case .stored(let receipt, let sent): return .finished(.delivered(receipt, sent, resumedFrom: 0))
     }
@@ -76,13 +80,24 @@ struct MultipartTask: Sendable {
       } else {
         try judge(answer, sha256: nil)
       }
-    case .asking(let assetID, let sent): try receiveRecording(answer, assetID, sent)
-    case .verifying, .unnumbered, .stored: break
+    case .asking(let assetID, let sent, let isRecalled):
+      if isRecalled, case .gigHive(.absent) = Verdict.ofRecording(answer) {
+        unsaved = .forgotten
+        state = .posting
+      } else {
+        try receiveRecording(answer, assetID, sent)
+      }
+    case .recalling, .verifying, .unnumbered, .stored: break
     }
   }
 
   mutating func hashed(sha256: String) throws(UploadError) {
-    if case .verifying(let answer) = state { try judge(answer, sha256: sha256) }
+    switch state {
+    case .recalling(let assetID):
+      state = .asking(assetID: assetID, SentFile(size: size, sha256: sha256), isRecalled: true)
+    case .verifying(let answer): try judge(answer, sha256: sha256)
+    case .posting, .asking, .unnumbered, .stored: break
+    }
   }
 
   private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
@@ -96,7 +111,8 @@ struct MultipartTask: Sendable {
       state = .stored(receipt, sent)
     } catch {
       if case .pending(let assetID) = error {
-        state = assetID.map { .asking(assetID: $0, sent) } ?? .unnumbered
+        state = assetID.map { .asking(assetID: $0, sent, isRecalled: false) } ?? .unnumbered
+        unsaved = assetID.map { .processing(assetID: $0) }
       }
       throw UploadError(error)
     }

@@ -82,7 +82,7 @@ package struct UploadMachine: Sendable {
   }
 
   private static func form(_ plan: UploadPlan) -> MultipartTask {
-    MultipartTask(plan.request, size: plan.size, boundary: plan.boundary)
+    MultipartTask(plan)
   }
 
   /// The number of requests in flight whose responses count. A connection with other requests must be closed.

@@ -10,6 +10,8 @@ package struct UploadPlan: Sendable {
     package var isUploaded = false
     /// Whether the last byte may have been sent.
     package var lastByteMayBeSent = false
+    /// The number under which GigHive is processing the form; nil if it has none.
+    package var assetID: Int64?
     /// Full sends of earlier processes.
     package var fullSends: FullSends?
 
@@ -20,6 +22,7 @@ package struct UploadPlan: Sendable {
       offset = record.offset
       isUploaded = record.phase == .uploaded
       lastByteMayBeSent = record.lastByteMayBeSent
+      assetID = record.assetID
       fullSends = record.fullSends
     }
   }

@@ -80,6 +80,19 @@ extension UploadRecordTests {
     #expect(!record.mayBeStored && record.phase == .failed && record.message == "refused")
   }
 
+  @Test func theNumberOfARecordingInProgressIsThatOfTheContent() {
+    var record = plain
+    record.apply(.processing(assetID: 9))
+    #expect(record.assetID == 9 && record.phase == .pending)
+    #expect(record.renewed(by: plain).assetID == 9)
+    var other = plain
+    other.identity = FileIdentity(
+      device: 1, inode: 2, size: 301, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "another")
+    #expect(record.renewed(by: other).assetID == nil)
+    record.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
+    #expect(record.assetID == nil)
+  }
+
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
     var record = plain
     record.recordFailure(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)

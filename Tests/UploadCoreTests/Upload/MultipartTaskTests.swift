@@ -44,8 +44,45 @@ struct MultipartTaskTests {
     let machine = try UploadMachine.upload(
       to: .gigHive, policy: { $0.retries = RetryPolicy(.failures(5), maximumDelayMilliseconds: 8000) })
     #expect(server.run(machine) == .finished(.delivered(receipt, sent, resumedFrom: 0)))
-    let question = "GET /api/uploads/9"
-    #expect(server.log == [post, "hash", "wait", question, "wait", question, "wait", question])
+    let saved = "save processing"
+    #expect(server.log == [post, "hash", saved, "wait", question, "wait", question, "wait", question])
+    #expect(server.record.assetID == 9)
+  }
+
+  private let question = "GET /api/uploads/9"
+
+  private func recalling() throws -> UploadMachine {
+    var previous = UploadPlan.PreviousState()
+    previous.assetID = 9
+    return try .upload(to: .gigHive, previous: previous)
+  }
+
+  @Test func whatAnEarlierProcessSentIsAskedAbout() throws {
+    var server = ScriptedServer([.status(200, content: GigHive.created)])
+    guard case .finished(.delivered(let receipt, _, _)) = server.run(try recalling()) else {
+      Issue.record("not delivered")
+      return
+    }
+    #expect(receipt.assetID == 9 && receipt.isChecksumVerified && server.log == ["hash", question])
+  }
+
+  @Test func whatAnEarlierProcessSentIsSentAgainIfGigHiveNoLongerHasIt() throws {
+    var server = ScriptedServer([
+      .status(404, content: #"{"error":"x"}"#), .status(201, content: GigHive.created),
+    ])
+    #expect(server.run(try recalling()) == GigHive.delivered())
+    #expect(server.log == ["hash", question, "save forgotten", post, "hash"] && server.record.assetID == nil)
+  }
+
+  /// A portal, or a proxy: nothing is known then.
+  @Test(arguments: [200, 404, 502])
+  func whatAnEarlierProcessSentIsNotSentAgainBecauseOfSomebodyElse(status: Int) throws {
+    var server = ScriptedServer { _ in .status(status, content: GigHive.page) }
+    guard case .failed = server.run(try recalling()) else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(server.requests.allSatisfy { $0.method == "GET" })
   }
 
   @Test func aPendingRecordingThatNeverBecomesOneIsGivenUp() throws {
