@@ -131,6 +131,14 @@ def test_a_server_gets_a_recording_three_times_a_day(hive, program, recording, f
     assert f"resume {identifier} does not" in program.run("list").out
 
 
+def test_a_program_is_told_how_long_it_is_not_tried(hive, program, recording):
+    _, result = sent_in_vain(program, hive, recording, "--json")
+    (failed,) = [event for event in result.events if event["event"] == "failed"]
+    assert 86_000 < failed["wait_seconds"] < 86_500, failed
+    _, result = sent_in_vain(program, hive, recording, "--json", number=0)
+    assert "wait_seconds" not in [event for event in result.events if event["event"] == "failed"][0]
+
+
 def test_resume_all_waits_and_resume_does_not(hive, program, recording):
     stub, _ = sent_in_vain(program, hive, recording)
     stub._requests.clear()
