@@ -23,7 +23,7 @@ enum Command: String, CaseIterable {
     case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .clean, .doctor].contains(self)
     case .jobs: self == .send || self == .watch || self == .resume
     case .protocolChoice, .threshold: self == .send || self == .watch || self == .doctor
-    case .retries, .retryFor, .retryMaxDelay, .limitRate, .methodOverride, .maxTime: self != .doctor
+    case .retries, .retryFor, .retryMaxDelay, .limitRate, .maxTime: self != .doctor
     case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
       .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .digest, .progress,
       .jsonProgress, .metadata:

@@ -15,6 +15,7 @@ final class DoctorArguments {
     var destinations: [Destination] = []
     var uploadProtocol = UploadProtocol.automatic
     var threshold: Int64?
+    var overridesMethod = false
     for given in options {
       switch given.option {
       case .server: destinations.append(.gigHive(try given.uri(), EventForm()))
@@ -22,6 +23,7 @@ final class DoctorArguments {
       case .tusURL: destinations.append(.tus(try given.uri()))
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
+      case .methodOverride: overridesMethod = true
       case .sendTest: testLength = try given.size(AllowedRanges.testLength)
       case .link: measuresLink = true
       default: _ = try common.apply(given)
@@ -38,6 +40,7 @@ final class DoctorArguments {
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol
+    request.overridesMethod = overridesMethod
     if let threshold { request.tusThreshold = threshold }
   }
 
