@@ -86,6 +86,16 @@ def test_a_redirect_names_the_address_to_use(hive, examine):
     assert f"--server {stub.url}/band/." in event["remedy"]
 
 
+def test_redirects_are_followed_as_by_an_upload(hive, examine):
+    stub = hive("multipart/http-redirect=308:/api/uploads.php?ui=json&moved=1")
+    result = examine(stub.url, *USER, "--json").check()
+    event = found(result, "credentials")
+    assert event["result"] == "warning" and f"redirects to {stub.url}/api/uploads.php" in event["message"], event
+    assert result_of(result, "form-limit") == "ok"
+    stub = hive("http-redirect=307:http://127.0.0.1:9/elsewhere")
+    assert failures(examine(stub.url, *USER, "--json")) == ["credentials"]
+
+
 # PATCH that is not let through.
 
 

@@ -77,8 +77,13 @@ package enum ServerChecks {
       return Finding(.credentials, .failure(result.error ?? .unconfirmed(status: 0)))
     }
     if isGigHives(answer, result.shown?.author) {
+      let text = hasCredentials ? "GigHive accepts the credentials" : "GigHive answers without credentials"
+      guard let location = result.redirectedTo else { return Finding(.credentials, .ok(text)) }
       return Finding(
-        .credentials, .ok(hasCredentials ? "GigHive accepts the credentials" : "GigHive answers without credentials"))
+        .credentials,
+        .warning(
+          text + ", but the server redirects to " + location + ".",
+          remedy: remedy(ofRedirect: location, from: target) ?? "Use the address that it redirects to."))
     }
     let about = path(target)
     let remedy: String? =

@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// One request of a diagnosis, over a connection of its own. Nothing is retried, no redirect is followed, and content that the
+/// One request of a diagnosis, over a connection of its own. Nothing is retried or redirected, and content that the
 /// server was asked about (`Expect`) is never sent. A file in the content is sent as zeros.
 final class Probe: Steppable {
   private enum State {

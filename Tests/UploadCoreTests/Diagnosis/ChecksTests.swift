@@ -247,6 +247,16 @@ struct ChecksTests {
     }
   }
 
+  @Test func redirectsWithinTheOriginAreFollowed() throws {
+    let target = try TargetURI("https://gighive/api/")
+    func next(_ status: Int, _ location: String) -> String? {
+      answered(status, "", [Field("Location", location)]).redirection(from: target)?.text
+    }
+    #expect(next(308, "/band/") == "https://gighive/band/" && next(307, "x") == "https://gighive/api/x")
+    #expect(next(307, "https://other/api/") == nil && next(307, "http://gighive/api/") == nil)
+    #expect(next(302, "/band/") == nil && next(308, "/api/") == nil)
+  }
+
   @Test func aProxysRefusalHasARemedy() {
     #expect(ProxyChecks.remedy(status: 407, isAuthorized: true)?.contains("--proxy-user") == true)
     #expect(ProxyChecks.remedy(status: 407, isAuthorized: false) == nil)
