@@ -17,7 +17,7 @@ def limited(page: str, *fields, above: int = 1 << 20):
         if request.header("Expect"):
             return b"HTTP/1.1 100 Continue\r\n\r\n"
         if request.method == "OPTIONS":
-            return b"HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Resumable: 1.0.0\r\nTus-Extension: creation\r\nConnection: close\r\n\r\n"
+            return answer("204 No Content", "", ("Tus-Version", "1.0.0"), ("Tus-Resumable", "1.0.0"), ("Tus-Extension", "creation"))
         return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
 
     return respond

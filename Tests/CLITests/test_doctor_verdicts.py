@@ -234,6 +234,11 @@ def test_an_unknown_program_with_a_limit_is_quoted(gateway, examine, fields, wor
 # This machine.
 
 
+def test_the_date_of_an_event_can_be_given(hive, examine):
+    """Then a clock that is not set does not matter to it (MachineChecks)."""
+    examine(hive().url, *USER, "--event-date", "2026-11-20").check()
+
+
 @pytest.mark.parametrize("options", [["--protocol", "multipart"], []])
 def test_a_full_state_directory_stops_no_form(hive, examine, small_disk, recording, options):  # noqa: F811
     place = small_disk(2048)

@@ -7,6 +7,8 @@ final class DoctorArguments {
   private(set) var request: UploadRequest
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
+  /// Whether the event's date does not come from the clock.
+  private(set) var givesEventDate = false
   /// Whether to measure the link.
   private(set) var measuresLink = false
 
@@ -24,6 +26,7 @@ final class DoctorArguments {
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
       case .methodOverride: overridesMethod = true
+      case .eventDate: givesEventDate = EventDay(of: [given])?.isGiven ?? false
       case .sendTest: testLength = try given.size(AllowedRanges.testLength)
       case .link: measuresLink = true
       default: _ = try common.apply(given)

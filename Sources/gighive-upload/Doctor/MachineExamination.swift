@@ -8,7 +8,8 @@ enum MachineExamination {
     let request = arguments.request
     findings.add(
       MachineChecks.clock(
-        now: shim_unix_seconds(), usesTLS: request.base.scheme == .https, datesEvents: request.isForGigHive))
+        now: shim_unix_seconds(), usesTLS: request.base.scheme == .https,
+        datesEvents: request.isForGigHive && !arguments.givesEventDate))
     findings.add(MachineChecks.entropy(isReady: shim_has_entropy() != 0))
     let memory = shim_available_memory()
     findings.add(MachineChecks.memory(available: memory < 0 ? nil : memory))
