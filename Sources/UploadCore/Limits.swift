@@ -318,9 +318,9 @@ package enum Limits {
   /// Clocks that differ more are reported, in seconds.
   package static let clockDifferenceSeconds: Int64 = 300
   /// The lengths that a server is asked about, in bytes, besides that of the file: nginx's default, Cloudflare's smallest plan, Apache's
-  /// default; and the longest PATCH.
+  /// default; and the shortest PATCH that is refused for good, nginx's default, and the longest.
   package static let announcedFormLengths: [Int64] = [1_000_000, 100_000_000, 1 << 30]
-  package static let announcedPatchLengths: [Int64] = [1_000_000, chunkMaximumLength]
+  package static let announcedPatchLengths: [Int64] = [chunkMinimumLength, 1_000_000, chunkMaximumLength]
   /// The largest test upload, in bytes: Apache's default limit.
   package static let testLength: Int64 = 1 << 30
   /// How much of an interrupted request is sent, in bytes. No path buffers as much unless it buffers everything.

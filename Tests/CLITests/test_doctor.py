@@ -58,7 +58,7 @@ def test_nothing_is_created_and_no_content_is_sent(hive, program, examine, recor
     assert not program.state.exists()
     announced = [request for request in stub.requests if request.header("Expect")]
     lengths = {request.content_length for request in announced}
-    assert lengths == {1_000_000, 2_000_000, 100_000_000, 1 << 30, 90 << 20}
+    assert lengths == {1_000_000, 2_000_000, 100_000_000, 1 << 30, 64 << 10, 90 << 20}
     assert all(request.body_bytes == 0 for request in announced)
 
 
@@ -230,8 +230,29 @@ def test_a_certificate_that_is_not_trusted_is_described(forge, serve_tls, examin
     result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
     event = found(result, "certificate")
     assert result.code == 5 and failures(result) == ["certificate"]
-    assert words in event["message"] and "It is for a server, issued by" in event["remedy"]
+    subject = "other.example" if case == "for another host" else "a server"
+    assert words in event["message"] and f"It is for {subject}, issued by" in event["remedy"]
     assert b"HTTP" not in server.received
+
+
+def test_the_names_in_a_certificate_for_another_host_are_listed(forge, serve_tls, examine):
+    server = serve_tls(leaf(forge, names=("DNS:other.example", "DNS:www.other.example", "IP:192.0.2.9", "IP:2001:db8::9")))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    names = "other.example, www.other.example, 192.0.2.9, 2001:db8::9"
+    assert "It is for " + names + ", issued by" in found(result, "certificate")["remedy"]
+
+
+def test_a_firewall_that_decrypts_tls_is_told_from_a_server(forge, serve_tls, examine):
+    server = serve_tls(Shown(forge.issue(issuer=forge.authority("/CN=FortiGate CA")), trusted=forge.authority()))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    assert "decrypts TLS here" in found(result, "certificate")["remedy"]
+
+
+def test_an_issuer_that_has_expired_is_named(forge, serve_tls, examine):
+    server = serve_tls(below(forge, intermediate(forge, "Old One", begins=-9 * DAY, ends=-DAY)))
+    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
+    remedy = found(result, "certificate")["remedy"]
+    assert "Number 2 of the certificates that the server sends, Old One, expired on" in remedy, remedy
 
 
 def test_a_certificate_that_expires_soon_is_a_warning(forge, serve_tls, examine):

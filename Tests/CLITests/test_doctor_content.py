@@ -127,8 +127,8 @@ def test_a_limit_on_the_length_of_requests(hive, examine):
 def test_a_limit_that_shows_after_the_content(hive, examine, tmp_path):
     page = tmp_path / "page"
     page.write_bytes(answer("413 Payload Too Large", CLOUDFLARE_413, *CLOUDFLARE))
-    # After two that are announced, and the interrupted one.
-    stub = hive(f"patch/raw-answer={page}@4-4")
+    # After three that are announced, and the interrupted one.
+    stub = hive(f"patch/raw-answer={page}@5-5")
     result = examine(stub.url, *USER, *SMALL, "--json").check()
     event = found(result, "test-upload")
     assert event["result"] == "warning" and "Cloudflare refuses a request of 2.0 MB (413)" in event["message"]
@@ -137,7 +137,7 @@ def test_a_limit_that_shows_after_the_content(hive, examine, tmp_path):
 
 
 def test_an_upload_that_is_refused_is_removed(hive, examine):
-    stub = hive("patch/status=403@4-")
+    stub = hive("patch/status=403@5-")
     result = examine(stub.url, *USER, *SMALL, "--json")
     assert result.code == 6 and failures(result) == ["test-upload"], result
     assert "after 1048576 bytes" in found(result, "test-upload")["message"]
@@ -145,7 +145,7 @@ def test_an_upload_that_is_refused_is_removed(hive, examine):
 
 
 def test_an_upload_that_is_cut_off_is_removed(hive, examine):
-    stub = hive("patch/reset-after=500000@4-")
+    stub = hive("patch/reset-after=500000@5-")
     result = examine(stub.url, *USER, *SMALL, "--json")
     assert result.code == 4 and failures(result) == ["test-upload"], result
     assert "a test upload of 3.0 MB, after " in found(result, "test-upload")["message"]

@@ -17,7 +17,7 @@ def limited(page: str, *fields, above: int = 1 << 20):
         if request.header("Expect"):
             return b"HTTP/1.1 100 Continue\r\n\r\n"
         if request.method == "OPTIONS":
-            return b"HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Resumable: 1.0.0\r\nConnection: close\r\n\r\n"
+            return answer("204 No Content", "", ("Tus-Version", "1.0.0"), ("Tus-Resumable", "1.0.0"), ("Tus-Extension", "creation"))
         return answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
 
     return respond
@@ -71,7 +71,8 @@ def gateway():
 class Head:
     def __init__(self, data: bytes):
         first, *lines = data.partition(b"\r\n\r\n")[0].decode().split("\r\n")
-        self.method = first.split()[0]
+        self.method, target, _ = first.split()
+        self.path = target.partition("?")[0]
         self._fields = dict(line.split(": ", 1) for line in lines)
 
     @property

@@ -74,7 +74,8 @@ def test_a_server_that_takes_only_short_files(hive, examine):
 def test_a_guest_needs_tus(hive, examine, tmp_path):
     file = private(tmp_path / "token", "right")
     stub = hive(user=None, upload_token="right", tus=False)
-    result = examine(stub.url, "--upload-token-file", file, "--link", "--json").check()
+    result = examine(stub.url, "--upload-token-file", file, "--link", "--json")
+    assert result.code == 7 and failures(result) == ["tus"]
     assert result_of(result, "link") == "not_examined" and sent(stub, "POST") == []
 
 
@@ -157,8 +158,8 @@ def test_a_form_that_is_too_long_is_halved(hive, examine):
 
 
 def test_a_server_that_goes_away(hive, examine):
-    # After two that are announced.
-    stub = hive("patch/reset-after=5000000@3-")
+    # After three that are announced.
+    stub = hive("patch/reset-after=5000000@4-")
     result = examine(stub.url, *USER, "--link", "--json")
     assert result.code == 4 and failures(result) == ["link"], result
     assert " after " in found(result, "link")["message"]
@@ -166,13 +167,13 @@ def test_a_server_that_goes_away(hive, examine):
 
 
 def test_a_server_that_refuses(hive, examine):
-    stub = hive("patch/status=403@3-")
+    stub = hive("patch/status=403@4-")
     result = examine(stub.url, *USER, "--link", "--json")
     assert result.code == 6 and failures(result) == ["link"] and result_of(result, "removal") == "ok", result
 
 
 def test_a_server_that_stops_reading(hive, examine):
-    stub = hive("patch/stall-after=1@3-")
+    stub = hive("patch/stall-after=1@4-")
     result = examine(stub.url, *USER, "--link", "--stall-timeout", "1s", "--json")
     assert result.code == 4 and failures(result) == ["link"], result
     assert result_of(result, "removal") == "ok" and is_empty(stub)

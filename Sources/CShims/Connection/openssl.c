@@ -2,11 +2,13 @@
 #include "shim_memory.h"
 #include "shim_network.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/pemerr.h>
 #include <openssl/sslerr.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,14 +195,52 @@ int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]) {
     return done;
 }
 
-int32_t shim_server_certificate_name(const SSL *ssl, int32_t of_issuer, char *buffer, int32_t capacity) {
-    X509 *certificate = SSL_get1_peer_certificate(ssl);
+// The certificate belongs to the connection.
+static X509 *shown_certificate(const SSL *ssl, int32_t index) {
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
+    return index < sk_X509_num(chain) ? sk_X509_value(chain, index) : NULL;
+}
+
+int32_t shim_certificate_count(const SSL *ssl) {
+    int count = sk_X509_num(SSL_get_peer_cert_chain(ssl));
+    return count < 0 ? 0 : count;
+}
+
+int32_t shim_certificate_name(const SSL *ssl, int32_t index, int32_t of_issuer, char *buffer, int32_t capacity) {
+    X509 *certificate = shown_certificate(ssl, index);
     if (!certificate) return 0;
     X509_NAME *name = of_issuer ? X509_get_issuer_name(certificate) : X509_get_subject_name(certificate);
     int length = X509_NAME_get_text_by_NID(name, NID_commonName, buffer, capacity);
     if (length <= 0) length = X509_NAME_get_text_by_NID(name, NID_organizationName, buffer, capacity);
-    X509_free(certificate);
     return length < 0 ? 0 : length;
+}
+
+int32_t shim_server_host_names(const SSL *ssl, char *buffer, int32_t capacity) {
+    X509 *certificate = shown_certificate(ssl, 0);
+    GENERAL_NAMES *names = certificate ? X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL) : NULL;
+    int32_t length = 0;
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type;
+        const ASN1_STRING *value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &type);
+        const unsigned char *bytes = ASN1_STRING_get0_data(value);
+        char text[256];
+        if (type == GEN_DNS) {
+            snprintf(text, sizeof text, "%.*s", ASN1_STRING_length(value), (const char *)bytes);
+        } else if (type == GEN_IPADD && (ASN1_STRING_length(value) == 4 || ASN1_STRING_length(value) == 16)) {
+            inet_ntop(ASN1_STRING_length(value) == 4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
+        } else {
+            continue;
+        }
+        int written = snprintf(buffer + length, (size_t)(capacity - length), "%s%s", length ? ", " : "", text);
+        if (written >= capacity - length) {
+            // Not a part of a name.
+            buffer[length] = 0;
+            break;
+        }
+        length += written;
+    }
+    GENERAL_NAMES_free(names);
+    return length;
 }
 
 static int64_t seconds_of(const ASN1_TIME *time) {
@@ -212,18 +252,14 @@ static int64_t seconds_of(const ASN1_TIME *time) {
     return done ? (int64_t)days * 86400 + seconds : 0;
 }
 
-int64_t shim_server_certificate_start(const SSL *ssl) {
-    X509 *certificate = SSL_get1_peer_certificate(ssl);
-    int64_t seconds = certificate ? seconds_of(X509_get0_notBefore(certificate)) : 0;
-    X509_free(certificate);
-    return seconds;
+int64_t shim_certificate_start(const SSL *ssl, int32_t index) {
+    X509 *certificate = shown_certificate(ssl, index);
+    return certificate ? seconds_of(X509_get0_notBefore(certificate)) : 0;
 }
 
-int64_t shim_server_certificate_end(const SSL *ssl) {
-    X509 *certificate = SSL_get1_peer_certificate(ssl);
-    int64_t seconds = certificate ? seconds_of(X509_get0_notAfter(certificate)) : 0;
-    X509_free(certificate);
-    return seconds;
+int64_t shim_certificate_end(const SSL *ssl, int32_t index) {
+    X509 *certificate = shown_certificate(ssl, index);
+    return certificate ? seconds_of(X509_get0_notAfter(certificate)) : 0;
 }
 
 const char *shim_ssl_failure_text(void) {

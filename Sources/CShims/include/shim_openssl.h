@@ -54,12 +54,17 @@ int32_t shim_has_hashed_certificates(const char *directory);
 
 // SHA-256 of the server certificate's SubjectPublicKeyInfo (RFC 7469, 2.4), 32 bytes. Returns 0 if there is no memory for it.
 int32_t shim_server_key_digest(const SSL *ssl, uint8_t digest[32]);
-// The name in the server's certificate, or that of its issuer: the common name, or else the organization; in the encoding of the
+// How many certificates the server has shown: its own first, then those of its issuers.
+int32_t shim_certificate_count(const SSL *ssl);
+// The name in one of them, or that of its issuer: the common name, or else the organization; in the encoding of the
 // certificate, into a buffer with a NUL at its end. Returns its length; 0 if there is none.
-int32_t shim_server_certificate_name(const SSL *ssl, int32_t of_issuer, char *buffer, int32_t capacity);
+int32_t shim_certificate_name(const SSL *ssl, int32_t index, int32_t of_issuer, char *buffer, int32_t capacity);
 // When it becomes valid, and when it expires; in seconds since 1970. 0 if it has no readable time.
-int64_t shim_server_certificate_start(const SSL *ssl);
-int64_t shim_server_certificate_end(const SSL *ssl);
+int64_t shim_certificate_start(const SSL *ssl, int32_t index);
+int64_t shim_certificate_end(const SSL *ssl, int32_t index);
+// The hosts that the server's certificate is for (subjectAltName), as "gighive.example, 192.0.2.7", into a buffer with a NUL at
+// its end; as many as fit. Returns the length of the text.
+int32_t shim_server_host_names(const SSL *ssl, char *buffer, int32_t capacity);
 // OpenSSL's text for the first error in the queue, such as "wrong version number", or NULL. Empties the queue.
 const char *shim_ssl_failure_text(void);
 // The number of the peer's alert (RFC 8446, 6) in the first error of the queue, or -1. Does not change the queue.

@@ -129,6 +129,8 @@ void shim_end_lease(int32_t descriptor);
 
 // statvfs(3): the bytes that are free for this user on the file system of the path, or -errno.
 int64_t shim_free_space(const char *path);
+// statvfs(3): how many more files this user can create there (inodes), or -errno. INT64_MAX if there is no such limit.
+int64_t shim_free_files(const char *path);
 // realpath(3): the path without links. 0 or -errno.
 int32_t shim_real_path(const char *path, char *buffer, size_t capacity);
 

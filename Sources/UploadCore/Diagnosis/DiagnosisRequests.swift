@@ -2,6 +2,11 @@
 package enum DiagnosisRequests {
   package static func tusOptions(_ target: TargetURI) -> HTTPRequest { HTTPRequest(method: "OPTIONS", target: target) }
 
+  /// A creation without a length, which every tus server refuses: with 400 if it can create uploads.
+  package static func lengthlessCreation(_ target: TargetURI) -> HTTPRequest {
+    HTTPRequest(method: "POST", target: target, fields: [TusFields.resumable], body: RequestBody())
+  }
+
   /// The name of a test file on the server.
   static let fileName = "diagnosis.mp4"
 
@@ -29,11 +34,14 @@ package enum DiagnosisRequests {
   }
 
   /// Announces a part of an upload that does not exist.
-  /// - Parameter target: the URL that creates uploads.
-  package static func announcedPatch(_ target: TargetURI, length: Int64) -> HTTPRequest {
+  /// - Parameters:
+  ///   - target: the URL that creates uploads.
+  ///   - overridesMethod: announces a POST with `X-HTTP-Method-Override`.
+  package static func announcedPatch(_ target: TargetURI, length: Int64, overridesMethod: Bool) -> HTTPRequest {
     let upload = target.appending(String(repeating: "0", count: 32))
-    return announced(
-      "PATCH", upload, [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", "0")], length)
+    var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", "0")]
+    if overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
+    return announced(overridesMethod ? "POST" : "PATCH", upload, fields, length)
   }
 
   private static func announced(

@@ -23,6 +23,8 @@ package enum FormTestCheck {
     }
     return Finding(
       .contentLimit,
-      .failure(result.error ?? .unconfirmed(status: answer.status), about: about, answer: result.shown))
+      .failure(
+        result.error ?? .unconfirmed(status: answer.status), about: about, answer: result.shown,
+        remedy: result.remedyOfUnknownLimit))
   }
 }

@@ -22,15 +22,20 @@ package struct LimitChecks: Sendable {
   private let needed: Int64
   /// Whether no other check has shown that the endpoint accepts requests.
   private let isOnlyCheck: Bool
+  /// Whether the recording goes another way, and does not fail because of what is found here.
+  private let isAvoided: Bool
   /// The greatest length that passes.
   private var passed: Int64?
+  /// Whether PATCH was refused whatever its length, so that ``addOverride(_:)`` can say more.
+  package private(set) var isMethodRefused = false
   /// The check's result, once it needs no further length.
   package private(set) var finding: Finding?
 
-  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool) {
+  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool, isAvoided: Bool = false) {
     self.kind = kind
     self.needed = needed
     self.isOnlyCheck = isOnlyCheck
+    self.isAvoided = isAvoided
   }
 
   /// Notes the server's opinion on a length. Lengths must grow.
@@ -40,13 +45,28 @@ package struct LimitChecks: Sendable {
     case .silent:
       end(.notExamined("the server does not say whether it accepts " + text(length) + " before it has the content"))
     case .otherwise:
-      if let error = result.error, isOnlyCheck || result.answer == nil || error.isServersFailure {
-        end(.failure(error, about: text(length), answer: result.shown))
+      if let error = refusalOfPatch(result) {
+        isMethodRefused = [403, 405, 501].contains(result.answer?.status)
+        fail(error, result, length)
+      } else if let error = result.error, isOnlyCheck || result.answer == nil || error.isServersFailure {
+        fail(error, result, length)
       } else {
         let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
         end(.notExamined("the server refuses for a reason other than the length" + status))
       }
     case .refused: refuse(result, length)
+    }
+  }
+
+  /// Notes the response to the same request as a POST with `X-HTTP-Method-Override`, after PATCH was refused.
+  package mutating func addOverride(_ result: ProbeResult) {
+    guard opinion(result) == .wanted else { return }
+    let remedy = "The same as a POST gets through: use --method-override."
+    switch finding?.result {
+    case .failure(let error, let about, let answer, _):
+      end(.failure(error, about: about, answer: answer, remedy: remedy))
+    case .warning(let text, _): end(.warning(text, remedy: remedy))
+    case .ok, .notExamined, nil: break
     }
   }
 
@@ -67,6 +87,7 @@ package struct LimitChecks: Sendable {
     }
     if answer.status == 413 { return .refused }
     if answer.status == 417 { return .silent }
+    if kind == .patch, answer.status == 412 { return .otherwise }
     // The upload does not exist, which is what a tus server should say.
     if kind == .patch, answer.fields.first("Tus-Resumable") != nil || [404, 410].contains(answer.status) {
       return .wanted
@@ -76,21 +97,47 @@ package struct LimitChecks: Sendable {
     return passed != nil && answer.status >= 400 ? .refused : .otherwise
   }
 
+  /// A refusal of any PATCH, as an upload reports it; nil if this is none.
+  private func refusalOfPatch(_ result: ProbeResult) -> UploadError? {
+    guard kind == .patch, let answer = result.answer else { return nil }
+    return switch answer.status {
+    case 401, 403: result.error
+    case 405, 501: .tus(.refused(method: "PATCH", status: answer.status))
+    case 412: .tus(.versionNotSupported(offered: answer.fields.first("Tus-Version") ?? ""))
+    default: nil
+    }
+  }
+
+  private mutating func fail(_ error: UploadError, _ result: ProbeResult, _ length: Int64) {
+    guard isAvoided else { return end(.failure(error, about: text(length), answer: result.shown)) }
+    let problem = result.answer == nil ? "no response to " + text(length) : refusal(result, length)
+    end(.warning(problem + "; recordings that go over tus would fail.", remedy: result.shown?.remedy))
+  }
+
   private mutating func refuse(_ result: ProbeResult, _ length: Int64) {
     let error = result.error ?? .refused(status: 413, message: "")
     let shorter = passed.map { " (" + SizeText.short($0) + " passes)" } ?? ""
-    let about = text(length) + shorter
-    if length <= needed { return end(.failure(error, about: about, answer: result.shown)) }
-    let author = result.shown?.author.name ?? "the server"
-    let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
+    if length <= needed, !isAvoided {
+      return end(
+        .failure(error, about: text(length) + shorter, answer: result.shown, remedy: result.remedyOfUnknownLimit))
+    }
     let consequence =
       switch kind {
       case .form: "; longer recordings must go over tus"
+      case .patch where length <= needed: "; recordings that go over tus would fail"
       case .patch: "; uploads halve their requests until they pass"
       }
     end(
-      .warning(author + " refuses " + text(length) + status + shorter + consequence + ".", remedy: result.shown?.remedy)
-    )
+      .warning(
+        refusal(result, length) + shorter + consequence + ".",
+        remedy: result.shown?.remedy ?? result.remedyOfUnknownLimit))
+  }
+
+  /// "nginx refuses a form of 100.0 MB (413)"
+  private func refusal(_ result: ProbeResult, _ length: Int64) -> String {
+    let author = result.shown?.author.name ?? "the server"
+    let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
+    return author + " refuses " + text(length) + status
   }
 
   /// "a form of 100.0 MB"

@@ -3,11 +3,15 @@ package enum MachineChecks {
   /// - Parameters:
   ///   - now: by this machine's clock, in seconds since 1970.
   ///   - usesTLS: whether certificates are checked against the clock.
-  package static func clock(now: Int64, usesTLS: Bool) -> Finding {
+  ///   - datesEvents: whether the event of a recording gets today's date unless another is given.
+  package static func clock(now: Int64, usesTLS: Bool, datesEvents: Bool) -> Finding {
     let text = minute(now)
     guard now < Limits.builtOn else { return Finding(.clock, .ok("the clock says " + text)) }
     let problem = "the clock says " + text + ", before this version was released"
     let remedy = "Set the clock, or start the time service (NTP)."
+    if !usesTLS, datesEvents {
+      return Finding(.clock, .failure(.form(.unknownToday), about: problem))
+    }
     if !usesTLS { return Finding(.clock, .warning(problem + "; records and events get wrong dates.", remedy: remedy)) }
     let error = UploadError.tls(
       .certificate(code: TLSError.notYetValid, reason: "certificate is not yet valid"), host: "any server")
@@ -49,24 +53,51 @@ package enum MachineChecks {
         remedy: "Raise the limit (ulimit -n, or LimitNOFILE= of the service)."))
   }
 
+  /// What is left on a file system.
+  package struct Space: Sendable {
+    /// In bytes.
+    let free: Int64
+    /// How many more files it can have.
+    let files: Int64
+
+    package init(free: Int64, files: Int64) {
+      self.free = free
+      self.files = files
+    }
+  }
+
   /// - Parameters:
   ///   - path: the state directory.
   ///   - error: why nothing can be written there; nil if it can.
-  ///   - free: the space left on its file system, in bytes; nil if it is not known.
-  package static func stateDirectory(_ path: LocalPath, error: SystemError?, noSpace: SystemError, free: Int64?)
-    -> Finding
-  {
-    if let error { return Finding(.stateDirectory, .failure(.state(.unusable(path, error)))) }
+  ///   - space: nil if it is not known.
+  ///   - isNeeded: whether a recording is not sent without a record. A form is.
+  package static func stateDirectory(
+    _ path: LocalPath, error: SystemError?, noSpace: SystemError, space: Space?, isNeeded: Bool
+  ) -> Finding {
     let name = "the state directory " + PrintableText.line(path.text)
-    guard let free else { return Finding(.stateDirectory, .ok(name + " can be written")) }
-    let text = SizeText.short(free) + " are free for " + name
-    if free >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
-    let remedy = "Free some space, or choose another directory."
-    if free >= Limits.stateSpaceNeeded {
-      return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
+    func failure(_ error: SystemError, _ about: String, remedy: String?) -> Finding {
+      if isNeeded {
+        return Finding(.stateDirectory, .failure(.state(.unusable(path, error)), about: about, remedy: remedy))
+      }
+      let problem = about.isEmpty ? name + " cannot be written" : about
+      return Finding(
+        .stateDirectory,
+        .warning(
+          problem + ": the recording is sent as a form, but without a record.",
+          remedy: remedy ?? "Choose another one with --state-dir."))
     }
-    return Finding(
-      .stateDirectory, .failure(.state(.unusable(path, noSpace)), about: "only " + text, remedy: remedy))
+    if let error { return failure(error, "", remedy: nil) }
+    guard let space else { return Finding(.stateDirectory, .ok(name + " can be written")) }
+    let remedy = "Free some space, or choose another directory with --state-dir."
+    if space.files < 1 {
+      return failure(
+        noSpace, "no more files can be created (the file system has no free inodes) in " + name,
+        remedy: "Remove files that are not needed (df -i counts), or choose another directory with --state-dir.")
+    }
+    let text = SizeText.short(space.free) + " are free for " + name
+    if space.free >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
+    if space.free < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
+    return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
   }
 
   /// "2026-11-23 19:28 UTC"

@@ -22,5 +22,26 @@ package final class ProbeResult {
   /// and has not answered in time, and if the request was cut short on purpose.
   package var error: UploadError?
 
+  /// "Server: x, Via: y": the programs that the response names; nil if it names none. Without secrets.
+  package var signature: String?
+
+  /// Where redirects have led, without query and secrets; nil without any.
+  package var redirectedTo: String?
+
   package init(error: UploadError? = nil) { self.error = error }
+
+  /// Where to ask again, as an upload does: 307 and 308 within the origin, which leave the credentials in place.
+  package func redirection(from target: TargetURI) -> TargetURI? {
+    guard let answer, case .redirect(let location) = answer.disposition(expectedContinue: false),
+      let destination = try? target.resolving(location), destination.origin == target.origin, destination != target
+    else { return nil }
+    return destination
+  }
+
+  /// Where to look for the limit, if a program that is not known has refused a length (413); otherwise nil.
+  var remedyOfUnknownLimit: String? {
+    guard answer?.status == 413, shown?.author == .unknown else { return nil }
+    return signature.map { "Its response has " + $0 + ": raise the limit there." }
+      ?? "Its response names no program (no Server, no Via)."
+  }
 }

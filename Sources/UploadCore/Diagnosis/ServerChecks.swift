@@ -7,8 +7,7 @@ package enum ServerChecks {
     guard facts.validUntilSeconds > 0 else {
       return Finding(.certificate, .ok("the certificate of " + host + issuer + " is trusted"))
     }
-    let date = String(Timestamp.text(seconds: facts.validUntilSeconds).prefix(10))
-    let text = "the certificate of " + host + issuer + " is valid until " + date
+    let text = "the certificate of " + host + issuer + " is valid until " + day(facts.validUntilSeconds)
     let days = (facts.validUntilSeconds - now) / 86_400
     if days >= Limits.certificateWarningDays { return Finding(.certificate, .ok(text)) }
     let rest = days == 1 ? "1 day" : String(max(0, days)) + " days"
@@ -30,72 +29,97 @@ package enum ServerChecks {
           + MachineChecks.minute(date) + ".", remedy: "Set the one that is wrong, or start its time service (NTP)."))
   }
 
-  /// A certificate that was not trusted, in words: whose it is, who issued it, and when it is valid.
-  package static func description(_ facts: TLSFacts) -> String {
-    func day(_ seconds: Int64) -> String { String(Timestamp.text(seconds: seconds).prefix(10)) }
+  /// A certificate that was not trusted, in words: whose it is, who issued it, when it is valid, and which of those above it has
+  /// expired.
+  /// - Parameter isForAnother: whether the host is none of those that it is for.
+  package static func description(_ facts: TLSFacts, isForAnother: Bool, now: Int64) -> String {
     let issuer = facts.issuer.isEmpty ? "" : ", issued by " + facts.issuer
-    let name = facts.subject.isEmpty ? "It has no name" : "It is for " + facts.subject
-    guard facts.validUntilSeconds > 0 else { return name + issuer + "." }
-    return name + issuer + ", valid from " + day(facts.validFromSeconds) + " to " + day(facts.validUntilSeconds) + "."
+    let subject = isForAnother && !facts.hosts.isEmpty ? facts.hosts : facts.subject
+    var text = (subject.isEmpty ? "It has no name" : "It is for " + subject) + issuer
+    if facts.validUntilSeconds > 0 {
+      text += ", valid from " + day(facts.validFromSeconds) + " to " + day(facts.validUntilSeconds)
+    }
+    text += "."
+    for (index, issuer) in facts.issuers.enumerated() where (1..<now).contains(issuer.validUntilSeconds) {
+      text +=
+        " Number " + String(index + 2) + " of the certificates that the server sends, " + issuer.name + ", expired on "
+        + day(issuer.validUntilSeconds) + ": the server needs a current one of that authority."
+    }
+    if intercepts(facts.issuer) {
+      return text + " It is not the server's own: a firewall, or a program on this machine, decrypts TLS here. Have the"
+        + " server exempted there."
+    }
+    if isForAnother {
+      text += " If you do not know that name, a login page of this network answers: open any page in a browser."
+    }
+    return text
   }
+
+  /// Whether the issuer is known to make certificates for the hosts of others.
+  private static func intercepts(_ issuer: String) -> Bool {
+    let issuer = Array(ASCII.lowercased(issuer).utf8)
+    return interceptors.contains { ASCII.contains(issuer, $0) }
+  }
+
+  private static let interceptors = [
+    "fortinet", "fortigate", "zscaler", "palo alto", "sophos", "netskope", "check point", "blue coat", "umbrella",
+    "sonicwall", "watchguard", "barracuda", "forcepoint", "untangle", "kaspersky", "avast", "bitdefender", "eset ssl",
+    "mitmproxy", "charles proxy",
+  ]
+
+  private static func day(_ seconds: Int64) -> String { String(Timestamp.text(seconds: seconds).prefix(10)) }
 
   // MARK: Endpoints
-
-  /// - Parameters:
-  ///   - result: the response to OPTIONS.
-  ///   - isRequired: whether recordings can be sent in no other way.
-  package static func tus(_ result: ProbeResult, at target: TargetURI, isRequired: Bool) -> Finding {
-    guard let answer = result.answer else {
-      return Finding(.tus, .failure(result.error ?? .tus(.notSupported(status: 0))))
-    }
-    do throws(TusError) {
-      if answer.isSuccess, let offer = try TusCapabilities(answer.fields) {
-        var extensions: [String] = []
-        if offer.createsWithUpload { extensions.append("creation-with-upload") }
-        if offer.defersLength { extensions.append("creation-defer-length") }
-        if offer.terminates { extensions.append("termination") }
-        if offer.checksum != nil { extensions.append("checksum") }
-        let list = extensions.isEmpty ? "" : " with " + extensions.joined(separator: ", ")
-        return Finding(.tus, .ok("tus 1.0.0 at " + path(target) + list))
-      }
-    } catch { return Finding(.tus, .failure(.tus(error))) }
-    let isAbsent = (200..<300).contains(answer.status) || [404, 405].contains(answer.status)
-    if result.shown?.author == .loginPage || !isAbsent && ![403, 501].contains(answer.status) {
-      let error = result.error ?? .tus(.notSupported(status: answer.status))
-      return Finding(.tus, .failure(error, answer: result.shown))
-    }
-    let about = "no tus at " + path(target) + " (" + String(answer.status) + ")"
-    if isRequired {
-      return Finding(.tus, .failure(.tus(.notSupported(status: answer.status)), about: about, answer: result.shown))
-    }
-    return Finding(
-      .tus,
-      .warning(
-        about + ": large recordings are sent as forms, which cannot be resumed.",
-        remedy: "On a GigHive server, tusd must run behind " + path(target) + "."))
-  }
 
   /// - Parameter result: the response to a form with an empty file and no label, which creates nothing.
   package static func form(_ result: ProbeResult, at target: TargetURI, hasCredentials: Bool) -> Finding {
     guard let answer = result.answer else {
       return Finding(.credentials, .failure(result.error ?? .unconfirmed(status: 0)))
     }
-    let author = result.shown?.author ?? .unknown
-    if [.gigHive, .php].contains(author), ![401, 403].contains(answer.status), answer.status < 500 {
+    if isGigHives(answer, result.shown?.author) {
+      let text = hasCredentials ? "GigHive accepts the credentials" : "GigHive answers without credentials"
+      guard let location = result.redirectedTo else { return Finding(.credentials, .ok(text)) }
       return Finding(
-        .credentials, .ok(hasCredentials ? "GigHive accepts the credentials" : "GigHive answers without credentials"))
+        .credentials,
+        .warning(
+          text + ", but the server redirects to " + location + ".",
+          remedy: remedy(ofRedirect: location, from: target) ?? "Use the address that it redirects to."))
     }
     let about = path(target)
     let remedy: String? =
       switch answer.status {
       case 401 where !hasCredentials: "Give a user name and a password."
+      case _ where AnswerAuthor.isPHPSource(answer): unrunPHP
       case 200..<300 where result.shown?.remedy == nil:
         "Open the server's address in a browser: another web server answers, or a page of this network's."
+      case 300..<400 where result.shown?.remedy == nil: remedy(ofRedirect: result.shown?.location, from: target)
       case 404 where result.shown?.remedy == nil: "Check the server's address: GigHive has this path below it."
       default: nil
       }
     let error = result.error ?? .unconfirmed(status: answer.status)
     return Finding(.credentials, .failure(error, about: about, answer: result.shown, remedy: remedy))
+  }
+
+  /// Whether GigHive refuses the form for what it is, as it should, or for PHP's limits, or has stored it.
+  private static func isGigHives(_ answer: Answer, _ author: AnswerAuthor?) -> Bool {
+    switch author {
+    case .gigHive: answer.isSuccess || [400, 409].contains(answer.status)
+    case .php: ![401, 403].contains(answer.status) && answer.status < 500
+    default: false
+    }
+  }
+
+  private static let unrunPHP =
+    "The server sends the PHP program itself: it does not run PHP. Set up PHP there (Apache: proxy_fcgi or mod_php;"
+    + " nginx: fastcgi_pass)."
+
+  /// - Parameter location: where to, without its query.
+  /// - Returns: nil if GigHive's path is not at the end of it.
+  private static func remedy(ofRedirect location: String?, from target: TargetURI) -> String? {
+    let path = String(GigHiveAPI.uploads.prefix { $0 != "?" })
+    let start = location.map { String($0.prefix { $0 != "?" }) }
+    guard let start, let text = try? target.resolving(start).text, text.hasSuffix(path) else { return nil }
+    return "The server's address is then --server " + text.dropLast(path.utf8.count) + "."
   }
 
   /// - Parameter result: the response to a finalize call that names no upload.
@@ -108,31 +132,11 @@ package enum ServerChecks {
     case .gigHive(.guestTokenUnknown): return Finding(.guestToken, .failure(.guestTokenRefused))
     case .gigHive, .tus, .somebodyElse:
       let error = result.error ?? .unconfirmed(status: answer.status)
-      return Finding(.guestToken, .failure(error, answer: result.shown))
+      let remedy = AnswerAuthor.isPHPSource(answer) ? unrunPHP : nil
+      return Finding(.guestToken, .failure(error, answer: result.shown, remedy: remedy))
     }
   }
 
-  /// - Parameters:
-  ///   - result: the response to OPTIONS.
-  ///   - size: the file's, in bytes; nil without a file.
-  /// - Returns: nil if the server names no limit.
-  package static func largestFile(_ result: ProbeResult, size: Int64?) -> Finding? {
-    guard let limit = result.answer?.fields.tusNumber("Tus-Max-Size"), limit > 0 else { return nil }
-    let text = "the tus server accepts files of up to " + SizeText.short(limit)
-    if let size, size > limit {
-      return Finding(
-        .largestFile,
-        .failure(.tus(.tooLarge(size: size, limit: limit)), remedy: "Raise the server's limit (tusd: -max-size)."))
-    }
-    if limit >= Limits.gigHiveFileSize || size != nil { return Finding(.largestFile, .ok(text)) }
-    return Finding(
-      .largestFile,
-      .warning(
-        text + ", less than GigHive's " + SizeText.short(Limits.gigHiveFileSize) + ".",
-        remedy: "Raise it if recordings are longer (tusd: -max-size)."))
-  }
-
-  private static func path(_ target: TargetURI) -> String {
-    String(target.requestTarget.prefix { $0 != "?" })
-  }
+  /// Without the query.
+  static func path(_ target: TargetURI) -> String { String(target.requestTarget.prefix { $0 != "?" }) }
 }

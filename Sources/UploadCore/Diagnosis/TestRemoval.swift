@@ -7,8 +7,8 @@ package final class TestRemoval {
   private var problem: UploadError?
   private var tries = 0
 
-  init(ofUpload location: TargetURI, length: Int64, expires: String?, _ secrets: Secrets) {
-    task = .cancellation(CancelTask(location, overridesMethod: false))
+  init(ofUpload location: TargetURI, length: Int64, expires: String?, overridesMethod: Bool, _ secrets: Secrets) {
+    task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     subject = "the test upload of " + SizeText.short(length) + " at " + secrets.line(ofURI: location.text)
     let expiry = expires.map { "The server removes it at " + secrets.line($0) + ". " } ?? ""
     howElse =

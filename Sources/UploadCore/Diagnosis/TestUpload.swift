@@ -33,8 +33,10 @@ package final class TestUpload {
     case known
   }
 
+  private let endpoint: TargetURI
   private let aim: Aim
   private let length: Int64
+  private let overridesMethod: Bool
   private let secrets: Secrets
   private var upload: TusUpload
   private var activity = Activity.sending
@@ -52,11 +54,15 @@ package final class TestUpload {
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
+  ///   - overridesMethod: sends POST with `X-HTTP-Method-Override` instead of PATCH and DELETE.
   ///   - secrets: to redact in what the server says.
-  package init(at endpoint: TargetURI, _ aim: Aim, _ secrets: Secrets) throws(TusError) {
+  package init(at endpoint: TargetURI, _ aim: Aim, overridesMethod: Bool, _ secrets: Secrets) throws(TusError) {
+    self.endpoint = endpoint
     self.aim = aim
+    self.overridesMethod = overridesMethod
     self.secrets = secrets
     var options = TusUpload.Options()
+    options.overridesMethod = overridesMethod
     switch aim {
     case .limits(let length):
       self.length = length
@@ -118,9 +124,11 @@ package final class TestUpload {
   }
 
   private func ask(_ request: HTTPRequest) -> Step {
-    let cut = request.method == "PATCH" ? patchCut(request.contentLength) : nil
-    if request.method == "POST" { mayHaveCreated = true }
-    asked = (request.method, request.contentLength, cut)
+    // A PATCH may be sent as POST.
+    let isPatch = upload.location != nil && request.method != "HEAD"
+    let cut = isPatch ? patchCut(request.contentLength) : nil
+    if upload.location == nil { mayHaveCreated = true }
+    asked = (isPatch ? "PATCH" : request.method, request.contentLength, cut)
     return .ask(request, cut: cut)
   }
 
@@ -149,7 +157,9 @@ package final class TestUpload {
 
   private func remove() {
     if let location = upload.location {
-      activity = .removing(TestRemoval(ofUpload: location, length: length, expires: upload.expires, secrets))
+      activity = .removing(
+        TestRemoval(
+          ofUpload: location, length: length, expires: upload.expires, overridesMethod: overridesMethod, secrets))
       return
     }
     activity = .ended
@@ -250,8 +260,21 @@ package final class TestUpload {
     let shown = refusal?.shown ?? result?.shown
     if case .cancelled = error {
     } else {
-      add(check, .failure(error ?? .unconfirmed(status: 0), about: about, answer: shown))
+      add(check, .failure(error ?? .unconfirmed(status: 0), about: about, answer: shown, remedy: remedy(result, error)))
     }
     remove()
+  }
+
+  /// What to do about an address that the server names and nobody answers at; nil if that is not the problem.
+  private func remedy(_ result: ProbeResult?, _ error: UploadError?) -> String? {
+    let address: String
+    switch (error, upload.location) {
+    case (.tus(.unusableLocation(let text)), _): address = secrets.line(ofURI: text)
+    case (_, let location?) where result?.answer == nil && location.origin != endpoint.origin:
+      address = secrets.line(ofURI: location.origin)
+    default: return nil
+    }
+    return "The server says that its uploads are at " + address + ". Behind a proxy, tusd needs -behind-proxy, and the"
+      + " proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
   }
 }

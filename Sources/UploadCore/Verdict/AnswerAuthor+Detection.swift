@@ -3,10 +3,18 @@ extension AnswerAuthor {
   /// header fields to them.
   package init(of answer: Answer) {
     let page = Page(answer)
+    // The text of a program names the settings by which PHP's messages are known.
+    if AnswerAuthor.isPHPSource(answer) {
+      self = AnswerAuthor.byFields(answer) ?? .unknown
+      return
+    }
     self =
       AnswerAuthor.byProgram(answer, page) ?? AnswerAuthor.byChallenge(answer, page) ?? AnswerAuthor.byPage(page)
       ?? AnswerAuthor.byLogin(answer, page) ?? AnswerAuthor.byFields(answer) ?? .unknown
   }
+
+  /// Whether the content is a PHP program itself, which the server should have run.
+  static func isPHPSource(_ answer: Answer) -> Bool { answer.content.starts(with: "<?php".utf8) }
 
   /// The start of the content, in lower case.
   private struct Page {
@@ -33,13 +41,25 @@ extension AnswerAuthor {
     {
       return .php
     }
+    if page.has("<b>fatal error</b>:", "<b>parse error</b>:", "php fatal error:", "php parse error:") {
+      return .phpError
+    }
     if page.has("<error><code>", "<error>\n<code>") || answer.fields.first("x-amz-request-id") != nil { return .s3 }
     guard let json = try? JSONReader.read(answer.content) else { return nil }
-    // Its error messages, its confirmation and its response to a deletion (`Verdict`).
-    let isGigHive =
-      json["error"]?.string != nil && json["message"]?.string != nil || json["checksum_sha256"]?.string != nil
-      || json["error_count"] != nil
-    return isGigHive ? .gigHive : nil
+    return isGigHives(json, status: answer.status) ? .gigHive : nil
+  }
+
+  /// GigHive's error messages, its confirmation and its response to a deletion (`Verdict`).
+  private static func isGigHives(_ json: JSONValue, status: Int) -> Bool {
+    if json["checksum_sha256"]?.string != nil || json["error_count"] != nil { return true }
+    guard json["error"]?.string != nil, let message = json["message"]?.string else { return false }
+    // Spring, Fastify and NestJS add one of these.
+    if ["statusCode", "status", "timestamp", "path"].contains(where: { json[$0] != nil }) { return false }
+    // Many programs say so of an address that they do not have.
+    guard status == 404 else { return true }
+    let words = Array(ASCII.lowercased(message).utf8)
+    return json["success"] != nil
+      || ["invalid or expired", "no such upload", "upload not found"].contains { ASCII.contains(words, $0) }
   }
 
   private static func byChallenge(_ answer: Answer, _ page: Page) -> AnswerAuthor? {

@@ -25,6 +25,7 @@ extension AnswerAuthor {
       // Also with other statuses: all messages by which it is known are about its limits.
       "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or send it"
         + " over tus."
+    case .phpError: "A program on the server has failed. PHP's error log there says more."
     case .s3: AnswerAuthor.ofS3(status)
     case .squid: AnswerAuthor.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload (tusd: -max-size)." : nil

@@ -17,7 +17,10 @@ public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
   case loginPage = "login-page"
   case modSecurity = "modsecurity"
   case nginx
+  /// A limit of PHP's.
   case php
+  /// A PHP program that failed.
+  case phpError = "php-error"
   case s3
   case squid
   /// A tus server, such as tusd.
@@ -40,7 +43,7 @@ public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
     case .loginPage: "a login page"
     case .modSecurity: "ModSecurity"
     case .nginx: "nginx"
-    case .php: "PHP"
+    case .php, .phpError: "PHP"
     case .s3: "S3"
     case .squid: "the proxy squid"
     case .tus: "the tus server"

@@ -109,21 +109,33 @@ final class TLSStream: ByteStream {
 
   /// What the server has shown of itself, after the handshake.
   var tlsFacts: TLSFacts? {
-    func name(ofIssuer: Bool) -> String {
-      let bytes = [UInt8](unsafeUninitializedCapacity: TLSStream.nameCapacity) { space, count in
-        count = space.withMemoryRebound(to: CChar.self) {
-          Int(shim_server_certificate_name(ssl, ofIssuer ? 1 : 0, $0.baseAddress, Int32($0.count)))
-        }
-      }
-      return PrintableText.line(String(decoding: bytes, as: UTF8.self))
+    // The issuers follow the server's own.
+    let issuers = (1..<max(1, shim_certificate_count(ssl))).map { index in
+      TLSFacts.Issuer(name: name(of: index), validUntilSeconds: shim_certificate_end(ssl, index))
     }
+    let hosts = TLSStream.text(TLSStream.hostsCapacity) { shim_server_host_names(ssl, $0, $1) }
     return TLSFacts(
-      summary: summary, subject: name(ofIssuer: false), issuer: name(ofIssuer: true),
-      validFromSeconds: shim_server_certificate_start(ssl), validUntilSeconds: shim_server_certificate_end(ssl))
+      summary: summary, subject: name(of: 0), hosts: hosts, issuer: name(of: 0, isIssuer: true), issuers: issuers,
+      validFromSeconds: shim_certificate_start(ssl, 0), validUntilSeconds: shim_certificate_end(ssl, 0))
+  }
+
+  /// The name in a certificate that the server has shown, or that of its issuer.
+  private func name(of index: Int32, isIssuer: Bool = false) -> String {
+    TLSStream.text(TLSStream.nameCapacity) { shim_certificate_name(ssl, index, isIssuer ? 1 : 0, $0, $1) }
+  }
+
+  /// - Parameter write: writes a text into a buffer of this capacity, and returns its length.
+  private static func text(_ capacity: Int, _ write: (UnsafeMutablePointer<CChar>?, Int32) -> Int32) -> String {
+    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { space, count in
+      count = space.withMemoryRebound(to: CChar.self) { Int(write($0.baseAddress, Int32($0.count))) }
+    }
+    return PrintableText.line(String(decoding: bytes, as: UTF8.self))
   }
 
   /// An attribute of a name has at most 64 characters (RFC 5280, A.1).
   private static let nameCapacity = 4 * 64 + 1
+  /// A few lines of a terminal. Some certificates name hundreds of hosts.
+  private static let hostsCapacity = 300
 
   func read(into space: UnsafeMutableRawBufferPointer) throws(StreamError) -> StreamRead {
     for _ in 0..<Limits.tlsMessageCount {

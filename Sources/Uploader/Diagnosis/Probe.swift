@@ -1,7 +1,7 @@
 import CShims
 import UploadCore
 
-/// One request of a diagnosis, over a connection of its own. Nothing is retried, no redirect is followed, and content that the
+/// One request of a diagnosis, over a connection of its own. Nothing is retried or redirected, and content that the
 /// server was asked about (`Expect`) is never sent. A file in the content is sent as zeros.
 final class Probe: Steppable {
   private enum State {
@@ -213,13 +213,26 @@ final class Probe: Steppable {
     }
     result.answer = answer
     result.shown = ServerAnswer(answer, composer.secrets)
+    result.signature = signature(of: answer)
     if answer.status >= 300 {
-      let location = answer.fields.first("Location")
-      let error: UploadError =
-        answer.status < 400
-        ? .redirected(status: answer.status, location: location ?? "an unspecified address") : answer.refusal
-      result.error = error.redacted(composer.secrets)
+      result.error = refusal(by: answer).redacted(composer.secrets)
     }
+  }
+
+  private func refusal(by answer: Answer) -> UploadError {
+    if answer.status < 400 {
+      return .redirected(
+        status: answer.status, location: answer.fields.first("Location") ?? "an unspecified address")
+    }
+    if answer.status == 407, let request, let proxy = configuration.proxies.proxy(for: request.target) {
+      return .proxyRefused(status: 407, proxy: proxy.text)
+    }
+    return answer.refusal
+  }
+
+  private func signature(of answer: Answer) -> String? {
+    let programs = ["Server", "Via"].flatMap { name in answer.fields.values(of: name).map { name + ": " + $0 } }
+    return programs.isEmpty ? nil : composer.secrets.line(programs.joined(separator: ", "))
   }
 
   private var diagnostics: Diagnostics {

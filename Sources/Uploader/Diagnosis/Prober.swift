@@ -29,7 +29,15 @@ package final class Prober {
   ///   - request: if it may expect 100 (Continue), its content is announced but not sent.
   ///   - cut: nil if the request is sent whole.
   package func ask(_ request: HTTPRequest, cut: ProbeCut? = nil) -> ProbeResult {
-    run(request, request.target, cut: cut)
+    var request = request
+    var result = run(request, request.target, cut: cut)
+    for _ in 0..<Limits.redirectCount {
+      guard let target = result.redirection(from: request.target) else { break }
+      request.target = target
+      result = run(request, target, cut: cut)
+      result.redirectedTo = secrets.line(ofURI: target.text)
+    }
+    return result
   }
 
   /// Waits, unless the diagnosis is interrupted.

@@ -21,6 +21,7 @@ extension EventFormError {
     case .missingLabel: "the recording needs a label."
     case .invalidEventDate(let text):
       "\"" + PrintableText.line(text) + "\" is not a date; use YYYY-MM-DD, such as 2026-11-20."
+    case .unknownToday: "the date of the event is not known."
     case .unknownEventType(let text):
       "GigHive has no event type \"" + PrintableText.line(text) + "\"; use band or wedding."
     }

@@ -6,6 +6,9 @@ extension TusError {
     switch self {
     case .notSupported(let status):
       "the server does not speak tus here (" + String(status) + "). Check the address."
+    case .versionNotSupported(let offered) where TusError.lists(offered):
+      "the server speaks tus " + offered + ", but did not see that the request does: something in front of it removes"
+        + " the field Tus-Resumable. Let it pass there."
     case .versionNotSupported(let offered):
       "the server speaks " + (offered.isEmpty ? "another version of tus" : "tus " + offered) + ", not 1.0.0."
     case .tooLarge(let size, let limit):
@@ -31,6 +34,11 @@ extension TusError {
     case .refused(let method, let status):
       "the server, or a proxy in front of it, does not accept " + method + " (" + String(status) + ")."
     }
+  }
+
+  /// Whether the versions that a server offers, separated by commas, include the one that is used here.
+  private static func lists(_ versions: String) -> Bool {
+    [Field("Tus-Version", versions)].listMembers(of: "Tus-Version").contains(TusFields.version)
   }
 
   /// What to do about it; nil if nothing helps.

@@ -50,6 +50,12 @@ extension UploadError {
     }
   }
 
+  /// ``problem`` without what to do about a refusal, for callers that say it better.
+  package var problemWithoutAdvice: String {
+    if case .refused(let status, let message) = self { return UploadError.refusal(status, message, by: "the server") }
+    return problem
+  }
+
   /// The sentences that do not depend on the caller. A program appends its own advice, or ``advice``.
   package var problem: String {
     switch self {

@@ -23,8 +23,9 @@ enum Command: String, CaseIterable {
     case .server, .multipartURL, .tusURL: [.send, .watch, .resume, .clean, .doctor].contains(self)
     case .jobs: self == .send || self == .watch || self == .resume
     case .protocolChoice, .threshold: self == .send || self == .watch || self == .doctor
-    case .retries, .retryFor, .retryMaxDelay, .limitRate, .methodOverride, .maxTime: self != .doctor
-    case .eventDate, .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
+    case .retries, .retryFor, .retryMaxDelay, .limitRate, .maxTime: self != .doctor
+    case .eventDate: [.send, .watch, .resume, .doctor].contains(self)
+    case .orgName, .eventType, .label, .participants, .keywords, .location, .rating, .notes, .field,
       .fileField, .fileName, .mime, .chunkSize, .deferLength, .maxSize, .digest, .progress,
       .jsonProgress, .metadata:
       self == .send || self == .watch || self == .resume

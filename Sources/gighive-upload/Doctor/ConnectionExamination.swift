@@ -67,15 +67,23 @@ enum ConnectionExamination {
     _ error: UploadError, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
     switch error {
-    case .tls(.certificate, _):
+    case .tls(.certificate(let code, _), _):
+      let isForAnother = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH].contains(Int32(clamping: code))
       var configuration = configuration
       configuration.tls.isInsecure = true
       let facts = Prober(prober.target, configuration, prober.cancellation).connect().tls
-      let parts = [facts.map { ServerChecks.description($0) }, error.commandRemedy].compactMap { $0 }
+      let description = facts.map {
+        ServerChecks.description($0, isForAnother: isForAnother, now: shim_unix_seconds())
+      }
+      let parts = [description, error.commandRemedy].compactMap { $0 }
       findings.add(Finding(.certificate, .failure(error, remedy: parts.joined(separator: " "))))
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
     case .tls: findings.add(Finding(.tls, .failure(error)))
-    case .proxyRefused, .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
+    case .proxyRefused(let status, _):
+      let isAuthorized = configuration.proxies.proxy(for: prober.target)?.authorization != nil
+      findings.add(
+        Finding(.proxy, .failure(error, remedy: ProxyChecks.remedy(status: status, isAuthorized: isAuthorized))))
+    case .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,
@@ -85,17 +93,38 @@ enum ConnectionExamination {
         let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
         return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))
       }
-      findings.add(Finding(.connection, .failure(error, remedy: remedy(of: error))))
+      findings.add(Finding(.connection, .failure(error, remedy: remedy(of: error, prober, configuration))))
+    }
+  }
+
+  /// Whether a host without addresses of the chosen family has others.
+  private static func hasOtherFamily(_ prober: Prober, _ configuration: Configuration) -> Bool {
+    var configuration = configuration
+    configuration.addressFamily = .any
+    return switch Prober(prober.target, configuration, prober.cancellation).connect().error {
+    case .noSuchName, .noResolver: false
+    default: true
     }
   }
 
   /// What keeps a machine from connecting; nil if the error says so already.
-  private static func remedy(of error: UploadError) -> String? {
+  private static func remedy(of error: UploadError, _ prober: Prober, _ configuration: Configuration) -> String? {
     switch error {
+    case .noSuchName where configuration.addressFamily != .any,
+      .noResolver where configuration.addressFamily != .any:
+      hasOtherFamily(prober, configuration)
+        ? (configuration.addressFamily == .ipv4
+          ? "It has only IPv6 addresses, which --ipv4 excludes." : "It has only IPv4 addresses, which --ipv6 excludes.")
+        : nil
     case .notConnected(_, _, let error) where error.code == SHIM_ECONNREFUSED:
       "Nothing listens at that port. Check the server's address, and that its program runs."
-    case .notConnected(_, _, let error) where [SHIM_ENETUNREACH, SHIM_EHOSTUNREACH].contains(error.code):
-      "This machine has no way there. Check its cable or Wi-Fi, its address and its routes (ip route)."
+    case .notConnected(_, let address, let error) where error.code == SHIM_ENETUNREACH:
+      "This machine has no way there. Check its cable or Wi-Fi, its address and its routes"
+        + (address.utf8.first == UInt8(ascii: "[")
+          ? " (ip -6 route): it is an IPv6 address, which many networks cannot reach." : " (ip route).")
+    case .notConnected(_, _, let error) where error.code == SHIM_EHOSTUNREACH:
+      "Nobody has that address in this network, or a router or firewall on the way says so. Check that the server is"
+        + " switched on and has this address."
     case .timedOut(.connecting, _, _): "The server is switched off, or a firewall on the way drops what is sent to it."
     default: nil
     }

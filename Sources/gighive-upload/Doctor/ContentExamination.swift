@@ -73,7 +73,8 @@ struct ContentExamination {
   private func sendUpload(_ aim: TestUpload.Aim) {
     var prober = prober
     do throws(TusError) {
-      let upload = try TestUpload(at: request.tusTarget, aim, prober.secrets)
+      let upload = try TestUpload(
+        at: request.tusTarget, aim, overridesMethod: request.overridesMethod, prober.secrets)
       while true {
         for finding in upload.takeFindings() { findings.add(finding) }
         if prober.cancellation.isCancelled {

@@ -9,8 +9,12 @@ enum Doctor {
     let cancellation = SignalCancellation.begin()
     let configuration = try arguments.common.configuration(for: arguments.request.base, report)
     let findings = Findings(report)
-    MachineExamination.run(arguments, findings)
-    let size = fileSize(arguments, findings)
+    let (size, file) = examineFile(arguments)
+    // Without a file, for the largest recording.
+    let needsRecords = arguments.request.prefersTus(
+      size: size ?? .max, isGuest: configuration.credentials.areGuests)
+    MachineExamination.run(arguments, needsRecords: needsRecords, findings)
+    if let file { findings.add(file) }
     let prober = Prober(arguments.request.base, configuration, cancellation)
     if let problem = prober.problem {
       findings.add(Finding(.connection, .failure(problem)))
@@ -26,16 +30,12 @@ enum Doctor {
     return findings.exitCode
   }
 
-  /// The size of the file; nil if there is none, or it cannot be sent.
-  private static func fileSize(_ arguments: DoctorArguments, _ findings: Findings) -> Int64? {
-    guard let file = arguments.file else { return nil }
+  /// - Returns: the size of the file, nil if there is none or it cannot be sent; and what was found, nil without a file.
+  private static func examineFile(_ arguments: DoctorArguments) -> (size: Int64?, Finding?) {
+    guard let file = arguments.file else { return (nil, nil) }
     do throws(UploadError) {
       let size = try Uploader.size(of: file, limit: arguments.request.sizeLimit)
-      findings.add(Finding(.file, .ok(PrintableText.line(file.text) + " has " + SizeText.short(size))))
-      return size
-    } catch {
-      findings.add(Finding(.file, .failure(error)))
-      return nil
-    }
+      return (size, Finding(.file, .ok(PrintableText.line(file.text) + " has " + SizeText.short(size))))
+    } catch { return (nil, Finding(.file, .failure(error))) }
   }
 }

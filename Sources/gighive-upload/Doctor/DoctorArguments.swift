@@ -7,6 +7,8 @@ final class DoctorArguments {
   private(set) var request: UploadRequest
   /// How many zeros to send, in bytes; nil for none.
   private(set) var testLength: Int64?
+  /// Whether the event's date does not come from the clock.
+  private(set) var givesEventDate = false
   /// Whether to measure the link.
   private(set) var measuresLink = false
 
@@ -15,6 +17,7 @@ final class DoctorArguments {
     var destinations: [Destination] = []
     var uploadProtocol = UploadProtocol.automatic
     var threshold: Int64?
+    var overridesMethod = false
     for given in options {
       switch given.option {
       case .server: destinations.append(.gigHive(try given.uri(), EventForm()))
@@ -22,6 +25,8 @@ final class DoctorArguments {
       case .tusURL: destinations.append(.tus(try given.uri()))
       case .protocolChoice: uploadProtocol = try given.uploadProtocol()
       case .threshold: threshold = try given.size(AllowedRanges.fileSize)
+      case .methodOverride: overridesMethod = true
+      case .eventDate: givesEventDate = EventDay(of: [given])?.isGiven ?? false
       case .sendTest: testLength = try given.size(AllowedRanges.testLength)
       case .link: measuresLink = true
       default: _ = try common.apply(given)
@@ -38,6 +43,7 @@ final class DoctorArguments {
     }
     request = UploadRequest(file: operands.first ?? "", destination: destination)
     request.uploadProtocol = uploadProtocol
+    request.overridesMethod = overridesMethod
     if let threshold { request.tusThreshold = threshold }
   }
 

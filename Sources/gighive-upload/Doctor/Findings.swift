@@ -27,28 +27,40 @@ final class Findings {
       counts.failures += 1
       let code = ExitCode.of(error, signal: 0)
       if exitCode == ExitCode.delivered { exitCode = code }
-      let problem = Findings.problem(of: error, answer)
+      let problem = Findings.problem(of: error, answer, remedy)
       write(
         finding, "failure", (about.isEmpty ? "" : about + ": ") + problem,
-        remedy: remedy ?? answer?.remedy ?? error.commandRemedy, code: code)
+        remedy: remedy ?? answer?.remedy ?? Findings.remedy(of: error), code: code, answer: answer)
     }
   }
 
-  /// What failed. The text of a known program's page is left out: its remedy says more.
-  private static func problem(of error: UploadError, _ answer: ServerAnswer?) -> String {
-    guard let answer, answer.remedy != nil else { return error.problem }
-    var error = error
-    if case .refused(let status, _) = error, answer.author != .php { error = .refused(status: status, message: "") }
-    return error.problem(by: answer) ?? error.problem
+  /// A diagnosis sends no file field of another name.
+  private static func remedy(of error: UploadError) -> String? {
+    if case .refused = error { return nil }
+    return error.commandRemedy
   }
 
-  private func write(_ finding: Finding, _ result: String, _ meaning: String, remedy: String?, code: Int32) {
+  /// What failed. The text of a known program's page is left out: its remedy says more.
+  private static func problem(of error: UploadError, _ answer: ServerAnswer?, _ remedy: String?) -> String {
+    guard let answer, let known = remedy ?? answer.remedy else { return error.problem }
+    var error = error
+    if case .refused(let status, _) = error, known == answer.remedy, ![.php, .phpError].contains(answer.author) {
+      error = .refused(status: status, message: "")
+    }
+    // The remedy says what to do, except about limits.
+    return error.problem(by: answer) ?? (answer.status == 413 ? error.problem : error.problemWithoutAdvice)
+  }
+
+  private func write(
+    _ finding: Finding, _ result: String, _ meaning: String, remedy: String?, code: Int32, answer: ServerAnswer? = nil
+  ) {
     if report.isJSON {
       var line = report.event("check", recordID: nil, file: nil)
       line.add("check", finding.check.rawValue)
       line.add("result", result)
       line.add("message", meaning)
       if let remedy { line.add("remedy", remedy) }
+      if let answer { line.add(answer: answer) }
       line.add("exit_code", Int64(code))
       return Console.out(line.finished())
     }

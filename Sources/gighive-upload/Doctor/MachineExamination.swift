@@ -3,31 +3,37 @@ import Uploader
 
 /// Examines this machine.
 enum MachineExamination {
-  static func run(_ arguments: DoctorArguments, _ findings: Findings) {
-    findings.add(MachineChecks.clock(now: shim_unix_seconds(), usesTLS: arguments.request.base.scheme == .https))
+  /// - Parameter needsRecords: whether there are recordings that are not sent without a record.
+  static func run(_ arguments: DoctorArguments, needsRecords: Bool, _ findings: Findings) {
+    let request = arguments.request
+    findings.add(
+      MachineChecks.clock(
+        now: shim_unix_seconds(), usesTLS: request.base.scheme == .https,
+        datesEvents: request.isForGigHive && !arguments.givesEventDate))
     findings.add(MachineChecks.entropy(isReady: shim_has_entropy() != 0))
     let memory = shim_available_memory()
     findings.add(MachineChecks.memory(available: memory < 0 ? nil : memory))
     let count = Limits.descriptorCount + Limits.jobDescriptorCount
     let result = shim_can_open(Int32(count))
     findings.add(MachineChecks.openFiles(count, error: result == 0 ? nil : SystemError(result: result)))
-    examineState(arguments.common.statePath, findings)
+    examineState(arguments.common.statePath, isNeeded: needsRecords, findings)
   }
 
   /// A directory that does not exist is not created.
-  private static func examineState(_ path: LocalPath?, _ findings: Findings) {
+  private static func examineState(_ path: LocalPath?, isNeeded: Bool, _ findings: Findings) {
     guard let path else { return findings.add(Finding(.stateDirectory, .failure(.state(.noDirectory)))) }
     let (existing, missing) = nearest(to: path)
     var error = missing
-    var free: Int64?
+    var space: MachineChecks.Space?
     if error == nil, let name = existing.cString {
       let result = shim_may_create_in(name)
       if result < 0 { error = SystemError(result: result) }
-      let space = shim_free_space(name)
-      if space >= 0 { free = space }
+      let (free, files) = (shim_free_space(name), shim_free_files(name))
+      if free >= 0, files >= 0 { space = MachineChecks.Space(free: free, files: files) }
     }
+    let noSpace = SystemError(code: SHIM_ENOSPC)
     findings.add(
-      MachineChecks.stateDirectory(path, error: error, noSpace: SystemError(code: SHIM_ENOSPC), free: free))
+      MachineChecks.stateDirectory(path, error: error, noSpace: noSpace, space: space, isNeeded: isNeeded))
   }
 
   /// The directory, or the nearest one above it that exists.

@@ -30,8 +30,8 @@ struct ServerExamination {
       return findings.add(Finding(.entropy, .failure(error)))
     }
     if request.isForGigHive, !examineCredentials(boundary) { return }
-    let tus = examineTus()
-    if sendsForms { examineForms(boundary) }
+    let (tus, isAbsent) = examineTus()
+    if sendsForms || isAbsent { examineForms(boundary, hasAlternative: request.isForGigHive && !isAbsent) }
     if tus != nil { examinePatches() }
     let content = ContentExamination(request, prober, boundary, findings)
     if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
@@ -42,39 +42,55 @@ struct ServerExamination {
   }
 
   /// GigHive refuses a form without a label. Guests have no forms.
-  private var maySendForms: Bool { request.isForGigHive && !configuration.credentials.areGuests }
+  private var maySendForms: Bool { request.isForGigHive && !isGuest }
+
+  private var isGuest: Bool { configuration.credentials.areGuests }
+
+  private var tusNeed: TusChecks.Need {
+    if !request.isForGigHive { return .tusServer }
+    if request.uploadProtocol == .tus { return .chosen }
+    if isGuest { return .guests }
+    return size.map { request.prefersTus(size: $0, isGuest: false) } ?? true ? .preferred : .avoided
+  }
 
   private var sendsTestForm: Bool {
     guard let testLength, maySendForms else { return false }
     return !request.prefersTus(size: testLength, isGuest: false)
   }
 
-  /// - Returns: what a tus server that can be sent to says of itself; nil if there is none.
-  private func examineTus() -> ProbeResult? {
-    guard request.requiresTus || (request.isForGigHive && request.uploadProtocol != .multipart) else { return nil }
+  /// - Returns: what a tus server that can be sent to says of itself, nil if there is none; and whether there is none, so that large
+  ///   recordings go as forms, too.
+  private func examineTus() -> (server: ProbeResult?, isAbsent: Bool) {
+    guard request.requiresTus || (request.isForGigHive && request.uploadProtocol != .multipart) else {
+      return (nil, false)
+    }
     let options = prober.ask(DiagnosisRequests.tusOptions(request.tusTarget))
     if !request.isForGigHive { examineClock(options) }
-    let finding = ServerChecks.tus(options, at: request.tusTarget, isRequired: request.requiresTus)
+    let need = tusNeed
+    let creation =
+      TusChecks.leavesOpen(options, need) ? prober.ask(DiagnosisRequests.lengthlessCreation(request.tusTarget)) : nil
+    let finding = TusChecks.tus(options, creation, at: request.tusTarget, need)
     findings.add(finding)
-    guard case .ok = finding.result else { return nil }
-    if let finding = ServerChecks.largestFile(options, size: size) { findings.add(finding) }
-    return options
+    switch finding.result {
+    case .ok: break
+    case .warning: return (nil, true)
+    case .failure, .notExamined: return (nil, false)
+    }
+    if let finding = TusChecks.largestFile(options, size: need == .avoided ? nil : size) { findings.add(finding) }
+    return (options, false)
   }
 
   private func examineClock(_ result: ProbeResult) {
     if let answer = result.answer, let clock = ServerChecks.clock(answer) { findings.add(clock) }
   }
 
-  /// Whether recordings, or the file, may go as one form.
-  private var sendsForms: Bool {
-    if request.requiresTus { return false }
-    return size.map { !request.prefersTus(size: $0, isGuest: configuration.credentials.areGuests) } ?? true
-  }
+  /// Whether the file, or the smallest recordings, go as one form.
+  private var sendsForms: Bool { !request.requiresTus && !request.prefersTus(size: size ?? 0, isGuest: isGuest) }
 
   /// - Returns: false if GigHive does not accept them, so that nothing else can be examined.
   private func examineCredentials(_ boundary: Boundary) -> Bool {
     let finding: Finding
-    if configuration.credentials.areGuests {
+    if isGuest {
       let result = prober.ask(DiagnosisRequests.guestToken(request.base))
       examineClock(result)
       finding = ServerChecks.guestToken(result)
@@ -92,7 +108,7 @@ struct ServerExamination {
     return true
   }
 
-  private func examineForms(_ boundary: Boundary) {
+  private func examineForms(_ boundary: Boundary, hasAlternative: Bool) {
     // Without a file, recordings that are not large must pass.
     let needed = size ?? min(request.tusThreshold, Limits.announcedFormLengths[1])
     var checks = LimitChecks(.form, needed: needed, isOnlyCheck: !request.isForGigHive)
@@ -101,7 +117,7 @@ struct ServerExamination {
         prober.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary)), of: length)
     }
     checks.finish()
-    if let finding = checks.finding { findings.add(withAlternative(finding)) }
+    if let finding = checks.finding { findings.add(hasAlternative ? withAlternative(finding) : finding) }
     if sendsTestForm { return }
     findings.add(
       Finding(
@@ -111,18 +127,28 @@ struct ServerExamination {
   }
 
   private func examinePatches() {
-    var checks = LimitChecks(.patch, needed: Limits.announcedPatchLengths[0], isOnlyCheck: !request.isForGigHive)
+    let shortest = Limits.announcedPatchLengths[0]
+    var checks = LimitChecks(
+      .patch, needed: shortest, isOnlyCheck: !request.isForGigHive, isAvoided: tusNeed == .avoided)
     for length in Limits.announcedPatchLengths where checks.finding == nil {
-      checks.add(prober.ask(DiagnosisRequests.announcedPatch(request.tusTarget, length: length)), of: length)
+      checks.add(announcePatch(length, overridesMethod: request.overridesMethod), of: length)
     }
     checks.finish()
+    if checks.isMethodRefused, !request.overridesMethod {
+      checks.addOverride(announcePatch(shortest, overridesMethod: true))
+    }
     if let finding = checks.finding { findings.add(finding) }
+  }
+
+  private func announcePatch(_ length: Int64, overridesMethod: Bool) -> ProbeResult {
+    prober.ask(
+      DiagnosisRequests.announcedPatch(request.tusTarget, length: length, overridesMethod: overridesMethod))
   }
 
   /// GigHive also takes recordings in shorter requests.
   private func withAlternative(_ finding: Finding) -> Finding {
-    guard request.isForGigHive, case .failure(let error, let about, let answer?, nil) = finding.result,
-      let remedy = answer.remedy
+    guard case .failure(let error, let about, let answer?, let other) = finding.result,
+      let remedy = other ?? answer.remedy
     else { return finding }
     let alternative = " Or send everything over tus (--protocol tus), in requests that may be shorter."
     return Finding(finding.check, .failure(error, about: about, answer: answer, remedy: remedy + alternative))

@@ -70,6 +70,7 @@ extension EventFormError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .missingLabel: "Set one with --label."
+    case .unknownToday: "Set the clock, or give the date with --event-date YYYY-MM-DD."
     case .invalidEventDate, .unknownEventType: nil
     }
   }

@@ -44,14 +44,19 @@ struct ChecksTests {
 
   // MARK: The machine
 
-  @Test func aClockBeforeTheBuildBreaksOnlyTLS() {
-    #expect(word(MachineChecks.clock(now: now, usesTLS: true)) == "ok")
-    let past = MachineChecks.clock(now: 100, usesTLS: true)
+  private func clock(_ now: Int64, usesTLS: Bool = false, datesEvents: Bool = false) -> Finding {
+    MachineChecks.clock(now: now, usesTLS: usesTLS, datesEvents: datesEvents)
+  }
+
+  @Test func aClockBeforeTheBuildBreaksTLSAndDates() {
+    #expect(word(clock(now, usesTLS: true)) == "ok")
+    let past = clock(100, usesTLS: true, datesEvents: true)
     #expect(word(past) == "failure" && text(past).hasPrefix("the clock says 1970-01-01 00:01 UTC"))
     if case .tls(.certificate, _)? = error(past) {} else { Issue.record("another error") }
-    #expect(word(MachineChecks.clock(now: 100, usesTLS: false)) == "warning")
-    #expect(word(MachineChecks.clock(now: Limits.builtOn, usesTLS: true)) == "ok")
-    #expect(word(MachineChecks.clock(now: Limits.builtOn - 1, usesTLS: true)) == "failure")
+    #expect(error(clock(100, datesEvents: true)) == .form(.unknownToday))
+    #expect(word(clock(100)) == "warning")
+    #expect(word(clock(Limits.builtOn, usesTLS: true)) == "ok")
+    #expect(word(clock(Limits.builtOn - 1, usesTLS: true)) == "failure")
   }
 
   @Test func missingEntropyIsAWarning() {
@@ -70,15 +75,35 @@ struct ChecksTests {
     #expect(error(MachineChecks.openFiles(10, error: SystemError(code: 24))) == .outOfResources("file descriptors"))
   }
 
+  private func stateDirectory(
+    free: Int64 = Limits.stateSpaceComfortable, files: Int64 = 1, _ error: SystemError? = nil, isNeeded: Bool = true
+  ) -> Finding {
+    MachineChecks.stateDirectory(
+      "/var/lib/x", error: error, noSpace: full, space: MachineChecks.Space(free: free, files: files),
+      isNeeded: isNeeded)
+  }
+
   @Test func theStateDirectoryNeedsSpaceAndPermission() {
-    func check(_ free: Int64?, _ error: SystemError? = nil) -> Finding {
-      MachineChecks.stateDirectory("/var/lib/x", error: error, noSpace: full, free: free)
-    }
-    #expect(word(check(nil)) == "ok" && word(check(Limits.stateSpaceComfortable)) == "ok")
-    #expect(word(check(Limits.stateSpaceComfortable - 1)) == "warning")
-    #expect(error(check(Limits.stateSpaceNeeded - 1)) == .state(.unusable("/var/lib/x", full)))
+    let unknown = MachineChecks.stateDirectory("/x", error: nil, noSpace: full, space: nil, isNeeded: true)
+    #expect(word(unknown) == "ok" && word(stateDirectory()) == "ok")
+    #expect(word(stateDirectory(free: Limits.stateSpaceComfortable - 1)) == "warning")
+    #expect(error(stateDirectory(free: Limits.stateSpaceNeeded - 1)) == .state(.unusable("/var/lib/x", full)))
     let denied = SystemError(code: 13)
-    #expect(error(check(Limits.stateSpaceComfortable, denied)) == .state(.unusable("/var/lib/x", denied)))
+    #expect(error(stateDirectory(denied)) == .state(.unusable("/var/lib/x", denied)))
+  }
+
+  @Test func aFileSystemCanRunOutOfFiles() {
+    let finding = stateDirectory(files: 0)
+    #expect(error(finding) == .state(.unusable("/var/lib/x", full)) && text(finding).hasPrefix("no more files can be"))
+  }
+
+  @Test func aFormNeedsNoRecord() {
+    for finding in [
+      stateDirectory(free: 0, isNeeded: false), stateDirectory(files: 0, isNeeded: false),
+      stateDirectory(SystemError(code: 13), isNeeded: false),
+    ] {
+      #expect(word(finding) == "warning" && text(finding).hasSuffix("but without a record."))
+    }
   }
 
   // MARK: TLS and clocks
@@ -98,6 +123,28 @@ struct ChecksTests {
       text(certificate(days: 1)).hasSuffix(": 1 day left.") && text(certificate(days: 0)).hasSuffix(": 0 days left."))
   }
 
+  @Test func aCertificateThatIsNotTrustedIsDescribed() {
+    let old = TLSFacts.Issuer(name: "Old One", validUntilSeconds: 86_400)
+    let facts = TLSFacts(
+      summary: "TLSv1.3", subject: "hive", hosts: "a.example, b.example", issuer: "R11",
+      issuers: [TLSFacts.Issuer(name: "New One", validUntilSeconds: now + 1), old], validFromSeconds: 0,
+      validUntilSeconds: now)
+    let own = ServerChecks.description(facts, isForAnother: false, now: now)
+    #expect(own.hasPrefix("It is for hive, issued by R11, valid from 1970-01-01 to 20"))
+    let end = " Number 3 of the certificates that the server sends, Old One, expired on 1970-01-02: the server needs a"
+    #expect(own.hasSuffix(end + " current one of that authority."))
+    let other = ServerChecks.description(facts, isForAnother: true, now: now)
+    #expect(other.hasPrefix("It is for a.example, b.example, issued by"))
+    #expect(other.contains("a login page of this network") && !own.contains("a login page"))
+  }
+
+  @Test(arguments: ["FortiGate CA", "Zscaler Root CA", "mitmproxy"]) func whoDecryptsTLSIsNamed(issuer: String) {
+    let facts = TLSFacts(
+      summary: "TLSv1.3", subject: "hive", issuer: issuer, validFromSeconds: 0, validUntilSeconds: now)
+    let text = ServerChecks.description(facts, isForAnother: true, now: now)
+    #expect(text.contains("decrypts TLS here") && !text.contains("a login page"))
+  }
+
   @Test func clocksMayDifferByFiveMinutes() {
     func check(_ difference: Int64) -> Finding? {
       ServerChecks.clock(
@@ -114,9 +161,9 @@ struct ChecksTests {
   // MARK: Limits
 
   private func limits(
-    of kind: LimitChecks.Kind = .form, _ results: (ProbeResult, Int64)...
+    of kind: LimitChecks.Kind = .form, isAvoided: Bool = false, _ results: (ProbeResult, Int64)...
   ) -> Finding? {
-    var checks = LimitChecks(kind, needed: 100, isOnlyCheck: false)
+    var checks = LimitChecks(kind, needed: 100, isOnlyCheck: false, isAvoided: isAvoided)
     for (result, length) in results where checks.finding == nil { checks.add(result, of: length) }
     checks.finish()
     return checks.finding
@@ -162,6 +209,61 @@ struct ChecksTests {
     #expect(word(limits(of: .patch, (gone, 10), (answered(413), 100))) == "failure")
   }
 
+  @Test func aRefusedPatchFailsUploads() {
+    #expect(error(limits(of: .patch, (answered(403), 10))) == .refused(status: 403, message: ""))
+    #expect(error(limits(of: .patch, (answered(405), 10))) == .tus(.refused(method: "PATCH", status: 405)))
+    let missing = answered(412, "", [Field("Tus-Resumable", "1.0.0"), Field("Tus-Version", "1.0.0")])
+    #expect(error(limits(of: .patch, (missing, 10))) == .tus(.versionNotSupported(offered: "1.0.0")))
+    #expect(word(limits(of: .patch, (answered(418), 10))) == "not examined")
+  }
+
+  @Test(arguments: [405, 413, 502]) func whatIsAvoidedIsAWarning(status: Int) {
+    let finding = limits(of: .patch, isAvoided: true, (answered(status), 10))
+    #expect(word(finding) == "warning" && text(finding).hasSuffix("over tus would fail."))
+  }
+
+  @Test func anOverrideThatGetsThroughIsTheRemedy() {
+    func remedy(_ answer: ProbeResult) -> String? {
+      var checks = LimitChecks(.patch, needed: 100, isOnlyCheck: false)
+      checks.add(answered(405), of: 10)
+      #expect(checks.isMethodRefused)
+      checks.addOverride(answer)
+      if case .failure(_, _, _, let remedy) = checks.finding?.result { return remedy }
+      return nil
+    }
+    #expect(remedy(answered(404, "", [Field("Tus-Resumable", "1.0.0")]))?.hasSuffix("--method-override.") == true)
+    #expect(remedy(answered(405)) == nil)
+  }
+
+  @Test func anUnknownProgramWithALimitIsQuoted() {
+    let refusal = answered(413)
+    refusal.signature = "Server: tiny"
+    for finding in [limits((refusal, 10)), limits((wanted, 100), (refusal, 1000))] {
+      switch finding?.result {
+      case .failure(_, _, _, let remedy), .warning(_, let remedy):
+        #expect(remedy == "Its response has Server: tiny: raise the limit there.")
+      default: Issue.record("no finding")
+      }
+    }
+  }
+
+  @Test func redirectsWithinTheOriginAreFollowed() throws {
+    let target = try TargetURI("https://gighive/api/")
+    func next(_ status: Int, _ location: String) -> String? {
+      answered(status, "", [Field("Location", location)]).redirection(from: target)?.text
+    }
+    #expect(next(308, "/band/") == "https://gighive/band/" && next(307, "x") == "https://gighive/api/x")
+    #expect(next(307, "https://other/api/") == nil && next(307, "http://gighive/api/") == nil)
+    #expect(next(302, "/band/") == nil && next(308, "/api/") == nil)
+  }
+
+  @Test func aProxysRefusalHasARemedy() {
+    #expect(ProxyChecks.remedy(status: 407, isAuthorized: true)?.contains("--proxy-user") == true)
+    #expect(ProxyChecks.remedy(status: 407, isAuthorized: false) == nil)
+    #expect(ProxyChecks.remedy(status: 403, isAuthorized: false)?.contains("rules") == true)
+    #expect(ProxyChecks.remedy(status: 502, isAuthorized: false)?.contains("cannot reach the server") == true)
+  }
+
   // MARK: Requests
 
   @Test(arguments: [0, 5] as [Int64])
@@ -177,8 +279,11 @@ struct ChecksTests {
 
   @Test func announcedContentIsOnlyAnnounced() throws {
     let base = try TargetURI("https://gighive/files/")
-    let request = DiagnosisRequests.announcedPatch(base, length: 90)
+    let request = DiagnosisRequests.announcedPatch(base, length: 90, overridesMethod: false)
     #expect(request.mayExpectContinue && request.contentLength == 90 && request.body?.header.isEmpty == true)
+    #expect(request.method == "PATCH")
     #expect(request.target.text == "https://gighive/files/00000000000000000000000000000000")
+    let overriding = DiagnosisRequests.announcedPatch(base, length: 90, overridesMethod: true)
+    #expect(overriding.method == "POST" && overriding.fields.first("X-HTTP-Method-Override") == "PATCH")
   }
 }

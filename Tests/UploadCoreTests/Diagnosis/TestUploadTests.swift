@@ -35,7 +35,7 @@ struct TestUploadTests {
   private func play(
     _ aim: TestUpload.Aim, interruptBefore: Int? = nil, _ results: [ProbeResult]
   ) throws -> (steps: [String], findings: [String]) {
-    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), aim, Secrets())
+    let test = try TestUpload(at: try TargetURI("https://gighive/files/"), aim, overridesMethod: false, Secrets())
     var steps: [String] = []
     var results = results[...]
     while true {
@@ -175,7 +175,8 @@ struct TestUploadTests {
     var secrets = Secrets()
     secrets.add(Array("hunter22".utf8))
     for location in ["https://gighive/files/hunter22?token=1", "ftp://gighive/hunter22"] {
-      let test = try TestUpload(at: try TargetURI("https://gighive/files/"), .limits(length: 100), secrets)
+      let test = try TestUpload(
+        at: try TargetURI("https://gighive/files/"), .limits(length: 100), overridesMethod: false, secrets)
       let answers = [
         answered(201, [("Location", location), ("Upload-Expires", "hunter22")], hiding: secrets), answered(403),
         answered(403),

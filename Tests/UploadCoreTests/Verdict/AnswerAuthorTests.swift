@@ -76,6 +76,16 @@ struct AnswerAuthorTests {
     #expect(author(413, gigHives, [Field("Server", "Apache")]) == .php)
   }
 
+  @Test func aPHPProgramThatFailsIsNoLimit() {
+    #expect(author(500, "<br />\n<b>Fatal error</b>:  Uncaught Error") == .phpError)
+    #expect(author(200, "PHP Parse error:  syntax error in /a.php") == .phpError)
+  }
+
+  @Test func thePHPProgramItselfIsNotPHPs() {
+    let source = "<?php\nini_get('upload_max_filesize'); // modsecurity"
+    #expect(author(200, source) == .unknown && author(200, source, [Field("Server", "nginx")]) == .nginx)
+  }
+
   @Test func tusServersAreKnownByFieldOrMessage() {
     #expect(
       author(413, "ERR_UPLOAD_SIZE_EXCEEDED: upload's size exceeded\n", [Field("Tus-Resumable", "1.0.0")])
@@ -85,7 +95,11 @@ struct AnswerAuthorTests {
 
   @Test func gigHiveIsKnownByItsJSON() {
     #expect(author(400, #"{"error":"Bad Request","message":"Label is required"}"#) == .gigHive)
+    #expect(author(404, #"{"error":"Not Found","message":"No such upload"}"#) == .gigHive)
+    #expect(author(404, #"{"success":false,"error":"Not Found","message":"Not found"}"#) == .gigHive)
     #expect(author(400, #"{"detail":"no"}"#) == .unknown)
+    #expect(author(404, #"{"error":"Not Found","message":"no such page"}"#) == .unknown)
+    #expect(author(400, #"{"statusCode":400,"error":"Bad Request","message":"no"}"#) == .unknown)
   }
 
   @Test func otherProxiesAreKnownByTheirPages() {

@@ -62,7 +62,7 @@ enum EveryError {
   static var samples: [UploadError] {
     var errors: [UploadError] = [
       .invalidConfiguration(field: "retryLimit", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
-      .form(.invalidEventDate("x")), .form(.unknownEventType("x")),
+      .form(.invalidEventDate("x")), .form(.unknownToday), .form(.unknownEventType("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
       .requestHead(.metadataTooLong(limit: 1)),

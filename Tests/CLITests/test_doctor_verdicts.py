@@ -1,0 +1,341 @@
+"""`doctor` calls what an upload would trip over a failure, and nothing else."""
+
+import subprocess
+
+import pytest
+from namespaces import alone, command, hosts
+from pages import NGINX_413, NGINX_502, answer
+from program import private
+from test_doctor import USER, examine, failures, found, result_of  # noqa: F401
+from test_doctor_limits import gateway  # noqa: F401
+from test_full_disks import fill, mount, small_disk  # noqa: F401
+
+NGINX_403 = NGINX_413.replace("413 Request Entity Too Large", "403 Forbidden")
+NGINX_405 = NGINX_413.replace("413 Request Entity Too Large", "405 Not Allowed")
+UNLABELLED = answer("400 Bad Request", '{"error":"Bad Request","message":"Empty upload"}')
+TUS = (("Tus-Resumable", "1.0.0"), ("Tus-Version", "1.0.0"))
+OFFER = answer("204 No Content", "", *TUS, ("Tus-Extension", "creation,termination"))
+NO_LENGTH = answer("400 Bad Request", "ERR_INVALID_UPLOAD_LENGTH: missing or invalid Upload-Length header\n", *TUS[:1])
+NO_UPLOAD = answer("404 Not Found", "ERR_UPLOAD_NOT_FOUND: upload not found\n", *TUS[:1])
+NOTHING = answer("404 Not Found", "<html><body>nothing</body></html>")
+
+
+def site(form=UNLABELLED, OPTIONS=OFFER, creation=NO_LENGTH, PATCH=NO_UPLOAD, override=NO_UPLOAD, token=NOTHING):
+    """A GigHive behind something that may answer in its place."""
+
+    def respond(request):
+        if request.path.startswith("/files"):
+            if request.method == "POST":
+                return override if request.header("X-HTTP-Method-Override") else creation
+            return OPTIONS if request.method == "OPTIONS" else PATCH
+        return token if request.path.endswith("finalize") else form
+
+    return respond
+
+
+@pytest.fixture
+def guest(tmp_path):
+    return ["--upload-token-file", private(tmp_path / "token", "right")]
+
+
+# Whether GigHive answers.
+
+
+@pytest.mark.parametrize("document", [
+    '{"error":"Not Found","message":"no such page"}',
+    '{"statusCode":404,"error":"Not Found","message":"Route POST:/api/uploads.php not found"}',
+    '{"timestamp":"2026-11-25T00:00:00Z","status":404,"error":"Not Found","message":"","path":"/api/uploads.php"}',
+])  # fmt: skip
+def test_the_404_of_another_program_is_not_gighives(hive, examine, document):
+    result = examine(hive(answer=answer("404 Not Found", document)).url, *USER, "--json")
+    event = found(result, "credentials")
+    assert result.code == 7 and failures(result) == ["credentials"], result
+    assert "GigHive has this path below it" in event["remedy"] and "GigHive refused" not in event["message"]
+
+
+def test_another_programs_400_is_not_gighives(hive, examine):
+    document = '{"statusCode":400,"error":"Bad Request","message":"body must be an object"}'
+    result = examine(hive(answer=answer("400 Bad Request", document)).url, *USER, "--json")
+    assert failures(result) == ["credentials"], result
+
+
+def test_php_that_is_not_run(hive, examine, guest):
+    source = "<?php\n// See upload_max_filesize and post_max_size.\necho json_encode($answer);\n"
+    stub = hive(answer=answer("200 OK", source, ("Server", "Apache")))
+    result = examine(stub.url, *USER, "--json")
+    assert result.code == 10 and failures(result) == ["credentials"], result
+    assert "does not run PHP" in found(result, "credentials")["remedy"]
+    assert "does not run PHP" in found(examine(stub.url, *guest, "--json", env={}), "guest-token")["remedy"]
+
+
+@pytest.mark.parametrize("status", ["500 Internal Server Error", "200 OK"])
+def test_a_php_program_that_fails(hive, examine, status):
+    page = "<br />\n<b>Fatal error</b>:  Uncaught PDOException: Connection refused in /var/www/Db.php:12<br />\n"
+    result = examine(hive(answer=answer(status, page, ("Server", "Apache"))).url, *USER, "--json")
+    event = found(result, "credentials")
+    assert failures(result) == ["credentials"] and "error log" in event["remedy"], event
+    assert event["answer"]["author"] == "php-error" and "PDOException" in event["answer"]["body"]
+    if status.startswith("500"):
+        assert "PHP failed (500)" in event["message"] and "Connection refused in /var/www/Db.php" in event["message"]
+
+
+def test_a_redirect_names_the_address_to_use(hive, examine):
+    moved = answer("308 Permanent Redirect", "", ("Location", "/band/api/uploads.php?ui=json"))
+    stub = hive(answer=moved)
+    event = found(examine(stub.url, *USER, "--json"), "credentials")
+    assert f"--server {stub.url}/band/." in event["remedy"]
+
+
+def test_redirects_are_followed_as_by_an_upload(hive, examine):
+    stub = hive("multipart/http-redirect=308:/api/uploads.php?ui=json&moved=1")
+    result = examine(stub.url, *USER, "--json").check()
+    event = found(result, "credentials")
+    assert event["result"] == "warning" and f"redirects to {stub.url}/api/uploads.php" in event["message"], event
+    assert result_of(result, "form-limit") == "ok"
+    stub = hive("http-redirect=307:http://127.0.0.1:9/elsewhere")
+    assert failures(examine(stub.url, *USER, "--json")) == ["credentials"]
+
+
+# PATCH that is not let through.
+
+
+@pytest.mark.parametrize("status, page, code", [("403 Forbidden", NGINX_403, 6), ("405 Not Allowed", NGINX_405, 7)])
+def test_a_refused_patch_is_a_failure(hive, examine, status, page, code):
+    refusal = answer(status, page)
+    result = examine(hive(answer=site(PATCH=refusal)).url, *USER, "--json")
+    event = found(result, "request-limit")
+    assert result.code == code and failures(result) == ["request-limit"], result
+    assert "nginx" in event["message"] and "use --method-override" in event["remedy"]
+    result = examine(hive(answer=site(PATCH=refusal, override=refusal)).url, *USER, "--json")
+    assert result.code == code and "use --method-override" not in found(result, "request-limit")["remedy"]
+
+
+def test_a_refused_patch_does_not_concern_a_form(hive, examine, recording):
+    stub = hive(answer=site(PATCH=answer("405 Not Allowed", NGINX_405)))
+    event = found(examine(stub.url, *USER, "--json", recording(2_000_000)).check(), "request-limit")
+    assert event["result"] == "warning" and "over tus would fail" in event["message"]
+
+
+def test_a_method_override_is_used(hive, examine, tmp_path):
+    """From the configuration, too."""
+    stub = hive("deny-patch")
+    config = tmp_path / "c.conf"
+    config.write_text(f"server = {stub.url}\nuser = uploader\nmethod-override = yes\n")
+    for arguments in (["--config", config], [f"--server={stub.url}", *USER, "--method-override"]):
+        result = examine("--send-test=3M", "--threshold=1M", "--json", *arguments).check()
+        assert result_of(result, "request-limit") == result_of(result, "removal") == "ok", result
+        assert result_of(result, "test-upload") == result_of(result, "spooling") == "ok"
+        assert {request.method for request in stub.requests} == {"OPTIONS", "POST", "HEAD"} and stub.uploads == []
+
+
+# Whether tus can be used.
+
+
+def test_a_tus_server_that_cannot_create_uploads(hive, examine):
+    stub = hive(tus_extensions=("termination",))
+    result = examine(f"--tus-url={stub.url}/tus/", "--json", env={})
+    event = found(result, "tus")
+    assert result.code == 7 and failures(result) == ["tus"] and "creation" in event["remedy"], result
+    result = examine(stub.url, *USER, "--json")
+    assert failures(result) == ["tus"], result
+
+
+def test_a_server_that_does_not_name_its_extensions_is_asked(hive, examine):
+    """A proxy may have removed the field."""
+    result = examine(hive(answer=site(OPTIONS=answer("204 No Content", "", *TUS))).url, *USER, "--json").check()
+    assert result_of(result, "tus") == "ok"
+
+
+@pytest.mark.parametrize("status", ["403 Forbidden", "501 Not Implemented"])
+def test_options_need_not_pass(hive, examine, status):
+    refusal = answer(status, NGINX_403)
+    stub = hive(answer=site(OPTIONS=refusal))
+    event = found(examine(stub.url, *USER, "--json").check(), "tus")
+    assert event["result"] == "ok" and f"refuses OPTIONS ({status[:3]})" in event["message"]
+    result = examine(hive(answer=site(OPTIONS=refusal, creation=answer("403 Forbidden"))).url, *USER, "--json")
+    assert result.code == 6 and failures(result) == ["tus"], result
+    result = examine(hive(answer=site(OPTIONS=refusal, creation=NOTHING)).url, *USER, "--json").check()
+    assert result_of(result, "tus") == "warning"
+
+
+def test_options_that_are_stripped(hive, examine):
+    """Only the body shows that it is tus."""
+    stripped = answer("400 Bad Request", "ERR_INVALID_UPLOAD_LENGTH: missing or invalid Upload-Length header\n")
+    stub = hive(answer=site(OPTIONS=answer("204 No Content"), creation=stripped))
+    result = examine(stub.url, *USER, "--protocol=tus", "--json").check()
+    assert result_of(result, "tus") == "ok"
+
+
+def test_a_removed_version_is_no_contradiction(hive, examine):
+    missing = answer("412 Precondition Failed", "", *TUS)
+    result = examine(hive(answer=site(PATCH=missing)).url, *USER, "--json")
+    event = found(result, "request-limit")
+    assert result.code == 7 and failures(result) == ["request-limit"], result
+    assert "removes the field Tus-Resumable" in event["message"] and "not 1.0.0" not in event["message"]
+
+
+def test_a_guest_needs_tus_and_no_form(hive, examine, guest):
+    result = examine(hive(user=None, upload_token="right", tus=False).url, *guest, "--json", env={})
+    assert result.code == 7 and failures(result) == ["tus"], result
+    assert "only over tus" in found(result, "tus")["remedy"]
+    known = answer("400 Bad Request", '{"error":"Bad Request","message":"Missing or invalid upload_id"}')
+    stub = hive(answer=site(form=answer("413 Too Large", NGINX_413), token=known))
+    result = examine(stub.url, *guest, "--json", env={}).check()
+    assert "form-limit" not in [event.get("check") for event in result.events]
+
+
+@pytest.mark.parametrize("options", [answer("502 Bad Gateway", NGINX_502), answer("404 Not Found", NGINX_413)])
+def test_a_small_file_needs_no_tus(hive, examine, recording, options):
+    stub = hive(answer=site(OPTIONS=options))
+    event = found(examine(stub.url, *USER, "--json", recording(2_000_000, "small.mp4")).check(), "tus")
+    assert event["result"] == "warning" and "large" in event["message"], event
+
+
+def test_a_file_that_falls_back_to_a_form_is_examined_as_one(hive, examine, recording):
+    stub = hive(answer=site(OPTIONS=NOTHING))
+    result = examine(stub.url, *USER, "--threshold=1M", "--json", recording(2_000_000))
+    assert result_of(result, "form-limit") == "ok", result
+
+
+def test_other_tus_servers_are_not_told_about_forms(hive, examine):
+    result = examine(f"--tus-url={hive().url}/nowhere/", "--json", env={})
+    event = found(result, "tus")
+    assert result.code == 7 and "multipart" not in event["remedy"] and "creates uploads" in event["remedy"], event
+
+
+# Limits.
+
+
+@pytest.mark.parametrize("limit, outcome", [(100_000, "warning"), (50_000, "failure")])
+def test_short_tus_requests_do(gateway, examine, limit, outcome):  # noqa: F811
+    def respond(request):
+        if request.method == "PATCH" and request.content_length > limit:
+            return answer("413 Request Entity Too Large", NGINX_413)
+        return site()(request)
+
+    result = examine(gateway(respond), *USER, "--json")
+    event = found(result, "request-limit")
+    assert event["result"] == outcome and "client_max_body_size" in event["remedy"], event
+
+
+@pytest.mark.parametrize("fields, words", [
+    ((("Server", "tiny/1.0"), ("Via", "1.1 edge7")), "Server: tiny/1.0, Via: 1.1 edge7"), ((), "no Server, no Via"),
+])  # fmt: skip
+def test_an_unknown_program_with_a_limit_is_quoted(gateway, examine, fields, words):  # noqa: F811
+    def respond(request):
+        if (request.content_length or 0) > 1 << 20:
+            return answer("413 Payload Too Large", "no", *fields)
+        return site()(request)
+
+    event = found(examine(gateway(respond), *USER, "--json"), "form-limit")
+    assert words in event["remedy"] and "--file-field" not in event["remedy"] and "--protocol tus" in event["remedy"]
+
+
+# This machine.
+
+
+def test_the_date_of_an_event_can_be_given(hive, examine):
+    """Then a clock that is not set does not matter to it (MachineChecks)."""
+    examine(hive().url, *USER, "--event-date", "2026-11-20").check()
+
+
+@pytest.mark.parametrize("options", [["--protocol", "multipart"], []])
+def test_a_full_state_directory_stops_no_form(hive, examine, small_disk, recording, options):  # noqa: F811
+    place = small_disk(2048)
+    fill(place / "everything", 4096, 1)
+    file = recording(2_000_000)
+    result = examine(hive().url, *USER, "--json", "--state-dir", place, file, *options).check()
+    event = found(result, "state-directory")
+    assert event["result"] == "warning" and "without a record" in event["message"], event
+    result = examine(hive().url, *USER, "--json", "--state-dir", place, file, "--protocol", "tus")
+    assert result.code == 13 and failures(result) == ["state-directory"], result
+
+
+def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
+    place = tmp_path / "place"
+    place.mkdir()
+    mount(place, "size=40m", "nr_inodes=3")
+    try:
+        for name in "ab":
+            (place / name).touch()
+        result = examine(hive().url, *USER, "--json", "--state-dir", place)
+    finally:
+        subprocess.run(["umount", place], check=True)
+    event = found(result, "state-directory")
+    assert result.code == 13 and failures(result) == ["state-directory"] and "no free inodes" in event["message"]
+
+
+# The network.
+
+
+@pytest.mark.parametrize("status, options, words", [
+    ("407 Proxy Authentication Required", ["--proxy-user", "me"], "does not accept those of --proxy-user"),
+    ("403 Forbidden", [], "rules forbid"), ("502 Bad Gateway", [], "cannot reach the server"),
+    ("503 Service Unavailable", [], "cannot reach the server"),
+])  # fmt: skip
+def test_a_proxys_refusal_is_explained(hive, examine, status, options, words):
+    proxy = hive(answer=answer(status))
+    env = {"GIGHIVE_PROXY_PASSWORD": "wrong-one"} if options else {}
+    result = examine("https://gighive.example", "--json", "--proxy", proxy.url, *options, env=env)
+    assert failures(result) == ["proxy"] and words in found_last_failure(result)["remedy"], result
+
+
+def test_a_proxy_that_wants_a_password_for_plain_http_is_named(hive, examine):
+    proxy = hive(answer=answer("407 Proxy Authentication Required"))
+    event = found(examine("http://gighive.example", *USER, "--json", "--proxy", proxy.url), "credentials")
+    assert event["exit_code"] == 6 and proxy.url.removeprefix("http://") in event["message"], event
+    assert "--proxy-user" in event["remedy"]
+
+
+def found_last_failure(result) -> dict:
+    return [event for event in result.events if event.get("result") == "failure"][-1]
+
+
+@pytest.mark.parametrize("route, words", [
+    (["blackhole"], "which many networks cannot reach"), (["unreachable"], "Nobody has that address"),
+])  # fmt: skip
+def test_an_ipv6_address_that_cannot_be_reached(examine, route, words):
+    def test():
+        if route == ["unreachable"]:
+            command("ip", "-6", "route", "add", *route, "2001:db8::/32")
+        return examine("http://[2001:db8::1]", "--json")
+
+    event = found_last_failure(alone(test))
+    assert event["check"] == "connection" and words in event["remedy"], event
+
+
+@pytest.mark.parametrize("line, option, words", [
+    ("2001:db8::1 hive.example", "--ipv4", "only IPv6 addresses, which --ipv4 excludes"),
+    ("192.0.2.1 hive.example", "--ipv6", "only IPv4 addresses, which --ipv6 excludes"),
+])  # fmt: skip
+def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path, line, option, words):
+    def test():
+        hosts(tmp_path / "hosts", line)
+        return examine("http://hive.example", "--json", option)
+
+    event = found_last_failure(alone(test))
+    assert event["check"] == "connection" and words in event.get("remedy", ""), event
+
+
+def test_uploads_at_an_internal_address(hive, examine):
+    """tusd behind a proxy, which has not been told so."""
+    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
+    result = examine(stub.url, *USER, "--send-test=3M", "--threshold=1M", "--json")
+    event = found(result, "test-upload")
+    assert result.code == 4 and failures(result) == ["test-upload"], result
+    assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
+
+
+# Programs.
+
+
+def test_a_program_gets_the_response_that_a_failure_shows_in(hive, examine):
+    event = found(examine(hive(answer=answer("502 Bad Gateway", NGINX_502)).url, *USER, "--json"), "credentials")
+    assert event["answer"]["status"] == 502 and event["answer"]["author"] == "nginx"
+
+
+def test_advice_is_given_once(hive, examine):
+    event = found(examine(hive(answer=answer("404 Not Found", "gone")).url, *USER, "--json"), "credentials")
+    assert (event["message"] + event["remedy"]).count("Check the server's address") == 1, event
+    event = found(examine(hive().url, "--json", env={}), "credentials")
+    assert "Check the user name" not in event["message"], event
