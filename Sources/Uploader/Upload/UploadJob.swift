@@ -284,9 +284,8 @@ final class UploadJob: Steppable {
       throw error
     }
     do throws(UploadError) { try checkRecords(of: file, identity) } catch let finding {
-      guard case .state = finding else { throw finding }
-      // What cannot be read may say that it is delivered.
-      if !request.isForGigHive { throw error }
+      // If the same record cannot be read, it may say that the recording is delivered.
+      guard case .state = finding, finding != error || request.isForGigHive else { throw finding }
     }
     // The other process may be sending it.
     if case .state(.locked) = error, !request.isForGigHive { throw error }
@@ -294,15 +293,12 @@ final class UploadJob: Steppable {
     shared.configuration.warnings?(error.message + " The recording is sent without a record" + loss)
   }
 
-  /// Looks for the recording in records that cannot be written.
+  /// Looks for the recording in records that cannot be written. A directory that this process may not enter is another user's.
   private func checkRecords(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) {
     let warnings = shared.configuration.warnings
     guard request.upload == nil, let path = shared.configuration.stateDirectory else { return }
-    let directory: StateDirectory?
-    do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch {
-      throw .state(error)
-    }
-    if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
+    guard let directory = try? StateDirectory(existing: path, warn: { warnings?($0) }) else { return }
+    _ = try RecordSearch.find(for: file, identity, of: request, in: directory)
   }
 
   // MARK: The end

@@ -104,6 +104,18 @@ struct UploadJobTests {
     #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) { try job.step([], nowMilliseconds: 1000) }
   }
 
+  @Test func aRecordThatCannotBeReadHoldsUpItsForm() throws {
+    let told = Told()
+    let job = try job(.multipart, told, to: plain)
+    let kept = try state.openRecord(LocalPath(directory.path(of: "set.wav")), endpoint: "http://127.0.0.1:9/")
+    // A link to itself, because root may read everything.
+    let path = state.path + "/" + kept.record.id + ".record"
+    #expect(unlink(path) == 0 && symlink(path, path) == 0)
+    #expect(throws: UploadError.state(.unusable(LocalPath(path), SystemError(code: ELOOP)))) {
+      try job.step([], nowMilliseconds: 1000)
+    }
+  }
+
   @Test func aFormGoesWithoutARecordIfNothingIsKnownAboutIt() throws {
     let told = Told()
     let lock = state.path + "/directory.lock"
