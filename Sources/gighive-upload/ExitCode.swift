@@ -29,7 +29,7 @@ extension ExitCode {
     }
   }
 
-  /// A gateway's 5xx counts as a server failure, and an error that is certain as what it is. Every other open outcome counts as a lost
+  /// A gateway's 5xx is a server failure, and an error that is certain keeps its own code. Any other open outcome counts as a lost
   /// connection.
   private static func ofUncertain(_ cause: UploadError) -> Int32 {
     switch cause {
@@ -80,7 +80,14 @@ extension ExitCode {
 
   /// The table of codes in the help of a command.
   static func table(of command: Command) -> [(code: String, meaning: String)] {
-    [("0", [.send, .watch, .resume].contains(command) ? "delivered" : "success")] + failures
+    let success =
+      switch command {
+      case .send, .resume: "delivered"
+      case .watch: "stopped by a signal; with --dry-run: success"
+      default: "success"
+      }
+    let interruption = command == .watch ? "stopped by a second signal" : "interrupted"
+    return [("0", success)] + failures + [("130, 143", interruption)]
   }
 
   private static let failures: [(code: String, meaning: String)] = [
@@ -92,9 +99,9 @@ extension ExitCode {
     ("9", "server failure after all retries, or a 5xx after which the recording may be stored"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
     ("11", "conflict: another process is running the same upload, or the server has locked it"),
-    ("12", "memory ceiling (--max-memory) reached, or another resource used up"),
+    ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),
     ("13", "state directory unusable"),
     ("14", "output failed or was not read; everything else succeeded"),
-    ("15", "not enough space could be freed (clean)"), ("130, 143", "interrupted"),
+    ("15", "not enough space could be freed (clean)"),
   ]
 }

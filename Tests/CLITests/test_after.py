@@ -59,8 +59,8 @@ def test_a_file_is_kept_unless_something_else_is_said(hive, program, recording):
 
 @pytest.mark.parametrize(("fault", "words"), [
     ("asset/vanish", "no longer has it"),
-    ("asset/somebody-else=404", "not certain"),
-    ("asset/wrong-size", "something else"),
+    ("asset/somebody-else=404", "did not confirm"),
+    ("asset/wrong-size", "different content"),
     ("asset/status=401", "401"),
     ("asset/http-redirect=307:http://127.0.0.1:9/elsewhere", "redirects"),
 ])
@@ -113,7 +113,7 @@ def test_a_file_that_is_gone_by_then_is_no_error(hive, program, recording):
     wait_until(lambda: of_kind(stub, "asset"))
     file.unlink()
     result = running.wait()
-    assert result.code == 0 and "gig.mp4 was kept: No such file" in result.err, result
+    assert result.code == 0 and "gig.mp4 was kept: it could not be removed: No such file" in result.err, result
 
 
 def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hive, program, recording):
@@ -417,7 +417,7 @@ def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, 
     file, other = recording(), recording(name="other.mp4", content=b"other")
     with paused_at_the_rename(program, hive(), file, *DELETE) as process:
         os.replace(other, file)
-    assert "gig.mp4 was kept: its path is a link, or now leads to another file" in process.err, process.err
+    assert "gig.mp4 was kept: its path is a link, or now points to another file" in process.err, process.err
     assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
 
 
@@ -455,7 +455,7 @@ def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, reco
     settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
     file = recording(directory=home)
     file.chmod(0o644)
-    assert kept(program.send(stub, file, *DELETE, **settings), file, "no way to tell", "--trust-settle")
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--trust-settle")
     other = recording(name="other.mp4", directory=home)
     other.chmod(0o644)
     result = program.send(stub, other, *DELETE, "--trust-settle", **settings)

@@ -49,7 +49,7 @@ def rewrite(file):
 CHANGES = {
     "grown": (append, ["grew", str(SIZE), str(SIZE + 4)]),
     "rewritten": (rewrite, ["changed"]),
-    "shortened": (lambda file: os.truncate(file, SIZE - 1000), ["shorter", str(SIZE - 1000)]),
+    "shortened": (lambda file: os.truncate(file, SIZE - 1000), ["shrank", str(SIZE - 1000)]),
 }
 
 

@@ -57,7 +57,7 @@ def test_the_file_counts_more_than_the_environment(hive, upload, secret):
 def test_a_password_from_the_environment_is_not_sent_without_a_user(hive, upload):
     stub = hive()
     result = upload(stub, env={"GIGHIVE_PASSWORD": "secret"})
-    assert result.code == 6 and "warning: $GIGHIVE_PASSWORD is not used, because --user is missing." in result.err
+    assert result.code == 6 and "warning: ignoring $GIGHIVE_PASSWORD, because --user is missing." in result.err
     assert authorization(stub) == ""
 
 

@@ -27,8 +27,8 @@ def test_a_delivered_recording_is_not_sent_again(hive, program, recording, way):
     assert (event["id"], event["asset_id"], event["exit_code"]) == (only_record(program).id, 1, 0)
     assert event["file"] == str(file) and event["delivered"].startswith("20")
     said = program.send(stub, file).check()
-    assert "gig.mp4: skipped; delivered on 20" in said.out and "as asset 1 (upload " in said.out
-    assert "--again sends it again." in said.out and "0 of 1 delivered, 1 skipped" not in said.err
+    assert "gig.mp4: skipped; already delivered on 20" in said.out and "as asset 1 (upload " in said.out
+    assert "Use --again to send it again." in said.out and "0 of 1 delivered, 1 skipped" not in said.err
     assert len(stub.requests) == before
 
 

@@ -34,7 +34,7 @@ def test_a_field_of_the_protocol_is_refused_from_both_sources(refused, tmp_path)
     assert "hOST" in refused("--header", "hOST: 1")
     private(tmp_path / "headers", "apikey: hunter2\nhOST: hunter2\n")
     message = refused("--header-file", "headers")
-    assert "headers, line 2" in message and "hOST" in message and "hunter2" not in message
+    assert "headers:2: " in message and "hOST" in message and "hunter2" not in message
 
 
 @pytest.mark.parametrize("field", ["", "X hunter2", ": hunter2", "X: a\r\nY: hunter2", b"X: \xff", "X: " + "a" * 5000])

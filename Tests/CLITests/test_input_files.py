@@ -23,8 +23,8 @@ def as_nobody():
 
 def test_a_missing_file_is_refused_with_exit_code_3(hive, send):
     stub = hive()
-    refused(send(stub, "missing.mp4"), stub, "missing.mp4", "no such file")
-    refused(send(stub, "/etc/passwd/missing.mp4"), stub, "no such file")
+    refused(send(stub, "missing.mp4"), stub, "missing.mp4", "does not exist")
+    refused(send(stub, "/etc/passwd/missing.mp4"), stub, "does not exist")
     refused(send(stub, ""), stub)
 
 
@@ -49,7 +49,7 @@ def test_an_empty_file_is_refused_with_exit_code_3(hive, send, post, recording):
 def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, recording, tmp_path):
     stub, link = hive(), tmp_path / "link.mp4"
     link.symlink_to(tmp_path / "gig.mp4")
-    refused(send(stub, link), stub, "no such file")
+    refused(send(stub, link), stub, "does not exist")
     recording()
     assert send(stub, link).code == 0
     assert stub.wait_for(1)[0].file.filename == "link.mp4"

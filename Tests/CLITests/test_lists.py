@@ -53,7 +53,7 @@ def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed)
     (root / "link.wav").symlink_to("a.wav")
     listed({"file": "rec/link.wav", "found": True}, {"file": "rec/a.wav", "found": True})
     result = send(stub, "--from", "list.jsonl", **UTC)
-    assert result.code == 3 and "link.wav: is a symbolic link" in result.err, result
+    assert result.code == 3 and "link.wav is a symbolic link" in result.err, result
     assert sent(stub) == [b"a.wav"] and forms(stub)[0]["event_date"] == "2027-01-15"
     listed({"file": "rec/link.wav"})
     send(stub, "--from", "list.jsonl", "--again", **UTC).check()
@@ -81,7 +81,7 @@ def test_a_list_names_all_files(hive, send, rec, listed):
     listed({"file": "rec/a.wav"})
     for arguments in (["rec/a.wav"], ["-r"], ["-r", "rec"]):
         result = send(stub, "--from", "list.jsonl", *arguments)
-        assert result.code == 2 and "--from names all files" in result.err
+        assert result.code == 2 and "--from cannot be combined with file arguments" in result.err
     result = send(stub, "--from", "missing")
     assert result.code == 2 and "No such file" in result.err
     assert stub.requests == []
@@ -128,7 +128,7 @@ def test_a_signal_ends_the_wait_for_a_line(hive, program, rec):
     running.signal(2)
     outcome = running.wait(10)
     os.close(read), os.close(write)
-    assert outcome.code == 130 and "standard input: interrupted; lines after line 1 were not read" in outcome.err, outcome
+    assert outcome.code == 130 and "standard input: interrupted after line 1" in outcome.err, outcome
 
 
 # MARK: Dry run
@@ -144,7 +144,7 @@ def test_a_dry_run_says_what_would_be_sent(hive, send, rec, recording, program):
     assert result.code == 3 and stub.requests == [], result
     line = f"a.wav: would be sent to {stub.url}/ (multipart, 1.0 kB) as \"a\" of 2027-01-15 Löwen."
     assert result.out.splitlines() == [line, line.replace("a.wav", "b.wav").replace('"a"', '"b"'), "2 of 3 would be sent."]
-    assert "empty.wav: is empty" in result.err
+    assert "empty.wav is empty" in result.err
     assert not program.state.exists()
 
 
@@ -157,7 +157,7 @@ def test_a_dry_run_knows_what_was_delivered_and_what_was_interrupted(hive, progr
     before = {path.name: path.read_bytes() for path in program.state.iterdir() if path.suffix in (".record", ".delivered")}
     result = send(stub, "-r", "rec", big, *TUS, "--dry-run").check()
     out = result.out.splitlines()
-    assert out[0].startswith("a.wav: skipped; delivered") and out[1].startswith("b.wav: would be sent"), result
+    assert out[0].startswith("a.wav: skipped; already delivered") and out[1].startswith("b.wav: would be sent"), result
     assert "(tus, 6.0 MB)" in out[2] and out[2].endswith("resuming upload " + only_pending(program) + ".")
     assert out[3] == "2 of 3 would be sent, 1 already delivered."
     assert stub.requests == []

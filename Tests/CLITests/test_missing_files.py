@@ -1,4 +1,4 @@
-"""Files that are missing: gone, or waiting for their medium. `list --prune` drops records of those that are gone."""
+"""Files that are missing: gone, or waiting for their drive. `list --prune` drops records of those that are gone."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def is_passed_over(program, words) -> bool:
     """`resume --all` touches neither the record nor a server, and says so in one line."""
     before = [record.file.read_bytes() for record in records(program)]
     result = program.run("resume", "--all", env=PASSWORD).check()
-    assert (result.out, result.err) == (f"passed over: 1 whose file is {words}.\n", ""), result
+    assert (result.out, result.err) == (f"skipped: 1 whose file is {words}.\n", ""), result
     quiet = program.run("resume", "--all", "--quiet", env=PASSWORD).check()
     assert (quiet.out, quiet.err) == ("", ""), quiet
     json = program.run("resume", "--all", "--json", env=PASSWORD).check()
@@ -74,7 +74,7 @@ def test_a_file_that_was_removed_is_gone(program, interrupted, tmp_path):
     assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (gone)") and file_states(program) == ["gone"]
     result = program.run("resume", record.id, env=PASSWORD)
     assert result.code == 3, result
-    assert "gig.mp4: is gone" in result.err and f"gighive-upload cancel {record.id}" in result.err
+    assert "gig.mp4 is gone" in result.err and f"gighive-upload cancel {record.id}" in result.err
     assert stub.requests == []
 
 
@@ -107,7 +107,7 @@ def test_the_others_are_resumed(hive, program, recording):
         stop(program, stub, file, at=AT)
     files[1].unlink()
     result = program.run("resume", "--all", env=PASSWORD).check()
-    assert "2 of 2 delivered." in result.out and "passed over: 1 whose file is gone." in result.out
+    assert "2 of 2 delivered." in result.out and "skipped: 1 whose file is gone." in result.out
     assert is_delivered(stub, files[0], 2) and is_delivered(stub, files[2], 2)
 
 
@@ -130,10 +130,10 @@ def test_a_file_whose_directory_is_missing_waits_for_its_medium(hive, program, r
     file = recording(SIZE, directory=place)
     stop(program, stub, file, at=AT)
     place.rename(tmp_path / "away")
-    assert is_passed_over(program, "waiting for its medium")
+    assert is_passed_over(program, "waiting for its drive")
     record = only_record(program)
     result = program.run("resume", record.id, env=PASSWORD)
-    assert result.code == 3 and "gig.mp4: is waiting for its medium" in result.err and record.id in result.err, result
+    assert result.code == 3 and "gig.mp4 is not available" in result.err and record.id in result.err, result
     (tmp_path / "away").rename(place)
     program.run("resume", "--all", env=PASSWORD).check()
     assert is_delivered(stub, file) and sent(stub) == SIZE - AT
@@ -148,8 +148,8 @@ def test_a_file_on_a_stick_that_was_pulled_out_waits_for_it(hive, program, recor
     stop(program, stub, file, at=AT)
     stick.remove()
     assert stick.place.is_dir()
-    assert is_passed_over(program, "waiting for its medium")
-    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (waiting for its medium)")
+    assert is_passed_over(program, "waiting for its drive")
+    assert program.run("list").out.splitlines()[0].endswith("/gig.mp4  (waiting for its drive)")
     assert file_states(program) == ["waiting"]
     assert program.run("resume", only_record(program).id, env=PASSWORD).code == 3
     stick.insert()
@@ -164,10 +164,10 @@ def test_a_file_on_a_share_whose_server_is_away_waits_for_it(hive, program, tmp_
         assert program.send(stub, *TUS, share.file).code == 6
         assert file_states(program) == ["present"]
         share.disconnect()
-        assert is_passed_over(program, "waiting for its medium")
+        assert is_passed_over(program, "waiting for its drive")
         assert file_states(program) == ["waiting"]
         result = program.run("resume", only_record(program).id, env=PASSWORD)
-        assert result.code == 3 and "is waiting for its medium" in result.err, result
+        assert result.code == 3 and "is not available" in result.err, result
 
 
 def test_the_file_system_is_known_by_its_id(program, interrupted, tmp_path):
@@ -197,7 +197,7 @@ def test_gone_and_waiting_files_are_told_in_one_line(hive, program, recording, t
         file.unlink()
     place.rmdir()
     result = program.run("resume", "--all", env=PASSWORD).check()
-    assert result.out == "passed over: 1 whose file is gone, 1 whose file is waiting for its medium.\n"
+    assert result.out == "skipped: 1 whose file is gone, 1 whose file is waiting for its drive.\n"
 
 
 # Neither.
@@ -218,7 +218,7 @@ def test_a_file_in_a_directory_without_permission_is_neither(hive, program, reco
     place.chmod(0)
     (upload,) = program.run("list", "--json", **options).check().events
     assert upload["file_state"] == "unknown"
-    assert "(cannot be examined: Permission denied)" in program.run("list", **options).out
+    assert "(cannot be accessed: Permission denied)" in program.run("list", **options).out
     result = program.run("resume", "--all", **options)
     assert result.code == 3 and "Permission denied" in result.err, result
     assert "gone" not in result.err and "waiting" not in result.err

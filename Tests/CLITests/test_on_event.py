@@ -86,7 +86,7 @@ def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, recording, r
     recording(5_000, "one.wav", directory=rec)
     wait_until(lambda: len(stub.recordings) == 1, 30)
     pid = int((hook.directory / "pid").read_text())
-    assert watching.stop() == 0 and "did not get the last events" in watching.log
+    assert watching.stop() == 0 and "missed the last events" in watching.log
     # SIGTERM to its process group has ended it.
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
 
@@ -106,7 +106,7 @@ esac'''
     wait_until(lambda: events(hook.directory, "directory_missing"), 120, "the next event")
     # It was asked once, and then killed with what it had started.
     assert term.read_text() == "asked\n" and not os.path.exists(f"/proc/{pid}")
-    assert "hook.sh was ended after 60 s (started)." in watching.log
+    assert "hook.sh was stopped after 60 s (started)." in watching.log
     assert watching.stop() == 0
 
 

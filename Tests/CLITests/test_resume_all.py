@@ -1,4 +1,4 @@
-"""`resume --all` as from cron: it passes over what it cannot do now, chooses by destination, and does several at once."""
+"""`resume --all` as from cron: it skips what it cannot do now, chooses by destination, and does several at once."""
 
 import base64
 import os
@@ -54,7 +54,7 @@ def test_what_another_process_is_working_on_is_passed_over(hive, program, record
     (other,) = stopped(stub, "other")
     running = begin(program, stub, recording(SIZE), at=AT)
     result = program.run("resume", "--all", env=PASSWORD).check()
-    assert result.out.endswith("passed over: 1 in progress elsewhere.\n") and "other.mp4: delivered" in result.out
+    assert result.out.endswith("skipped: 1 in progress in another process.\n") and "other.mp4: delivered" in result.out
     assert "gig.mp4" not in result.out + result.err
     assert is_delivered(stub, other) and running.process.poll() is None
     running.end()
@@ -66,10 +66,10 @@ def test_how_much_is_said_about_it(program, hive, recording):
     upload, before = only_record(program).id, only_record(program).file.read_bytes()
     count = len(stub.requests)
     for options, out, err in [
-        ([], "passed over: 1 in progress elsewhere.\n", ""),
+        ([], "skipped: 1 in progress in another process.\n", ""),
         (["--quiet"], "", ""),
         (["--json"], "", ""),
-        (["-v"], "passed over: 1 in progress elsewhere.\n", f"* {upload}: another process is working on it; passed over.\n"),
+        (["-v"], "skipped: 1 in progress in another process.\n", f"* {upload}: another process is working on it; skipped.\n"),
     ]:
         result = program.run("resume", "--all", *options, env=PASSWORD).check()
         assert (result.out, result.err) == (out, err), options
@@ -175,7 +175,7 @@ def test_the_kind_of_the_destination_counts(hive, program, recording, option, co
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["12345678", "--server", "http://x"], "--server filters --all"), (["12345678", "--tus-url=http://x"], "--tus-url filters --all"),
+    [(["12345678", "--server", "http://x"], "--server works only with --all"), (["12345678", "--tus-url=http://x"], "--tus-url works only with --all"),
      (["--all", "--server", "http://x", "--tus-url", "http://x"], "one destination"), (["--all", "--server", "x"], "--server"),
      (["--all", "-j", "0"], "1 to 16"), (["--all", "-j", "17"], "1 to 16"), (["--all", "--jobs", "x"], "1 to 16")],
 )

@@ -23,8 +23,8 @@ def write(file, position, data=b"changed"):
 CHANGES = {
     "longer": (lambda file: write(file, SIZE, b"x"), [str(SIZE), str(SIZE + 1)]),
     "shorter": (lambda file: os.truncate(file, SIZE - 1), [str(SIZE), str(SIZE - 1)]),
-    "its beginning": (lambda file: keep_times(file, lambda: write(file, 0)), ["bytes have changed"]),
-    "its end": (lambda file: keep_times(file, lambda: write(file, SIZE - 7)), ["bytes have changed"]),
+    "its beginning": (lambda file: keep_times(file, lambda: write(file, 0)), ["last bytes differ"]),
+    "its end": (lambda file: keep_times(file, lambda: write(file, SIZE - 7)), ["last bytes differ"]),
     "written to": (lambda file: os.utime(file, (1, 1)), ["modification time"]),
 }
 
@@ -74,7 +74,7 @@ def test_a_recording_that_has_changed_is_not_mixed_with_what_it_was(hive, progra
     change(file)
     result = go_on(program, stub, file, way)
     assert result.code == 3, result
-    for word in [*words, "gig.mp4", "Send the file as it is now with gighive-upload send"]:
+    for word in [*words, "gig.mp4", "To send the file as it is now, use gighive-upload send"]:
         assert word in result.err, result
     assert stub.requests == []
     assert program.send(stub, *TUS, file).code == 0

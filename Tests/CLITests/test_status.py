@@ -98,7 +98,7 @@ def test_a_dead_watchers_status_is_not_shown(program, watcher):
 def test_a_watcher_that_has_just_started_has_no_status(program, watcher):
     watcher()
     assert program.run("status", "--json").check().outcome == {"watching": True, "pending_count": 0, "failed_count": 0}
-    assert program.run("status").check().out.startswith("Watching; there is no status yet.")
+    assert program.run("status").check().out.startswith("Watching; no status yet.")
 
 
 DAMAGED = {"empty": "", "cut off": shown()[:-1], "with more behind it": shown() + "}", "not UTF-8": "\xff",

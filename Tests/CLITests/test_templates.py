@@ -75,7 +75,7 @@ def test_a_label_can_be_a_template_alone(hive, run, rec):
 
 
 @pytest.mark.parametrize("label, parts", [
-    ("{stme}", ["there is no {stme}, only {name}, {stem}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
+    ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
 def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
     stub = hive()
     result = send(stub, recording(), "--label", label)
@@ -133,8 +133,8 @@ def test_an_old_recording_keeps_its_date(hive, run, rec):
 
 
 @pytest.mark.parametrize("time, said", [
-    (86400, "was modified on 1970-01-02, by a clock that was not set"),
-    (calendar.timegm((1980, 6, 1, 0, 0, 0)), "was modified on 1980-06-01, by a clock that was not set"),
+    (86400, "was modified on 1970-01-02, when the clock was not set"),
+    (calendar.timegm((1980, 6, 1, 0, 0, 0)), "was modified on 1980-06-01, when the clock was not set"),
     (calendar.timegm((2099, 6, 1, 0, 0, 0)), "was modified on 2099-06-01, more than a year from now: the clock of this machine says 20")])
 def test_a_date_from_a_wrong_clock_is_refused(hive, run, rec, time, said):
     stub = hive(user=None)
@@ -191,9 +191,9 @@ def test_the_label_can_be_beside_the_recording_alone(hive, run, rec):
 
 
 @pytest.mark.parametrize("content, part", [
-    ("\nuser = x", "a.wav.upload:2: user is not allowed here"), ("[x]\nlabel = b", "no sections"),
+    ("\nuser = x", "a.wav.upload:2: user is not allowed here"), ("[x]\nlabel = b", "cannot have sections"),
     ("lable = x", "a.wav.upload:1: unknown option \"lable\". Did you mean label?"),
-    ("label = a\nlabel = b", "a.wav.upload:2: label is given twice"), ("label = {x}", "a.wav.upload:1: label: there is no {x}"),
+    ("label = a\nlabel = b", "a.wav.upload:2: label is given twice"), ("label = {x}", "a.wav.upload:1: label: unknown placeholder {x}"),
     ("event-date = 31.1.2026", "is not a date"), ("#" * 20_000, "longer than 16384"),
 ])
 def test_a_mistake_beside_a_recording_stops_only_that_one(hive, send, rec, content, part):

@@ -235,13 +235,13 @@ def test_dry_run_of_what_is_there(run, hive, watch, rec, program):
     (["rec", "--label", "x", "--server", "http://h", "--existing", "some"], "is not upload or skip"),
     (["rec", "--label", "x", "--server", "http://h", "--order", "random"], "oldest, newest, smallest or name"),
     (["rec", "--label", "x", "--server", "http://h", "--min-size", "big"], "--min-size"),
-    (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "no \"/\""),
+    (["rec", "--label", "x", "--server", "http://h", "--exclude", "a/b"], "cannot contain \"/\""),
     (["rec", "--label", "x", "--server", "http://h", "--interface", "a-name-that-is-too-long"], "network interface"),
     (["rec", "--label", "x", "--server", "http://h", "--json"], "only with --dry-run"),
     (["rec", "--label", "x", "--server", "http://h", "-r"], "has no option"),
     (["rec", "--label", "x", "--server", "http://h", "--retries", "3"], "watch has no option --retries"),
     (["rec", "--label", "{nope}", "--server", "http://h"], "nope"),
-    (["", "--label", "x", "--server", "http://h"], "is not the name of a directory"),
+    (["", "--label", "x", "--server", "http://h"], "is not a directory name"),
 ])
 def test_wrong_options(run, rec, arguments, message):
     result = run("watch", *arguments)
@@ -267,11 +267,11 @@ def test_a_second_watcher_of_a_directory_ends(hive, watch, rec, run):
 def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     stub = hive()
     watching = watch(stub)
-    watching.says("rec is not there")
+    watching.says("rec does not exist")
     (tmp_path / "rec").mkdir()
     first = write(tmp_path / "rec" / "a.wav")
     has(stub, first, seconds=45)
-    watching.says("rec is there.")
+    watching.says("rec is being watched now.")
     (tmp_path / "rec").rename(tmp_path / "pulled")
     watching.says("rec is gone")
     (tmp_path / "pulled").rename(tmp_path / "rec")

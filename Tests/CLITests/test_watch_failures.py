@@ -80,7 +80,7 @@ def test_a_killed_worker_costs_one_retry(halfway):
     stub, file, watching = halfway
     os.kill(watching.wait_for_worker(), signal.SIGKILL)
     has(stub, file, seconds=30)
-    watching.says("was killed (signal 9). It will be tried again.")
+    watching.says("was killed (signal 9). It will be retried.")
     watching.says("the destination works again.")
     watching.stop()
     # It went on where it was.
@@ -165,7 +165,7 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_
     password = private(tmp_path / "password", "wrong")
     files = [write(rec / f"{name}.wav", 2_000_000) for name in "abc"]
     watching = watch(stub, "--password-file", password)
-    watching.says("Nothing is sent until this is solved")
+    watching.says("Nothing is sent until this is fixed")
     watching.idle()
     # The first one, and what the worker had been given already.
     assert len(stub.requests) <= 3 and stub.recordings == []
@@ -173,7 +173,7 @@ def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_
     has(stub, *files, seconds=60)
     watching.says("the destination works again.")
     watching.stop()
-    assert watching.log.count("Nothing is sent until this is solved") == 1
+    assert watching.log.count("Nothing is sent until this is fixed") == 1
     assert "secret" not in watching.log
 
 
@@ -181,7 +181,7 @@ def test_a_refused_file_is_set_aside_and_the_others_are_sent(hive, watch, rec):
     stub = hive("multipart/status=400@1")
     bad = write(rec / "a.wav")
     watching = watch(stub, "--order", "name")
-    watching.says("set aside until it changes, or until: gighive-upload resume")
+    watching.says("set aside until it changes or you run gighive-upload resume")
     good = write(rec / "b.wav")
     has(stub, good)
     watching.idle()
@@ -198,7 +198,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching = watch(stub)
     watching.says("set aside until it changes")
     watching.idle()
-    advice = watching.log.partition("until: gighive-upload resume ")[2].split(".")[0]
+    advice = watching.log.partition("you run gighive-upload resume ")[2].split(".")[0]
     run("resume", advice, env={"GIGHIVE_PASSWORD": "secret"}).check()
     has(stub, bad)
     watching.stop()
@@ -257,7 +257,7 @@ def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tm
     second = write(rec / "b.wav")
     assert watching.worker == worker
     has(stub, first, second, seconds=60)
-    watching.says("the configuration was read again.")
+    watching.says("configuration reloaded.")
     watching.stop()
     assert got(stub) == ["Before", "After"]
     assert len([upload for upload in of_kind(stub, "create")]) == 2

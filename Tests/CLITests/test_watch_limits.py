@@ -174,7 +174,7 @@ def test_an_interface_that_comes_up_is_used_at_once(hive, program, rec):
         assert shown["groups"][0]["state"] == "waiting_for_interface" and server.stub.requests == []
         command("ip", "link", "set", "lan0", "up")
         has(server.stub, file)
-        watching.says("the wait is over")
+        watching.says("recordings are sent again.")
         command("ip", "link", "set", "lan0", "down")
         watching.says("nothing is sent until lan0 is up.", count=2, seconds=45)
         assert watching.stop() == 0

@@ -59,7 +59,7 @@ def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_spa
     filler.write_bytes(bytes(5 << 20))
     watching = kept_free(stub, "--on-event", hook, "--metrics", metrics)
     watching.says(f"{card}: only ")
-    assert "are free, and no other delivered recording can be removed." in watching.log
+    assert ", and no other delivered recording can be removed." in watching.log
     assert directory(wait_for_status(program, lambda found: directory(found)["space_short"]))["free_bytes"] < 4 << 20
     assert "TOO LITTLE SPACE" in program.run("status").check().out
     wait_until(lambda: "_directory_space_short{" in metrics.read_text(), 20, "the metrics")

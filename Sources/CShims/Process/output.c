@@ -167,7 +167,7 @@ static void tell(const char *message, int exit_code) {
     if (last.begun > 0) {
         snprintf(
             known, sizeof known,
-            " Delivered before: %d. Failed: %d. Under way, so that the server may have it: %d. "
+            " Delivered: %d. Failed: %d. In progress, so the server may have them: %d. "
             "See gighive-upload list.",
             (int)last.delivered, (int)last.failed, unknown);
     }
@@ -186,7 +186,7 @@ static void tell(const char *message, int exit_code) {
 void shim_tell_memory_end(int32_t exit_code) {
     limit_last_words(exit_code);
     if (last.write_waiting) last.write_waiting();
-    tell(last.memory_message ? last.memory_message : "there is not enough memory.", exit_code);
+    tell(last.memory_message ? last.memory_message : "out of memory.", exit_code);
 }
 
 static void on_trap(int number) {

@@ -4,7 +4,7 @@ public enum FileError: Error, Equatable, Sendable {
   case missing
   /// The file of the upload with this ID has been removed or renamed: its directory is there without it.
   case gone(upload: String)
-  /// The file of the upload with this ID is missing along with its directory or its file system, such as a stick.
+  /// The file of the upload with this ID is missing along with its directory or its file system, such as a USB stick.
   case waitingForMedium(upload: String)
   /// It cannot be opened.
   case unreadable(SystemError)

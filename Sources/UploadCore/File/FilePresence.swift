@@ -4,8 +4,8 @@ package enum FilePresence: Equatable, Sendable {
   case present
   /// Removed or renamed: its directory is there, on the recorded file system, without it.
   case gone
-  /// Its file system does not answer, or its directory is missing or on another file system: a stick that was removed, a
-  /// network share that is not mounted.
+  /// Its file system does not answer, or its directory is missing or on another file system: a USB stick that was removed,
+  /// a network share that is not mounted.
   case waitingForMedium
   /// The file or its directory cannot be examined.
   case unknown(SystemError)

@@ -197,13 +197,13 @@ extension WatchMachine {
     notices.append(
       WatchNotice(
         .paused,
-        message + " Nothing is sent until this is solved; the watcher tries again every hour, and when a file "
-          + "with credentials changes.", .error))
+        message + " Nothing is sent until this is fixed; the watcher retries every hour, and when a credentials file "
+          + "changes.", .error))
   }
 
   private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
     guard health.noteFailure(message, now: now, unixSeconds: unixSeconds, random: random.next()) else { return }
-    notices.append(WatchNotice(.unreachable, message + " It will be tried again.", .warning))
+    notices.append(WatchNotice(.unreachable, message + " It will be retried.", .warning))
   }
 
   mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
@@ -219,7 +219,7 @@ extension WatchMachine {
     var notice = WatchNotice(
       .setAside,
       message + " It is set aside until it changes"
-        + (id.map { ", or until: gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
+        + (id.map { " or you run gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
     (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
     notices.append(notice)
   }
@@ -232,7 +232,7 @@ extension WatchMachine {
   }
 
   private func retryNotice(_ index: Int, _ message: String) -> WatchNotice {
-    var notice = WatchNotice(.retry, message + " It will be tried again.", .warning, path: candidates[index].path)
+    var notice = WatchNotice(.retry, message + " It will be retried.", .warning, path: candidates[index].path)
     notice.id = candidates[index].upload.id
     return notice
   }

@@ -12,7 +12,7 @@ extension WatchSnapshot {
   }
 
   private func directoryMetrics(_ text: inout MetricsText) {
-    text.start("gighive_upload_directory_watched", "gauge", "Whether the directory is there and can be read.")
+    text.start("gighive_upload_directory_watched", "gauge", "Whether the directory exists and can be read.")
     for directory in directories {
       let isWatched = directory.state == .watched || directory.state == .scanned
       text.add([("directory", directory.path)], isWatched ? 1 : 0)
@@ -29,9 +29,10 @@ extension WatchSnapshot {
   private func destinationMetrics(_ text: inout MetricsText) {
     text.start("gighive_upload_destination_ready", "gauge", "Whether the destination works, as far as is known.")
     each(&text) { $0.state == .ready ? 1 : 0 }
-    text.start("gighive_upload_destination_paused", "gauge", "Whether a person has to do something.")
+    text.start(
+      "gighive_upload_destination_paused", "gauge", "Whether uploads are paused until someone fixes a problem.")
     each(&text) { if case .paused = $0.state { 1 } else { 0 } }
-    text.start("gighive_upload_next_retry_timestamp_seconds", "gauge", "When a failing destination is tried again.")
+    text.start("gighive_upload_next_retry_timestamp_seconds", "gauge", "When a failing destination is retried.")
     each(&text) { group in
       switch group.state {
       case .unreachable(_, let nextAttempt, _), .paused(_, let nextAttempt, _): nextAttempt
@@ -45,13 +46,13 @@ extension WatchSnapshot {
     each(&text) { Int64($0.uploads.count) }
     text.start("gighive_upload_active_bytes", "gauge", "Size of the recordings in progress.")
     each(&text) { $0.uploads.reduce(0) { $0 &+ $1.totalBytes } }
-    text.start("gighive_upload_active_arrived_bytes", "gauge", "What has arrived of the recordings in progress.")
+    text.start("gighive_upload_active_arrived_bytes", "gauge", "Bytes of the recordings in progress that have arrived.")
     each(&text) { $0.uploads.reduce(0) { $0 &+ $1.bytes } }
-    text.start("gighive_upload_waiting_recordings", "gauge", "Recordings that wait for their upload.")
+    text.start("gighive_upload_waiting_recordings", "gauge", "Recordings waiting to be uploaded.")
     each(&text) { Int64($0.waitingCount) }
-    text.start("gighive_upload_waiting_bytes", "gauge", "Size of the recordings that wait for their upload.")
+    text.start("gighive_upload_waiting_bytes", "gauge", "Size of the recordings waiting to be uploaded.")
     each(&text) { $0.waitingBytes }
-    text.start("gighive_upload_set_aside_recordings", "gauge", "Recordings that are not tried again until they change.")
+    text.start("gighive_upload_set_aside_recordings", "gauge", "Recordings that are not retried until they change.")
     each(&text) { Int64($0.setAsideCount) }
     text.start("gighive_upload_last_delivery_timestamp_seconds", "gauge", "When the last recording was delivered.")
     each(&text) { $0.lastDelivery?.at }

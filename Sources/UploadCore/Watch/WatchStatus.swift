@@ -33,7 +33,7 @@ package struct WatchStatus {
       let process = String(watcher["pid"]?.integer ?? 0)
       lines.append("Watching since " + WatchStatus.moment(watcher["started"]) + " (process " + process + ").")
     } else {
-      let state = isWatching ? "Watching; there is no status yet." : "Not watching."
+      let state = isWatching ? "Watching; no status yet." : "Not watching."
       lines.append(state + " State directory: " + directory)
     }
     for group in watcher?["groups"]?.elements ?? [] { lines += [""] + WatchStatus.lines(of: group) }
@@ -75,14 +75,14 @@ package struct WatchStatus {
   }
 
   private static func state(of group: JSONValue) -> String {
-    let times = ": since " + moment(group["since"]) + ", next attempt " + moment(group["next_retry"]) + ". "
+    let times = " since " + moment(group["since"]) + "; next attempt " + moment(group["next_retry"]) + ". "
     let since = times + text(group["message"])
     return switch group["state"]?.string {
     case "ready": "ready"
     case "unreachable": "unreachable" + since
     case "paused": "PAUSED" + since
-    case "waiting_for_clock": "waits until the clock is set"
-    case "waiting_for_interface": "waits until " + text(group["interface"]) + " is up"
+    case "waiting_for_clock": "waiting until the clock is set"
+    case "waiting_for_interface": "waiting until " + text(group["interface"]) + " is up"
     default: text(group["state"])
     }
   }

@@ -31,7 +31,7 @@ extension EventFormError {
 extension FormDataError {
   var message: String {
     switch self {
-    case .fieldsTooLong(let limit): "the form's fields are too long in total; the limit is " + String(limit) + " bytes."
+    case .fieldsTooLong(let limit): "the form fields exceed the total limit of " + String(limit) + " bytes."
     case .invalidMediaType(let text): "\"" + PrintableText.line(text) + "\" is not a media type."
     }
   }
@@ -41,9 +41,9 @@ extension RequestHeadError {
   var message: String {
     switch self {
     case .invalidField(let name): "the header field " + name + " contains a line break or control character."
-    case .tooLong(let limit): "the request head is too long; the limit is " + String(limit) + " bytes."
+    case .tooLong(let limit): "the request headers exceed the limit of " + String(limit) + " bytes."
     case .header(let error): error.message
-    case .metadataTooLong(let limit): "the metadata is too long in total; the limit is " + String(limit) + " bytes."
+    case .metadataTooLong(let limit): "the metadata exceeds the total limit of " + String(limit) + " bytes."
     }
   }
 }
@@ -51,25 +51,31 @@ extension RequestHeadError {
 extension HeaderFieldError {
   package var message: String {
     switch self {
-    case .noColon: "a header field has a name, a colon and a value, such as X-Team: sound."
-    case .invalidName: "the name of a header field has only letters, digits and !#$%&'*+-.^_`|~."
+    case .noColon: "a header field needs a name, a colon and a value, such as X-Team: sound."
+    case .invalidName: "the name of a header field can contain only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidValue(let name):
-      "the value of the header field " + name + " has a control character, such as a line break, or is not UTF-8."
-    case .reserved(let name): "the header field " + name + " is part of the protocol, and cannot be set."
-    case .secret(let name): "the header field " + name + " is for a secret, and belongs to the credentials."
+      "the value of the header field " + name + " contains a control character, such as a line break, or is not UTF-8."
+    case .reserved(let name): "the header field " + name + " is part of the protocol and cannot be set."
+    case .secret(let name): "the header field " + name + " holds a secret and belongs to the credentials."
     case .repeated(let name): "the header field " + name + " is given twice."
-    case .tooLong(let limit): "the header fields are too long in total; the limit is " + String(limit) + " bytes."
+    case .tooLong(let limit): "the header fields exceed the total limit of " + String(limit) + " bytes."
     }
   }
 }
 
 extension FileError {
-  var message: String {
+  /// - Parameter name: of the file, or a pronoun for it.
+  func message(of name: String) -> String {
+    name + " " + predicate
+  }
+
+  /// What follows the name of the file.
+  private var predicate: String {
     switch self {
-    case .missing: "no such file."
-    case .gone: "is gone; it was removed or renamed. Nothing was sent."
+    case .missing: "does not exist."
+    case .gone: "is gone: it was removed or renamed. Nothing was sent."
     case .waitingForMedium:
-      "is waiting for its medium; its file system is not there, or its directory was removed. Nothing was sent."
+      "is not available: its drive or card is not mounted, or its directory was removed. Nothing was sent."
     case .unreadable(let error): "cannot be read: " + error.text + "."
     case .notRegular(let kind): "is " + kind + ", not a regular file."
     case .empty: "is empty; there is nothing to send."
@@ -77,15 +83,15 @@ extension FileError {
       "has " + SizeText.exact(size) + ", more than the limit of " + SizeText.exact(limit) + "."
     case .readFailed(let offset, let error): "could not be read at byte " + String(offset) + ": " + error.text + "."
     case .shrank(let size, let offset):
-      "became shorter while it was being sent: it had " + SizeText.exact(size) + " and now ends at " + String(offset)
+      "shrank while it was being sent, from " + SizeText.exact(size) + " to " + SizeText.exact(offset)
         + ". Nothing was delivered; send it again when it is finished."
     case .grew(let from, let to):
       "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
         + ". Nothing was delivered; send it again when it is finished."
-    case .rewritten: "was changed while it was being sent. Nothing was delivered; send it again when it is finished."
+    case .rewritten: "changed while it was being sent. Nothing was delivered; send it again when it is finished."
     case .changedInTransit:
-      "was changed while its last bytes were in transit, so the server may have a mixture. Check the server, and send"
-        + " the file again when it is finished."
+      "changed while its last bytes were in transit, so the server may have a mix of old and new content. Check the"
+        + " server, and send the file again when it is finished."
     }
   }
 }
@@ -94,7 +100,7 @@ extension UploadError.RedirectionProblem {
   var text: String {
     switch self {
     case .leavesTLS: "which is not encrypted. Nothing was sent there."
-    case .circle: "which sends it back here: the redirects form a loop."
+    case .circle: "and the redirects form a loop."
     case .tooMany(let limit): "and there were more than " + String(limit) + " redirects."
     case .noAddress: "which is not a valid address."
     }
@@ -105,8 +111,8 @@ extension FileChange {
   var text: String {
     switch self {
     case .size(let from, let to): "it had " + SizeText.exact(from) + " and now has " + SizeText.exact(to)
-    case .content: "its first or last bytes have changed"
-    case .modificationTime: "it has been written to since (its modification time has changed)"
+    case .content: "its first or last bytes differ"
+    case .modificationTime: "its modification time differs"
     }
   }
 }
@@ -115,16 +121,16 @@ extension ResponseError {
   var message: String {
     switch self {
     case .notHTTP: "it is not HTTP/1.1 (check the port, and whether the server expects http or https)"
-    case .headTooLong(let limit): "its head is longer than " + String(limit) + " bytes"
+    case .headTooLong(let limit): "its header is longer than " + String(limit) + " bytes"
     case .tooManyFields(let limit): "it has more than " + String(limit) + " header fields"
     case .tooManyInterimResponses(let limit): "more than " + String(limit) + " interim responses came before it"
     case .invalidField: "it has a malformed header field"
-    case .invalidContentLength: "its Content-Length is not a number or contradicts itself"
+    case .invalidContentLength: "its Content-Length is invalid or contradictory"
     case .unsupportedTransferEncoding: "it uses a transfer coding other than chunked"
     case .invalidChunk: "its chunked coding is malformed"
     case .trailerTooLong(let limit): "its trailer is longer than " + String(limit) + " bytes"
-    case .unexpectedUpgrade: "it switches to another protocol, which was not requested"
-    case .incomplete: "the connection ended in the middle of it"
+    case .unexpectedUpgrade: "it switches to another protocol without being asked"
+    case .incomplete: "the connection was closed before it was complete"
     }
   }
 }

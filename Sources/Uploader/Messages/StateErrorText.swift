@@ -13,7 +13,7 @@ extension StateError {
       "the state directory cannot be used: " + PrintableText.line(path.text) + " is not a regular file."
     case .unsupportedVersion(let path):
       PrintableText.line(path.text) + " " + reason + "; use that version, or remove the file."
-    case .noDirectory: "there is no home directory for the state of the upload."
+    case .noDirectory: "there is no home directory to keep upload records in."
     case .noSuchRecord(let id): "there is no upload \"" + PrintableText.line(id) + "\"."
     case .ambiguousID(let id):
       "several uploads start with \"" + PrintableText.line(id) + "\"; give more of the ID."
@@ -25,7 +25,8 @@ extension StateError {
     switch self {
     case .unusable(_, let error):
       error.code == SHIM_EIO
-        ? "Its medium or file system may be damaged: check it (fsck), or choose another one." : "Choose another one."
+        ? "The drive or its file system may be damaged: check it with fsck, or choose another one."
+        : "Choose another one."
     case .locked: "Try again."
     case .notRegular: "Remove it, or choose another directory."
     case .noDirectory: "Choose a state directory."
@@ -33,7 +34,7 @@ extension StateError {
     }
   }
 
-  /// Why a record is left alone, as text that follows its path.
+  /// Why a record is skipped, as text that follows its path.
   var reason: String {
     switch self {
     case .unsupportedVersion: "was written by another version of this software"

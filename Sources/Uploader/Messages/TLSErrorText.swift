@@ -7,7 +7,7 @@ extension TLSError {
     switch self {
     case .certificate(_, let reason): "the certificate of " + host + " was rejected: " + reason + "."
     case .pinMismatch(let actual):
-      "the key of " + host + " is not the pinned one; it is " + actual + "."
+      "the key of " + host + " does not match the pin; it is " + actual + "."
     case .handshake(let reason): "TLS with " + host + " failed: " + reason + "."
     case .alert(_, let words): "TLS with " + host + " failed: the server says: " + words + "."
     case .closedDuringHandshake:
@@ -17,7 +17,7 @@ extension TLSError {
     case .unusableFile(let path, let reason): PrintableText.line(path) + " cannot be used for TLS: " + reason + "."
     case .unusablePin(let pin):
       "\"" + PrintableText.line(pin) + "\" is not a pin; use sha256// followed by the Base64 of the key's SHA-256."
-    case .outOfMemory: "there is not enough memory for TLS."
+    case .outOfMemory: "not enough memory for TLS."
     }
   }
 
@@ -48,13 +48,13 @@ extension TLSError {
   /// What to do about an alert from the server (RFC 8446, 6).
   private static func advice(alert: Int) -> String {
     switch alert {
-    case 70: "It does not support TLS 1.2 or later, and older versions are not secure. The server must be updated."
+    case 70: "It does not support TLS 1.2 or later, and older versions are not secure. Update the server."
     case 40, 71:
-      "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
+      "It may lack a secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
         + " certificate."
     case _ where isAboutClientCertificate(alert: alert): "It requires a client certificate that it accepts."
-    case 112: "It does not know this host. Check the address."
-    default: "Its log may say more."
+    case 112: "It does not serve this host name. Check the address."
+    default: "Check the server's log."
     }
   }
 
@@ -66,7 +66,7 @@ extension TLSError {
       "Check this machine's clock, which says " + EventForm.today()
         + ". If it is right, the server needs a new certificate."
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
-      "Use the name in the certificate as the server's address."
+      "Use a name from the certificate as the server's address."
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       "It is self-signed. If the server is yours, copy its certificate to this machine and trust it."
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
@@ -76,19 +76,18 @@ extension TLSError {
       "If the server uses a private certificate authority, trust that authority's certificate. Otherwise the server"
         + " must send its intermediate certificates, and this machine needs the package ca-certificates."
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      "It was issued by another authority of the same name. Get the authority's current certificate."
+      "It was issued by another authority with the same name. Get the authority's current certificate."
     case X509_V_ERR_INVALID_CA, X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_KEYUSAGE_NO_CERTSIGN,
       X509_V_ERR_INVALID_NON_CA, X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION,
       X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
-      "It was issued by someone who is not allowed to. Ask the server's administrator for a new one. Someone may be"
+      "It was issued by an authority that must not issue it. Ask the server's administrator for a new one. Someone may be"
         + " intercepting the connection."
     case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_KEYUSAGE_NO_DIGITAL_SIGNATURE:
       "It is not a server certificate. The server's administrator must get one."
     case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
       "A key is too small to be secure (RSA needs 2048 bits). The server's administrator must get a new certificate."
     case X509_V_ERR_CA_MD_TOO_WEAK:
-      "It is signed with SHA-1 or MD5, which are weak. The server's administrator must get one that is signed with"
-        + " SHA-256."
+      "It is signed with SHA-1 or MD5, which are weak. The server's administrator must get one signed with SHA-256."
     default: "Ask the server's administrator."
     }
   }

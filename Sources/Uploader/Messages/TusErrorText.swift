@@ -14,22 +14,22 @@ extension TusError {
     case .tooLarge(let size, let limit):
       "the file has " + SizeText.exact(size) + ", but the server accepts at most " + SizeText.exact(limit) + "."
     case .invalidMetadataKey(let key):
-      "\"" + key + "\" cannot be a field name in tus; use visible ASCII without commas."
+      "\"" + key + "\" is not a valid metadata name in tus; use visible ASCII without commas."
     case .noLocation: "the server created the upload but did not say where (no Location)."
     case .unusableLocation(let text):
-      "the server created the upload at " + text + ", an address that this upload must not use."
+      "the server created the upload at " + text + ", which is not a usable address."
     case .offsetBeyond(let sent, let acknowledged):
       "the server claims to have " + SizeText.exact(acknowledged) + ", but was sent only " + SizeText.exact(sent)
         + ". Send the file again."
     case .noOffset(let status):
       "the server answered " + String(status) + " without saying how much it has (no Upload-Offset)."
     case .nothingStored(let offset):
-      "the server accepts content but does not store it: it still has " + SizeText.exact(offset) + "."
+      "the server accepts data but does not store it: it still has " + SizeText.exact(offset) + "."
     case .checksumMismatch(let offset):
-      "the data that the server received at byte " + String(offset) + " was damaged in transit (its checksum differs)."
+      "the data sent at byte " + String(offset) + " was damaged in transit (checksum mismatch)."
     case .locked: "the server has locked the upload for another request. Try again later."
     case .interrupted:
-      "the server did not get the whole request (another request, or a lost connection, interrupted it)."
+      "the server did not get the whole request: a lost connection or another request interrupted it."
     case .unproved(let status): UploadError.notFromServer(status: status).problem
     case .refused(let method, let status):
       "the server, or a proxy in front of it, does not accept " + method + " (" + String(status) + ")."
@@ -45,7 +45,7 @@ extension TusError {
   var advice: String? {
     switch self {
     case .notSupported: "It may accept the file as multipart/form-data."
-    case .refused: "POST with X-HTTP-Method-Override may get through."
+    case .refused: "POST with X-HTTP-Method-Override may work."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved:
       nil

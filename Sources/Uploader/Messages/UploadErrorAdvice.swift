@@ -11,9 +11,9 @@ extension UploadError {
     case .tus(let error): error.advice
     case .proxyRefused(let status, _): status == 407 ? nil : "Check the proxy settings."
     case .congestionControlRefused: "The automatic choice works without it."
-    case .noLocalName: "Check that the server is switched on and in the same network, or use its address."
+    case .noLocalName: "Check that the server is switched on and on the same network, or use its address."
     case .proxyUnusable: "Correct it, or exclude this host from the proxy."
-    case .refused(let status, _): status == 413 ? "A wrong name of the form's file field has the same effect." : nil
+    case .refused(let status, _): status == 413 ? "A wrong name for the form's file field has the same effect." : nil
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .conflict, .delivered, .noSuchName, .noResolver,
       .notConnected,
       .timedOut, .connectionLost, .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers,

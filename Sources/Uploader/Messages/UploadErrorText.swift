@@ -33,7 +33,7 @@ extension UploadError {
     guard let name = answer.author.name else { return nil }
     switch self {
     case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
-      return name + " answered in the server's place (" + String(status) + ")."
+      return name + " answered instead of the server (" + String(status) + ")."
     case .refused(let status, let message) where status == answer.status:
       return UploadError.refusal(status, message, by: name)
     case .redirected(let status, let location) where answer.author == .loginPage:
@@ -65,12 +65,12 @@ extension UploadError {
     case .form(let error): error.message
     case .formData(let error): error.message
     case .requestHead(let error): error.message
-    case .file(let path, let error): PrintableText.line(path.text) + ": " + error.message
+    case .file(let path, let error): error.message(of: PrintableText.line(path.text))
     case .changed(let path, let change, _):
       PrintableText.line(path.text) + " has changed since its upload started: " + change.text + "."
     case .state(let error): error.problem
     case .conflict(let id):
-      "another process is running the upload " + id + ". Wait for it to finish, or stop it."
+      "another process is working on upload " + id + ". Wait for it to finish, or stop it."
     case .delivered(let previous): "already delivered (upload " + previous.upload + ")."
     case .noSuchName(let host):
       "no such host: " + host
@@ -82,7 +82,7 @@ extension UploadError {
         + (interfaces.isEmpty
           ? "no network interface is up for multicast DNS"
           : "no answer to multicast DNS on " + interfaces.joined(separator: ", "))
-        + "; the system's resolver does not know it either."
+        + "; the system resolver does not know it either."
     case .noResolver(let host):
       "could not resolve " + host + ": no name server answered. Check the network."
     case .congestionControlRefused(let name, let available, let allowed, let error):
@@ -112,9 +112,9 @@ extension UploadError {
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
         + (status == 407 ? " It requires a user name and password." : "")
     case .checksumDiffers(let sent, let stored):
-      "the server stored something different: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
+      "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):
-      "the server stored " + String(stored) + " of " + String(sent) + " bytes" + ". Send it again."
+      "the server stored " + String(stored) + " bytes instead of " + String(sent) + ". Send it again."
     case .unconfirmed(let status):
       "the server answered " + String(status)
         + " without GigHive's confirmation. Check that this is the address of a GigHive server."
@@ -131,10 +131,11 @@ extension UploadError {
     case .notFromServer(let status):
       "the response (" + String(status) + ") did not come from the server, but from something in front of it: a proxy,"
         + " a firewall or a login page. The upload is kept."
-    case .guestTokenRefused: "GigHive does not know this upload token, or it has expired. Ask the host for a new one."
+    case .guestTokenRefused:
+      "GigHive does not know this upload token, or it has expired. Ask the event's host for a new one."
     case .termsNotAccepted: "guests must accept the event's terms (tos_accepted)."
     case .cancelled(let hasSentAll): "cancelled." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
-    case .outOfResources(let what): "the system has no " + what + " left."
+    case .outOfResources(let what): "the system has run out of " + what + "."
     }
   }
 
@@ -174,7 +175,7 @@ extension UploadError {
     return switch reason {
     case .sentRepeatedly(let count):
       "It was sent " + String(count) + " times within a day; it will be sent again after " + time + "."
-    case .serverAsked: "The server asked for no retry before " + time + "."
+    case .serverAsked: "The server asked to wait until " + time + "."
     }
   }
 
@@ -187,10 +188,10 @@ extension UploadError {
       return "the kernel has no " + control + (available.isEmpty ? "." : "; it has " + available + ".")
         + " If there is a module for it, load it as root: modprobe tcp_" + name + "."
     case SHIM_EPERM:
-      let problem = control + " is not allowed to this process"
+      let problem = "this process may not use " + control
       if allowed.isEmpty { return problem + "." }
-      return problem + "; allowed are " + allowed
-        + ". To allow it, as root: sysctl net.ipv4.tcp_allowed_congestion_control=\"" + allowed + " " + name + "\"."
+      return problem + ", only " + allowed
+        + ". To allow it, run as root: sysctl net.ipv4.tcp_allowed_congestion_control=\"" + allowed + " " + name + "\"."
     default: return control + " cannot be set: " + error.text + "."
     }
   }

@@ -103,7 +103,7 @@ struct FileRemoval {
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
-    } catch { throw error.isChange ? .changed : .unreadable(error.message) }
+    } catch { throw error.isChange ? .changed : .unreadable(error.message(of: "it")) }
   }
 
   /// The target directory must exist, because an empty mount point is no place for recordings.
@@ -133,7 +133,7 @@ struct FileRemoval {
     }
     guard status.links <= 1 else { throw .otherNames }
     do throws(FileError) { _ = try file.verifyUnchanged() } catch {
-      throw error.isChange ? .changed : .unreadable(error.message)
+      throw error.isChange ? .changed : .unreadable(error.message(of: "it"))
     }
     // Last: a program that found the file by its path before it was renamed, and opens it now, breaks the lease.
     if hasLease, shim_holds_lease(file.descriptor) == 0 { throw .open }
@@ -142,7 +142,7 @@ struct FileRemoval {
   private func openStatus() throws(KeptReason) -> shim_file_status {
     var status = shim_file_status()
     let result = shim_fstat(file.descriptor, &status)
-    guard result == 0 else { throw .unreadable(SystemError(result: result).text + ".") }
+    guard result == 0 else { throw .unreadable("it cannot be checked: " + SystemError(result: result).text + ".") }
     return status
   }
 

@@ -8,7 +8,7 @@ enum HiddenRecording {
     case nothing
     /// It has this name now: its own, or one with a number if there is another file of that name.
     case restored(LocalPath)
-    /// Its medium is not there.
+    /// Its drive is not mounted.
     case waiting
     case failed(SystemError)
   }

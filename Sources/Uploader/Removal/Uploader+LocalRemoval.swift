@@ -21,7 +21,7 @@ extension Uploader {
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, refusesLinks: true)
-    } catch { throw .unreadable(error.message) }
+    } catch { throw .unreadable(error.message(of: "it")) }
     let removal = FileRemoval(file, record, removal, trustsSettle: after.trustsSettle, in: directory)
     try removal.check()
     try removal.checkUnused()
@@ -71,11 +71,11 @@ extension Uploader {
 extension KeptReason {
   fileprivate init(reading error: UploadError) {
     if case .file(_, let error) = error {
-      self = error.isChange ? .changed : .unreadable(error.message)
+      self = error.isChange ? .changed : .unreadable(error.message(of: "it"))
     } else if case .cancelled = error {
       self = .interrupted
     } else {
-      self = .unreadable(error.problem)
+      self = .unreadable("it cannot be checked: " + error.problem)
     }
   }
 }

@@ -94,9 +94,9 @@ extension LockedRecord {
         warning += " The server may have the whole old upload, and keeps it until it expires."
       } else if identity.size < previous.identity.size {
         superseded = nil
-        warning += " The file is smaller now, so the server keeps the part of the old one until it expires."
+        warning += " The file is smaller now, so the server keeps the old partial upload until it expires."
       } else {
-        warning += " The part of the old one is deleted on the server, if the server allows it."
+        warning += " The old partial upload is deleted on the server, if the server allows it."
       }
     }
     directory.warn(warning)

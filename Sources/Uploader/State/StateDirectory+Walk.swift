@@ -63,7 +63,7 @@ extension StateDirectory {
   }
 
   func warnOfUnreadable(_ name: RecordName, _ error: StateError) {
-    warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is left alone.")
+    warn(PrintableText.line(file(name.text).text) + " " + error.reason + "; it is skipped.")
   }
 
   /// Visits the file names of the records.

@@ -187,7 +187,7 @@ final class UploadDriver: Steppable {
     do throws(UploadError) { try hooks.save(change.redacted(composer.secrets)) } catch {
       if change.mustBeSaved { return machine.handle(.failed(error)) }
       shared.configuration.warnings?(
-        error.message + " Before sending this recording again after a crash, check whether the server has it.")
+        error.message + " After a crash, check whether the server has this recording before you send it again.")
     }
   }
 
@@ -197,7 +197,7 @@ final class UploadDriver: Steppable {
     if areNew, let fresh {
       composer.use(fresh)
       shared.configuration.diagnostics?(
-        "* the server refuses the credentials; retrying with those read again")
+        "* the server refused the credentials; retrying with newly read ones")
     }
     machine.handle(.credentials(areNew: areNew))
   }
@@ -236,7 +236,7 @@ final class UploadDriver: Steppable {
 
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
     if isPaused {
-      shared.configuration.diagnostics?("* pausing, as the rate timetable says")
+      shared.configuration.diagnostics?("* pausing because of the rate timetable")
       activity = .held(request, choice)
       return
     }

@@ -72,7 +72,7 @@ struct CommonArguments {
     let host = target.host
     configuration.credentials = try credentials.load(host: host)
     if configuration.credentials.fields.isEmpty, environmentBytes("GIGHIVE_PASSWORD") != nil {
-      report.warn("$GIGHIVE_PASSWORD is not used, because --user is missing.")
+      report.warn("ignoring $GIGHIVE_PASSWORD, because --user is missing.")
     }
     var fresh = credentials
     // An upload in progress must not block on a pipe.
@@ -82,7 +82,7 @@ struct CommonArguments {
     configuration.stateDirectory = statePath
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
-    if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not checked.") }
+    if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not verified.") }
     if target.scheme == .http, MulticastDNSQuery.isAsked(for: host), !configuration.credentials.fields.isEmpty {
       report.warn(
         "the credentials for " + host
@@ -109,7 +109,7 @@ struct CommonArguments {
     case .retryMaxDelay: configuration.retryMaximumDelayMilliseconds = try given.duration()
     case .congestion:
       guard CongestionControl.isName(given.text) else {
-        throw given.invalid("auto or the name of a congestion control")
+        throw given.invalid("auto or the name of a congestion control algorithm")
       }
       configuration.congestionControl = given.text == "auto" ? .automatic : .named(given.text)
     case .ipv4: configuration.addressFamily = .ipv4

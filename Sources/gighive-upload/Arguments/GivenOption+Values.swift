@@ -16,7 +16,7 @@ extension GivenOption {
     case .invalidHost: "the URL's host is not valid."
     case .invalidPort: "the URL's port is not a number from 1 to 65535."
     case .containsUserInformation: "a URL must not contain a user name or password; use --user and --password-file."
-    case .invalidCharacter: "the URL has a character that must be percent-encoded."
+    case .invalidCharacter: "the URL contains a character that must be percent-encoded."
     }
   }
 
@@ -32,7 +32,7 @@ extension GivenOption {
     let bytes = argument.bytes
     let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
     guard bytes.contains(UInt8(ascii: "=")), TusFields.isKey(name) else {
-      throw UsageError("--metadata: use NAME=VALUE; a name is ASCII without spaces and commas.")
+      throw UsageError("--metadata: use NAME=VALUE; NAME is ASCII without spaces or commas.")
     }
     return FormField(name, bytes: Array(bytes.dropFirst(name.utf8.count + 1)))
   }
@@ -45,7 +45,7 @@ extension GivenOption {
     } catch {
       if case .secret(let name) = error {
         throw UsageError(
-          "--header: " + name + " is for a secret, which other users can see on a command line; use --header-file FILE."
+          "--header: " + name + " holds a secret, and other users can see command lines; use --header-file FILE."
         )
       }
       throw UsageError("--header: " + error.message)
@@ -61,7 +61,7 @@ extension GivenOption {
       switch error {
       case .empty: throw UsageError(label + ": the pattern is empty.")
       case .tooLong(let limit): throw UsageError(label + ": the pattern is longer than " + String(limit) + " bytes.")
-      case .slash: throw UsageError(label + ": a pattern is for the name of a file, and has no \"/\".")
+      case .slash: throw UsageError(label + ": a pattern matches file names and cannot contain \"/\".")
       case .unclosedSet: throw invalid("a pattern: it has a \"[\" without a \"]\"")
       }
     }
@@ -91,8 +91,8 @@ extension GivenOption {
     case .tooLong(let limit): "the timetable has more than " + String(limit) + " entries."
     case .entry(let word): "\"" + PrintableText.line(word) + "\" is not an entry such as 08:00,1M or Sat-23:30,off."
     case .rate(let word): "\"" + PrintableText.line(word) + "\" is not off, pause, or a number of bytes from 1 to 1T."
-    case .repeated(let word): "there are two entries for the time of \"" + PrintableText.line(word) + "\"."
-    case .pausesForever: "nothing would ever be sent; give an entry with a rate, or off."
+    case .repeated(let word): "two entries have the same time as \"" + PrintableText.line(word) + "\"."
+    case .pausesForever: "nothing would ever be sent; add an entry with a rate, or off."
     }
   }
 

@@ -13,12 +13,12 @@ struct GivenOption {
   /// Its name for messages.
   var label: String { place.map { $0 + OptionTable.name(of: option) } ?? "--" + OptionTable.name(of: option) }
 
-  /// The error if it is given beside its alternative.
+  /// The error if it is given along with its alternative.
   var excluded: UsageError {
     let names = [option, option.alternative ?? option].sorted { $0.rawValue < $1.rawValue }.map {
       "--" + OptionTable.name(of: $0)
     }
-    return UsageError((place ?? "") + names.joined(separator: " and ") + " exclude each other.")
+    return UsageError((place ?? "") + names.joined(separator: " and ") + " cannot be used together.")
   }
 
   /// The argument as text; bytes that are not UTF-8 become "�".

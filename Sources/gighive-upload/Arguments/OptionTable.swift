@@ -22,14 +22,14 @@ enum OptionTable {
       [
         .init(.server, "server", "URL", "GigHive server, such as https://gighive"),
         .init(.multipartURL, "multipart-url", "URL", "any other endpoint that accepts multipart/form-data"),
-        .init(.tusURL, "tus-url", "URL", "any tus 1.0 server: the URL that creates uploads"),
+        .init(.tusURL, "tus-url", "URL", "URL that creates uploads on any tus 1.0 server"),
         .init(.protocolChoice, "protocol", "HOW", "with --server: auto, multipart or tus (default: auto)"),
         .init(.threshold, "threshold", "SIZE", "with auto, use tus for files of this size or larger (default: 100M)"),
         .init(
           .sendTest, "send-test", "SIZE",
-          "send this many zeros (1 to 1Gi), then remove them: finds limits that only content reveals"),
+          "send this many zeros (1 to 1Gi), then remove them; finds limits that only data reveals"),
         .init(
-          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them: measures the link"),
+          .link, "link", nil, "send zeros for 10 s (94 MB at most), then remove them; measures the link"),
       ]
     ),
     (
@@ -38,9 +38,10 @@ enum OptionTable {
         .init(.label, "label", "TEXT", "title of the recording, such as '{stem}' (required by GigHive)"),
         .init(
           .eventDate, "event-date", "DATE",
-          "YYYY-MM-DD, today, or mtime (default: today; with -r, mtime for files found)"
+          "YYYY-MM-DD, today or mtime (default: mtime for files found in directories, else today)"
         ),
-        .init(.dayStarts, "day-starts", "HOUR", "when a day starts (HH:MM), for today and mtime (default: 00:00)"),
+        .init(
+          .dayStarts, "day-starts", "HOUR", "time at which a day starts (HH:MM), for today and mtime (default: 00:00)"),
         .init(.orgName, "org-name", "TEXT", "name of the band, or of the wedding couple"),
         .init(.eventType, "event-type", "TYPE", "band or wedding (default: band)"),
         .init(.participants, "participants", "LIST", "names, separated by commas"),
@@ -77,7 +78,7 @@ enum OptionTable {
         .init(.cert, "cert", "FILE", "client certificate (PEM)"),
         .init(.key, "key", "FILE", "private key of --cert (PEM; default: in the same file)"),
         .init(.pin, "pin", "sha256//BASE64", "require this public key (its SHA-256) from the server; can be repeated"),
-        .init(.insecure, "insecure", nil, "accept any certificate; anyone in between can read the traffic"),
+        .init(.insecure, "insecure", nil, "accept any certificate; attackers can read the traffic"),
       ]
     ),
     (
@@ -89,23 +90,24 @@ enum OptionTable {
         .init(.stallTimeout, "stall-timeout", "TIME", "longest time without an acknowledged byte (default: 30s)"),
         .init(.responseTimeout, "response-timeout", "TIME", "time limit for a response (default: 120s)"),
         .init(.maxTime, "max-time", "TIME", "time limit for a whole upload with all retries (default: none)"),
-        .init(.retries, "retries", "N", "retries after a failure without progress (default: 5)"),
+        .init(.retries, "retries", "N", "give up after N retries without progress (default: 5)"),
         .init(
           .retryFor, "retry-for", "TIME|forever",
-          "instead of --retries: until this long without progress, also after errors that often pass"),
+          "instead of --retries: give up after this time without progress; retry more kinds of errors"),
         .init(
           .retryMaxDelay, "retry-max-delay", "TIME",
           "longest delay between retries, unless the server asks for more (default: 60s)"),
         .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
-        .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and the like; \"\" for none"),
-        .init(.proxyUser, "proxy-user", "NAME", "user for the proxy; its password: $GIGHIVE_PROXY_PASSWORD or a file"),
+        .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and similar; \"\" for none"),
+        .init(
+          .proxyUser, "proxy-user", "NAME", "proxy user; the password comes from $GIGHIVE_PROXY_PASSWORD or a file"),
         .init(.proxyPasswordFile, "proxy-password-file", "FILE", "file with the proxy password on its first line"),
         .init(.header, "header", "FIELD", "'Name: value' to send to the server with every request; can be repeated"),
         .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
         .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
-        .init(.deferLength, "defer-length", nil, "tell a tus server the size only with the first bytes"),
-        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, in the same memory (-j; default: 1)"),
-        .init(.stateDir, "state-dir", "DIR", "state directory, where uploads are recorded so that they can resume"),
+        .init(.deferLength, "defer-length", nil, "send the size to a tus server with the first bytes, not at creation"),
+        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, with no extra memory (-j; default: 1)"),
+        .init(.stateDir, "state-dir", "DIR", "directory where uploads are recorded, so that they can resume"),
         .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
         .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),
         .init(.digest, "digest", nil, "compute SHA-256 even if the server is not GigHive"),
@@ -117,7 +119,7 @@ enum OptionTable {
     (
       "Configuration",
       [
-        .init(.config, "config", "FILE", "read this configuration file instead of the usual ones; \"\" for none"),
+        .init(.config, "config", "FILE", "read this configuration file instead of the default ones; \"\" for none"),
         .init(.to, "to", "NAME", "use the section [NAME] of the configuration"),
       ]
     ),
@@ -126,10 +128,11 @@ enum OptionTable {
       [
         .init(.recursive, "recursive", nil, "send directories and everything below them (-r)"),
         .init(
-          .match, "match", "PATTERN", "with -r, send only files whose names match, such as '*.wav'; can be repeated"),
-        .init(.exclude, "exclude", "PATTERN", "with -r, leave out files whose names match; can be repeated"),
-        .init(.minSize, "min-size", "SIZE", "with -r, leave out files that are smaller"),
-        .init(.from, "from", "FILE", "send the files of this list, one JSON object per line; - is standard input"),
+          .match, "match", "PATTERN",
+          "in directories, send only files whose names match, such as '*.wav'; can be repeated"),
+        .init(.exclude, "exclude", "PATTERN", "in directories, skip files whose names match; can be repeated"),
+        .init(.minSize, "min-size", "SIZE", "in directories, skip smaller files"),
+        .init(.from, "from", "FILE", "send the files in this list, one JSON object per line; - for standard input"),
         .init(
           .dryRun, "dry-run", nil,
           "change nothing; show what would be sent or removed, and what was delivered before"),
@@ -137,18 +140,19 @@ enum OptionTable {
         .init(.all, "all", nil, "resume every upload that is not delivered"),
         .init(.strict, "strict", nil, "with --all: exit with code 11 if another process is working on an upload"),
         .init(.forget, "forget", nil, "drop the records of these uploads (without IDs: of all delivered ones)"),
-        .init(.prune, "prune", "AGE", "drop delivered and failed records older than this whose files are gone"),
+        .init(
+          .prune, "prune", "AGE", "drop records of delivered and failed uploads older than this whose files are gone"),
       ]
     ),
     (
       "Watching",
       [
-        .init(.settle, "settle", "TIME", "how long a file must not change before it is sent (default: 30s)"),
+        .init(.settle, "settle", "TIME", "send a file once it has not changed for this long (default: 30s)"),
         .init(.existing, "existing", "HOW", "files present at the first start: upload or skip (default: upload)"),
-        .init(.order, "order", "HOW", "which goes first: oldest, newest, smallest or name (default: oldest)"),
+        .init(.order, "order", "HOW", "what to send first: oldest, newest, smallest or name (default: oldest)"),
         .init(.interface, "interface", "NAME", "send only while this network interface is up"),
         .init(.onEvent, "on-event", "FILE", "run this program for each event, with $GIGHIVE_EVENT_KIND and others"),
-        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for Prometheus's node exporter"),
+        .init(.metrics, "metrics", "FILE", "write metrics to this file (*.prom) for the Prometheus node exporter"),
       ]
     ),
     (
@@ -159,7 +163,7 @@ enum OptionTable {
         .init(.trustServer, "trust-server", nil, "remove files without asking the server, if it is not GigHive"),
         .init(
           .trustSettle, "trust-settle", nil,
-          "remove unchanged files even where open ones cannot be detected, as on network shares"),
+          "remove unchanged files even if open files cannot be detected, as on network shares"),
       ]
     ),
     (
@@ -167,8 +171,8 @@ enum OptionTable {
       [
         .init(.progress, "progress", "HOW", "auto, bar, plain or none (default: auto)"),
         .init(.color, "color", "WHEN", "auto, always or never (default: auto, which respects $NO_COLOR)"),
-        .init(.json, "json", nil, "write one JSON event per line to standard output"),
-        .init(.jsonProgress, "json-progress", "TIME", "interval of progress with --json, or none (default: 1s)"),
+        .init(.json, "json", nil, "write one JSON object per line to standard output"),
+        .init(.jsonProgress, "json-progress", "TIME", "interval of progress events with --json, or none (default: 1s)"),
         .init(.quiet, "quiet", nil, "print errors and warnings only (-q)"),
         .init(.verbose, "verbose", nil, "show requests and responses, with secrets redacted (-v)"),
         .init(.help, "help", nil, "show this help (-h)"),

@@ -64,16 +64,16 @@ struct SendArguments {
     }
     guard tusURL == nil || template.uploadProtocol != .multipart,
       multipartURL == nil || template.uploadProtocol != .tus
-    else { throw UsageError("--protocol contradicts the destination.") }
+    else { throw UsageError("--protocol conflicts with the destination.") }
     guard
       !options.contains(where: { $0.option == .metadata })
         || (multipartURL == nil && template.uploadProtocol != .multipart)
     else {
-      throw UsageError("--metadata is for tus; a form takes --field NAME=VALUE.")
+      throw UsageError("--metadata works only with tus; for a form, use --field NAME=VALUE.")
     }
     try common.validate()
     guard list == nil || (files.isEmpty && !isRecursive) else {
-      throw UsageError("--from names all files; give no others, and no --recursive.")
+      throw UsageError("--from cannot be combined with file arguments or --recursive.")
     }
     guard !files.isEmpty || list != nil else { throw UsageError("give at least one file.") }
     selection = try fileSelection()

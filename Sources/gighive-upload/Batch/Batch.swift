@@ -26,12 +26,12 @@ final class Batch {
     if arguments.hasSeveral { report.expectSeveral() }
   }
 
-  /// The request for the next file. What has no request is reported.
+  /// The request for the next file. A file that cannot have one is reported.
   func next() -> UploadRequest? {
     while let file = nextFile() {
       let index = report.add(file)
       do throws(Refusal) {
-        // A list may be written while it is read, and what is beside its files, too.
+        // A list may be written while it is read, and so may the sidecars of its files.
         let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
         let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)
         open.append((requestCount, index))
@@ -61,11 +61,11 @@ final class Batch {
     return position
   }
 
-  /// Reports what was not started, because the work ended early. Files in directories have not been found yet.
+  /// Reports what was not started because the work ended early. Files in directories have not been found yet.
   func endEarly() {
     if let list, cancellation.isCancelled, !list.hasEnded {
       fail(
-        list.name + ": interrupted; lines after line " + String(list.lineNumber) + " were not read.",
+        list.name + ": interrupted after line " + String(list.lineNumber) + "; the rest was not read.",
         ExitCode.interruptedBase + shim_signal_received())
     }
     if let walk { interrupt(walk.root) }
@@ -84,8 +84,8 @@ final class Batch {
   private func interrupt(_ directory: LocalPath) {
     let signal = shim_signal_received()
     let code = signal == 0 ? ExitCode.outputFailed : ExitCode.interruptedBase + signal
-    let reason = signal == 0 ? "because the output was not read within --max-time." : "because of the interruption."
-    fail(directory, "has files that were not started, " + reason, code)
+    let reason = signal == 0 ? "the output was not read within --max-time." : "interrupted."
+    fail(directory, "was not sent completely: " + reason, code)
   }
 
   // MARK: Files
@@ -166,8 +166,9 @@ final class Batch {
   }
 
   /// Reports a directory.
+  /// - Parameter problem: what follows its name.
   private func fail(_ directory: LocalPath, _ problem: String, _ code: Int32) {
-    report.failed(directory, PrintableText.line(directory.text) + ": " + problem, exitCode: code)
+    report.failed(directory, PrintableText.line(directory.text) + " " + problem, exitCode: code)
     outcomes.keepExitCode(code, of: report.fileCount)
   }
 
@@ -177,7 +178,7 @@ final class Batch {
         + arguments.patterns.map { PrintableText.line($0.text) }.joined(separator: " or ") + "."
     }
     return arguments.isForGigHive
-      ? "has no recording; --match names other files."
-      : "has no file to send; hidden and temporary files are ignored."
+      ? "has no recording; use --match to select other files."
+      : "has no file to send; hidden and temporary files are skipped."
   }
 }

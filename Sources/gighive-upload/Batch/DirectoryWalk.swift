@@ -71,7 +71,7 @@ final class DirectoryWalk {
   /// Enters a directory, unless it contains itself (a bind mount can).
   private func enter(_ path: LocalPath) -> Item? {
     guard levels.count < Limits.directoryDepth else {
-      return .failure(path, "is more than " + String(Limits.directoryDepth) + " directories deep")
+      return .failure(path, "is nested more than " + String(Limits.directoryDepth) + " directories deep")
     }
     let capacity = max(namesLength >> levels.count, Limits.directoryNamesMinimumLength)
     var names = NextNames(capacity: capacity)

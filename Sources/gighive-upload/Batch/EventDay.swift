@@ -55,9 +55,9 @@ enum EventDay: Equatable {
   private static func text(of doubt: ModificationTimeDoubt, modified: String, now: Int64) -> String {
     let modified = "was modified on " + modified
     return switch doubt {
-    case .neverSet: modified + ", by a clock that was not set. Give the date with --event-date YYYY-MM-DD."
+    case .neverSet: modified + ", when the clock was not set. Give the date with --event-date YYYY-MM-DD."
     case .wrongClock: modified + ", but " + clock(now) + ", and " + made + ". Set the clock," + advice
-    case .future: modified + ", more than a year from now: " + clock(now) + ". Set it if it is wrong," + advice
+    case .future: modified + ", more than a year from now: " + clock(now) + ". Set the clock if it is wrong," + advice
     }
   }
 }

@@ -115,7 +115,7 @@ extension ListLineError {
     switch self {
     case .tooLong(let limit): "the line is longer than " + String(limit) + " bytes."
     case .notJSON(.unexpected(let offset)): "the line is not JSON (at byte " + String(offset + 1) + ")."
-    case .notJSON(.tooDeep(let limit)): "the line has more than " + String(limit) + " levels."
+    case .notJSON(.tooDeep(let limit)): "the line is nested more than " + String(limit) + " levels deep."
     case .notAnObject: "the line is not a JSON object, such as {\"file\": \"gig.mp4\", \"label\": \"First set\"}."
     case .noFile: "the line has no \"file\"."
     case .wrongValue(let member): "\"" + PrintableText.line(member) + "\" has an invalid value."

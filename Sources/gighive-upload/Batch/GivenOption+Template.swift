@@ -47,11 +47,12 @@ extension GivenOption {
     let names = Template.names.map { "{" + $0 + "}" }.joined(separator: ", ")
     switch error {
     case .unknownName(let name):
-      return "there is no {" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "}, only " + names
-        + ". For a brace, write {{ or }}."
+      return "unknown placeholder {" + PrintableText.line(String(decoding: name, as: UTF8.self)) + "}; use " + names
+        + ". For a literal brace, write {{ or }}."
     case .strayBrace(let byte):
       let brace = byte == UInt8(ascii: "{") ? "{" : "}"
-      return "\"" + brace + "\" belongs to none of " + names + ". For a brace, write " + brace + brace + "."
+      return "\"" + brace + "\" is not part of a placeholder (" + names + "). For a literal brace, write " + brace
+        + brace + "."
     }
   }
 }

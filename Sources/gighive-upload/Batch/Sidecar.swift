@@ -31,7 +31,7 @@ struct Sidecar {
     do throws(ConfigurationError) { file = try ConfigurationFile(parsing: bytes) } catch {
       throw UsageError(name + (error.line.map { ":" + String($0) } ?? "") + ": " + ConfigurationSource.text(of: error))
     }
-    guard file.sections.isEmpty else { throw UsageError(name + ": a sidecar file has no sections.") }
+    guard file.sections.isEmpty else { throw UsageError(name + ": a sidecar file cannot have sections.") }
     var options: [GivenOption] = []
     for entry in file.entries {
       let place = name + ":" + String(entry.line) + ": "

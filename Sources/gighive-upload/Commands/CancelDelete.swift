@@ -44,8 +44,8 @@ enum CancelDelete {
     guard isDelivered == (command == .delete) else {
       let advice =
         isDelivered
-        ? " is delivered; gighive-upload delete removes it from the server."
-        : " is not delivered; gighive-upload cancel ends it."
+        ? " is delivered; to remove it from the server, use gighive-upload delete."
+        : " is not delivered; to cancel it, use gighive-upload cancel."
       report.failed(id + advice, exitCode: ExitCode.usage, about: record)
       if isDelivered { records.directory.removeLock(id) }
       return ExitCode.usage
@@ -131,7 +131,7 @@ enum CancelDelete {
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation,
           onRetry: onRetry)
         if isKept {
-          report.warn(record.id + ": the server cannot cancel uploads; it keeps its part until that expires.")
+          report.warn(record.id + ": the server cannot cancel uploads; it keeps the partial upload until it expires.")
         }
       }
       return .ended

@@ -30,7 +30,7 @@ enum Clean {
   ) -> Int32 {
     guard let place = CleanedDirectory(directory) else {
       report.failed(
-        directory, PrintableText.line(directory.text) + " is not a directory, or cannot be examined.",
+        directory, PrintableText.line(directory.text) + " is not a directory, or cannot be accessed.",
         exitCode: ExitCode.inputFile)
       return ExitCode.inputFile
     }
@@ -66,8 +66,8 @@ enum Clean {
     }
     report.failed(
       directory,
-      name + ": only " + SizeText.short(free) + " of " + SizeText.short(wanted)
-        + " are free, and no other delivered recording can be removed.", exitCode: ExitCode.notEnoughSpace)
+      name + ": only " + SizeText.short(free) + " are free instead of " + SizeText.short(wanted)
+        + ", and no other delivered recording can be removed.", exitCode: ExitCode.notEnoughSpace)
     return ExitCode.notEnoughSpace
   }
 }
@@ -79,7 +79,7 @@ private final class CleanedDirectory {
   /// The last directory of a record, and whether it is below this one.
   private var last: (directory: LocalPath, isBelow: Bool)?
 
-  /// - Returns: nil if it is no directory, or cannot be examined.
+  /// - Returns: nil if it is not a directory, or cannot be accessed.
   init?(_ directory: LocalPath) {
     var status = shim_file_status()
     guard let path = CleanedDirectory.realPath(of: directory), let name = path.cString,

@@ -9,7 +9,7 @@ struct DestinationFilter {
   init?(_ options: [GivenOption], isAll: Bool) throws(UsageError) {
     let destinations = options.filter { $0.option.isDestination }
     guard let given = destinations.last else { return nil }
-    guard isAll else { throw UsageError(given.label + " filters --all; it cannot be given with upload IDs.") }
+    guard isAll else { throw UsageError(given.label + " works only with --all, not with upload IDs.") }
     guard destinations.allSatisfy({ $0.option == given.option }) else {
       throw UsageError("give one destination: --server URL, --tus-url URL or --multipart-url URL.")
     }

@@ -12,7 +12,7 @@ enum Help {
       gighive-upload watch DIR... --server URL --label TEXT [options]   upload what appears in directories
       gighive-upload resume ID... | --all                               resume interrupted uploads
       gighive-upload list [--json]                                      list pending, failed and delivered uploads
-      gighive-upload cancel ID...                                       end an upload here and on the server
+      gighive-upload cancel ID...                                       cancel an upload here and on the server
       gighive-upload delete ID...                                       remove a delivered recording from GigHive
       gighive-upload clean DIR... --keep-free SIZE                      remove delivered files when space runs short
       gighive-upload doctor [FILE] --server URL                         find out why an upload fails, or would fail
@@ -54,7 +54,7 @@ enum Help {
              gighive-upload send --from FILE --server URL [options]
 
       Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
-      its SHA-256, which must match that of the file. Large files go over tus: if an upload is interrupted,
+      its SHA-256, which must match that of the file. Large files are sent with tus: if an upload is interrupted,
       run the same command again, or resume, to continue at the server's offset.
 
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
@@ -65,10 +65,11 @@ enum Help {
       Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
              gighive-upload watch [options]
 
-      Uploads every recording that appears in the directories exactly once. Runs until a signal ends it. A recording
-      is sent when no program is writing to it and it has not changed for some time. Failures are retried; a recording
-      that the server refuses is set aside until it changes. Without DIR, the sections [watch DIR] of the
-      configuration name the directories. SIGHUP reloads the configuration. docs/station.md has the details.
+      Uploads every recording that appears in the directories and their subdirectories, exactly once. Runs until
+      SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program is writing to it and
+      it has not changed for the --settle time. Failures are retried; a recording that the server refuses is set
+      aside until it changes. Without DIR, the [watch DIR] sections of the configuration name the directories.
+      With --quiet, it logs errors only; --json works only with --dry-run. See docs/station.md for details.
 
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
@@ -79,10 +80,10 @@ enum Help {
              gighive-upload resume --all [options]
 
       Resumes uploads that were interrupted or failed, with the options they were started with. Options given
-      here override the stored ones for this run only; credentials are also stored. If the password came
-      from $GIGHIVE_PASSWORD, set it again. --all passes over uploads that another process is working on, and
-      those whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to
-      that destination.
+      here override the stored ones for this run only, except credentials, which are stored. If the password came
+      from $GIGHIVE_PASSWORD, set it again. --all skips uploads that another process is working on, and those
+      whose files are missing. With --server, --tus-url or --multipart-url, it resumes only uploads to that
+      destination.
 
       """
     case .list:
@@ -92,16 +93,16 @@ enum Help {
              gighive-upload list --prune AGE
 
       Lists pending, failed and delivered uploads. Delivered ones stay in the list, along with the token that
-      delete needs, until you delete, forget or prune them. A file that is missing is shown as gone, or as
-      waiting for its medium if its directory is missing or is on another file system. Records of waiting files
-      and of pending uploads are never pruned. AGE takes ms, s, m, h, d and w.
+      delete needs, until you delete, forget or prune them. A missing file is shown as gone, or as waiting for
+      its drive if its directory is missing or on another file system. Records of waiting files and of pending
+      uploads are never pruned. AGE takes ms, s, m, h, d and w.
 
       """
     case .cancel:
       """
       Usage: gighive-upload cancel ID... [options]
 
-      Ends uploads that are not delivered yet, on this machine and on the server. The files on this machine stay.
+      Cancels uploads that are not delivered yet, here and on the server. The files on this machine are kept.
 
       """
     case .status:
@@ -116,18 +117,18 @@ enum Help {
       """
       Usage: gighive-upload delete ID... [options]
 
-      Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine stay.
+      Removes delivered recordings from GigHive, using the delete tokens it issued. The files on this machine are kept.
 
       """
     case .clean:
       """
       Usage: gighive-upload clean DIR... --keep-free SIZE [options]
 
-      Removes files from this machine. If less than SIZE is free on the file system of a directory, it removes
+      Frees space on this machine. If less than SIZE is free on the file system of a directory, it removes
       delivered files in that directory and its subdirectories, the oldest deliveries first, until SIZE is free.
       A file is removed only if it has not changed since its delivery, no program has it open, and the server
-      confirms that it still has it. Nothing else is ever removed. --server, --tus-url or
-      --multipart-url limits this to files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
+      confirms that it still has it. Nothing else is ever removed. With --server, --tus-url or --multipart-url,
+      it removes only files that were delivered there. SIZE takes the suffixes k, M, G and Ki, Mi, Gi.
 
       """
     case .doctor:
@@ -136,11 +137,11 @@ enum Help {
              gighive-upload doctor [FILE] --tus-url URL [options]
              gighive-upload doctor [FILE] --multipart-url URL [options]
 
-      Checks everything between a recording and the server, and says what would fail, why, and what to do:
-      this machine, the host name, the network, TLS, the server, the credentials, and its limits for requests.
-      Creates nothing on the server, unless you give --send-test or --link: it asks whether the server would accept
-      requests of several lengths, including FILE's, and never sends their content. The exit code is that of the
-      first failure.
+      Checks everything between a recording and the server: this machine, the host name, the network, TLS, the
+      server, the credentials, and the server's limits for requests. It says what would fail, why, and what to do.
+      It creates nothing on the server unless you give --send-test or --link: it asks whether the server would
+      accept requests of several lengths, including FILE's, and never sends their content. The exit code is that
+      of the first failure.
 
       """
     }

@@ -8,7 +8,7 @@ enum List {
     let forgets = options.contains { $0.option == .forget }
     let age = try options.last { $0.option == .prune }?.age()
     guard operands.isEmpty || forgets else { throw UsageError("list takes IDs only with --forget.") }
-    guard age == nil || !forgets else { throw UsageError("--forget and --prune exclude each other.") }
+    guard age == nil || !forgets else { throw UsageError("--forget and --prune cannot be used together.") }
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
@@ -57,7 +57,7 @@ enum List {
     let remark = record.uploadURL != nil && record.phase != .delivered
     report.reportRemoval(
       record, "forgotten",
-      "forgotten." + (remark ? " The server keeps its part until that expires." : ""))
+      "forgotten." + (remark ? " The server keeps the partial upload until it expires." : ""))
     return true
   }
 
@@ -72,7 +72,7 @@ enum List {
     if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {
       line +=
-        "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " does not"
+        "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " sends it now"
     }
     if !isDelivered, let expires = record.expires {
       line += "\n          the server keeps it until " + PrintableText.line(expires)

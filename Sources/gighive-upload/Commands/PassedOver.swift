@@ -1,8 +1,8 @@
 import CShims
 import Uploader
 
-/// The uploads that `resume --all` passes over, because their files are missing, it is too early, or another process is working on them.
-/// They are neither started nor failed.
+/// The uploads that `resume --all` skips, because their files are missing, it is too early to retry, or another process is
+/// working on them. They are neither started nor failed.
 final class PassedOver {
   private let directory: StateDirectory
   private let report: Report
@@ -22,7 +22,7 @@ final class PassedOver {
   }
 
   /// Counts the upload if it cannot be resumed now.
-  /// - Returns: whether it is passed over.
+  /// - Returns: whether it is skipped.
   func take(_ record: UploadRecord) -> Bool {
     switch record.locateFile() {
     case .gone: goneCount += 1
@@ -43,17 +43,17 @@ final class PassedOver {
   /// Counts an upload that another process is working on.
   func noteBusy(_ id: String) {
     busyCount += 1
-    if isVerbose { report.diagnose("* " + id + ": another process is working on it; passed over.") }
+    if isVerbose { report.diagnose("* " + id + ": another process is working on it; skipped.") }
   }
 
   /// One line; nil if there were none.
   var text: String? {
     let parts = [
-      (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its medium"),
-      (postponedCount, "to be tried later"),
-      (busyCount, "in progress elsewhere"),
+      (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its drive"),
+      (postponedCount, "to be retried later"),
+      (busyCount, "in progress in another process"),
     ].filter { $0.0 > 0 }
     if parts.isEmpty { return nil }
-    return "passed over: " + parts.map { String($0.0) + " " + $0.1 }.joined(separator: ", ") + "."
+    return "skipped: " + parts.map { String($0.0) + " " + $0.1 }.joined(separator: ", ") + "."
   }
 }

@@ -5,7 +5,7 @@ enum Status {
   static func run(_ options: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     let common = try CommonArguments(options)
     guard operands.isEmpty else {
-      throw UsageError("status takes no file; --state-dir DIR names the watcher's state directory.")
+      throw UsageError("status takes no arguments; use --state-dir DIR for the watcher's state directory.")
     }
     let report = Report(common, progress: .none)
     do throws(StateError) {

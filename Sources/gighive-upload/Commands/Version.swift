@@ -8,7 +8,7 @@ enum Version {
     if CommandLineArguments.count > 2 {
       let argument = CommandLineArguments.text(at: 2)
       guard CommandLineArguments.count == 3, argument == "--verbose" || argument == "-v" else {
-        throw UsageError("version takes no argument but --verbose.")
+        throw UsageError("version takes no arguments except --verbose.")
       }
       text += "\n" + String(cString: shim_library_versions()) + String(cString: shim_components())
     }

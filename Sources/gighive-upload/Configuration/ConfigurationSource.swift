@@ -60,7 +60,7 @@ struct ConfigurationSource {
 
   private func failure(_ error: SystemError) -> UsageError {
     if case .named = origin { return UsageError(name + ": " + error.text + ".") }
-    return UsageError(name + ": " + error.text + ". --config \"\" leaves it out.")
+    return UsageError(name + ": " + error.text + ". Use --config \"\" to skip it.")
   }
 
   static func text(of error: ConfigurationError) -> String {
@@ -72,10 +72,10 @@ struct ConfigurationSource {
     case .noValue(let text):
       "\"" + PrintableText.line(String(decoding: text, as: UTF8.self)) + "\" has no \"=\"; write option = value."
     case .noName: "the name of the option is missing; write option = value."
-    case .unclosedSection: "the section's name does not end with \"]\"."
+    case .unclosedSection: "the section name does not end with \"]\"."
     case .sectionName(let name):
       "\"" + PrintableText.line(String(decoding: name, as: UTF8.self))
-        + "\" is not a section's name: letters, digits, \"-\", \"_\" and \".\"."
+        + "\" is not a section name; use letters, digits, \"-\", \"_\" and \".\"."
     case .repeatedSection(let name): "there are two sections [" + PrintableText.line(name) + "]."
     case .watchSection: "[watch DIR] needs an absolute path, such as [watch /srv/rec]."
     }

@@ -126,7 +126,7 @@ private struct Layers {
           + (nearest.map { " Did you mean " + $0 + "?" } ?? ""))
     }
     guard description.option.isAllowedInConfiguration else {
-      throw UsageError(place + description.name + " cannot be in a configuration file, only on the command line.")
+      throw UsageError(place + description.name + " works only on the command line, not in a configuration file.")
     }
     var isOn = true
     var argument = LocalPath(bytes: entry.value)

@@ -24,7 +24,7 @@ struct CredentialSources {
       .read(limit: Limits.headerFileLength)
     let headers: [HeaderField]
     do throws(HeaderFileError) { headers = try HeaderFile.fields(in: bytes) } catch {
-      throw UsageError(name + ", line " + String(error.line) + ": " + error.reason.message)
+      throw UsageError(name + ":" + String(error.line) + ": " + error.reason.message)
     }
     guard !headers.isEmpty else { throw UsageError(name + " has no header fields.") }
     if let twice = headers.first(where: { credentials.fields.first($0.name) != nil }) {

@@ -37,7 +37,7 @@ extension UploadError {
     switch self {
     case .form(let error): error.commandAdvice
     case .file(_, let error): error.commandAdvice
-    case .changed: "Send the file as it is now with gighive-upload send."
+    case .changed: "To send the file as it is now, use gighive-upload send."
     case .state(let error): error.commandAdvice
     case .timedOut(.delivering, _, _): "--max-time sets that limit."
     case .tls(let error, _): error.commandAdvice
@@ -50,7 +50,8 @@ extension UploadError {
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id
         + "; if it is there, drop the record with gighive-upload list --forget " + id + "."
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
-    case .notFromServer: "If the server has certainly lost it, drop its record with gighive-upload list --forget."
+    case .notFromServer:
+      "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
     case .refused(let status, _): status == 413 ? "A wrong --file-field has the same effect." : nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
       .notConnected, .timedOut,
@@ -80,9 +81,9 @@ extension FileError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .tooLarge: "--max-size sets that limit."
-    case .gone(let id): "Put it back and resume, or end the upload with gighive-upload cancel " + id + "."
+    case .gone(let id): "Put it back and resume, or cancel the upload with gighive-upload cancel " + id + "."
     case .waitingForMedium(let id):
-      "Insert or mount the medium and resume, or end the upload with gighive-upload cancel " + id + "."
+      "Insert or mount it and resume, or cancel the upload with gighive-upload cancel " + id + "."
     case .notRegular(let kind): kind == "a directory" ? "Use -r to send the recordings in it." : nil
     case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
     }
@@ -128,7 +129,7 @@ extension TLSError {
   private static func advice(alert: Int) -> String? {
     switch alert {
     case 40, 71:
-      "It may support no secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
+      "It may lack a secure algorithm (TLS 1.2 with forward secrecy, or TLS 1.3), or require a client"
         + " certificate (--cert)."
     case _ where isAboutClientCertificate(alert: alert):
       "It requires a client certificate that it accepts; use --cert and --key."
@@ -148,7 +149,7 @@ extension TLSError {
       "If the server uses a private certificate authority, use that authority's certificate with --cacert. Otherwise"
         + " the server must send its intermediate certificates, and this machine needs the package ca-certificates."
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-      "It was issued by another authority of the same name. Use the authority's current certificate with --cacert."
+      "It was issued by another authority with the same name. Use the authority's current certificate with --cacert."
     default: nil
     }
   }

@@ -6,8 +6,8 @@ extension FilePresence {
     switch self {
     case .present: nil
     case .gone: "gone"
-    case .waitingForMedium: "waiting for its medium"
-    case .unknown(let error): "cannot be examined: " + error.text
+    case .waitingForMedium: "waiting for its drive"
+    case .unknown(let error): "cannot be accessed: " + error.text
     }
   }
 

@@ -34,7 +34,7 @@ extension Report {
       "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
         + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds))
     if delivery.resumedFrom > 0 {
-      lines.append("  resumed   at " + SizeText.short(delivery.resumedFrom) + ", which the server had")
+      lines.append("  resumed   at " + SizeText.short(delivery.resumedFrom))
     }
     Console.out(lines.joined(separator: "\n"))
   }
@@ -60,8 +60,8 @@ extension Report {
     } else if isNamed || isVerbose || promises || !entry(index).isFound {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
-      let words = (isNamed ? ": already delivered" : ": skipped; delivered") + date + asset
-      let advice = isNamed ? "" : " --again sends it again."
+      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + date + asset
+      let advice = isNamed ? "" : " Use --again to send it again."
       say(entry(index).name + words + " (upload " + previous.upload + ")." + advice)
     }
   }
@@ -122,8 +122,8 @@ extension Report {
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStoredText }
     let sent = SizeText.short(entry.meter.deliveredBytes) + " of " + SizeText.short(entry.meter.totalBytes)
-    let outcome = entry.meter.totalBytes == 0 ? "nothing was sent and" : sent + " were sent, but"
-    return entry.name + ": interrupted; " + outcome + " nothing was delivered."
+    let outcome = entry.meter.totalBytes == 0 ? "; nothing was sent." : " at " + sent + "; not delivered."
+    return entry.name + ": interrupted" + outcome
   }
 
   /// nil if resuming would not help, or if there is no record.
@@ -131,7 +131,7 @@ extension Report {
     guard let recordID = entry.recordID else { return nil }
     let command = "gighive-upload resume " + recordID + stateHint
     if case .cancelled(hasSentAll: true) = error { return nil }
-    if case .postponed = error { return ResumeAdvice(words: "To send it at once:", command: command) }
+    if case .postponed = error { return ResumeAdvice(words: "To send it now:", command: command) }
     return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
   }
 }

@@ -67,9 +67,9 @@ extension KeptReason {
 
   private var commandAdvice: String? {
     switch self {
-    case .serverCannotTell: "--trust-server removes it without asking."
-    case .writersUnknown: "--trust-settle removes it if it has not changed since its delivery."
-    case .otherFileSystem: "Choose a directory on the file system of the recordings."
+    case .serverCannotTell: "Use --trust-server to remove it anyway."
+    case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
+    case .otherFileSystem: "Choose a directory on the same file system."
     default: nil
     }
   }

@@ -7,7 +7,7 @@ extension Retry {
     let number = String(failures)
     return switch limit {
     case .failures(let count): start + " (" + number + " of " + String(count) + ")."
-    case .time: start + " (retry " + number + ", for " + DurationText.rough(remainingMilliseconds ?? 0) + " at most)."
+    case .time: start + " (retry " + number + ", for up to " + DurationText.rough(remainingMilliseconds ?? 0) + ")."
     case .forever: start + " (retry " + number + ")."
     }
   }

@@ -12,7 +12,7 @@ enum DescriptorLimit {
     if result == 0 { return true }
     report.failed(
       "the limit on open files is too low: " + String(count) + " more are needed (" + SystemError(result: result).text
-        + "). Raise it (ulimit -n).", exitCode: ExitCode.memoryCeiling)
+        + "). Raise it with ulimit -n.", exitCode: ExitCode.memoryCeiling)
     return false
   }
 }

@@ -6,7 +6,7 @@ import Uploader
 enum MemoryCeiling {
   /// Prepares the message, because nothing can be allocated when it is needed.
   static func prepare(isJSON: Bool) {
-    prepare("there is not enough memory.", isJSON: isJSON)
+    prepare("out of memory.", isJSON: isJSON)
     shim_on_out_of_memory {
       shim_tell_memory_end(ExitCode.memoryCeiling)
       shim_exit_at_once(ExitCode.memoryCeiling)

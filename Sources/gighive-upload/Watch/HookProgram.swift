@@ -51,7 +51,7 @@ final class HookProgram {
     queue.abandon()
     if let run { shim_end_program(run.process, 0) }
     let dropped = queue.takeDroppedCount()
-    if dropped > 0 { warn(name + " did not get the last events: " + String(dropped) + ".") }
+    if dropped > 0 { warn(name + " missed the last events: " + String(dropped) + ".") }
   }
 
   // MARK: One run
@@ -83,7 +83,7 @@ final class HookProgram {
     case .terminate:
       shim_end_program(running.process, 0)
       let time = DurationText.seconds(Limits.hookMilliseconds)
-      warn(name + " was ended after " + time + " (" + running.kind.rawValue + ").")
+      warn(name + " was stopped after " + time + " (" + running.kind.rawValue + ").")
     case .kill: shim_end_program(running.process, 1)
     case .nothing, nil: break
     }

@@ -32,10 +32,10 @@ struct WatchArguments {
     }
     let directories = try ConfiguredOptions.watchedDirectories(with: given)
     guard !directories.isEmpty else {
-      throw UsageError("give at least one directory, or a section [watch DIR] in the configuration.")
+      throw UsageError("give at least one directory, or a [watch DIR] section in the configuration.")
     }
     guard directories.count <= Limits.watchGroupCount else {
-      throw UsageError("there are more than " + String(Limits.watchGroupCount) + " sections [watch DIR].")
+      throw UsageError("there are more than " + String(Limits.watchGroupCount) + " [watch DIR] sections.")
     }
     var groups: [WatchArguments] = []
     for directory in directories {
@@ -43,7 +43,7 @@ struct WatchArguments {
       groups.append(try WatchArguments([directory], options))
     }
     guard groups.allSatisfy({ $0.statePath == groups[0].statePath }) else {
-      throw UsageError("state-dir must be the same for all directories that are watched.")
+      throw UsageError("state-dir must be the same for all watched directories.")
     }
     return groups
   }
@@ -52,7 +52,7 @@ struct WatchArguments {
     var paths: [LocalPath] = []
     for directory in directories {
       guard let path = directory.absolute, !directory.bytes.isEmpty, path.cString != nil else {
-        throw UsageError("\"" + PrintableText.line(directory.text) + "\" is not the name of a directory.")
+        throw UsageError("\"" + PrintableText.line(directory.text) + "\" is not a directory name.")
       }
       let trimmed = WatchArguments.withoutFinalSlashes(path)
       if !paths.contains(trimmed) { paths.append(trimmed) }
@@ -79,14 +79,16 @@ struct WatchArguments {
       }
     }
     sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
-    guard !sending.common.isJSON || sending.isDryRun else { throw UsageError("watch has --json only with --dry-run.") }
+    guard !sending.common.isJSON || sending.isDryRun else {
+      throw UsageError("watch supports --json only with --dry-run.")
+    }
     settings.jobs = sending.jobs
     self.settings = settings
     self.existing = existing
     self.interface = interface
     self.keepFree = keepFree
     guard let state = sending.common.statePath?.absolute else {
-      throw UsageError("there is no home directory for the records; use --state-dir DIR.")
+      throw UsageError("there is no home directory to keep upload records in; use --state-dir DIR.")
     }
     statePath = state
     workerArguments = WatchArguments.worker(.send, options, sending, state)

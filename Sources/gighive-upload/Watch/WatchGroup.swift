@@ -83,7 +83,7 @@ final class WatchGroup {
       switch directory.open(arguments) {
       case .opened: opened(directory, scans[index])
       case .missing:
-        say(directory, .missing, .directoryMissing, " is not there; it will be watched as soon as it is.")
+        say(directory, .missing, .directoryMissing, " does not exist; it will be watched once it appears.")
       case .unusable(let problem):
         say(directory, .unreadable(problem), .directoryMissing, " cannot be watched: " + problem + ".")
       case .conflict:
@@ -99,19 +99,20 @@ final class WatchGroup {
 
   private func opened(_ directory: WatchedDirectory, _ scan: DirectoryScan) {
     if !directory.told.isEmpty {
-      tell(WatchNotice(.directoryFound, directory.name + " is there.", path: directory.path.bytes))
+      tell(WatchNotice(.directoryFound, directory.name + " is being watched now.", path: directory.path.bytes))
     }
     directory.told = ""
     if directory.isUnlocked {
-      tell(WatchNotice(.warning, directory.name + " cannot be locked: no other watcher may use it.", .warning))
+      tell(
+        WatchNotice(.warning, directory.name + " cannot be locked; make sure that no other watcher uses it.", .warning))
     }
     if directory.isShared {
       directory.state = .scanned
       tell(
         WatchNotice(
           .warning,
-          directory.name + " is on a file system that other machines can change: their changes are found within five "
-            + "minutes.", .warning))
+          directory.name + " is on a shared file system; changes by other machines are found within five minutes.",
+          .warning))
     }
     scan.request()
     hasChanged = true
@@ -134,7 +135,7 @@ final class WatchGroup {
       scans[index].cancel()
       inotify.prune(firstOwner + index, before: .max)
       machine.forget(under: directory.path.bytes)
-      say(directory, .missing, .directoryMissing, " is gone; it will be watched again as soon as it is back.")
+      say(directory, .missing, .directoryMissing, " is gone; it will be watched again once it is back.")
     }
     for directory in directories { directory.correctFirstStart(in: arguments.statePath) }
     _ = openDirectories()
@@ -211,8 +212,8 @@ final class WatchGroup {
       tell(
         WatchNotice(
           .warning,
-          "it cannot be detected here whether a file is still being written (without CAP_LEASE for files of other users, "
-            + "and on network file systems): a file is sent when it has not changed for five minutes.", .warning,
+          "cannot detect whether a file is still being written (on network file systems, and without CAP_LEASE for files "
+            + "of other users): files are sent once they have not changed for five minutes.", .warning,
           path: path))
     }
   }
@@ -254,7 +255,7 @@ final class WatchGroup {
     case .clock: tell(WatchNotice(.warning, "nothing is sent until the clock of this machine is set.", .warning))
     case .interface(let name):
       tell(WatchNotice(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning))
-    case nil: tell(WatchNotice(.resumed, "the wait is over: recordings are sent again."))
+    case nil: tell(WatchNotice(.resumed, "recordings are sent again."))
     }
   }
 

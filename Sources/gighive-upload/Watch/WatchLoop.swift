@@ -51,7 +51,8 @@ final class WatchLoop {
   func run() {
     for group in groups {
       let names = group.directories.map { $0.name }.joined(separator: ", ")
-      outputs.tell(WatchNotice(.started, "watching " + names + " for " + PrintableText.line(group.destination) + "."))
+      outputs.tell(
+        WatchNotice(.started, "watching " + names + "; uploading to " + PrintableText.line(group.destination) + "."))
     }
     while shim_signal_received() == 0 {
       let now = shim_monotonic_milliseconds()
@@ -149,7 +150,7 @@ final class WatchLoop {
     // The locks are released first.
     for group in groups { group.close() }
     _ = begin(arguments)
-    outputs.tell(WatchNotice(.started, "the configuration was read again."))
+    outputs.tell(WatchNotice(.started, "configuration reloaded."))
     return true
   }
 

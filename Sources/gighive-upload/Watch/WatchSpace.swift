@@ -59,7 +59,7 @@ final class WatchSpace {
       case .nothing: break
       case .clean: notices += start(index, now)
       case .isOver:
-        let text = free.map { SizeText.short($0) + " are" } ?? "enough is"
+        let text = free.map { SizeText.short($0) + " are" } ?? "enough space is"
         let message = directory.name + ": " + text + " free again."
         notices.append(WatchNotice(.spaceFree, message, path: directory.path.bytes))
       }
@@ -74,7 +74,7 @@ final class WatchSpace {
       run = Run(worker: worker, index: index)
       return []
     } catch {
-      return end(index, "the process that makes room could not be started: " + error.text + ".", nil, now)
+      return end(index, "the cleanup process could not be started: " + error.text + ".", nil, now)
     }
   }
 
@@ -90,7 +90,7 @@ final class WatchSpace {
     }
     run = end == nil ? current : nil
     guard let end else { return [] }
-    let problem = end == .exited(0) ? nil : current.problem ?? "the process that makes room ended unexpectedly."
+    let problem = end == .exited(0) ? nil : current.problem ?? "the cleanup process ended unexpectedly."
     return self.end(current.index, problem, current.kept, now)
   }
 

@@ -72,7 +72,7 @@ struct WatchStatusTests {
         delivered  45 recordings, 120.0 GB since the start
         last       first.mp4 (asset 17), 2026-11-23 08:05 UTC
 
-      https://archive.example/files  PAUSED: since 2026-11-23 08:01 UTC, next attempt
+      https://archive.example/files  PAUSED since 2026-11-23 08:01 UTC; next attempt
         2026-11-23 09:01 UTC. 401 Unauthorized: check the password.
         directory  /c�"\\  unreadable: Permission denied
         waiting    none
@@ -109,7 +109,7 @@ struct WatchStatusTests {
     status.failedCount = 2
     #expect(lines(status).last == "0 pending and 2 failed uploads: gighive-upload list")
     let started = WatchStatus(isWatching: true, watcher: nil)
-    #expect(lines(started) == ["Watching; there is no status yet. State directory: /var/lib/gighive-upload"])
+    #expect(lines(started) == ["Watching; no status yet. State directory: /var/lib/gighive-upload"])
   }
 
   /// The file belongs to another process, which may be of another version.

@@ -50,6 +50,6 @@ struct UploadErrorTextTests {
 
   @Test func aChangedFileNamesBothSizes() {
     let message = UploadError.file("set.wav", .grew(from: 1, to: 4_710_000_000)).message
-    #expect(message.hasPrefix("set.wav: ") && message.contains("1 byte ") && message.contains("4710000000 bytes"))
+    #expect(message.hasPrefix("set.wav grew ") && message.contains("1 byte ") && message.contains("4710000000 bytes"))
   }
 }

@@ -207,7 +207,7 @@ struct UploadDriverTests {
     bench.onSave { (_) throws(UploadError) in throw failure }
     #expect(isDelivered(try bench.run(bench.driver(to: .multipart(TargetURI(server.url))))))
     #expect(server.finish().map { $0.line } == ["POST /"] && bench.changes == [.mayBeStored])
-    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("check whether the server has it"))
+    #expect(bench.warnings.count == 1 && bench.warnings[0].contains("check whether the server has this recording"))
   }
 
   // MARK: Total time limit
