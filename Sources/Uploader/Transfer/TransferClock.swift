@@ -10,7 +10,8 @@ struct TransferClock {
   init(_ timeouts: Timeouts) { self.timeouts = timeouts }
 
   mutating func beginStep(_ now: Int64) {
-    self.now = now
+    // A step can follow one that read slowly, with the same time.
+    self.now = max(self.now, now)
     lastAdvance = lastAdvance ?? now
   }
 

@@ -306,4 +306,19 @@ struct TransferTimeTests {
     for time in 0..<1000 { try bench.step(at: Int64(time)) }
     #expect(bench.progress.count == 10)
   }
+
+  /// What ends a step early, such as the announcement of the last byte, is followed by another one with the same time.
+  @Test func aSlowDiskBeforeTheLastByteIsNoStall() {
+    var timeouts = Timeouts()
+    timeouts.stallMilliseconds = 500
+    var clock = TransferClock(timeouts)
+    clock.beginStep(1000)
+    clock.excludeReading(700)
+    clock.beginStep(1000)
+    clock.noteAdvance()
+    #expect(clock.stallDeadline == 2200)
+    clock.beginStep(1800)
+    clock.noteAdvance()
+    #expect(clock.stallDeadline == 2300)
+  }
 }
