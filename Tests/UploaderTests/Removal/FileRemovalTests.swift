@@ -3,7 +3,7 @@ import Testing
 
 @testable import Uploader
 
-/// The removal of one file, with the real calls. What another process does in between, and kills at each call: CLITests `test_after.py`.
+/// The removal of one file, with the real calls. What another process does in between, and kills at each call: CLITests `test_after_interruptions.py`.
 struct FileRemovalTests {
   private final class Bench {
     let directory = TemporaryDirectory()

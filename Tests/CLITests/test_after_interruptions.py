@@ -1,0 +1,223 @@
+"""Removals that are interrupted, or that another program gets in the way of: no recording is lost."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from program import wait_until
+from records import only_record, records
+from removals import DELETE, kept, names
+from test_state import be_nobody, root
+from uploads import PASSWORD
+
+CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
+
+
+def traced(program, stub, file, *options, inject: str = "") -> tuple[int, list[str]]:
+    """The exit code of an upload with a new state directory, and its calls."""
+    program.state_home = Path(tempfile.mkdtemp(dir=program.directory.parent))
+    log = program.state_home / "calls"
+    arguments = [*program.command, *map(str, program.sending(stub, file, *options))]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", f"trace={CALLS}", *(["-e", inject] if inject else [])]
+    done = subprocess.run(
+        [*trace, *arguments], env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60)
+    return done.returncode, re.findall(r"^[0-9]+ +([a-z0-9]+\(.*)", log.read_text(), re.MULTILINE)
+
+
+def each_call_of_a_removal(program, stub, recording, sent, how: str, fault: str, code: int):
+    """Lets each call of a removal go wrong once, each with a file of its own. Gives the call, the file and its content."""
+    options = ["--after", "delete" if how == "delete" else f"move={sent}"]
+    worked, calls = traced(program, stub, recording(name="sample.mp4"), *options)
+    assert worked == 0
+    first = next(number for number, call in enumerate(calls) if "F_SETLEASE, F_WRLCK" in call)
+    kinds = [call.partition("(")[0] for call in calls]
+    for number in range(first, len(calls)):
+        file = recording(name=f"{number}.mp4")
+        content = file.read_bytes()
+        when = kinds[:number + 1].count(kinds[number])
+        ended, _ = traced(program, stub, file, *options, inject=f"inject={kinds[number]}:{fault}:when={when}")
+        assert ended == code, (calls[number], ended)
+        yield calls[number], file, content
+
+
+def is_hidden(directory) -> bool:
+    return any(name.startswith(".gighive-upload-") for name in names(directory))
+
+
+def places(file, sent) -> list:
+    return [place for place in (file, sent / file.name) if place.exists()]
+
+
+@pytest.mark.long
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_a_kill_at_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    stub = hive()
+    found = {"hidden": 0, "there": 0, "removed": 0}
+    for call, file, content in each_call_of_a_removal(
+        program, stub, recording, sent, how, "signal=KILL", -signal.SIGKILL):
+        hidden = is_hidden(tmp_path)
+        # The next start puts right what was left.
+        program.send(stub, recording(name="next.mp4")).check()
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
+        journal = program.state / "removals"
+        assert not journal.exists() or journal.read_bytes() == b""
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
+        # What is gone, or somewhere else, was delivered and on the server.
+        assert hashlib.sha256(content).hexdigest() in [stored.sha256 for stored in stub.recordings]
+        found["hidden" if hidden else "there" if file.exists() else "removed"] += 1
+    assert all(found.values()), found
+
+
+@pytest.mark.long
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recording, tmp_path, how):
+    sent = tmp_path / "sent"
+    sent.mkdir()
+    kept = 0
+    for call, file, content in each_call_of_a_removal(program, hive(), recording, sent, how, "error=EIO", 0):
+        assert not is_hidden(tmp_path), (call, names(tmp_path))
+        now = [place.read_bytes() for place in places(file, sent)]
+        assert now in ([content], [] if how == "delete" else [content]), call
+        kept += file.exists()
+    assert kept >= 5
+
+
+@contextlib.contextmanager
+def paused_at_the_rename(program, stub, file, *options):
+    """Sends the file, and is entered when the program is about to give it its private name."""
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
+    arguments = [*program.command, *map(str, program.sending(stub, file, "--progress", "none", *options))]
+    trace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=renameat2"]
+    with subprocess.Popen(
+        [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
+        cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        # It is written after the last look at the file, just before the rename.
+        journal = program.state / "removals"
+        wait_until(lambda: journal.exists() and journal.read_bytes(), what="the journal")
+        yield process
+        process.out, process.err = process.communicate(timeout=60)
+    assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err
+
+
+@pytest.mark.native
+def test_another_file_that_takes_the_name_at_the_last_moment_gets_it_back(hive, program, recording, tmp_path):
+    file, other = recording(), recording(name="other.mp4", content=b"other")
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        os.replace(other, file)
+    assert "gig.mp4 was kept: its path is a link, or now points to another file" in process.err, process.err
+    assert file.read_bytes() == b"other" and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording, tmp_path):
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        with pytest.raises(BlockingIOError):
+            os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+    assert "gig.mp4 was kept: another program has it open." in process.err, process.err
+    assert file.read_bytes() == content and not any(name.startswith(".gighive") for name in names(tmp_path))
+
+
+@pytest.mark.native
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
+    """It waits for the lease to end, and writes to the file under its own name."""
+    file = recording()
+    content = file.read_bytes()
+    with paused_at_the_rename(program, hive(), file, *DELETE) as process:
+        writer = subprocess.Popen(["sh", "-c", 'printf more >> "$0"', str(file)])
+        time.sleep(0.2)
+        assert writer.poll() is None
+    assert writer.wait(60) == 0
+    assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
+
+
+@root
+def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, shared, tmp_path):
+    """As nobody, without CAP_LEASE, in a directory of nobody's with a file of root's."""
+    stub = hive()
+    home = shared / f"nobody-{os.urandom(4).hex()}"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
+    file = recording(directory=home)
+    file.chmod(0o644)
+    assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--trust-settle")
+    other = recording(name="other.mp4", directory=home)
+    other.chmod(0o644)
+    result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
+    assert result.code == 0 and not other.exists(), result
+
+
+def test_a_name_that_is_taken_by_then_gets_a_number(hive, program, recording, tmp_path):
+    """A recorder used the name again after the kill."""
+    stub, file = hive(), recording(content=b"first")
+    assert program.send(stub, file).code == 0
+    record = only_record(program)
+    file.rename(tmp_path / f".gighive-upload-{record.id}")
+    write_journal(program, record.id, file)
+    file.write_bytes(b"second")
+    result = program.send(stub, file)
+    assert result.code == 0 and "gig.1.mp4 is back" in result.err, result
+    assert file.read_bytes() == b"second" and (tmp_path / "gig.1.mp4").read_bytes() == b"first"
+    assert (program.state / "removals").read_bytes() == b""
+
+
+@pytest.mark.parametrize("damage", ["torn", "none"])
+def test_a_damaged_note_renames_nothing(hive, program, recording, tmp_path, damage):
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    record = only_record(program)
+    hidden = tmp_path / f".gighive-upload-{record.id}"
+    hidden.write_bytes(b"hidden")
+    journal = write_journal(program, record.id, tmp_path / "other.mp4")
+    line = journal.read_bytes()
+    journal.write_bytes({"torn": line[:-5], "none": line}[damage])
+    assert program.send(stub, recording(name="next.mp4")).code == 0
+    assert hidden.exists() == (damage != "none") and (tmp_path / "other.mp4").exists() == (damage == "none")
+
+
+def write_journal(program, id: str, file):
+    """The note of a removal that was interrupted, as docs/after.md describes it."""
+    text = json.dumps({"id": id, "file": str(file), "device": str(os.stat(file.parent).st_dev)}, separators=(",", ":")).encode()
+    journal = program.state / "removals"
+    journal.write_bytes(b"\n%08x %s\n" % (zlib.crc32(text), text))
+    return journal
+
+
+def test_two_processes_remove_their_files_one_after_the_other(hive, program, recording):
+    """Each takes the lock for a moment; whoever does not get it keeps its file."""
+    stub, files = hive(), [recording(name=f"{number}.mp4") for number in range(6)]
+    runs = [program.start_sending(stub, file, *DELETE) for file in files]
+    results = [run.wait() for run in runs]
+    assert all(result.code == 0 for result in results)
+    for file, result in zip(files, results):
+        assert file.exists() == ("another process" in result.err)
+    assert {record.phase for record in records(program)} == {"delivered"}
+
+
+def test_a_hard_link_protects_a_file(hive, program, recording, tmp_path):
+    file = recording()
+    os.link(file, tmp_path / "second name")
+    assert kept(program.send(hive(), file, *DELETE), file, "hard link")
+
+
+@pytest.mark.parametrize("mode", ["ab", "rb"])
+def test_a_file_that_is_open_elsewhere_stays(hive, program, recording, mode):
+    file = recording()
+    with open(file, mode):
+        assert kept(program.send(hive(), file, *DELETE), file, "open")
