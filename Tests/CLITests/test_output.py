@@ -183,7 +183,8 @@ def test_where_outcomes_are_read_nobody_needs_to_read_the_sentences(program, rec
     pipe, files = full_pipe(), [recording(10, f"{number:0200}.mp4") for number in range(250)]
     running = program.start(
         "send", *files, "--multipart-url", "http://127.0.0.1:1/", "--json", stderr=pipe.writing)
-    result = running.wait(SOON_SECONDS)
+    # Each file costs a record, and so several writes to a disk that may be busy.
+    result = running.wait(6 * SOON_SECONDS)
     assert result.code == 4, result
     assert [event["event"] for event in result.events].count("failed") == 250
 
