@@ -12,10 +12,12 @@ struct SharedResources {
   func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
     guard request.endsWithDelivery, let path = configuration.stateDirectory,
       let seen = request.lastSeen ?? FileSighting(at: request.file),
-      fileSystems.hasStableInodes(device: seen.identity.device) ?? false,
-      let directory = try? state.open(path, warn: { configuration.warnings?($0) })
+      fileSystems.hasStableInodes(device: seen.identity.device) ?? false
     else { return nil }
-    return directory.untouchedDelivery(of: request, seen)
+    let warnings = configuration.warnings
+    do throws(StateError) {
+      return try state.open(path, warn: { warnings?($0) }).untouchedDelivery(of: request, seen)
+    } catch { return nil }
   }
 
   /// Settings that apply to uploads of all protocols.

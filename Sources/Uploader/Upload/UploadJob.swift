@@ -201,9 +201,8 @@ final class UploadJob: Steppable {
 
   /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
   private func absence(of file: LocalPath) -> UploadError? {
-    let warnings = shared.configuration.warnings
     guard let upload = request.upload, let path = shared.configuration.stateDirectory,
-      let record = try? shared.state.open(path, warn: { warnings?($0) }).record(upload), record.path == file.bytes
+      let record = try? stateDirectory(path).record(upload), record.path == file.bytes
     else { return nil }
     if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
     switch record.locateFile() {
@@ -253,22 +252,29 @@ final class UploadJob: Steppable {
     slot.buffers.clear()
     let identity = try file.identity(
       using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
-    let warnings = shared.configuration.warnings
     do throws(UploadError) {
-      let directory: StateDirectory
-      do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
-        throw .state(error)
-      }
-      if request.endsWithDelivery, let previous = directory.delivery(of: request, identity) {
-        throw .delivered(previous)
-      }
-      let opened = try LockedRecord.open(for: file, identity, of: request, in: directory)
+      let opened = try record(for: file, identity, in: try stateDirectory(path))
       return opened.map { .open($0) } ?? .busy(path, identity)
     } catch {
       if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }
       try continueWithoutRecord(error, for: file, identity)
       return .none
     }
+  }
+
+  private func stateDirectory(_ path: LocalPath) throws(UploadError) -> StateDirectory {
+    let warnings = shared.configuration.warnings
+    do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
+  }
+
+  /// - Returns: nil if another process has locked the directory for now.
+  private func record(
+    for file: SourceFile, _ identity: FileIdentity, in directory: StateDirectory
+  ) throws(UploadError) -> LockedRecord? {
+    if request.endsWithDelivery, let previous = directory.delivery(of: request, identity) {
+      throw .delivered(previous)
+    }
+    return try LockedRecord.open(for: file, identity, of: request, in: directory)
   }
 
   /// Continues without a record, or fails: an interrupted tus upload could not be resumed, but a form can be sent, unless it is
@@ -297,8 +303,9 @@ final class UploadJob: Steppable {
   private func checkRecords(of file: SourceFile, _ identity: FileIdentity) throws(UploadError) {
     let warnings = shared.configuration.warnings
     guard request.upload == nil, let path = shared.configuration.stateDirectory else { return }
-    guard let directory = try? StateDirectory(existing: path, warn: { warnings?($0) }) else { return }
-    _ = try RecordSearch.find(for: file, identity, of: request, in: directory)
+    let directory: StateDirectory?
+    do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch { return }
+    if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
   }
 
   // MARK: The end

@@ -270,6 +270,14 @@ struct LockedRecordTests {
     #expect(renamed.id == previous.id && renamed.uploadURL == previous.uploadURL && renamed.lastByteMayBeSent)
   }
 
+  @Test func whileTheFormerContentIsBeingSentNothingElseBegins() throws {
+    _ = bench.directory.file("set.wav", content)
+    let sending = try open()
+    try sending.update { $0.lastByteMayBeSent = true }
+    _ = bench.directory.file("set.wav", content + [1])
+    #expect(throws: UploadError.conflict(upload: sending.record.id)) { try open() }
+  }
+
   /// Only GigHive recognizes what it has.
   @Test func aRecordThatCannotBeReadHoldsUpItsFileAlone() throws {
     let previous = try leave()
