@@ -202,7 +202,7 @@ final class UploadJob: Steppable {
   /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
   private func absence(of file: LocalPath) -> UploadError? {
     guard let upload = request.upload, let path = shared.configuration.stateDirectory,
-      let record = try? stateDirectory(path).record(upload), record.path == file.bytes
+      let directory = try? stateDirectory(path), let record = try? directory.record(upload), record.path == file.bytes
     else { return nil }
     if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
     switch record.locateFile() {
