@@ -46,4 +46,7 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
   package var cString: [CChar]? {
     bytes.contains(0) ? nil : bytes.map { CChar(bitPattern: $0) } + [0]
   }
+
+  /// The same for a call that may fail: an empty name if it contains a NUL, which makes the call fail with `ENOENT`.
+  package var cName: [CChar] { cString ?? [0] }
 }

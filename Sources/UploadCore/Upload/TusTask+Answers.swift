@@ -19,19 +19,6 @@ extension TusTask {
     state = .removingSuperseded(location)
   }
 
-  /// If the server does not support this check, the upload starts anyway, and finalize will tell.
-  private mutating func receiveToken(_ answer: Answer) throws(UploadError) {
-    switch Verdict.ofFinalize(answer) {
-    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
-    case .gigHive(.refused(status: 400, _)): throw answer.refusal
-    case .gigHive, .tus, .somebodyElse:
-      if answer.status == 401 || answer.status == 403 || RetryPolicy.isTransient(status: answer.status) {
-        throw answer.refusal
-      }
-      state = .uploading
-    }
-  }
-
   private mutating func receiveUpload(_ answer: Answer, _ target: TargetURI) throws(UploadError) {
     if !saysHowMuchIsStored(answer), upload.mayHaveSentLastByte(answer.sent) {
       history.mayBeWhole = true
@@ -82,29 +69,6 @@ extension TusTask {
     }
     if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.confirmed }
     history.highestOffset = max(history.highestOffset, upload.confirmed)
-  }
-
-  private mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
-    let failure: ConfirmationFailure
-    do throws(ConfirmationFailure) {
-      let receipt = try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
-      state = .done(receipt, sent)
-      return
-    } catch { failure = error }
-    let error = UploadError(failure)
-    switch Verdict.ofFinalize(answer) {
-    case .gigHive(.guestTokenUnknown): throw .guestTokenRefused
-    // The tus server does not know it, and it did not become a recording.
-    case .gigHive(.uploadUnknown) where isGone, .gigHive(.uploadNotWritten) where isGone: return try startOver()
-    case .gigHive(.uploadUnknown):
-      state = .locating(sent)
-      upload.locate()
-      return
-    case .gigHive, .tus, .somebodyElse: break
-    }
-    // The content on the server is not, or no longer, this recording.
-    if error.provesOtherContent { restart() }
-    throw error
   }
 
   /// Whether this status of a response to OPTIONS means that the server does not support tus.

@@ -227,13 +227,6 @@ struct TusTask: Sendable {
     unsaved.append(.created(location: location.text, expires: upload.expires))
   }
 
-  private func finalize(uploadID: String) -> HTTPRequest {
-    HTTPRequest(
-      method: "POST", target: request.base.appending(GigHiveAPI.finalize),
-      fields: [Field("Content-Type", "application/json")],
-      body: RequestBody(header: GigHiveAPI.finalizeContent(uploadID: uploadID, fields: request.fields)))
-  }
-
   // MARK: Hashes
 
   mutating func hashed(_ hashed: HashResult) {
@@ -244,10 +237,6 @@ struct TusTask: Sendable {
     // Of a state that an answer has ended in the meantime.
     case (_, .wholeFile), (_, .wholeFileAgain), (_, .range): break
     }
-  }
-
-  private mutating func complete(_ sent: SentFile, isGone: Bool) {
-    state = request.isForGigHive ? .finalizing(sent, isGone: isGone) : .done(Receipt(), sent)
   }
 
   mutating func interrupted(_ interruption: Interruption) {

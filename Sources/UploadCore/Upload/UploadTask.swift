@@ -6,6 +6,10 @@ enum UploadTask: Sendable {
   case deletion(DeleteTask)
   case presence(PresenceTask)
 
+  private var tus: TusTask? {
+    if case .tus(let task) = self { task } else { nil }
+  }
+
   /// Grows with everything that need not be repeated after a failure.
   var progress: Int64 {
     switch self {
@@ -17,22 +21,22 @@ enum UploadTask: Sendable {
 
   /// Whether a request may be pipelined (RFC 9112, 9.3.2).
   var mayPipeline: Bool {
-    if case .tus(let task) = self { task.mayPipeline } else { false }
+    tus?.mayPipeline ?? false
   }
 
   /// Whether only the server has work to do: everything is sent.
   var awaitsRecording: Bool {
-    if case .tus(let task) = self { task.awaitsRecording } else { false }
+    tus?.awaitsRecording ?? false
   }
 
   /// Whether a request is in flight whose response counts, after one that was answered.
   var awaitsAnswer: Bool {
-    if case .tus(let task) = self { task.awaitsAnswer } else { false }
+    tus?.awaitsAnswer ?? false
   }
 
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
-    if case .tus(let task) = self { task.lastOffset } else { 0 }
+    tus?.lastOffset ?? 0
   }
 
   mutating func next() throws(UploadError) -> TaskStep {
@@ -86,12 +90,12 @@ enum UploadTask: Sendable {
 
   /// Whether the request in flight only tidies up, so that no response to it ends the upload.
   var isTidying: Bool {
-    if case .tus(let task) = self { task.isTidying } else { false }
+    tus?.isTidying ?? false
   }
 
   /// Whether a whole recording of ``Limits/fullSendLength`` and more was lost on the server.
   var hasLostRecording: Bool {
-    if case .tus(let task) = self { task.hasLostRecording } else { false }
+    tus?.hasLostRecording ?? false
   }
 
   /// Why a success that arrives before the whole request was sent does not count; nil if it does.

@@ -40,7 +40,6 @@ final class ConnectionRace {
   /// For people: the address if there is only one, otherwise the host.
   var peer: String { attempts.count == 1 && waiting.isEmpty ? attempts[0].address.text : host }
 
-  /// Continues.
   /// - Returns: nil while no address has connected.
   /// - Throws: if all have failed, the most informative error.
   func step(now: Int64) throws(UploadError) -> Winner? {

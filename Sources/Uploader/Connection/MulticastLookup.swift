@@ -47,7 +47,7 @@ final class MulticastLookup {
 
   deinit { buffer.deallocate() }
 
-  /// Continues.
+  /// Reads what has arrived, and sends the query when it is due.
   /// - Returns: nil when there are addresses, or will be none.
   func step(now: Int64) -> Wait? {
     for channel in channels { receive(from: channel, now) }

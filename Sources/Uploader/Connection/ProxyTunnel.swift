@@ -33,7 +33,7 @@ final class ProxyTunnel {
   /// "host:port"
   var name: String { proxy.text }
 
-  /// Continues.
+  /// Sends the CONNECT request and reads the response, as far as possible now.
   /// - Returns: what it waits for; nil when the proxy has connected.
   func step() throws(UploadError) -> Readiness? {
     if written < head.count {

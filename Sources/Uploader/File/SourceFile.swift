@@ -51,7 +51,7 @@ final class SourceFile {
 
   /// Whether the path does not exist.
   static func isMissing(_ path: LocalPath) -> Bool {
-    let opened = shim_open_for_reading(path.cString ?? [0], 0)
+    let opened = shim_open_for_reading(path.cName, 0)
     if opened >= 0 { _ = shim_close(opened) }
     return -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR
   }

@@ -32,7 +32,7 @@ extension LocalPath {
 
   private var status: Result<shim_file_status, SystemError> {
     var status = shim_file_status()
-    let result = shim_stat(cString ?? [0], &status)
+    let result = shim_stat(cName, &status)
     return result == 0 ? .success(status) : .failure(SystemError(result: result))
   }
 
@@ -50,7 +50,7 @@ extension FileSystem {
 
   /// - Returns: nil if it has none, or the directory cannot be opened.
   fileprivate static func id(of directory: LocalPath) -> UInt64? {
-    let descriptor = shim_open_for_reading(directory.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(directory.cName, 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
     return id(of: descriptor)

@@ -50,7 +50,7 @@ struct FileRemoval {
     try checkFile()
     let journal = try beginJournal()
     let hidden = entry.privatePath
-    let result = shim_rename_noreplace(path.cString ?? [0], hidden.cString ?? [0])
+    let result = shim_rename_noreplace(path.cName, hidden.cName)
     guard result == 0 else {
       journal.end()
       throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
@@ -98,7 +98,7 @@ struct FileRemoval {
   private func checkFile() throws(KeptReason) {
     var status = try openStatus()
     guard status.links <= 1 else { throw .otherNames }
-    let named = shim_lstat(path.cString ?? [0], &status)
+    let named = shim_lstat(path.cName, &status)
     guard named == 0 else { throw .refused(SystemError(result: named)) }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
@@ -109,7 +109,7 @@ struct FileRemoval {
   /// The target directory must exist, because an empty mount point is no place for recordings.
   private func check(_ target: LocalPath) throws(KeptReason) {
     var status = shim_file_status()
-    let result = shim_stat(target.cString ?? [0], &status)
+    let result = shim_stat(target.cName, &status)
     guard result == 0 else { throw .unusableDirectory(target, SystemError(result: result)) }
     guard Int(status.kind) == SHIM_KIND_DIRECTORY else {
       throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
@@ -152,7 +152,7 @@ struct FileRemoval {
     var moved: LocalPath?
     switch removal {
     case .delete:
-      let result = shim_unlink(hidden.cString ?? [0])
+      let result = shim_unlink(hidden.cName)
       guard result == 0 else { throw .refused(SystemError(result: result)) }
     case .move(let target):
       let name = target.appendingName(Array(path.lastComponentBytes))
@@ -163,10 +163,10 @@ struct FileRemoval {
         default: throw .refused(error)
         }
       }
-      _ = shim_sync_directory(target.cString ?? [0])
+      _ = shim_sync_directory(target.cName)
     }
     finishSidecar(moved)
-    _ = shim_sync_directory(path.directory.cString ?? [0])
+    _ = shim_sync_directory(path.directory.cName)
     return moved
   }
 
@@ -180,9 +180,9 @@ struct FileRemoval {
     var result: Int32
     if let moved {
       let target = LocalPath(bytes: moved.bytes + ending)
-      result = shim_rename_noreplace(sidecar.cString ?? [0], target.cString ?? [0])
+      result = shim_rename_noreplace(sidecar.cName, target.cName)
     } else {
-      result = shim_unlink(sidecar.cString ?? [0])
+      result = shim_unlink(sidecar.cName)
     }
     if result != 0 {
       directory.warn(

@@ -26,14 +26,14 @@ enum HiddenRecording {
     let directory = entry.path.directory
     // It can have both names for a moment, where a file system cannot rename without replacing.
     if let other = entryStatus(entry.path), other.isSameFile(as: status) {
-      let result = shim_unlink(hidden.cString ?? [0])
+      let result = shim_unlink(hidden.cName)
       guard result == 0 else { return .failed(SystemError(result: result)) }
-      _ = shim_sync_directory(directory.cString ?? [0])
+      _ = shim_sync_directory(directory.cName)
       return .restored(entry.path)
     }
     do throws(SystemError) {
       let path = try rename(hidden, toFreeNameLike: entry.path)
-      _ = shim_sync_directory(directory.cString ?? [0])
+      _ = shim_sync_directory(directory.cName)
       return .restored(path)
     } catch { return .failed(error) }
   }
@@ -45,7 +45,7 @@ enum HiddenRecording {
     var result: Int32 = 0
     for number in 0...Limits.numberedNameCount {
       let name = path.numbered(number)
-      result = shim_rename_noreplace(file.cString ?? [0], name.cString ?? [0])
+      result = shim_rename_noreplace(file.cName, name.cName)
       if result == 0 { return name }
       if -result != SHIM_EEXIST { break }
     }
@@ -55,7 +55,7 @@ enum HiddenRecording {
   /// The file with this name; nil if there is none, or it cannot be examined.
   static func entryStatus(_ path: LocalPath) -> shim_file_status? {
     var status = shim_file_status()
-    return shim_lstat(path.cString ?? [0], &status) == 0 ? status : nil
+    return shim_lstat(path.cName, &status) == 0 ? status : nil
   }
 }
 

@@ -36,7 +36,7 @@ final class RemovalJournal {
     var result = shim_write_at(lock.descriptor, line, line.count, length)
     if result == 0 { result = shim_sync(lock.descriptor) }
     // The file may be new.
-    if result == 0 { result = shim_sync_directory(directory.path.cString ?? [0]) }
+    if result == 0 { result = shim_sync_directory(directory.path.cName) }
     guard result == 0 else {
       end()
       throw failure(SystemError(result: result))
@@ -55,7 +55,7 @@ final class RemovalJournal {
   /// Whether there may be something to recover. In general the file is empty, or there is none.
   static func hasEntries(in path: LocalPath) -> Bool {
     var status = shim_file_status()
-    return shim_stat(path.appendingName(Array(name.utf8)).cString ?? [0], &status) == 0 && status.size > 0
+    return shim_stat(path.appendingName(Array(name.utf8)).cName, &status) == 0 && status.size > 0
   }
 
   /// Undoes removals that were interrupted: the recordings get their names back.

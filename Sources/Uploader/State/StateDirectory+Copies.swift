@@ -8,7 +8,7 @@ import UploadCore
 /// padded, so that they hardly ever need more space.
 extension StateDirectory {
   func hasAtomicRename() -> Bool {
-    let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(path.cName, 0)
     guard descriptor >= 0 else { return true }
     defer { _ = shim_close(descriptor) }
     return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
@@ -21,7 +21,7 @@ extension StateDirectory {
   }
 
   func removeCopy(of name: String) {
-    if keepsCopies { _ = unlink(file(copyName(name)).cString ?? [0]) }
+    if keepsCopies { _ = unlink(file(copyName(name)).cName) }
   }
 
   /// Writes the record so that it survives a power cut.
@@ -41,12 +41,12 @@ extension StateDirectory {
     if result != 0, hasReservedSpace {
       releaseSpace(record.id)
       // Before the space is used again.
-      _ = shim_sync_directory(path.cString ?? [0])
+      _ = shim_sync_directory(path.cName)
       result = overwrite(name, with: bytes, isNameSafe)
     }
     guard result == 0 else {
       if isNew {
-        _ = unlink(file(name).cString ?? [0])
+        _ = unlink(file(name).cName)
         removeCopy(of: name)
       }
       throw failure(of: file(name), result)
@@ -60,7 +60,7 @@ extension StateDirectory {
     let names = isDamaged(name) ? [name, copyName(name)] : [copyName(name), name]
     for name in names {
       var result = store(bytes, in: file(name))
-      if result == 0, !isNameSafe { result = shim_sync_directory(path.cString ?? [0]) }
+      if result == 0, !isNameSafe { result = shim_sync_directory(path.cName) }
       if result != 0 { return result }
     }
     return 0

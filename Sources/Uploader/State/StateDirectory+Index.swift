@@ -140,7 +140,7 @@ extension StateDirectory {
   func dropIndex() {
     indexState.isBroken = true
     indexState.stamp = nil
-    _ = shim_unlink(file("index").cString ?? [0])
+    _ = shim_unlink(file("index").cName)
   }
 
   /// A record is about to be written that this process cannot add to the index, so others must not use the index.

@@ -46,7 +46,7 @@ extension StateDirectory {
   func lock(file: LocalPath, mustExist: Bool = false, changesDirectory: Bool = false) throws(StateError) -> StateLock? {
     // The index is also locked like this, and keeps its content.
     let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
-    let name = file.cString ?? [0]
+    let name = file.cName
     let descriptor = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
     guard descriptor >= 0 else { throw failure(of: file, descriptor) }
     let lock = StateLock(descriptor: descriptor)
@@ -57,5 +57,5 @@ extension StateDirectory {
   }
 
   /// Removes the lock file. The record must not exist, or not yet.
-  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cString ?? [0]) }
+  package func removeLock(_ id: String) { _ = unlink(file(id + ".lock").cName) }
 }

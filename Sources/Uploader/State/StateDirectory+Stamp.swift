@@ -9,7 +9,7 @@ extension StateDirectory {
   /// - Returns: nil if it cannot be determined.
   func stamp() -> DirectoryStamp? {
     var status = shim_file_status()
-    return shim_stat(path.cString ?? [0], &status) == 0 ? DirectoryStamp(status) : nil
+    return shim_stat(path.cName, &status) == 0 ? DirectoryStamp(status) : nil
   }
 
   /// Makes one change of a name in the directory. If another process has changed it, the content of the directory is unknown
@@ -27,7 +27,7 @@ extension StateDirectory {
     guard let random = try? RandomBytes.number() else { return nil }
     let seconds = Limits.backdatingSeconds + Int64(random % UInt64(Limits.backdatingSpreadSeconds))
     var status = shim_file_status()
-    return shim_backdate_directory(path.cString ?? [0], seconds, &status) == 0 ? DirectoryStamp(status) : nil
+    return shim_backdate_directory(path.cName, seconds, &status) == 0 ? DirectoryStamp(status) : nil
   }
 
   /// Whether the directory and the index match the mark. The index must be locked.

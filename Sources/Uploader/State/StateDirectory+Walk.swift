@@ -70,7 +70,7 @@ extension StateDirectory {
   func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
     let visitor = Visitor(body)
     let result = shim_visit_directory(
-      path.cString ?? [0],
+      path.cName,
       { name, context in
         guard let name, let context else { return }
         var length = 0

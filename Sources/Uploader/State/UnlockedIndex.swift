@@ -7,7 +7,7 @@ final class UnlockedIndex: IndexSource {
 
   /// - Returns: nil if it cannot be opened.
   static func open(_ path: LocalPath) -> UnlockedIndex? {
-    let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(path.cName, 0)
     return descriptor < 0 ? nil : UnlockedIndex(descriptor)
   }
 

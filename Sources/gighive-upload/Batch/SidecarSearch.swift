@@ -36,7 +36,7 @@ final class SidecarSearch {
   private static func hasSidecars(_ directory: LocalPath) -> Bool {
     let finding = Finding()
     let result = shim_visit_directory(
-      directory.cString ?? [0],
+      directory.cName,
       { name, context in
         guard let name, let context, FileSelection.isSidecar(LocalPath(cString: name).bytes) else { return }
         Unmanaged<Finding>.fromOpaque(context).takeUnretainedValue().isAny = true

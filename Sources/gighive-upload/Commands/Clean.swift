@@ -90,7 +90,7 @@ private final class CleanedDirectory {
   }
 
   /// In bytes; 0 if the file system no longer says.
-  func free() -> Int64 { max(0, shim_free_space(path.cString ?? [0])) }
+  func free() -> Int64 { max(0, shim_free_space(path.cName)) }
 
   /// Whether the record's file is there, below this directory and on its file system.
   func contains(_ record: UploadRecord) -> Bool {
@@ -101,7 +101,7 @@ private final class CleanedDirectory {
     }
     guard last?.isBelow ?? false else { return false }
     var status = shim_file_status()
-    return shim_lstat(file.cString ?? [0], &status) == 0 && status.device == device
+    return shim_lstat(file.cName, &status) == 0 && status.device == device
   }
 
   private func isAbove(_ other: LocalPath) -> Bool {

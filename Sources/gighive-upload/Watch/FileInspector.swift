@@ -87,7 +87,7 @@ enum WatchFileKey {
     var numbers = hasStableInodes ? numbers(status) : content(status)
     var sidecar = shim_file_status()
     let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
-    if shim_lstat(name.cString ?? [0], &sidecar) == 0 {
+    if shim_lstat(name.cName, &sidecar) == 0 {
       numbers += hasStableInodes ? self.numbers(sidecar) : content(sidecar)
     }
     return WatchedFile.key(path, numbers)
@@ -96,7 +96,7 @@ enum WatchFileKey {
   /// For a file with credentials, which may be a link; 0 if there is none.
   static func of(_ path: LocalPath) -> UInt64 {
     var status = shim_file_status()
-    return shim_stat(path.cString ?? [0], &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
+    return shim_stat(path.cName, &status) == 0 ? WatchedFile.key(path.bytes, numbers(status)) : 0
   }
 
   private static func numbers(_ status: shim_file_status) -> [UInt64] {

@@ -65,7 +65,7 @@ final class HookProgram {
     variables += entry.notice.environment(unixMilliseconds: entry.time)
     let block = variables.flatMap { $0 + [0] }.map { CChar(bitPattern: $0) }
     var descriptor: Int32 = -1
-    let process = shim_start_program(path.cString ?? [0], block, block.count, &descriptor)
+    let process = shim_start_program(path.cName, block, block.count, &descriptor)
     guard process > 0 else { return warn(name + " could not be started: " + SystemError(result: process).text + ".") }
     run = Run(
       process: process, descriptor: descriptor, kind: entry.notice.kind, deadline: HookDeadline(now: now))

@@ -59,7 +59,7 @@ final class StatusFile {
   /// - Throws: a state directory that cannot be read.
   static func read(in stateDirectory: LocalPath) throws(StateError) -> WatchStatus {
     let lock = lock(in: stateDirectory)
-    let descriptor = shim_open_for_reading(lock.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(lock.cName, 0)
     if -descriptor == SHIM_ENOENT { return WatchStatus(isWatching: false, watcher: nil) }
     guard descriptor >= 0 else { throw .unusable(lock, SystemError(result: descriptor)) }
     defer { _ = shim_close(descriptor) }
@@ -73,7 +73,7 @@ final class StatusFile {
   }
 
   private static func contents(of file: LocalPath) -> JSONValue? {
-    let descriptor = shim_open_for_reading(file.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(file.cName, 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
     var status = shim_file_status()

@@ -36,7 +36,7 @@ enum Watch {
   private static func refuseStateDirectory(_ group: WatchArguments) throws(UsageError) {
     for directory in group.directories {
       var status = shim_file_status()
-      if shim_stat(directory.cString ?? [0], &status) == 0,
+      if shim_stat(directory.cName, &status) == 0,
         WatchedDirectory.contains(group.statePath, status)
       {
         throw UsageError(

@@ -37,7 +37,7 @@ final class WatchedDirectory {
 
   /// In bytes; nil if it is not known.
   var freeBytes: Int64? {
-    let free = isOpen ? shim_free_space(path.cString ?? [0]) : -1
+    let free = isOpen ? shim_free_space(path.cName) : -1
     return free < 0 ? nil : free
   }
 
@@ -50,13 +50,13 @@ final class WatchedDirectory {
   /// Whether the same directory is still at its path.
   var isThere: Bool {
     var (now, opened) = (shim_file_status(), shim_file_status())
-    return shim_stat(path.cString ?? [0], &now) == 0 && shim_fstat(lock, &opened) == 0
+    return shim_stat(path.cName, &now) == 0 && shim_fstat(lock, &opened) == 0
       && now.device == opened.device && now.inode == opened.inode
   }
 
   /// Opens and locks it.
   func open(_ arguments: WatchArguments) -> Opening {
-    let descriptor = shim_open_for_reading(path.cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(path.cName, 0)
     guard descriptor >= 0 else {
       let error = -descriptor
       return error == SHIM_ENOENT || error == SHIM_ENOTDIR || shim_is_disconnection(error) != 0
@@ -90,7 +90,7 @@ final class WatchedDirectory {
     var path = path
     while true {
       var status = shim_file_status()
-      if shim_stat(path.cString ?? [0], &status) == 0, status.device == directory.device,
+      if shim_stat(path.cName, &status) == 0, status.device == directory.device,
         status.inode == directory.inode
       {
         return true
@@ -110,7 +110,7 @@ final class WatchedDirectory {
 
   /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not, or by a clock that was ahead.
   static func firstStart(of path: LocalPath, in state: LocalPath) -> Int64? {
-    let descriptor = shim_open_for_reading(startFile(of: path, in: state).cString ?? [0], 0)
+    let descriptor = shim_open_for_reading(startFile(of: path, in: state).cName, 0)
     guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
     let time = (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
@@ -137,14 +137,14 @@ final class WatchedDirectory {
     let now = shim_unix_seconds()
     guard now >= Limits.builtOn else { return .waitingForClock }
     let file = WatchedDirectory.startFile(of: path, in: state)
-    let descriptor = shim_open_for_writing(file.cString ?? [0], Int32(SHIM_OPEN_CREATE))
+    let descriptor = shim_open_for_writing(file.cName, Int32(SHIM_OPEN_CREATE))
     guard descriptor >= 0 else { return unusable(file, descriptor) }
     defer { _ = shim_close(descriptor) }
     let text = Array(String(now).utf8)
     var result = shim_set_length(descriptor, 0)
     if result == 0 { result = shim_write_at(descriptor, text, text.count, 0) }
     if result == 0 { result = shim_sync(descriptor) }
-    if result == 0 { result = shim_sync_directory(state.cString ?? [0]) }
+    if result == 0 { result = shim_sync_directory(state.cName) }
     guard result == 0 else { return unusable(file, result) }
     firstStart = now
     return .opened
