@@ -194,6 +194,11 @@ simulate: simulator ## 100,000 seeds of the engine on a simulated network, clock
 	$(BUILD)/simulation/release/simulate --prove --jobs 2
 	$(BUILD)/simulation/release/simulate --seeds $(FIRST) $(SEEDS) --jobs 2
 
+.PHONY: simulate-sanitized
+simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also finds leaks; SEEDS=N FIRST=N: others
+	SIMULATION=1 swift build -c release --product simulate --scratch-path $(BUILD)/simulation-address --sanitize=address
+	$(BUILD)/simulation-address/release/simulate --seeds $(FIRST) $(or $(filter-out 100000,$(SEEDS)),3000) --jobs 2
+
 .PHONY: callfailures dynamic
 dynamic: setup
 	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic

@@ -187,6 +187,16 @@ def test_one_more_than_can_wait_does_not_stop_the_others(hive, program, files):
     assert len(ended) == 30 and ended[-1] == "16.mp4", ended
 
 
+def test_an_upload_that_is_lost_while_it_waits_is_sent_again_after_the_next_one(hive, program, files):
+    """With one job, only one file is sent at a time, also then."""
+    stub = hive("finalize/delay-answer=1@1", "finalize/finalize-unknown=1", "head/gone@1", "create/slow-read=100000@2")
+    running = program.start_sending(stub, *files(2, 500_000), *TUS, retries=3)
+    wait_until(lambda: kinds(stub).count("create") == 3, 20)
+    assert of_kind(stub, "create")[1].finished.is_set()
+    running.wait(30).check()
+    assert len(stub.recordings) == 2
+
+
 def test_an_upload_that_waits_retries_from_where_it_waits(hive, program, files):
     """The server fails to finalize the first upload, while the next ones are sent."""
     stub = hive("finalize/delay-answer=1@1", "finalize/status=503@1")

@@ -44,6 +44,10 @@ struct MultipartTask: Sendable {
     }
   }
 
+  var isVerifying: Bool {
+    if case .verifying = state { true } else { false }
+  }
+
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     switch state {

@@ -105,6 +105,10 @@ struct TusTask: Sendable {
     if case .finalizing = state { true } else { false }
   }
 
+  var isVerifying: Bool {
+    if case .hashing = state { true } else { false }
+  }
+
   var awaitsAnswer: Bool {
     if case .uploading = state { upload.awaitsStored } else { false }
   }

@@ -41,6 +41,9 @@ package struct UploadMachine: Sendable {
   /// Whether only the server has work to do: everything is sent.
   package var awaitsRecording: Bool { task.awaitsRecording }
 
+  /// Whether the server has had everything, and the file is read again for its SHA-256.
+  package var isVerifying: Bool { task.isVerifying }
+
   /// The outcome of the last request. `isFullSend`: whether a large recording was sent completely in vain, if this counts as a failure.
   private enum Latest: Sendable {
     case nothing
@@ -71,7 +74,7 @@ package struct UploadMachine: Sendable {
         policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
       fileChangePolicy = FileChangePolicy(
         hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
-      task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(UploadMachine.form(plan))
+      task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(MultipartTask(plan))
     case .cancel(let location, let overridesMethod):
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
@@ -79,10 +82,6 @@ package struct UploadMachine: Sendable {
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
     case .examine(let recording): task = .presence(PresenceTask(recording))
     }
-  }
-
-  private static func form(_ plan: UploadPlan) -> MultipartTask {
-    MultipartTask(plan)
   }
 
   /// The number of requests in flight whose responses count. A connection with other requests must be closed.
@@ -213,7 +212,7 @@ package struct UploadMachine: Sendable {
       case .await: return .await
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
-        if case .upload(let plan) = purpose { task = .multipart(UploadMachine.form(plan)) }
+        if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
         return .reportMultipartFallback
       }
     } catch { recover(from: Interruption(error)) }

@@ -34,6 +34,15 @@ enum UploadTask: Sendable {
     tus?.awaitsAnswer ?? false
   }
 
+  /// Whether the server has had everything, and the file is read again for its SHA-256.
+  var isVerifying: Bool {
+    switch self {
+    case .multipart(let task): task.isVerifying
+    case .tus(let task): task.isVerifying
+    case .cancellation, .deletion, .presence: false
+    }
+  }
+
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
     tus?.lastOffset ?? 0

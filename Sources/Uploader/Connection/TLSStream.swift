@@ -22,8 +22,9 @@ final class TLSStream: ByteStream {
   ///   - host: the name or address that the certificate must have. A name is also sent as SNI (RFC 6066, 3).
   ///   - offersHybrid: whether to offer X25519MLKEM768, which the context must know.
   init(over socket: Socket, context: TLSContext, host: String, offersHybrid: Bool = false) throws(TLSError) {
-    guard let ssl = SSL_new(context.pointer), let bio = shim_bio_new(socket.descriptor, context.recordBatchLength)
-    else {
+    guard let ssl = SSL_new(context.pointer) else { throw .outOfMemory }
+    guard let bio = shim_bio_new(socket.descriptor, context.recordBatchLength) else {
+      SSL_free(ssl)
       throw .outOfMemory
     }
     self.socket = socket

@@ -14,8 +14,7 @@ final class SourceFile {
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
 
-  /// Opens the file and checks that it can be sent. (In Embedded Swift, a throwing initializer of a class does not free the
-  /// object.)
+  /// Opens the file and checks that it can be sent.
   /// - Parameters:
   ///   - limit: the largest size to accept, in bytes.
   ///   - refusesLinks: whether a symbolic link is refused.

@@ -23,7 +23,7 @@ extension LockedRecord {
     } catch { throw .state(error) }
     defer { withExtendedLifetime(search) {} }
     if let found, found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
-    if let former = search.former { _ = try lock(former, in: directory) }
+    for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return try begin(own, search) }
     let lock = try lock(id, in: directory)
     guard let previous = try unfinished(id, own, request, in: directory) else { return try begin(own, search) }

@@ -8,9 +8,9 @@ final class RecordSearch {
   private let creation: StateLock?
   /// nil if all records must be read. It is locked.
   private(set) var index: OpenIndex?
-  /// The ID of an upload of the file's former content that may be stored. A process that is still sending it has not noticed the
-  /// change.
-  private(set) var former: String?
+  /// The IDs of uploads of the file's former content that may be stored. Their locks must be free before a new upload of the file
+  /// begins: a process that is still sending one has not noticed the change.
+  private(set) var formers: [String] = []
 
   private init(_ directory: StateDirectory, _ creation: StateLock?, _ index: OpenIndex?) {
     self.directory = directory
@@ -70,7 +70,7 @@ final class RecordSearch {
   /// The record of the same upload, or of an earlier delivery, by path, file or content.
   func previous(of own: UploadRecord, _ request: UploadRequest) throws(StateError) -> UploadRecord? {
     let match = BestMatch(own, isAgain: request.sendsAgain)
-    defer { former = match.former }
+    defer { formers = match.formers }
     var unreadable: [String] = []
     for key in own.searchKeys {
       guard let ids = index?.ids([key]) else {
@@ -114,7 +114,7 @@ final class RecordSearch {
     let own: UploadRecord
     private let isAgain: Bool
     private(set) var record: UploadRecord?
-    private(set) var former: String?
+    private(set) var formers: [String] = []
 
     init(_ own: UploadRecord, isAgain: Bool) {
       self.own = own
@@ -127,7 +127,7 @@ final class RecordSearch {
       // now, under which its record must be found.
       let mayBeStored = previous.mayBeStored || previous.lastByteMayBeSent
       if mayBeStored, own.identity.change(since: previous.identity) != nil {
-        if own.match(with: previous) == .same { former = previous.id }
+        if own.match(with: previous) == .same { formers.append(previous.id) }
         return
       }
       guard let match = own.match(with: previous) else { return }

@@ -6,7 +6,8 @@ import UploadCore
 final class UploadDriver: Steppable {
   private enum Activity {
     case deciding
-    /// The request is not begun: the rate limit's timetable has a pause, or too many uploads wait for their recordings.
+    /// The request is not begun: the rate limit's timetable has a pause, too many uploads wait for their recordings, or no slot
+    /// for sending is free.
     case held(HTTPRequest, ConnectionChoice)
     case connecting(Connector, HTTPRequest)
     case transferring(Transferring)
@@ -60,8 +61,7 @@ final class UploadDriver: Steppable {
   var hasSentAll: Bool {
     switch activity {
     case .transferring(let transferring), .rereading(_, let transferring, _): transferring.transfer.hasSentAll
-    // The response has arrived, and is compared with the file.
-    case .hashing: true
+    case .hashing: machine.isVerifying
     case .deciding, .held, .connecting, .waiting, .finished: false
     }
   }
@@ -113,7 +113,7 @@ final class UploadDriver: Steppable {
     case .deciding: try act(next())
     case .held(let request, let choice):
       if isPaused { return Wait(untilMilliseconds: now + Limits.ratePauseMilliseconds) }
-      if !leaveSlotIfOnlyWaiting() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
+      if !takeFittingSlot() { return Wait(untilMilliseconds: now + Limits.waitingPlaceMilliseconds) }
       try send(request, choice)
     case .connecting(let connector, let request):
       do throws(UploadError) {
@@ -223,15 +223,16 @@ final class UploadDriver: Steppable {
 
   private var isPaused: Bool { slot.rateShare?.isPaused(nowMilliseconds: now) ?? false }
 
-  /// Leaves the slot to the next upload if this one only waits for its recording from now on.
-  /// - Returns: false if it cannot yet, and must not keep the slot for so long.
-  private func leaveSlotIfOnlyWaiting() -> Bool {
-    guard machine.awaitsRecording, let slots else { return true }
-    if let other = slots.exchange(slot) {
+  /// Leaves the slot to the next upload if this one only waits for its recording from now on, and takes one again if the server
+  /// has lost its upload.
+  /// - Returns: false if it cannot yet.
+  private func takeFittingSlot() -> Bool {
+    guard let slots, machine.awaitsRecording != slot.isForWaiting else { return true }
+    if let other = machine.awaitsRecording ? slots.exchange(slot) : slots.exchangeForSending(slot) {
       slot = other
       return true
     }
-    return slots.mayKeep(slot)
+    return !slot.isForWaiting && slots.mayKeep(slot)
   }
 
   private func send(_ request: HTTPRequest, _ choice: ConnectionChoice) throws(UploadError) {
@@ -240,7 +241,7 @@ final class UploadDriver: Steppable {
       activity = .held(request, choice)
       return
     }
-    guard leaveSlotIfOnlyWaiting() else {
+    guard takeFittingSlot() else {
       activity = .held(request, choice)
       return
     }

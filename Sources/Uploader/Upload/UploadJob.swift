@@ -56,7 +56,12 @@ final class UploadJob: Steppable {
 
   // MARK: The step
 
-  var isWaitingOnly: Bool { slot.isForWaiting }
+  var isWaitingOnly: Bool {
+    guard slot.isForWaiting else { return false }
+    // An upload that the server has lost is sent again, as soon as a slot for that is free.
+    if case .running(let driver, _) = state { return driver.machine.awaitsRecording }
+    return true
+  }
 
   func extendDeadlines(by milliseconds: Int64) {
     switch state {
@@ -83,8 +88,7 @@ final class UploadJob: Steppable {
   private func run(
     _ driver: UploadDriver, _ file: SourceFile, _ ready: Readiness, _ now: Int64
   ) throws(UploadError) -> Wait? {
-    defer { slot = driver.slot }
-    if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
+    if let wait = try step(driver, ready, now) { return wait }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
     let delivery = Delivery(
@@ -109,6 +113,11 @@ final class UploadJob: Steppable {
       shared.configuration.warnings?("delivered, but its record could not be written: " + error.message)
     }
     return removal.map { beginRemoval($0, delivery, file, isRecorded: isRecorded, now) } ?? nil
+  }
+
+  private func step(_ driver: UploadDriver, _ ready: Readiness, _ now: Int64) throws(UploadError) -> Wait? {
+    defer { slot = driver.slot }
+    return try driver.step(ready, nowMilliseconds: now)
   }
 
   // MARK: After the delivery

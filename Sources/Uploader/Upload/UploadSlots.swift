@@ -53,6 +53,15 @@ final class UploadSlots {
     return other
   }
 
+  /// Exchanges the slot of an upload that waited for the server, and must send its file again.
+  /// - Returns: nil while all others are in use.
+  func exchangeForSending(_ slot: UploadSlot) -> UploadSlot? {
+    guard let other = free.popLast() else { return nil }
+    waitingCount -= 1
+    freeToWait.append(slot)
+    return other
+  }
+
   /// Whether an upload that waits for the server, and has no other slot for that, may keep its own. The last slot stays free for the
   /// next upload, so that the line is not idle until the server has made the recording.
   func mayKeep(_ slot: UploadSlot) -> Bool {

@@ -101,7 +101,12 @@ enum CancelDelete {
   private static func end(
     _ record: UploadRecord, _ options: [GivenOption], _ report: Report, _ cancellation: Cancellation
   ) -> Outcome {
-    guard let endpoint = try? TargetURI(record.endpoint) else { return .ended }
+    guard let endpoint = try? TargetURI(record.endpoint) else {
+      report.failed(
+        record.id + ": its record names no server (" + PrintableText.line(record.endpoint) + ").",
+        exitCode: ExitCode.stateDirectory, about: record)
+      return .unchanged(ExitCode.stateDirectory)
+    }
     let uploader: Uploader
     let limit: RetryLimit
     do throws(UsageError) {

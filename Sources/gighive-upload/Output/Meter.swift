@@ -63,7 +63,8 @@ struct MeterReading {
     let milliseconds = meters.map { $0.window.milliseconds }.max() ?? 0
     rateText = MeterReading.rateText(bytes, milliseconds)
     let isMoving = bytes > 0 && milliseconds > 0
-    remainingMilliseconds = isMoving ? (totalBytes - deliveredBytes) / max(1, bytes / milliseconds) : nil
+    remainingMilliseconds =
+      isMoving ? (totalBytes - deliveredBytes) / max(1, bytes * 1000 / milliseconds) * 1000 : nil
   }
 
   fileprivate static func rateText(_ bytes: Int64, _ milliseconds: Int64) -> String? {

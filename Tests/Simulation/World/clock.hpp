@@ -42,6 +42,14 @@ public:
         isAdvancing = false;
     }
 
+    /// Forgets what has not happened yet.
+    void clear() {
+        while (!events.empty()) {
+            Event event = std::move(const_cast<Event &>(events.top()));
+            events.pop();
+        }
+    }
+
     static constexpr Time never = INT64_MAX;
 
 private:

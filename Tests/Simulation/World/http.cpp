@@ -329,10 +329,7 @@ void Session::end(bool orderly) {
     isOpen = false;
     if (request && !isDecided) request->cut();
     orderly ? line->finish() : line->abort();
-    auto self = shared_from_this();
     world.server.forget(this);
-    // Its request may be at work above this call.
-    world.clock.after(0, [self] { self->line->session.reset(); });
 }
 
 void Session::interrupt(const Answer &given) {
@@ -345,9 +342,7 @@ void Session::reset() {
     if (!isOpen) return;
     isOpen = false;
     if (request && !isDecided) request->cut();
-    auto self = shared_from_this();
     world.server.forget(this);
-    world.clock.after(0, [self] { self->line->session.reset(); });
 }
 
 /// The client says nothing more. It may still read.

@@ -58,6 +58,12 @@ Server::Server(World &world) : world(world), traits(world.scenario.server) {
     host = world.scenario.hasNumericHost ? "203.0.113.7:8080" : "hive.example:8080";
 }
 
+Server::~Server() {
+    for (auto &session : sessions) session->line->session.reset();
+    // Their requests use the uploads when they end.
+    sessions.clear();
+}
+
 bool Server::isDown() const { return world.clock.now < downUntil; }
 
 void Server::accept(std::shared_ptr<Connection> line) {
@@ -72,6 +78,7 @@ void Server::forget(Session *session) {
         if (at->get() != session) continue;
         auto kept = *at;
         sessions.erase(at);
+        kept->line->session.reset();
         // It may be at work above this call.
         world.clock.after(0, [kept] {});
         return;

@@ -60,6 +60,7 @@ struct Recording {
 class Server {
 public:
     explicit Server(World &world);
+    ~Server();
 
     World &world;
     ServerTraits traits;

@@ -8,6 +8,9 @@
 #include <ctime>
 #include <malloc.h>
 #include <unistd.h>
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#endif
 
 using namespace world;
 
@@ -68,6 +71,9 @@ void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*r
     world_figures = worker.figures;
     for (uint64_t seed = from; seed < end; seed += stride) runOne(worker, seed, run);
     worker.seed = UINT64_MAX;
+#if __has_feature(address_sanitizer)
+    __lsan_do_leak_check();
+#endif
     _exit(0);
 }
 

@@ -50,6 +50,8 @@ struct File {
 class World {
 public:
     World(uint64_t seed, bool traces);
+    /// Events hold connections, and these use the server when they end.
+    ~World() { clock.clear(); }
 
     const uint64_t seed;
     const bool traces;

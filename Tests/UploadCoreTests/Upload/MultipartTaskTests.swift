@@ -66,6 +66,19 @@ struct MultipartTaskTests {
     #expect(receipt.assetID == 9 && receipt.isChecksumVerified && server.log == ["hash", question])
   }
 
+  /// Reading the file for that is not verifying: this process has sent nothing.
+  @Test func whileTheFileIsReadOnlyASentFormIsVerified() throws {
+    var recalling = try recalling()
+    #expect(recalling.next(nowMilliseconds: 0, unixSeconds: 0) == .hash(.wholeFile) && !recalling.isVerifying)
+    var sending = try UploadMachine.upload(to: .gigHive)
+    guard case .send = sending.next(nowMilliseconds: 0, unixSeconds: 0) else {
+      Issue.record("not sent")
+      return
+    }
+    sending.handle(.answered(Answer(status: 201, content: Array(GigHive.created.utf8))))
+    #expect(sending.next(nowMilliseconds: 0, unixSeconds: 0) == .hash(.wholeFile) && sending.isVerifying)
+  }
+
   @Test func whatAnEarlierProcessSentIsSentAgainIfGigHiveNoLongerHasIt() throws {
     var server = ScriptedServer([
       .status(404, content: #"{"error":"x"}"#), .status(201, content: GigHive.created),

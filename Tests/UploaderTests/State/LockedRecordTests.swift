@@ -278,6 +278,19 @@ struct LockedRecordTests {
     #expect(throws: UploadError.conflict(upload: sending.record.id)) { try open() }
   }
 
+  /// Each of them counts, in any order.
+  @Test func anyFormerContentMayStillBeBeingSent() throws {
+    var last: LockedRecord?
+    for length in 0..<4 {
+      _ = bench.directory.file("set.wav", content + [UInt8](repeating: 1, count: length))
+      last = nil
+      last = try open()
+      try last?.update { $0.mayBeStored = true }
+    }
+    _ = bench.directory.file("set.wav", content + [2])
+    #expect(throws: UploadError.conflict(upload: last?.record.id ?? "")) { try open() }
+  }
+
   /// Only GigHive recognizes what it has.
   @Test func aRecordThatCannotBeReadHoldsUpItsFileAlone() throws {
     let previous = try leave()

@@ -39,6 +39,19 @@ struct UploadSlotsTests {
     #expect(slots.exchange(one) === last)
   }
 
+  @Test func anUploadThatMustBeSentAgainTakesASlotAgain() throws {
+    let slots = UploadSlots(count: 1, rateControl: nil)
+    slots.hasNext = true
+    let first = try #require(slots.take())
+    let waiting = try #require(slots.exchange(first))
+    let next = try #require(slots.take())
+    #expect(slots.exchangeForSending(waiting) == nil)
+    slots.give(back: next, of: nil)
+    #expect(slots.exchangeForSending(waiting) === next && slots.take() == nil)
+    // The place to wait is free again.
+    #expect(slots.exchange(next) === waiting)
+  }
+
   /// The line would be idle until the server has made its recording.
   @Test func theLastSlotIsNotKeptByAnUploadThatWaits() throws {
     slots.hasNext = true
