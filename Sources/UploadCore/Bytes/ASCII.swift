@@ -54,6 +54,11 @@ package enum ASCII {
     return String(decoding: digits, as: UTF8.self)
   }
 
+  /// All bytes of the number as hexadecimal digits, the highest first.
+  package static func hex(_ number: some FixedWidthInteger) -> String {
+    hex(stride(from: number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) })
+  }
+
   /// Appends two hexadecimal digits per byte.
   package static func appendHex(_ bytes: some Sequence<UInt8>, uppercase: Bool = false, to output: inout [UInt8]) {
     let letters: UInt8 = uppercase ? 0x41 - 10 : 0x61 - 10

@@ -55,7 +55,6 @@ package struct RemovalEntry: Equatable, Sendable {
   private static let sumLength = 8
 
   private static func sum(of content: [UInt8], _ crc32: ([UInt8]) -> UInt32) -> [UInt8] {
-    let sum = crc32(content)
-    return Array(ASCII.hex([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }).utf8)
+    Array(ASCII.hex(crc32(content)).utf8)
   }
 }

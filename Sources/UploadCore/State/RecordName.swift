@@ -34,6 +34,8 @@ package struct RecordName: Equatable, Sendable {
 
   package var id: String { RecordName.id(number) }
 
+  package static func id(_ number: UInt32) -> String { ASCII.hex(number) }
+
   /// "5e1f0a77.record"
   package var text: String { id + (isDelivered ? ".delivered" : ".record") }
 
@@ -43,9 +45,5 @@ package struct RecordName: Equatable, Sendable {
   package static func number(ofID id: String) -> UInt32 {
     precondition(UploadRecord.isID(id), "not an ID")
     return id.utf8.reduce(0) { $0 << 4 | UInt32(ASCII.hexValue($1) ?? 0) }
-  }
-
-  package static func id(_ number: UInt32) -> String {
-    ASCII.hex([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
   }
 }

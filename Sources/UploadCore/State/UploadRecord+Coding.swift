@@ -29,10 +29,8 @@ extension UploadRecord {
     let unpadded = UploadRecord.headLength + content.count + 1
     content.append(contentsOf: repeatElement(ASCII.space, count: (block - unpadded % block) % block))
     content.append(ASCII.lineFeed)
-    var head = Array((UploadRecord.magic + "2 " + ASCII.digits(Int64(content.count), 10) + " ").utf8)
-    UploadRecord.appendHex(crc32(content), to: &head)
-    head.append(ASCII.lineFeed)
-    return head + content
+    let head = Array((UploadRecord.magic + "2 " + ASCII.digits(Int64(content.count), 10) + " ").utf8)
+    return head + Array(ASCII.hex(crc32(content)).utf8) + [ASCII.lineFeed] + content
   }
 
   private var json: String {
@@ -94,9 +92,7 @@ extension UploadRecord {
       let length = ASCII.decimal(bytes[lengthStart..<(sumStart - 1)]), length == Int64(bytes.count - contentStart)
     else { throw .damaged }
     let content = [UInt8](bytes[contentStart...])
-    var sum: [UInt8] = []
-    UploadRecord.appendHex(crc32(content), to: &sum)
-    guard bytes[sumStart..<(contentStart - 1)].elementsEqual(sum) else { throw .damaged }
+    guard bytes[sumStart..<(contentStart - 1)].elementsEqual(ASCII.hex(crc32(content)).utf8) else { throw .damaged }
     guard let json = try? JSONReader.read(content), var record = UploadRecord(json) else { throw .unsupportedVersion }
     if isFirstFormat { record.migrate() }
     self = record
@@ -166,9 +162,5 @@ extension UploadRecord {
     return FileIdentity(
       device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds,
       edges: edges)
-  }
-
-  private static func appendHex(_ sum: UInt32, to output: inout [UInt8]) {
-    ASCII.appendHex([UInt8(sum >> 24), UInt8(sum >> 16 & 255), UInt8(sum >> 8 & 255), UInt8(sum & 255)], to: &output)
   }
 }

@@ -8,7 +8,7 @@ extension TusUpload {
     status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
   ) throws(TusError) {
     // After much content, the response time includes more than the round trip.
-    if inFlight.patches.isEmpty, agreement.sentEnd == 0 || state == .locating {
+    if inFlight.patches.isEmpty, disagreements.sentEnd == 0 || state == .locating {
       sizing.answered(afterMilliseconds: milliseconds)
     }
     noteExpires(fields)
@@ -57,7 +57,7 @@ extension TusUpload {
     guard status == 201 else {
       if status == 412 { throw versionMismatch(fields) }
       // A proxy may accept the creation, but no content with it.
-      if status >= 400, status < 500, agreement.sentEnd > 0, status != 401, status != 403,
+      if status >= 400, status < 500, disagreements.sentEnd > 0, status != 401, status != 403,
         !RetryPolicy.isTransient(status: status)
       {
         inFlight.mayBeSentWithCreation = false
@@ -67,10 +67,10 @@ extension TusUpload {
     }
     resource.location = try TusUpload.resolve(fields.first("Location"), from: target)
     let stored: Int64 = if case .tus(.offset(let offset)) = verdict { offset } else { 0 }
-    guard stored <= agreement.sentEnd else {
-      throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: stored)
+    guard stored <= disagreements.sentEnd else {
+      throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: stored)
     }
-    agreement.noteOffset(stored)
+    disagreements.noteOffset(stored)
     advance(to: stored)
   }
 
@@ -115,12 +115,12 @@ extension TusUpload {
       state = .gone(replacement: nil)
       return
     }
-    guard offset <= agreement.sentEnd else {
-      throw .offsetBeyond(sent: agreement.sentEnd, acknowledged: offset)
+    guard offset <= disagreements.sentEnd else {
+      throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: offset)
     }
-    agreement.noteOffset(offset)
+    disagreements.noteOffset(offset)
     inFlight.learn(from: offset, &sizing)
-    let isLocked = agreement.resolveContest(at: offset)
+    let isLocked = disagreements.wasLock(at: offset)
     advance(to: offset)
     if isLocked { throw lock() }
   }
@@ -177,7 +177,7 @@ extension TusUpload {
     case .tus(.gone): return dropPatches(to: .gone(replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):
-      agreement.contest(patch.offset)
+      disagreements.noteConflict(at: patch.offset)
       return dropPatches(to: .locating)
     case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return dropPatches(to: .locating)
     // After a delay, HEAD shows whether it is true.
@@ -201,7 +201,7 @@ extension TusUpload {
   private mutating func confirm(_ patch: PatchRange, _ offset: Int64, _ next: Int64) throws(TusError) {
     guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
     guard offset > patch.offset || patch.length == 0 else { return try locateAgain(patch.offset) }
-    agreement.noteOffset(offset)
+    disagreements.noteOffset(offset)
     sizing.stored(offset - patch.offset)
     // A server that has stored a part of the first request has the length, too.
     resource.declaresLength = false
@@ -217,7 +217,7 @@ extension TusUpload {
 
   /// Asks for the offset, unless that has failed to help several times.
   private mutating func locateAgain(_ offset: Int64) throws(TusError) {
-    guard agreement.disagree() else { throw .nothingStored(offset: offset) }
+    guard disagreements.mayDisagree() else { throw .nothingStored(offset: offset) }
     dropPatches(to: .locating)
   }
 

@@ -88,7 +88,7 @@ package struct TusUpload: Sendable {
   var resource: Resource
   var sizing: ChunkSizing
   var inFlight = TusInFlight()
-  var agreement: OffsetAgreement
+  var disagreements: OffsetDisagreements
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
@@ -102,7 +102,7 @@ package struct TusUpload: Sendable {
       endpoint: endpoint, length: length, metadata: try TusFields.metadata(metadata), options: options)
     resource = Resource(location: location)
     sizing = ChunkSizing(pinned: options.chunkLength)
-    agreement = OffsetAgreement(sentEnd: location == nil ? 0 : length)
+    disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : length)
   }
 
   /// The upload's URL, once it is created.
@@ -161,7 +161,7 @@ package struct TusUpload: Sendable {
       request.fields.append(TusFields.contentType)
       request.body = RequestBody(fileOffset: 0, fileLength: contentLength)
     }
-    agreement.sentEnd = contentLength
+    disagreements.sentEnd = contentLength
     return request
   }
 
@@ -201,7 +201,7 @@ package struct TusUpload: Sendable {
     if resource.declaresLength, inFlight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
     if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
     inFlight.take(patch)
-    agreement.sentEnd = max(agreement.sentEnd, patch.end)
+    disagreements.sentEnd = max(disagreements.sentEnd, patch.end)
     state = .sending(confirmed: confirmed, next: patch.end)
     return .ask(
       HTTPRequest(
@@ -271,7 +271,7 @@ package struct TusUpload: Sendable {
     resource = Resource(
       location: replacement, declaresLength: offer.defersLength && plan.options.defersLength)
     inFlight.clear()
-    agreement = OffsetAgreement(sentEnd: 0)
+    disagreements = OffsetDisagreements(sentEnd: 0)
     state = replacement == nil ? .creating : .sending(confirmed: 0, next: 0)
   }
 

@@ -1,4 +1,4 @@
-/// How the requests in flight ended without a response.
+/// How the requests in flight ended without a response that counts: the connection was lost, or something refused them.
 package struct Interruption: Equatable, Sendable {
   package let error: UploadError
   /// How much of the oldest request's content may have been sent.

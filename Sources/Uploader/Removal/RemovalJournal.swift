@@ -63,7 +63,7 @@ final class RemovalJournal {
     // While another process holds the lock, it is not interrupted.
     guard let journal = try? open(in: directory) else { return }
     guard
-      let bytes = try? IndexFile.read(journal.lock.descriptor, Limits.removalJournalLength, at: 0)
+      let bytes = try? SmallFile.read(journal.lock.descriptor, Limits.removalJournalLength, at: 0)
     else { return }
     var isComplete = true
     for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {

@@ -8,22 +8,7 @@ final class IndexFile: IndexStorage {
   init(_ lock: StateLock) { self.lock = lock }
 
   func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-    try IndexFile.read(lock.descriptor, count, at: offset)
-  }
-
-  static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    var length = 0
-    while length < count {
-      let result = bytes.withUnsafeMutableBytes {
-        shim_pread(descriptor, $0.baseAddress! + length, count - length, offset + Int64(length))
-      }
-      if result < 0 { throw SystemError(result: result) }
-      if result == 0 { break }
-      length += Int(result)
-    }
-    if length < count { bytes.removeLast(count - length) }
-    return bytes
+    try SmallFile.read(lock.descriptor, count, at: offset)
   }
 
   func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {

@@ -160,6 +160,6 @@ package final class StateDirectory {
   func openForWriting(_ name: [CChar], _ how: Int32) -> Int32 { changing { shim_open_for_writing(name, how) } }
 
   func file(_ name: String) -> LocalPath {
-    LocalPath(bytes: path.bytes + [ASCII.slash] + Array(name.utf8))
+    path.appendingName(Array(name.utf8))
   }
 }

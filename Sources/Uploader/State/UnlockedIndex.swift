@@ -16,6 +16,6 @@ final class UnlockedIndex: IndexSource {
   deinit { _ = shim_close(descriptor) }
 
   func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
-    try IndexFile.read(descriptor, count, at: offset)
+    try SmallFile.read(descriptor, count, at: offset)
   }
 }

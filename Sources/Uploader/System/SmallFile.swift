@@ -15,4 +15,21 @@ package enum SmallFile {
     }
     return Array(bytes[..<length])
   }
+
+  /// Reads a part of the file.
+  /// - Returns: fewer bytes if the file ends before.
+  static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var length = 0
+    while length < count {
+      let result = bytes.withUnsafeMutableBytes {
+        shim_pread(descriptor, $0.baseAddress! + length, count - length, offset + Int64(length))
+      }
+      if result < 0 { throw SystemError(result: result) }
+      if result == 0 { break }
+      length += Int(result)
+    }
+    if length < count { bytes.removeLast(count - length) }
+    return bytes
+  }
 }

@@ -49,7 +49,7 @@ final class DirectoryWalk {
     while !levels.isEmpty {
       let index = levels.count - 1
       if let name = levels[index].names.next() {
-        let path = LocalPath(bytes: DirectoryWalk.prefix(levels[index].path) + name.bytes)
+        let path = levels[index].path.appendingName(name.bytes)
         if !name.isDirectory { return .file(path) }
         if let failure = enter(path) { return failure }
       } else if levels[index].names.beginNextRound() {
@@ -61,11 +61,6 @@ final class DirectoryWalk {
       }
     }
     return nil
-  }
-
-  /// The path that names are appended to.
-  private static func prefix(_ path: LocalPath) -> [UInt8] {
-    path.bytes.last == ASCII.slash ? path.bytes : path.bytes + [ASCII.slash]
   }
 
   /// Enters a directory, unless it contains itself (a bind mount can).

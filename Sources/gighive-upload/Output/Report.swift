@@ -114,8 +114,6 @@ final class Report {
 
   func entry(_ index: Int) -> Entry { entries[position(index)] }
 
-  func name(of index: Int) -> String { entry(index).name }
-
   /// Drops the entry of a file that has ended.
   func end(_ index: Int, isDelivered: Bool) {
     markBegun(index)

@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// Which exit code an outcome has. The codes themselves are in UploadCore, because `watch` reads those of its workers.
+/// Which exit code an error has. The codes are in UploadCore, because `watch` reads those of its workers.
 extension ExitCode {
   /// The exit code of an error.
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
