@@ -7,9 +7,10 @@ import UploadCore
 /// takes precedence while it is whole, so an outdated copy by another version of the program does no harm. Both are
 /// padded, so that they hardly ever need more space.
 extension StateDirectory {
-  func hasAtomicRename() -> Bool {
+  /// - Returns: nil if it cannot be found out now, for example because too many files are open.
+  func hasAtomicRename() -> Bool? {
     let descriptor = shim_open_for_reading(path.cName, 0)
-    guard descriptor >= 0 else { return true }
+    guard descriptor >= 0 else { return nil }
     defer { _ = shim_close(descriptor) }
     return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
   }

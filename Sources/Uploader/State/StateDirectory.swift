@@ -11,8 +11,15 @@ package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
-  /// Whether each record has a copy, because its file system does not rename at once. Found out when first needed.
-  private(set) lazy var keepsCopies = !hasAtomicRename()
+  private var knownToKeepCopies: Bool?
+
+  /// Whether each record has a copy, because its file system does not rename at once. While that is unknown, a copy does no harm.
+  var keepsCopies: Bool {
+    if let knownToKeepCopies { return knownToKeepCopies }
+    guard let isAtomic = hasAtomicRename() else { return true }
+    knownToKeepCopies = !isAtomic
+    return !isAtomic
+  }
 
   /// - Parameters:
   ///   - creates: whether to create the directory if it is missing. Otherwise it has no records until one is written.
@@ -23,7 +30,7 @@ package final class StateDirectory {
   ) throws(StateError) {
     self.path = path
     self.warn = warn
-    if let keepsCopies { self.keepsCopies = keepsCopies }
+    knownToKeepCopies = keepsCopies
     if creates { try makeDirectories() }
   }
 

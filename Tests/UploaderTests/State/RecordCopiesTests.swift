@@ -26,6 +26,13 @@ struct RecordCopiesTests {
   /// What the next process finds.
   private func found() throws -> UploadRecord? { try open().current("5e1f0a77") }
 
+  /// As while too many files are open: without the copy, a power cut could take a record on FAT.
+  @Test func aDirectoryThatCannotBeOpenedMayBeOnFAT() throws {
+    let directory = try StateDirectory(LocalPath(bench.path), creates: false, warn: { _ in })
+    #expect(directory.keepsCopies)
+    #expect(mkdir(bench.path, 0o700) == 0 && !directory.keepsCopies)
+  }
+
   @Test func aRecordAndItsCopyAreTheSameBlocks() throws {
     try open().write(sample(1))
     #expect(bench.names == [main, copy])
