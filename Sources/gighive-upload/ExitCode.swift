@@ -22,7 +22,7 @@ extension ExitCode {
     case .outOfResources: memoryCeiling
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
-    case .refused(let status, _), .proxyRefused(let status, _): of(status: status)
+    case .refused(let status, _), .proxyRefused(let status, _, _): of(status: status)
     case .redirected, .redirectionRefused: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal

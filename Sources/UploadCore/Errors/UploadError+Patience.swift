@@ -8,7 +8,7 @@ extension UploadError {
     case .noSuchName: true
     case .refused(let status, _), .tus(.notSupported(let status)), .tus(.refused(_, let status)):
       status >= 500 || isStrangers(host: host)
-    case .proxyRefused(let status, _): status >= 500
+    case .proxyRefused(let status, _, _): status >= 500
     case .redirected, .redirectionRefused, .unconfirmed, .prematureSuccess: isStrangers(host: host)
     case .tls(.certificate(let code, _), _):
       code == TLSError.notYetValid || (code == TLSError.expired && unixSeconds < Limits.builtOn)

@@ -57,8 +57,9 @@ public enum UploadError: Error, Equatable, Sendable {
   case redirectionRefused(location: String, RedirectionProblem)
   /// The proxy for the target cannot be used. `source` says where it is set, such as "$ALL_PROXY".
   case proxyUnusable(source: String)
-  /// The proxy ("host:port") refused to connect to the server.
-  case proxyRefused(status: Int, proxy: String)
+  /// The proxy ("host:port") refused to connect to the server, or with a 407, to pass on a request. `hadCredentials`: whether it was
+  /// sent a user name and a password.
+  case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server stored different bytes. SHA-256 in hexadecimal digits.
   case checksumDiffers(sent: String, stored: String)
   /// The server stored a different number of bytes.
@@ -125,7 +126,7 @@ extension UploadError {
     case .invalidResponse(let error, _): error.isTransient
     case .tls(let error, _): error.isTransient
     case .tus(let error): error.isTransient
-    case .refused(let status, _), .proxyRefused(let status, _): RetryPolicy.isTransient(status: status)
+    case .refused(let status, _), .proxyRefused(let status, _, _): RetryPolicy.isTransient(status: status)
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName:
       false

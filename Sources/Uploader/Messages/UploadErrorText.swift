@@ -108,9 +108,11 @@ extension UploadError {
       "the server redirects to " + PrintableText.line(PrintableText.withoutQuery(location)) + ", " + problem.text
     case .proxyUnusable(let source):
       source + " is not the URL of an HTTP proxy, such as http://proxy:3128."
-    case .proxyRefused(let status, let proxy):
+    case .proxyRefused(status: 407, let proxy, let hadCredentials):
+      "the proxy " + proxy
+        + (hadCredentials ? " refuses this user's password (407)." : " requires a user name and a password (407).")
+    case .proxyRefused(let status, let proxy, _):
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
-        + (status == 407 ? " It requires a user name and password." : "")
     case .checksumDiffers(let sent, let stored):
       "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):

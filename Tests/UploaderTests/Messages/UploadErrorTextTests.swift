@@ -42,6 +42,12 @@ struct UploadErrorTextTests {
     #expect(UploadError.refused(status: 401, message: "").message.contains("password"))
   }
 
+  @Test func aProxysDemandForCredentialsDiffersFromAWrongPassword() {
+    let message = { UploadError.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: $0).message }
+    #expect(message(true).contains("refuses this user's password") && message(true).contains("proxy:3128"))
+    #expect(message(false) == "the proxy proxy:3128 requires a user name and a password (407).")
+  }
+
   @Test func aTimeoutNamesPhaseLimitAndAddress() {
     let message = UploadError.timedOut(.handshaking, peer: "192.0.2.1:443", limitMilliseconds: 1500).message
     #expect(

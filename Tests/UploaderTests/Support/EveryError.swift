@@ -90,7 +90,8 @@ enum EveryError {
     errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
     errors += statuses.map { .notFromServer(status: $0) }
-    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128") }
+    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128", hadCredentials: false) }
+    errors.append(.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: true))
     errors.append(.proxyUnusable(source: "$ALL_PROXY"))
     errors += [1, 2, 16].map {
       .congestionControlRefused(name: "bbr", available: "reno cubic", allowed: "reno", SystemError(code: $0))
