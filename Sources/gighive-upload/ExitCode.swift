@@ -7,7 +7,8 @@ extension ExitCode {
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
     case .delivered: delivered
-    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable, .congestionControlRefused: usage
+    case .invalidConfiguration, .form, .formData, .requestHead: usage
+    case .proxyUnusable, .addressExcluded, .congestionControlRefused: usage
     case .file, .changed: inputFile
     case .state(let error): of(error)
     case .conflict: conflict

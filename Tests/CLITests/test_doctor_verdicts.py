@@ -323,6 +323,14 @@ def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path, line, o
     assert event["check"] == "connection" and words in event.get("remedy", ""), event
 
 
+@pytest.mark.parametrize("options, check", [([], "connection"), (["--proxy", "http://127.0.0.1:9"], "proxy")])
+def test_an_address_of_the_excluded_version(examine, options, check):
+    result = examine("http://127.0.0.1:9", *options, "--json", "--ipv6")
+    event = found_last_failure(result)
+    assert result.code == 2 and event["check"] == check, event
+    assert "127.0.0.1 is an IPv4 address" in event["message"] and "Leave out --ipv6" in event["remedy"]
+
+
 def test_uploads_at_an_internal_address(hive, examine):
     """tusd behind a proxy, which has not been told so."""
     stub = hive("other-location=http://127.0.0.1:9/files/{id}")

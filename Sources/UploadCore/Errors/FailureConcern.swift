@@ -22,7 +22,7 @@ extension UploadError {
       case .sentRepeatedly: cause.concern == .network ? .file : cause.concern
       case .serverAsked: cause.concern == .file ? .file : .network
       }
-    case .invalidConfiguration, .proxyUnusable, .congestionControlRefused: .destination
+    case .invalidConfiguration, .proxyUnusable, .addressExcluded, .congestionControlRefused: .destination
     case .redirected, .redirectionRefused, .guestTokenRefused, .termsNotAccepted, .unconfirmed: .destination
     case .tls(.outOfMemory, _): .machine
     case .tls: isTransient ? .network : .destination

@@ -43,8 +43,9 @@ extension UploadError {
       return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
-      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .proxyRefused, .checksumDiffers,
-      .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing, .uploadLost, .postponed, .cancelled,
+      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .addressExcluded,
+      .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing,
+      .uploadLost, .postponed, .cancelled,
       .outOfResources:
       return nil
     }
@@ -108,6 +109,10 @@ extension UploadError {
       "the server redirects to " + PrintableText.line(PrintableText.withoutQuery(location)) + ", " + problem.text
     case .proxyUnusable(let source):
       source + " is not the URL of an HTTP proxy, such as http://proxy:3128."
+    case .addressExcluded(let host, let isIPv6):
+      host
+        + (isIPv6
+          ? " is an IPv6 address, but only IPv4 may be used." : " is an IPv4 address, but only IPv6 may be used.")
     case .proxyRefused(status: 407, let proxy, let hadCredentials):
       "the proxy " + proxy
         + (hadCredentials ? " refuses this user's password (407)." : " requires a user name and a password (407).")

@@ -82,6 +82,9 @@ enum ConnectionExamination {
     case .proxyRefused(let status, _, _):
       findings.add(Finding(.proxy, .failure(error, remedy: ProxyChecks.remedy(status: status))))
     case .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
+    case .addressExcluded:
+      let isProxys = configuration.proxies.proxy(for: prober.target) != nil
+      findings.add(Finding(isProxys ? .proxy : .connection, .failure(error)))
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,

@@ -27,7 +27,7 @@ extension UploadError {
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
       .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
       .outOfResources,
-      .proxyUnusable, .congestionControlRefused, .noLocalName:
+      .proxyUnusable, .addressExcluded, .congestionControlRefused, .noLocalName:
       false
     }
   }
@@ -49,6 +49,10 @@ extension UploadError {
         + " https_proxy=http://USER:PASSWORD@HOST:PORT."
     case .proxyRefused: "Check --proxy and NO_PROXY."
     case .congestionControlRefused: "--congestion auto works without it."
+    case .addressExcluded(_, let isIPv6):
+      isIPv6
+        ? "Leave out --ipv4, or use an IPv4 address or a name."
+        : "Leave out --ipv6, or use an IPv6 address or a name."
     case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
     case .uncertain(let id):
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id

@@ -139,6 +139,13 @@ struct ConnectorTests {
     }
   }
 
+  @Test func anAddressOfAnExcludedVersionIsNoUnknownName() throws {
+    var configuration = Configuration()
+    configuration.addressFamily = .ipv6
+    let connector = Connector(to: try TargetURI("http://127.0.0.1/"), configuration: configuration, tls: nil)
+    #expect(throws: UploadError.addressExcluded(host: "127.0.0.1", isIPv6: false)) { _ = try settle(connector) }
+  }
+
   @Test func whatEndsAProxysWorkIsCalledThat() throws {
     let proxy = Listener()
     let name = "127.0.0.1:\(proxy.port)"
