@@ -75,8 +75,8 @@ def test_a_php_program_that_fails(hive, examine, status):
     event = found(result, "credentials")
     assert failures(result) == ["credentials"] and "error log" in event["remedy"], event
     assert event["answer"]["author"] == "php-error" and "PDOException" in event["answer"]["body"]
-    if status.startswith("500"):
-        assert "PHP failed (500)" in event["message"] and "Connection refused in /var/www/Db.php" in event["message"]
+    problem = f"PHP failed ({status[:3]}): Fatal error: Uncaught PDOException: Connection refused in /var/www/Db.php:12."
+    assert problem in event["message"]
 
 
 def test_a_redirect_names_the_address_to_use(hive, examine):

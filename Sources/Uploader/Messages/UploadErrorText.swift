@@ -31,6 +31,7 @@ extension UploadError {
   /// ``problem`` with the author of the response; nil if the response says nothing about the error.
   package func problem(by answer: ServerAnswer) -> String? {
     guard let name = answer.author.name else { return nil }
+    if let failure = failureOfPHP(answer) { return failure }
     switch self {
     case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
       return name + " answered instead of the server (" + String(status) + ")."
@@ -48,6 +49,17 @@ extension UploadError {
       .uploadLost, .postponed, .cancelled,
       .outOfResources:
       return nil
+    }
+  }
+
+  /// What PHP says in place of the program that it ended; nil if the error is about something else.
+  private func failureOfPHP(_ answer: ServerAnswer) -> String? {
+    guard let text = answer.phpError else { return nil }
+    let failure = "PHP failed (" + String(answer.status) + "): " + UploadError.sentence(text)
+    switch self {
+    case .refused(answer.status, _), .unconfirmed(answer.status): return failure
+    case .notFromServer(answer.status): return failure + " The upload is kept."
+    default: return nil
     }
   }
 
@@ -164,15 +176,17 @@ extension UploadError {
   }
 
   private static func refusal(_ status: Int, _ message: String, by name: String) -> String {
-    let end: String
-    switch message.utf8.last {
-    case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): end = ""
-    default: end = "."
-    }
-    let words = message.isEmpty ? "." : ": " + message + end
+    let words = message.isEmpty ? "." : ": " + sentence(message)
     // 5xx is the server's failure, not its decision.
     let verb = status >= 500 ? "failed" : "refused"
     return name + " " + verb + " (" + String(status) + ")" + words
+  }
+
+  private static func sentence(_ text: String) -> String {
+    switch text.utf8.last {
+    case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): text
+    default: text + "."
+    }
   }
 
   /// Why it is not tried again at once, and when it is; nil for other errors.
