@@ -11,6 +11,8 @@ package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
+  /// Ends the building of the index.
+  var cancellation: Cancellation?
   /// Whether each record has a copy, because its file system does not rename at once. Found out when first needed.
   private(set) lazy var keepsCopies = !hasAtomicRename()
 
