@@ -98,6 +98,8 @@ public final class Uploader {
   ) {
     var upcoming: UploadRequest?
     var count = 0
+    shared.state.cancellation = cancellation
+    defer { shared.state.cancellation = nil }
     EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
       if upcoming == nil {
         if isCountExact { return hasNext() }

@@ -7,7 +7,8 @@ extension ExitCode {
   static func of(_ error: UploadError, signal: Int32) -> Int32 {
     switch error {
     case .delivered: delivered
-    case .invalidConfiguration, .form, .formData, .requestHead, .proxyUnusable, .congestionControlRefused: usage
+    case .invalidConfiguration, .form, .formData, .requestHead: usage
+    case .proxyUnusable, .addressExcluded, .congestionControlRefused: usage
     case .file, .changed: inputFile
     case .state(let error): of(error)
     case .conflict: conflict
@@ -22,7 +23,7 @@ extension ExitCode {
     case .outOfResources: memoryCeiling
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
-    case .refused(let status, _), .proxyRefused(let status, _): of(status: status)
+    case .refused(let status, _), .proxyRefused(let status, _, _): of(status: status)
     case .redirected, .redirectionRefused: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal

@@ -51,11 +51,15 @@ def test_a_dead_address_gives_way_to_the_next_one(hive, post, recording):
     assert post(stub, recording(), "--multipart-url", f"http://localhost:{stub.port}/x").code == 0
 
 
-def test_an_address_family_that_the_host_does_not_have_is_no_connection(hive, post, recording):
-    stub = hive()
-    result = post(stub, recording(), "--ipv6", seconds=10)
-    assert result.code == 4, result
-    assert stub.requests == []
+@pytest.mark.parametrize(("host", "option", "words"), [
+    ("127.0.0.1", "--ipv6", "127.0.0.1 is an IPv4 address, but only IPv6 may be used. Leave out --ipv6"),
+    ("[::1]", "--ipv4", "::1 is an IPv6 address, but only IPv4 may be used. Leave out --ipv4"),
+])  # fmt: skip
+def test_an_address_of_the_version_that_is_excluded_is_named(run, recording, host, option, words):
+    arguments = ["send", recording(), "--multipart-url", f"http://{host}:{unused_port()}/x", option]
+    for more in (["--retries", "0"], ["--retry-for", "forever"]):
+        result = run(*arguments, *more, retries=None, seconds=10)
+        assert result.code == 2 and words in result.err, result
 
 
 def test_every_file_is_tried_and_told(run, recording):

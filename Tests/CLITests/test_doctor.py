@@ -174,13 +174,6 @@ def test_a_proxy_that_refuses_the_connection(hive, examine):
     assert [event["check"] for event in refusal] == ["proxy"] and "--proxy" in refusal[0]["remedy"]
 
 
-def test_a_proxy_that_wants_a_password(hive, examine):
-    proxy = hive(answer=answer("407 Proxy Authentication Required"))
-    result = examine("https://gighive.invalid", "--proxy", proxy.url, "--json")
-    assert result.code == 6 and failures(result) == ["proxy"]
-    assert "--proxy-user" in found_failure(result)["remedy"]
-
-
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "http://nobody.invalid:3128"])
 def test_a_proxy_that_is_not_there(examine, proxy):
     result = examine("https://gighive.invalid", "--proxy", proxy, "--json")

@@ -75,8 +75,8 @@ def test_a_php_program_that_fails(hive, examine, status):
     event = found(result, "credentials")
     assert failures(result) == ["credentials"] and "error log" in event["remedy"], event
     assert event["answer"]["author"] == "php-error" and "PDOException" in event["answer"]["body"]
-    if status.startswith("500"):
-        assert "PHP failed (500)" in event["message"] and "Connection refused in /var/www/Db.php" in event["message"]
+    problem = f"PHP failed ({status[:3]}): Fatal error: Uncaught PDOException: Connection refused in /var/www/Db.php:12."
+    assert problem in event["message"]
 
 
 def test_a_redirect_names_the_address_to_use(hive, examine):
@@ -268,23 +268,29 @@ def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
 # The network.
 
 
-@pytest.mark.parametrize("status, options, words", [
-    ("407 Proxy Authentication Required", ["--proxy-user", "me"], "does not accept those of --proxy-user"),
-    ("403 Forbidden", [], "rules forbid"), ("502 Bad Gateway", [], "cannot reach the server"),
-    ("503 Service Unavailable", [], "cannot reach the server"),
+@pytest.mark.parametrize("status, words", [
+    ("403 Forbidden", "rules forbid"), ("502 Bad Gateway", "cannot reach the server"),
+    ("503 Service Unavailable", "cannot reach the server"),
 ])  # fmt: skip
-def test_a_proxys_refusal_is_explained(hive, examine, status, options, words):
+def test_a_proxys_refusal_is_explained(hive, examine, status, words):
     proxy = hive(answer=answer(status))
-    env = {"GIGHIVE_PROXY_PASSWORD": "wrong-one"} if options else {}
-    result = examine("https://gighive.example", "--json", "--proxy", proxy.url, *options, env=env)
+    result = examine("https://gighive.example", "--json", "--proxy", proxy.url)
     assert failures(result) == ["proxy"] and words in found_last_failure(result)["remedy"], result
 
 
-def test_a_proxy_that_wants_a_password_for_plain_http_is_named(hive, examine):
+@pytest.mark.parametrize("scheme, check", [("http", "credentials"), ("https", "proxy")])
+@pytest.mark.parametrize("options, problem, remedy", [
+    ([], "requires a user name and a password", "Give them with --proxy, --proxy-user"),
+    (["--proxy-user", "me"], "refuses this user's password", "those of --proxy-user"),
+])  # fmt: skip
+def test_a_proxy_that_demands_credentials_is_named(hive, examine, scheme, check, options, problem, remedy):
     proxy = hive(answer=answer("407 Proxy Authentication Required"))
-    event = found(examine("http://gighive.example", *USER, "--json", "--proxy", proxy.url), "credentials")
-    assert event["exit_code"] == 6 and proxy.url.removeprefix("http://") in event["message"], event
-    assert "--proxy-user" in event["remedy"]
+    env = {"GIGHIVE_PASSWORD": "x", "GIGHIVE_PROXY_PASSWORD": "wrong-one"}
+    result = examine(f"{scheme}://gighive.example", "--user", "u", "--json", "--proxy", proxy.url, *options, env=env)
+    event = found_last_failure(result)
+    assert failures(result) == [check] and event["exit_code"] == result.code == 6
+    assert proxy.url.removeprefix("http://") in event["message"], event
+    assert problem in event["message"] and remedy in event["remedy"]
 
 
 def found_last_failure(result) -> dict:
@@ -315,6 +321,14 @@ def test_a_name_with_addresses_of_the_other_kind_only(examine, tmp_path, line, o
 
     event = found_last_failure(alone(test))
     assert event["check"] == "connection" and words in event.get("remedy", ""), event
+
+
+@pytest.mark.parametrize("options, check", [([], "connection"), (["--proxy", "http://127.0.0.1:9"], "proxy")])
+def test_an_address_of_the_excluded_version(examine, options, check):
+    result = examine("http://127.0.0.1:9", *options, "--json", "--ipv6")
+    event = found_last_failure(result)
+    assert result.code == 2 and event["check"] == check, event
+    assert "127.0.0.1 is an IPv4 address" in event["message"] and "Leave out --ipv6" in event["remedy"]
 
 
 def test_uploads_at_an_internal_address(hive, examine):

@@ -6,6 +6,7 @@ import pytest
 from certificates_forge import leaf
 from hivestub import Certificates
 from namespaces import alone, command, hosts
+from pages import answer
 from program import wait_until
 
 pytestmark = pytest.mark.native
@@ -196,6 +197,20 @@ def test_where_it_would_be_used_it_is_named_and_nothing_is_sent(run, hive, recor
         assert "$" + name in result.out + result.err and "NO_PROXY" in result.out + result.err
         assert "planted" not in result.out + result.err
     assert stub.requests == []
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(("login", "words"), [
+    ("", ["requires a user name and a password (407)", "--proxy-password-file"]),
+    ("me:Pr0xy-planted-0004@", ["refuses this user's password (407)", "--proxy-user"]),
+])  # fmt: skip
+def test_a_proxy_that_refuses_a_password_differs_from_one_that_got_none(run, hive, recording, scheme, login, words):
+    proxy = hive(answer=answer("407 Proxy Authentication Required"))
+    environment = {f"{scheme}_proxy": proxy.url.replace("//", "//" + login)}
+    for destination in ("--multipart-url", "--tus-url"):
+        result = run("send", recording(), destination, f"{scheme}://192.0.2.1/x", env=environment)
+        assert result.code == 6, result
+        assert all(word in result.err for word in words) and "planted" not in result.err, result
 
 
 def test_a_redirect_to_where_it_would_be_used_goes_nowhere(run, hive, recording):

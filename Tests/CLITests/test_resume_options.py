@@ -73,7 +73,8 @@ def test_an_upload_with_this_option_is_resumed(run, program, tmp_path, options, 
     what = "rec" if name in FOR_DIRECTORIES else "rec/take.wav"
     given = [*options(name), *([] if name == "retry-for" else ["--retries", "0"])]
     environment = {variable: "secret" for option, variable in PASSWORDS.items() if f"--{option}" in given}
-    destination = ["--server", "http://127.0.0.1:9", "--label", "L", "--protocol", "tus"]
+    host = "localhost" if name == "ipv6" else "127.0.0.1"
+    destination = ["--server", f"http://{host}:9", "--label", "L", "--protocol", "tus"]
     sent = run("send", what, *destination, *given, env=environment, retries=None)
     assert sent.code == 4, sent
     resumed = run("resume", only_record(program).id, "--retries", "0", env=environment, retries=None)

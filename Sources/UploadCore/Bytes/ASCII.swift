@@ -90,11 +90,14 @@ package enum ASCII {
   }
 
   /// Whether the bytes contain the text.
-  package static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+  package static func contains(_ bytes: [UInt8], _ text: String) -> Bool { index(of: text, in: bytes) != nil }
+
+  /// Where the text first occurs at or after the start; nil if it does not.
+  static func index(of text: String, in bytes: [UInt8], from start: Int = 0) -> Int? {
     let part = Array(text.utf8)
-    guard let first = part.first else { return true }
-    guard part.count <= bytes.count else { return false }
-    return (0...(bytes.count - part.count)).contains { start in
+    guard let first = part.first else { return start }
+    guard part.count <= bytes.count - start else { return nil }
+    return (start...(bytes.count - part.count)).first { start in
       bytes[start] == first && part.indices.allSatisfy { bytes[start + $0] == part[$0] }
     }
   }

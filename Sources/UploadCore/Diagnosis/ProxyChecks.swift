@@ -1,10 +1,8 @@
 /// What a proxy's refusal to connect to the server (CONNECT) means.
 package enum ProxyChecks {
   /// What to do about it; nil if the error says enough.
-  /// - Parameter isAuthorized: whether it was given a user name and a password.
-  package static func remedy(status: Int, isAuthorized: Bool) -> String? {
+  package static func remedy(status: Int) -> String? {
     switch status {
-    case 407 where isAuthorized: "It does not accept those of --proxy-user. Check the name and the password."
     case 403, 405:
       "Its rules forbid this host or port. Ask its administrator, or go without it if the server is in the local network"
         + " (NO_PROXY, or --proxy \"\")."

@@ -54,9 +54,9 @@ package final class TestRemoval {
     case .refused(let status, _): status >= 500
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .tls, .mayBeStored, .uncertain,
-      .invalidResponse, .redirected, .redirectionRefused, .proxyUnusable, .proxyRefused, .checksumDiffers,
-      .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing, .prematureSuccess, .tus,
-      .uploadLost, .postponed, .outOfResources:
+      .invalidResponse, .redirected, .redirectionRefused, .proxyUnusable, .addressExcluded, .proxyRefused,
+      .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
+      .prematureSuccess, .tus, .uploadLost, .postponed, .outOfResources:
       false
     }
   }

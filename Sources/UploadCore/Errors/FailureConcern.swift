@@ -22,12 +22,12 @@ extension UploadError {
       case .sentRepeatedly: cause.concern == .network ? .file : cause.concern
       case .serverAsked: cause.concern == .file ? .file : .network
       }
-    case .invalidConfiguration, .proxyUnusable, .congestionControlRefused: .destination
+    case .invalidConfiguration, .proxyUnusable, .addressExcluded, .congestionControlRefused: .destination
     case .redirected, .redirectionRefused, .guestTokenRefused, .termsNotAccepted, .unconfirmed: .destination
     case .tls(.outOfMemory, _): .machine
     case .tls: isTransient ? .network : .destination
     case .refused(let status, _): UploadError.concern(ofStatus: status)
-    case .proxyRefused(let status, _): RetryPolicy.isTransient(status: status) ? .network : .destination
+    case .proxyRefused(let status, _, _): RetryPolicy.isTransient(status: status) ? .network : .destination
     case .tus(let error): error.concern
     case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost, .invalidResponse: .network
     case .notFromServer, .stillProcessing, .prematureSuccess, .uploadLost: .network

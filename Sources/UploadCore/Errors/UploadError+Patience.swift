@@ -8,7 +8,7 @@ extension UploadError {
     case .noSuchName: true
     case .refused(let status, _), .tus(.notSupported(let status)), .tus(.refused(_, let status)):
       status >= 500 || isStrangers(host: host)
-    case .proxyRefused(let status, _): status >= 500
+    case .proxyRefused(let status, _, _): status >= 500
     case .redirected, .redirectionRefused, .unconfirmed, .prematureSuccess: isStrangers(host: host)
     case .tls(.certificate(let code, _), _):
       code == TLSError.notYetValid || (code == TLSError.expired && unixSeconds < Limits.builtOn)
@@ -17,7 +17,7 @@ extension UploadError {
     case .mayBeStored, .uncertain, .invalidResponse, .proxyUnusable, .checksumDiffers, .sizeDiffers, .notFromServer:
       false
     case .guestTokenRefused, .termsNotAccepted, .stillProcessing, .tus, .uploadLost, .postponed: false
-    case .cancelled, .outOfResources: false
+    case .addressExcluded, .cancelled, .outOfResources: false
     }
   }
 
@@ -43,7 +43,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut: false
     case .connectionLost, .tls, .mayBeStored, .uncertain, .invalidResponse, .redirectionRefused, .proxyUnusable: false
     case .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing: false
-    case .tus, .uploadLost, .postponed, .cancelled, .outOfResources: false
+    case .addressExcluded, .tus, .uploadLost, .postponed, .cancelled, .outOfResources: false
     }
   }
 }

@@ -57,8 +57,11 @@ public enum UploadError: Error, Equatable, Sendable {
   case redirectionRefused(location: String, RedirectionProblem)
   /// The proxy for the target cannot be used. `source` says where it is set, such as "$ALL_PROXY".
   case proxyUnusable(source: String)
-  /// The proxy ("host:port") refused to connect to the server.
-  case proxyRefused(status: Int, proxy: String)
+  /// The host, or the proxy's, is an address of the IP version that may not be used (``AddressFamily``).
+  case addressExcluded(host: String, isIPv6: Bool)
+  /// The proxy ("host:port") refused to connect to the server, or with a 407, to pass on a request. `hadCredentials`: whether it was
+  /// sent a user name and a password.
+  case proxyRefused(status: Int, proxy: String, hadCredentials: Bool)
   /// The server stored different bytes. SHA-256 in hexadecimal digits.
   case checksumDiffers(sent: String, stored: String)
   /// The server stored a different number of bytes.
@@ -125,13 +128,13 @@ extension UploadError {
     case .invalidResponse(let error, _): error.isTransient
     case .tls(let error, _): error.isTransient
     case .tus(let error): error.isTransient
-    case .refused(let status, _), .proxyRefused(let status, _): RetryPolicy.isTransient(status: status)
+    case .refused(let status, _), .proxyRefused(let status, _, _): RetryPolicy.isTransient(status: status)
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName:
       false
     case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
     case .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources: false
-    case .proxyUnusable, .congestionControlRefused, .postponed: false
+    case .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: false
     }
   }
 
@@ -150,7 +153,7 @@ extension UploadError {
   /// Whether the upload stays pending and can be resumed as it is.
   package var leavesPending: Bool {
     switch self {
-    case .cancelled, .timedOut, .proxyUnusable, .congestionControlRefused, .postponed: true
+    case .cancelled, .timedOut, .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: true
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered:
       isTransient
     case .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
@@ -176,6 +179,7 @@ extension UploadError {
     case .noSuchName(let host): .noSuchName(host: secrets.host(host))
     case .noLocalName(let host, let interfaces): .noLocalName(host: secrets.host(host), interfaces: interfaces)
     case .noResolver(let host): .noResolver(host: secrets.host(host))
+    case .addressExcluded(let host, let isIPv6): .addressExcluded(host: secrets.host(host), isIPv6: isIPv6)
     case .notConnected(let host, let address, let error):
       .notConnected(host: secrets.host(host), address: address, error)
     case .timedOut(let phase, let peer, let limit):
@@ -203,7 +207,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
     case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
     case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
-    case .congestionControlRefused, .noLocalName, .postponed: false
+    case .addressExcluded, .congestionControlRefused, .noLocalName, .postponed: false
     }
   }
 }

@@ -24,6 +24,11 @@ public struct Proxy: Equatable, Sendable {
     self.password = password
   }
 
+  /// The error for a response with which this proxy refuses a request.
+  package func refusal(status: Int) -> UploadError {
+    .proxyRefused(status: status, proxy: text, hadCredentials: authorization != nil)
+  }
+
   /// "host:port", for people.
   package var text: String { (host.utf8.contains(ASCII.colon) ? "[" + host + "]" : host) + ":" + String(port) }
 }

@@ -27,5 +27,12 @@ public struct ProxySettings: Equatable, Sendable {
     return source
   }
 
+  /// The error for a proxy's demand for credentials (407); nil for other responses. Those to an https target come through a tunnel,
+  /// so they are not the proxy's.
+  package func refusal(_ answer: Answer, to target: TargetURI) -> UploadError? {
+    guard answer.status == 407, target.scheme == .http else { return nil }
+    return proxy(for: target)?.refusal(status: 407)
+  }
+
   private func isException(_ target: TargetURI) -> Bool { ProxyExceptions(exceptions).contain(target) }
 }

@@ -312,6 +312,7 @@ package struct UploadMachine: Sendable {
       return
     case .authenticate, .judge: break
     }
+    if let refusal = policy.proxies.refusal(answer, to: first.target) { throw refusal }
     try judge(answer, from: first)
     if task.awaitsAnswer, let second {
       state = .inFlight(first: second, second: nil)

@@ -5,6 +5,8 @@ package struct UploadPolicy: Sendable {
   package var totalMilliseconds: Int64?
   /// Whether the credentials can be read again when they are refused.
   package var canRenewCredentials = false
+  /// The proxies that requests go through.
+  package var proxies = ProxySettings()
   /// The seed for the random part of delays.
   package var seed: UInt64
 

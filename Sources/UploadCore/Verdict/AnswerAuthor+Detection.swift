@@ -27,6 +27,7 @@ extension AnswerAuthor {
     }
 
     func has(_ texts: String...) -> Bool { texts.contains { ASCII.contains(bytes, $0) } }
+    var hasPHPError: Bool { PHPError.start(in: bytes) != nil }
     func starts(with text: String) -> Bool { bytes.starts(with: text.utf8) }
   }
 
@@ -41,9 +42,7 @@ extension AnswerAuthor {
     {
       return .php
     }
-    if page.has("<b>fatal error</b>:", "<b>parse error</b>:", "php fatal error:", "php parse error:") {
-      return .phpError
-    }
+    if page.hasPHPError { return .phpError }
     if page.has("<error><code>", "<error>\n<code>") || answer.fields.first("x-amz-request-id") != nil { return .s3 }
     guard let json = try? JSONReader.read(answer.content) else { return nil }
     return isGigHives(json, status: answer.status) ? .gigHive : nil

@@ -10,6 +10,8 @@ public struct ServerAnswer: Equatable, Sendable {
   public let isBodyTruncated: Bool
   /// Which program wrote it, as far as it shows.
   public let author: AnswerAuthor
+  /// The error with which PHP ended a program, on one line; nil for other authors.
+  package let phpError: String?
 
   /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
   package init(_ answer: Answer, _ secrets: Secrets) {
@@ -17,6 +19,7 @@ public struct ServerAnswer: Equatable, Sendable {
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = ServerAnswer.text(answer.content, secrets)
     author = AnswerAuthor(of: answer)
+    phpError = author == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
 
   /// What to do about it, if its author is known and has a setting for it; otherwise nil.

@@ -5,14 +5,15 @@ package enum ServerMessage {
     text(of: try? JSONReader.read(content), content: content)
   }
 
-  /// The message for people, not yet made printable: `message` and `error` of a JSON response, or the text of an HTML page.
+  /// The message for people, not yet made printable: `message` and `error` of a JSON response, PHP's error, or the
+  /// text of an HTML page.
   static func text(of json: JSONValue?, content: [UInt8]) -> String {
     let error = json?["error"]?.string ?? ""
     let message = json?["message"]?.string ?? ""
     if !message.isEmpty { return message }
     if !error.isEmpty { return error }
     if json != nil { return "" }
-    return withoutTags(content)
+    return PHPError.text(in: content) ?? withoutTags(content)
   }
 
   /// The text of a short HTML page: everything outside of tags, after the head.

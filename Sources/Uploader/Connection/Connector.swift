@@ -105,7 +105,7 @@ final class Connector: Steppable {
       case .noMemory: throw .outOfResources("memory")
       case .noSuchName, .noResolver:
         if let silentInterfaces { throw .noLocalName(host: host, interfaces: silentInterfaces) }
-        throw error == .noSuchName ? .noSuchName(host: host) : .noResolver(host: host)
+        throw error == .noSuchName ? configuration.addressFamily.problem(ofUnknown: host) : .noResolver(host: host)
       }
     }
   }

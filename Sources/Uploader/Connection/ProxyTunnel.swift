@@ -58,7 +58,7 @@ final class ProxyTunnel {
     do throws(ResponseError) { try exchange.receive(bytes) } catch {
       throw .invalidResponse(error, peer: "the proxy " + proxy.text)
     }
-    if let refusal = exchange.refusalSoFar { throw .proxyRefused(status: refusal.status, proxy: proxy.text) }
+    if let refusal = exchange.refusalSoFar { throw proxy.refusal(status: refusal.status) }
     return exchange.finalResponse != nil
   }
 

@@ -224,10 +224,7 @@ final class Probe: Steppable {
       return .redirected(
         status: answer.status, location: answer.fields.first("Location") ?? "an unspecified address")
     }
-    if answer.status == 407, let request, let proxy = configuration.proxies.proxy(for: request.target) {
-      return .proxyRefused(status: 407, proxy: proxy.text)
-    }
-    return answer.refusal
+    return request.flatMap { configuration.proxies.refusal(answer, to: $0.target) } ?? answer.refusal
   }
 
   private func signature(of answer: Answer) -> String? {

@@ -9,9 +9,11 @@ extension UploadError {
     case .state(let error): error.advice
     case .tls(let error, _): error.advice
     case .tus(let error): error.advice
-    case .proxyRefused(let status, _): status == 407 ? nil : "Check the proxy settings."
+    case .proxyRefused(status: 407, _, hadCredentials: false): nil
+    case .proxyRefused: "Check the proxy settings."
     case .congestionControlRefused: "The automatic choice works without it."
     case .noLocalName: "Check that the server is switched on and on the same network, or use its address."
+    case .addressExcluded: "Use a name, or an address of that version."
     case .proxyUnusable: "Correct it, or exclude this host from the proxy."
     case .refused(let status, _): status == 413 ? "A wrong name for the form's file field has the same effect." : nil
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .conflict, .delivered, .noSuchName, .noResolver,

@@ -31,6 +31,7 @@ extension UploadError {
   /// ``problem`` with the author of the response; nil if the response says nothing about the error.
   package func problem(by answer: ServerAnswer) -> String? {
     guard let name = answer.author.name else { return nil }
+    if let failure = failureOfPHP(answer) { return failure }
     switch self {
     case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
       return name + " answered instead of the server (" + String(status) + ")."
@@ -43,10 +44,22 @@ extension UploadError {
       return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
-      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .proxyRefused, .checksumDiffers,
-      .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing, .uploadLost, .postponed, .cancelled,
+      .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .addressExcluded,
+      .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing,
+      .uploadLost, .postponed, .cancelled,
       .outOfResources:
       return nil
+    }
+  }
+
+  /// What PHP says in place of the program that it ended; nil if the error is about something else.
+  private func failureOfPHP(_ answer: ServerAnswer) -> String? {
+    guard let text = answer.phpError else { return nil }
+    let failure = "PHP failed (" + String(answer.status) + "): " + UploadError.sentence(text)
+    switch self {
+    case .refused(answer.status, _), .unconfirmed(answer.status): return failure
+    case .notFromServer(answer.status): return failure + " The upload is kept."
+    default: return nil
     }
   }
 
@@ -108,9 +121,15 @@ extension UploadError {
       "the server redirects to " + PrintableText.line(PrintableText.withoutQuery(location)) + ", " + problem.text
     case .proxyUnusable(let source):
       source + " is not the URL of an HTTP proxy, such as http://proxy:3128."
-    case .proxyRefused(let status, let proxy):
+    case .addressExcluded(let host, let isIPv6):
+      host
+        + (isIPv6
+          ? " is an IPv6 address, but only IPv4 may be used." : " is an IPv4 address, but only IPv6 may be used.")
+    case .proxyRefused(status: 407, let proxy, let hadCredentials):
+      "the proxy " + proxy
+        + (hadCredentials ? " refuses this user's password (407)." : " requires a user name and a password (407).")
+    case .proxyRefused(let status, let proxy, _):
       "the proxy " + proxy + " refused to connect (" + String(status) + ")."
-        + (status == 407 ? " It requires a user name and password." : "")
     case .checksumDiffers(let sent, let stored):
       "the server stored different content: its SHA-256 is " + stored + ", the file's is " + sent + ". Send it again."
     case .sizeDiffers(let sent, let stored):
@@ -157,15 +176,17 @@ extension UploadError {
   }
 
   private static func refusal(_ status: Int, _ message: String, by name: String) -> String {
-    let end: String
-    switch message.utf8.last {
-    case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): end = ""
-    default: end = "."
-    }
-    let words = message.isEmpty ? "." : ": " + message + end
+    let words = message.isEmpty ? "." : ": " + sentence(message)
     // 5xx is the server's failure, not its decision.
     let verb = status >= 500 ? "failed" : "refused"
     return name + " " + verb + " (" + String(status) + ")" + words
+  }
+
+  private static func sentence(_ text: String) -> String {
+    switch text.utf8.last {
+    case nil, UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "?"): text
+    default: text + "."
+    }
   }
 
   /// Why it is not tried again at once, and when it is; nil for other errors.

@@ -7,7 +7,7 @@ extension LockedRecord {
   /// - Parameters:
   ///   - identity: the current identity of the file.
   ///   - request: which record is wanted: the one it names, or that of the same file and destination.
-  /// - Returns: nil if another process has locked the directory or its index for the moment.
+  /// - Returns: nil if another process has locked the directory or its index for the moment, or after a cancellation.
   /// - Throws: `.conflict` if another process has locked the record, `.changed` if the named upload started with other content,
   ///   `.delivered` if the recording, or the named upload, has been delivered, `.uncertain` if it may be stored.
   static func open(

@@ -19,7 +19,7 @@ final class RecordSearch {
   }
 
   /// - Parameter usesIndex: whether ``previous(of:_:)`` follows. Then a missing index is built.
-  /// - Returns: nil if another process has locked the directory or its index for the moment.
+  /// - Returns: nil if another process has locked the directory or its index for the moment, or after a cancellation.
   static func locked(_ directory: StateDirectory, usesIndex: Bool) throws(StateError) -> RecordSearch? {
     guard let creation = try directory.lockForCreation() else { return nil }
     switch directory.openIndex(isForSearch: usesIndex) {

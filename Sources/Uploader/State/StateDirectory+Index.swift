@@ -8,7 +8,7 @@ import UploadCore
 extension StateDirectory {
   enum IndexAccess {
     case open(OpenIndex)
-    /// Another process has locked it for the moment.
+    /// Another process has locked it for the moment, or a cancellation ended its building.
     case busy
     /// It cannot be used.
     case none
@@ -25,7 +25,8 @@ extension StateDirectory {
       do throws(IndexError) {
         if let table = try opened(file, isForSearch) { return .open(OpenIndex(table, in: file, of: self)) }
         guard isForSearch else { return .none }
-        return .open(OpenIndex(try built(in: file), in: file, of: self))
+        guard let table = try built(in: file) else { return .busy }
+        return .open(OpenIndex(table, in: file, of: self))
       } catch { dropIndex() }
     } catch {
       if case .unusable(_, let cause) = error, cause.code == SHIM_ENOENT, !isForSearch { return .none }
@@ -92,8 +93,21 @@ extension StateDirectory {
   private final class Building {
     var table: RecordIndex<IndexFile>
     var failure: IndexError?
+    private(set) var isCancelled = false
+    private let cancellation: Cancellation?
+    private var count = 0
 
-    init(_ table: RecordIndex<IndexFile>) { self.table = table }
+    init(_ table: RecordIndex<IndexFile>, _ cancellation: Cancellation?) {
+      self.table = table
+      self.cancellation = cancellation
+    }
+
+    /// Called before each record.
+    func isOver() -> Bool {
+      count += 1
+      if count % Limits.indexedRecordCount == 0, cancellation?.isCancelled ?? false { isCancelled = true }
+      return isCancelled
+    }
 
     func add(_ record: UploadRecord, _ name: RecordName) {
       add(record.indexKeys, name, IndexedDelivery(record))
@@ -108,29 +122,32 @@ extension StateDirectory {
   }
 
   /// Rebuilds the index from all records.
-  private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile> {
+  /// - Returns: nil after a cancellation. The header is not written then, so that the next process rebuilds the index.
+  private func built(in file: IndexFile) throws(IndexError) -> RecordIndex<IndexFile>? {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
-    var table = try built(in: file, instance)
+    guard var table = try built(in: file, instance) else { return nil }
     // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
     // this lookup alone.
     for _ in 1..<Limits.indexBuildCount {
       guard try names().names != table.names else { break }
-      table = try built(in: file, instance)
+      guard let again = try built(in: file, instance) else { return nil }
+      table = again
     }
     if try names().names == table.names { indexState.verified = instance }
     return table
   }
 
-  private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile> {
+  private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile>? {
     let found = try names()
     let entries = found.count * UploadRecord.usualIndexKeyCount
-    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
+    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance), cancellation)
     do throws(StateError) {
       let add = { (record: UploadRecord, name: RecordName) in building.add(record, name) }
-      try visit(.all, unreadable: { building.add([.unreadable], $0, .none) }, add)
+      try visit(.all, isOver: building.isOver, unreadable: { building.add([.unreadable], $0, .none) }, add)
     } catch { throw .damaged }
+    if building.isCancelled { return nil }
     if let failure = building.failure { throw failure }
     try building.table.flush()
     return building.table

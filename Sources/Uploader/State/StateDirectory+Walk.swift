@@ -46,13 +46,16 @@ extension StateDirectory {
   }
 
   /// Visits the records one by one, in no order.
-  /// - Parameter unreadable: called for records that are left alone.
+  /// - Parameters:
+  ///   - isOver: whether to skip the rest. Called before each record.
+  ///   - unreadable: called for records that are left alone.
   func visit(
-    _ selection: Selection, unreadable: @escaping (RecordName) -> Void = { _ in },
+    _ selection: Selection, isOver: @escaping () -> Bool = { false },
+    unreadable: @escaping (RecordName) -> Void = { _ in },
     _ body: @escaping (UploadRecord, RecordName) -> Void
   ) throws(StateError) {
     try visitNames { [self] name in
-      guard selection == .all || name.isDelivered == (selection == .delivered) else { return }
+      guard selection == .all || name.isDelivered == (selection == .delivered), !isOver() else { return }
       do throws(StateError) {
         if let record = try read(name.text) { body(record, name) }
       } catch {

@@ -11,6 +11,8 @@ package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
+  /// Ends the building of the index.
+  var cancellation: Cancellation?
   private var knownToKeepCopies: Bool?
 
   /// Whether each record has a copy, because its file system does not rename at once. While that is unknown, a copy does no harm.

@@ -24,6 +24,7 @@ struct SharedResources {
   func policy() throws(UploadError) -> UploadPolicy {
     var policy = UploadPolicy(retries: configuration.retryPolicy, seed: try RandomBytes.number())
     policy.totalMilliseconds = configuration.timeouts.totalMilliseconds
+    policy.proxies = configuration.proxies
     policy.canRenewCredentials = configuration.refreshCredentials != nil
     return policy
   }

@@ -79,11 +79,12 @@ enum ConnectionExamination {
       findings.add(Finding(.certificate, .failure(error, remedy: parts.joined(separator: " "))))
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))
     case .tls: findings.add(Finding(.tls, .failure(error)))
-    case .proxyRefused(let status, _):
-      let isAuthorized = configuration.proxies.proxy(for: prober.target)?.authorization != nil
-      findings.add(
-        Finding(.proxy, .failure(error, remedy: ProxyChecks.remedy(status: status, isAuthorized: isAuthorized))))
+    case .proxyRefused(let status, _, _):
+      findings.add(Finding(.proxy, .failure(error, remedy: ProxyChecks.remedy(status: status))))
     case .proxyUnusable: findings.add(Finding(.proxy, .failure(error)))
+    case .addressExcluded:
+      let isProxys = configuration.proxies.proxy(for: prober.target) != nil
+      findings.add(Finding(isProxys ? .proxy : .connection, .failure(error)))
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,

@@ -27,7 +27,7 @@ extension UploadError {
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
       .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
       .outOfResources,
-      .proxyUnusable, .congestionControlRefused, .noLocalName:
+      .proxyUnusable, .addressExcluded, .congestionControlRefused, .noLocalName:
       false
     }
   }
@@ -42,9 +42,17 @@ extension UploadError {
     case .timedOut(.delivering, _, _): "--max-time sets that limit."
     case .tls(let error, _): error.commandAdvice
     case .tus(let error): error.commandAdvice
-    case .proxyRefused(let status, _):
-      status == 407 ? "Set them with --proxy-user and --proxy-password-file." : "Check --proxy and NO_PROXY."
+    case .proxyRefused(status: 407, _, hadCredentials: true):
+      "Check the user name and the password: those of --proxy-user, or in the variable that sets the proxy."
+    case .proxyRefused(status: 407, _, hadCredentials: false):
+      "Give them with --proxy, --proxy-user and --proxy-password-file, or in the variable that sets the proxy, such as"
+        + " https_proxy=http://USER:PASSWORD@HOST:PORT."
+    case .proxyRefused: "Check --proxy and NO_PROXY."
     case .congestionControlRefused: "--congestion auto works without it."
+    case .addressExcluded(_, let isIPv6):
+      isIPv6
+        ? "Leave out --ipv4, or use an IPv4 address or a name."
+        : "Leave out --ipv6, or use an IPv6 address or a name."
     case .proxyUnusable: "Correct it, set another proxy with --proxy, or list this host in NO_PROXY."
     case .uncertain(let id):
       "Check the server. If the recording is missing, send it again with gighive-upload resume " + id

@@ -117,6 +117,29 @@ struct ProxyTests {
     #expect(settings.unusable(for: try TargetURI("http://hive/")) == nil)
   }
 
+  // MARK: Refusals
+
+  @Test(arguments: [("proxy:3128", false), ("a:b@proxy:3128", true)])
+  func aDemandForCredentialsSaysWhetherTheProxyHadSome(text: String, hadCredentials: Bool) throws {
+    var settings = ProxySettings()
+    settings.http = try Proxy(variable: text)
+    let target = try TargetURI("http://hive/")
+    let demand = UploadError.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: hadCredentials)
+    #expect(settings.refusal(Answer(status: 407), to: target) == demand)
+    #expect(settings.refusal(Answer(status: 401), to: target) == nil)
+  }
+
+  /// A response through a tunnel is the server's.
+  @Test func whereNoProxyReadsTheRequestADemandForCredentialsIsNotTheProxys() throws {
+    var settings = ProxySettings()
+    settings.http = try Proxy(variable: "plain:1")
+    settings.https = try Proxy(variable: "secure:2")
+    settings.exceptions = "direct"
+    for url in ["https://hive/", "http://direct/"] {
+      #expect(settings.refusal(Answer(status: 407), to: try TargetURI(url)) == nil, "\(url)")
+    }
+  }
+
   @Test func aPasswordOfTheEnvironmentKeepsItsBytes() throws {
     let proxy = try Proxy(variable: Array("http://a:".utf8) + [0xE4, 0xFF] + Array("%E4@proxy".utf8))
     #expect(proxy.password == [0xE4, 0xFF, 0xE4])

@@ -86,7 +86,7 @@ struct PatienceTests {
     arguments: [
       .interruption(Interruption(.noSuchName(host: "hive"))), .status(511, sent: .none), portal, login,
       .status(200, content: GigHive.page), .status(501, sent: .none), .status(505, sent: .none),
-      .interruption(Interruption(.proxyRefused(status: 501, proxy: "p:1"))),
+      .interruption(Interruption(.proxyRefused(status: 501, proxy: "p:1", hadCredentials: false))),
       .interruption(Interruption(.tls(.certificate(code: 9, reason: ""), host: "hive"))),
     ] as [ScriptedServer.Reply])
   func whatOftenPassesIsWaitedOutOnlyWithTime(reply: ScriptedServer.Reply) throws {

@@ -98,6 +98,21 @@ struct UploadMachineTests {
     #expect(machine.inFlightCount == 0)
   }
 
+  @Test func aProxyThatWantsOtherCredentialsEndsAnUploadOfAnyProtocol() throws {
+    var form = EventForm()
+    (form.label, form.eventDate) = ("Set 1", "2026-05-01")
+    let destinations: [Destination] = [
+      .multipart(try TargetURI("http://hive/upload")), .tus(try TargetURI("http://hive/files/")),
+      .gigHive(try TargetURI("http://hive/"), form),
+    ]
+    for destination in destinations {
+      let proxy = try Proxy(variable: "a:b@proxy:3128")
+      let machine = try UploadMachine.upload(to: destination, policy: { $0.proxies.http = proxy })
+      var server = ScriptedServer([.status(407)])
+      #expect(server.run(machine) == .failed(.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: true)))
+    }
+  }
+
   @Test func theResponseBehindARetryIsKept() throws {
     var machine = try machine([])
     _ = machine.next(nowMilliseconds: 0)

@@ -79,6 +79,9 @@ struct AnswerAuthorTests {
   @Test func aPHPProgramThatFailsIsNoLimit() {
     #expect(author(500, "<br />\n<b>Fatal error</b>:  Uncaught Error") == .phpError)
     #expect(author(200, "PHP Parse error:  syntax error in /a.php") == .phpError)
+    #expect(author(200, "<html><body><form></form>\n<b>Recoverable fatal error</b>:  Object") == .phpError)
+    // Xdebug's.
+    #expect(author(200, "<table><tr><th><span>( ! )</span> Fatal error: Uncaught Error</th></tr>") == .phpError)
   }
 
   @Test func thePHPProgramItselfIsNotPHPs() {

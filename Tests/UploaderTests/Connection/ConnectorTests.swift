@@ -9,13 +9,13 @@ struct ConnectorTests {
   private let directory = TemporaryDirectory()
 
   private func connector(
-    to url: String, through proxy: Listener? = nil, trusting certificate: TestCertificate? = nil
+    to url: String, through proxy: Listener? = nil, user: String? = nil, trusting certificate: TestCertificate? = nil
   ) throws -> Connector {
     var configuration = Configuration()
     configuration.timeouts.resolveMilliseconds = 1000
     configuration.timeouts.connectMilliseconds = 2000
     configuration.timeouts.handshakeMilliseconds = 3000
-    if let proxy { configuration.proxies.https = Proxy(try TargetURI("http://127.0.0.1:\(proxy.port)")) }
+    if let proxy { configuration.proxies.https = Proxy(try TargetURI("http://127.0.0.1:\(proxy.port)"), user: user) }
     configuration.tls.trustedCertificatesFile = certificate?.file(in: directory)
     let target = try TargetURI(url)
     let tls = try TLSContextCache(configuration.tls, jobs: 1).context(for: target)
@@ -139,18 +139,36 @@ struct ConnectorTests {
     }
   }
 
+  @Test func anAddressOfAnExcludedVersionIsNoUnknownName() throws {
+    var configuration = Configuration()
+    configuration.addressFamily = .ipv6
+    let connector = Connector(to: try TargetURI("http://127.0.0.1/"), configuration: configuration, tls: nil)
+    #expect(throws: UploadError.addressExcluded(host: "127.0.0.1", isIPv6: false)) { _ = try settle(connector) }
+  }
+
   @Test func whatEndsAProxysWorkIsCalledThat() throws {
     let proxy = Listener()
     let name = "127.0.0.1:\(proxy.port)"
     let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"
     let rows: [((Int32) -> Void, UploadError)] = [
-      ({ answer(refusal, on: $0) }, .proxyRefused(status: 403, proxy: name)),
+      ({ answer(refusal, on: $0) }, .proxyRefused(status: 403, proxy: name, hadCredentials: false)),
       ({ answer("220 ftp\r\n", on: $0) }, .invalidResponse(.notHTTP, peer: "the proxy " + name)),
       ({ close($0) }, .connectionLost(.tunnelling, peer: name, nil)),
       ({ reset($0) }, .connectionLost(.tunnelling, peer: name, connectionReset)),
     ]
     for (action, error) in rows {
       #expect(try failure(connector(to: "https://hive/", through: proxy), at: proxy, action) == error)
+    }
+  }
+
+  @Test func aProxyThatDemandsCredentialsIsReportedWithWhetherItHadSome() throws {
+    let proxy = Listener()
+    let demand = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+    for user in [nil, "radio"] {
+      let connector = try connector(to: "https://hive/", through: proxy, user: user)
+      let error = UploadError.proxyRefused(
+        status: 407, proxy: "127.0.0.1:\(proxy.port)", hadCredentials: user != nil)
+      #expect(try failure(connector, at: proxy) { answer(demand, on: $0) } == error)
     }
   }
 

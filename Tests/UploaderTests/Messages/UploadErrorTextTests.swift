@@ -42,6 +42,27 @@ struct UploadErrorTextTests {
     #expect(UploadError.refused(status: 401, message: "").message.contains("password"))
   }
 
+  @Test func aProxysDemandForCredentialsDiffersFromAWrongPassword() {
+    let message = { UploadError.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: $0).message }
+    #expect(message(true).contains("refuses this user's password") && message(true).contains("proxy:3128"))
+    #expect(message(false) == "the proxy proxy:3128 requires a user name and a password (407).")
+  }
+
+  @Test func whatPHPSaysInPlaceOfItsProgramIsQuoted() {
+    let page = Array("<br />\n<b>Fatal error</b>:  Uncaught Error: no in <b>/a.php</b><br />\n".utf8)
+    for (error, status) in [
+      (UploadError.unconfirmed(status: 200), 200), (.refused(status: 500, message: "x"), 500),
+      (.notFromServer(status: 200), 200),
+    ] {
+      let message = error.message(after: ServerAnswer(Answer(status: status, content: page), Secrets()))
+      #expect(message.hasPrefix("PHP failed (\(status)): Fatal error: Uncaught Error: no in /a.php."), "\(message)")
+      #expect(message.contains("The upload is kept.") == (error == .notFromServer(status: 200)), "\(message)")
+      #expect(message.hasSuffix("PHP's error log there says more."))
+    }
+    let other = UploadError.uploadLost.message(after: ServerAnswer(Answer(status: 200, content: page), Secrets()))
+    #expect(!other.contains("Fatal"))
+  }
+
   @Test func aTimeoutNamesPhaseLimitAndAddress() {
     let message = UploadError.timedOut(.handshaking, peer: "192.0.2.1:443", limitMilliseconds: 1500).message
     #expect(

@@ -65,6 +65,23 @@ struct StateIndexTests {
     #expect(try bench.openRecord("usb1/a.wav").record.id == previous.id)
   }
 
+  @Test func aCancellationEndsTheBuildingOfTheIndexAndTheNextProcessBuildsIt() throws {
+    var ids: [String] = []
+    for number in 0..<2 * Limits.indexedRecordCount { ids.append(try leave(String(number)).id) }
+    bench.put([], at: "index")
+    let directory = try bench.open()
+    let cancellation = Cancellation()
+    directory.cancellation = cancellation
+    cancellation.cancel()
+    #expect(try RecordSearch.locked(directory, usesIndex: true) == nil)
+    #expect(try bench.openRecord("9").record.id == ids[9])
+    // Reading them reports that they are damaged.
+    for name in bench.names where name.hasSuffix(".record") { bench.put([], at: name) }
+    bench.put([], at: "index")
+    #expect(try RecordSearch.locked(directory, usesIndex: true) == nil)
+    #expect(bench.warnings.count == Limits.indexedRecordCount - 1)
+  }
+
   @Test func manyMoreRecordsThanTheIndexHasRoomForAreFound() throws {
     let directory = try bench.open()
     var ids: [String] = []

@@ -90,8 +90,10 @@ enum EveryError {
     errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
     errors += statuses.map { .notFromServer(status: $0) }
-    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128") }
+    errors += statuses.map { .proxyRefused(status: $0, proxy: "proxy:3128", hadCredentials: false) }
+    errors.append(.proxyRefused(status: 407, proxy: "proxy:3128", hadCredentials: true))
     errors.append(.proxyUnusable(source: "$ALL_PROXY"))
+    errors += [false, true].map { .addressExcluded(host: $0 ? "2001:db8::7" : "192.0.2.7", isIPv6: $0) }
     errors += [1, 2, 16].map {
       .congestionControlRefused(name: "bbr", available: "reno cubic", allowed: "reno", SystemError(code: $0))
     }
@@ -128,6 +130,7 @@ enum EveryError {
     case .redirected: "redirected"
     case .redirectionRefused: "redirectionRefused"
     case .proxyUnusable: "proxyUnusable"
+    case .addressExcluded: "addressExcluded"
     case .proxyRefused: "proxyRefused"
     case .checksumDiffers: "checksumDiffers"
     case .sizeDiffers: "sizeDiffers"
@@ -146,5 +149,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 38
+  static let caseCount = 39
 }

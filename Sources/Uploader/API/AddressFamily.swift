@@ -1,2 +1,0 @@
-/// The addresses of a host to use.
-public enum AddressFamily: Sendable { case any, ipv4, ipv6 }
