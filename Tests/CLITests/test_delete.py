@@ -149,6 +149,17 @@ def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, deliv
     assert [found.id for found in records(program) if found.id == record.id] == []
 
 
+def test_an_interrupted_deletion_says_that_it_may_be_done(program, delivered):
+    stub, record = delivered()
+    stub.set_faults("delete/silent")
+    running = program.start("delete", record.id, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "delete"))
+    running.signal(signal.SIGINT)
+    result = running.wait()
+    assert result.code == 130 and "interrupted; the server may already have deleted the recording." in result.err, result
+    assert only_record(program).document["delete_token"] == record.document["delete_token"]
+
+
 def test_a_deletion_that_was_killed_leaves_the_token(program, delivered):
     stub, record = delivered()
     stub.set_faults("delete/silent")

@@ -37,7 +37,7 @@ extension UploadError {
     case .refused(let status, _), .tus(.notSupported(let status)), .tus(.refused(_, let status)):
       (200..<300).contains(status)
     case .redirected(_, let location), .redirectionRefused(let location, .circle),
-      .redirectionRefused(let location, .tooMany):
+      .redirectionRefused(let location, .tooMany), .redirectionRefused(let location, .loginPage):
       UploadError.host(of: location).map { $0 != host } ?? false
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered: false
     case .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut: false

@@ -97,6 +97,8 @@ public enum UploadError: Error, Equatable, Sendable {
   public enum RedirectionProblem: Equatable, Sendable {
     /// From https to http.
     case leavesTLS
+    /// A captive portal's, or that of a gateway with single sign-on.
+    case loginPage
     /// To an address that the request was sent to before.
     case circle
     /// More than `limit` in a row.

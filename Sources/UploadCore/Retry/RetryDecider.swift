@@ -25,8 +25,9 @@ struct RetryDecider: Sendable {
     random = SplitMix64(state: seed)
   }
 
-  /// Notes the Retry-After of a response.
-  mutating func keepRetryAfter(of answer: Answer) {
+  /// Notes the Retry-After of a response. After a 409, a HEAD shows that an upload is locked, and the wish of the 409 counts.
+  mutating func keepRetryAfter(of answer: Answer, to request: HTTPRequest) {
+    if request.method == "HEAD", answer.isSuccess { return }
     retryAfterMilliseconds = RetryAfter.milliseconds(answer.fields, nowSeconds: answer.receivedAtSeconds)
   }
 

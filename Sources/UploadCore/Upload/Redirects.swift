@@ -41,6 +41,13 @@ struct Redirects: Sendable {
     return destination
   }
 
+  /// A captive portal can redirect a form to its login page, which accepts everything.
+  /// - Parameter origin: that of the upload's target.
+  static func problem(_ answer: Answer, from target: TargetURI, origin: String) -> UploadError? {
+    guard answer.isSuccess, target.origin != origin, AnswerAuthor(of: answer) == .loginPage else { return nil }
+    return .redirectionRefused(location: target.text, .loginPage)
+  }
+
   /// A server that moves every request would fill the memory. A chain is forgotten as a whole, so that its start is redirected again.
   private mutating func forgetOldest() {
     var end = moved.removeFirst().to

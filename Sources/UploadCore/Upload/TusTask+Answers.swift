@@ -33,10 +33,14 @@ extension TusTask {
     if upload.location != before { noteCreation() }
   }
 
-  /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset.
+  /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset. A
+  /// proxy can repeat a request, which then meets the lock, or the offset, of the first one.
   private func saysHowMuchIsStored(_ answer: Answer) -> Bool {
-    if case .tus(.offset) = Verdict.ofTus(status: answer.status, fields: answer.fields) { return true }
-    return !answer.isSuccess && answer.fields.haveTusProof
+    switch Verdict.ofTus(status: answer.status, fields: answer.fields) {
+    case .tus(.offset): true
+    case .tus(.locked), .tus(.conflict): false
+    default: !answer.isSuccess && answer.fields.haveTusProof
+    }
   }
 
   private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {

@@ -290,7 +290,7 @@ package struct UploadMachine: Sendable {
   private mutating func receive(
     _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
-    retryDecider.keepRetryAfter(of: answer)
+    retryDecider.keepRetryAfter(of: answer, to: first)
     if task.isTidying {
       try task.receive(answer, from: first.target)
       state = .deciding
@@ -314,15 +314,12 @@ package struct UploadMachine: Sendable {
     }
     if let refusal = policy.proxies.refusal(answer, to: first.target) { throw refusal }
     try judge(answer, from: first)
-    if task.awaitsAnswer, let second {
-      state = .inFlight(first: second, second: nil)
-    } else {
-      state = .deciding
-    }
+    state = if task.awaitsAnswer, let second { .inFlight(first: second, second: nil) } else { .deciding }
   }
 
   private mutating func judge(_ answer: Answer, from request: HTTPRequest) throws(UploadError) {
     if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
+    if sendsForm, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
     if answer.isSuccess { traits.succeeded() }
     try task.receive(answer, from: request.target)
     traits.requestAnswered(progress: task.progress)

@@ -1,11 +1,10 @@
 extension Verdict {
   /// The verdict on a response to a finalize call that was refused, or that checks an upload token.
   package static func ofFinalize(_ answer: Answer) -> Verdict {
+    if isTokenRefusal(answer) { return .gigHive(.guestTokenUnknown) }
     guard let json = json(of: answer, with: ["error", "message"]) else { return .somebodyElse(status: answer.status) }
-    let message = ServerMessage.text(of: json, content: answer.content)
-    let words = Array(ASCII.lowercased(message).utf8)
+    let words = words(of: json, answer)
     switch answer.status {
-    case 404 where ASCII.contains(words, "invalid or expired"): return .gigHive(.guestTokenUnknown)
     case 400 where ASCII.contains(words, "invalid upload_id"): return .gigHive(.guestTokenKnown)
     case 400, 404, 410:
       guard ASCII.contains(words, "not found") || ASCII.contains(words, "no such upload") else { break }
@@ -15,7 +14,18 @@ extension Verdict {
       return .gigHive(.uploadNotWritten)
     default: break
     }
-    return .gigHive(.refused(status: answer.status, message: message))
+    return .gigHive(.refused(status: answer.status, message: ServerMessage.text(of: json, content: answer.content)))
+  }
+
+  /// GigHive's words about a guest's token, with or without a "message": it does not know the token, or it is too long.
+  private static func isTokenRefusal(_ answer: Answer) -> Bool {
+    guard let json = json(of: answer, with: ["error"]) else { return false }
+    let words = words(of: json, answer)
+    switch answer.status {
+    case 404: return ASCII.contains(words, "invalid or expired")
+    case 400: return ASCII.contains(words, "invalid token")
+    default: return false
+    }
   }
 
   /// The verdict on a response to the delete call, which can be 200 although nothing was deleted.
@@ -26,14 +36,15 @@ extension Verdict {
     guard let json = json(of: answer, with: names) else { return .somebodyElse(status: answer.status) }
     switch answer.status {
     case 404, 410: return .gigHive(.absent)
-    case 403: return .gigHive(.deleteTokenUnknown)
+    // A 403 can also be about who asks.
+    case 403 where ASCII.contains(words(of: json, answer), "token"): return .gigHive(.deleteTokenUnknown)
     default: break
     }
     let hasFailed =
       !answer.isSuccess || json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
     let deletedCount = json["deleted_count"]?.integer
-    if !hasFailed, deletedCount == nil { return .somebodyElse(status: answer.status) }
-    if !hasFailed || (answer.isSuccess && (deletedCount ?? 0) > 0) { return .gigHive(.absent) }
+    if answer.isSuccess, let deletedCount, deletedCount > 0 { return .gigHive(.absent) }
+    guard hasFailed else { return .somebodyElse(status: answer.status) }
     let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
     if answer.isSuccess, reason == "Not found" { return .gigHive(.absent) }
     let message = reason ?? ServerMessage.text(of: json, content: answer.content)
@@ -50,6 +61,11 @@ extension Verdict {
     if answer.status == 404 || answer.status == 410 { return .gigHive(.absent) }
     let message = ServerMessage.text(of: json, content: answer.content)
     return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// GigHive's message, in lower case.
+  private static func words(of json: JSONValue, _ answer: Answer) -> [UInt8] {
+    Array(ASCII.lowercased(ServerMessage.text(of: json, content: answer.content)).utf8)
   }
 
   /// The response's content, if it is an object with the names that GigHive always includes.

@@ -99,6 +99,7 @@ extension FileError {
 extension UploadError.RedirectionProblem {
   var text: String {
     switch self {
+    case .loginPage: "a login page."
     case .leavesTLS: "which is not encrypted. Nothing was sent there."
     case .circle: "and the redirects form a loop."
     case .tooMany(let limit): "and there were more than " + String(limit) + " redirects."

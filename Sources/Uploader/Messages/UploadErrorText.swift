@@ -40,6 +40,7 @@ extension UploadError {
     case .redirected(let status, let location) where answer.author == .loginPage:
       return "the request was redirected (" + String(status) + ") to "
         + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
+    case .redirectionRefused(_, .loginPage): return problem
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
       return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,

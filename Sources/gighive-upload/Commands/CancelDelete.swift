@@ -98,6 +98,14 @@ enum CancelDelete {
     case unknown(Int32)
   }
 
+  /// nil for another error.
+  private static func interruption(_ error: UploadError, of record: UploadRecord, mayBeDone: Bool) -> String? {
+    guard case .cancelled = error else { return nil }
+    guard mayBeDone else { return "interrupted; nothing has changed on the server." }
+    let deed = record.phase == .delivered ? "deleted the recording" : "cancelled the upload"
+    return "interrupted; the server may already have " + deed + ". To find out, repeat the command."
+  }
+
   private static func end(
     _ record: UploadRecord, _ options: [GivenOption], _ report: Report, _ cancellation: Cancellation
   ) -> Outcome {
@@ -143,7 +151,8 @@ enum CancelDelete {
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       let code = ExitCode.of(error, signal: shim_signal_received())
-      report.failed(record.id + ": " + error.explanation(after: answer), exitCode: code, about: record, answer: answer)
+      let text = interruption(error, of: record, mayBeDone: mayBeDone) ?? error.explanation(after: answer)
+      report.failed(record.id + ": " + text, exitCode: code, about: record, answer: answer)
       return mayBeDone ? .unknown(code) : .unchanged(code)
     }
   }

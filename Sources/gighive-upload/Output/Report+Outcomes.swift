@@ -30,9 +30,9 @@ extension Report {
       lines.append("  sha256    " + Report.fitting(sha256, before: remark) + remark)
     }
     let sent = delivery.file.size - delivery.resumedFrom
+    let rate = sent > 0 ? ", " + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds) : ""
     lines.append(
-      "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + ", "
-        + SizeText.rate(bytes: sent, milliseconds: delivery.durationMilliseconds))
+      "  sent      " + SizeText.short(sent) + " in " + DurationText.seconds(delivery.durationMilliseconds) + rate)
     if delivery.resumedFrom > 0 {
       lines.append("  resumed   at " + SizeText.short(delivery.resumedFrom))
     }

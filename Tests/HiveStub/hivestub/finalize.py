@@ -50,7 +50,7 @@ class FinalizeEndpoint(JSONEndpoint):
 
     def receive_document(self, request: Request, document: dict) -> Answer:
         if self._access.claims_to_be_guest(request) and not self._access.is_guest(request):
-            raise Refused(error(404, "Not Found", "Upload token is invalid or expired."))
+            raise Refused(json_answer(404, {"error": "invalid or expired"}, close=True))
         id = document.get("upload_id")
         if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z0-9_-]+", id):
             raise Refused(error(400, "Bad Request", "Missing or invalid upload_id"))

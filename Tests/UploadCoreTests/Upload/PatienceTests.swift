@@ -145,6 +145,24 @@ struct PatienceTests {
     #expect(server.log.filter { $0.hasPrefix("POST") }.map { $0.contains("portal") } == [false, true, false])
   }
 
+  /// Its login page accepts everything.
+  @Test func aFormThatAPortalAcceptedIsNotStored() throws {
+    let page = #"<html><form action="/login"><input type="password" name="p"></form></html>"#
+    var server = ScriptedServer([
+      .status(308, ["Location": "https://portal.example/login"], sent: .none), .status(200, content: page),
+    ])
+    let machine = try UploadMachine.upload(to: .plain)
+    #expect(
+      server.run(machine)
+        == .failed(.redirectionRefused(location: "https://portal.example/login", .loginPage)))
+    // The server's own page is its answer, whatever it looks like.
+    var own = ScriptedServer([.status(308, ["Location": "/upload/2"], sent: .none), .status(200, content: page)])
+    guard case .finished(.delivered) = own.run(try .upload(to: .plain)) else {
+      Issue.record("not delivered")
+      return
+    }
+  }
+
   /// A recording that is large enough for tus goes over tus once the portal is gone.
   @Test func aPortalDoesNotTurnAnUploadIntoAForm() throws {
     var server = ScriptedServer { request in

@@ -223,6 +223,18 @@ struct ServerTraitsTests {
     #expect((30_000...31_000).contains(server.retries[0].delayMilliseconds))
   }
 
+  /// The question about the offset, which shows that the 409 was about a lock, does not end the pause.
+  @Test func aLocksWishForAPauseIsGranted() throws {
+    let offer = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"])
+    let start = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0"])
+    var server = ScriptedServer([
+      offer, start, .status(409, ["Retry-After": "8"]), start, start,
+      .status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"]),
+    ])
+    _ = server.run(try .upload(to: .tusServer, previous: .at()))
+    #expect(server.retries.count == 1 && (8000...9000).contains(server.retries[0].delayMilliseconds))
+  }
+
   @Test(arguments: [400, 403, 404, 413, 501])
   func aPermanentRefusalIsNotRetried(status: Int) throws {
     var server = ScriptedServer([.status(status)])

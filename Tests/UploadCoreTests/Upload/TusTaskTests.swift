@@ -276,6 +276,13 @@ struct TusTaskTests {
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
   }
 
+  /// A proxy may send the last request twice: the second one meets the lock, or the offset, of the first.
+  @Test(arguments: [409, 423])
+  func thatHoldsEvenIfARepeatedRequestWasRefused(status: Int) throws {
+    var server = ScriptedServer([offer, created, .status(status, ["Tus-Resumable": "1.0.0"]), gone])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
+  }
+
   /// A gateway's failure is the error that is shown.
   @Test func thatHoldsEvenIfAGatewayFailed() throws {
     var server = ScriptedServer([offer, created, .status(502), gone])

@@ -112,7 +112,20 @@ struct VerdictTests {
   }
 
   @Test func aTokenThatGigHiveDoesNotKnowIsCalledThat() {
-    #expect(deletion(403, #"{"success":false,"error":"Forbidden"}"#) == .gigHive(.deleteTokenUnknown))
+    #expect(
+      deletion(403, #"{"success":false,"error":"Forbidden","message":"Invalid delete token"}"#)
+        == .gigHive(.deleteTokenUnknown))
+  }
+
+  /// Such a token may still be needed.
+  @Test func a403AboutSomethingElseSaysNothingAboutTheToken() {
+    #expect(
+      deletion(403, #"{"success":false,"error":"Forbidden","message":"Admin access required"}"#)
+        == .gigHive(.refused(status: 403, message: "Admin access required")))
+  }
+
+  @Test func aSuccessThatDeletedNothingIsNone() {
+    #expect(deletion(200, #"{"success":true,"deleted_count":0,"error_count":0}"#) == .somebodyElse(status: 200))
   }
 
   @Test(arguments: [400, 500])
@@ -128,6 +141,9 @@ struct VerdictTests {
     #expect(
       finalize(404, #"{"error":"Not Found","message":"Invalid or expired upload token"}"#)
         == .gigHive(.guestTokenUnknown))
+    #expect(finalize(404, #"{"error":"invalid or expired"}"#) == .gigHive(.guestTokenUnknown))
+    #expect(finalize(400, #"{"error":"invalid token"}"#) == .gigHive(.guestTokenUnknown))
+    #expect(finalize(404, #"{"error":"Not Found"}"#) == .somebodyElse(status: 404))
     #expect(
       finalize(400, #"{"error":"Bad Request","message":"Missing or invalid upload_id"}"#)
         == .gigHive(.guestTokenKnown))

@@ -75,7 +75,7 @@ struct RemovalTests {
 
   /// A failure before the server was asked, or a refusal, means that nothing was carried out.
   @Test func onlyAnUnansweredRequestMayHaveBeenCarriedOut() throws {
-    let no = json(403, #"{"success":false,"error":"Forbidden","message":"no"}"#)
+    let no = json(403, #"{"success":false,"error":"Forbidden","message":"Invalid delete token"}"#)
     for refusal in [answer(403), no, answer(200)] { #expect(try delete([[refusal]]).failure?.mayBeDone == false) }
     #expect(try delete([], isClosed: true).failure?.mayBeDone == false)
     #expect(try delete([[.reset], [.reset], [.reset]]).failure?.mayBeDone == true)

@@ -48,7 +48,9 @@ enum EveryError {
     .resolving, .connecting, .tunnelling, .handshaking, .sending, .awaitingConfirmation, .awaitingAnswer, .delivering,
   ]
 
-  static let redirections: [UploadError.RedirectionProblem] = [.leavesTLS, .circle, .tooMany(limit: 5), .noAddress]
+  static let redirections: [UploadError.RedirectionProblem] = [
+    .leavesTLS, .loginPage, .circle, .tooMany(limit: 5), .noAddress,
+  ]
 
   static let changes: [FileChange] = [.size(from: 1, to: 2), .content, .modificationTime]
 
