@@ -5,7 +5,7 @@ package enum MachineChecks {
   ///   - usesTLS: whether certificates are checked against the clock.
   ///   - datesEvents: whether the event of a recording gets today's date unless another is given.
   package static func clock(now: Int64, usesTLS: Bool, datesEvents: Bool) -> Finding {
-    let text = minute(now)
+    let text = Timestamp.minuteText(seconds: now)
     guard now < Limits.builtOn else { return Finding(.clock, .ok("the clock says " + text)) }
     let problem = "the clock says " + text + ", before this version was released"
     let remedy = "Set the clock, or start the time service (NTP)."
@@ -98,11 +98,5 @@ package enum MachineChecks {
     if space.free >= Limits.stateSpaceComfortable { return Finding(.stateDirectory, .ok(text)) }
     if space.free < Limits.stateSpaceNeeded { return failure(noSpace, "only " + text, remedy: remedy) }
     return Finding(.stateDirectory, .warning("only " + text + ".", remedy: remedy))
-  }
-
-  /// "2026-11-23 19:28 UTC"
-  static func minute(_ seconds: Int64) -> String {
-    let text = Timestamp.text(seconds: seconds)
-    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
   }
 }

@@ -25,8 +25,9 @@ package enum ServerChecks {
     return Finding(
       .serverClock,
       .warning(
-        "this machine's clock says " + MachineChecks.minute(answer.receivedAtSeconds) + ", the server's "
-          + MachineChecks.minute(date) + ".", remedy: "Set the one that is wrong, or start its time service (NTP)."))
+        "this machine's clock says " + Timestamp.minuteText(seconds: answer.receivedAtSeconds) + ", the server's "
+          + Timestamp.minuteText(seconds: date) + ".",
+        remedy: "Set the one that is wrong, or start its time service (NTP)."))
   }
 
   /// A certificate that was not trusted, in words: whose it is, who issued it, when it is valid, and which of those above it has

@@ -156,10 +156,9 @@ extension UploadError {
   package var leavesPending: Bool {
     switch self {
     case .cancelled, .timedOut, .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: true
-    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered:
-      isTransient
-    case .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources: isTransient
-    case .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers, .sizeDiffers,
+    case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
+      .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources,
+      .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers, .sizeDiffers,
       .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain, .notFromServer,
       .guestTokenRefused, .termsNotAccepted:
       isTransient

@@ -20,8 +20,7 @@ package enum DurationText {
   /// - Parameter unixSeconds: since 1970.
   package static func moment(_ unixSeconds: Int64) -> String {
     // To the next minute, so that it is not too early.
-    let text = Timestamp.text(seconds: (unixSeconds + 59) / 60 * 60)
-    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+    Timestamp.minuteText(seconds: (unixSeconds + 59) / 60 * 60)
   }
 
   /// "7:05", "1:07:05"

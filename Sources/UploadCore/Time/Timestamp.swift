@@ -20,6 +20,13 @@ package enum Timestamp {
     text(milliseconds: min(max(seconds, first / 1000), last / 1000) * 1000 + nanoseconds / 1_000_000 % 1000)
   }
 
+  /// For people: "2026-11-23 19:28 UTC"
+  /// - Parameter seconds: since 1970.
+  package static func minuteText(seconds: Int64) -> String {
+    let text = text(seconds: seconds)
+    return String(text.prefix(10)) + " " + String(text.dropFirst(11).prefix(5)) + " UTC"
+  }
+
   private static let dayLength: Int64 = 86_400_000
   /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
   private static let first: Int64 = -62_167_219_200_000

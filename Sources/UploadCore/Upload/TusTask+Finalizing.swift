@@ -40,6 +40,8 @@ extension TusTask {
       state = .locating(sent)
       upload.locate()
       return
+    // As from a proxy that cannot reach the server for a moment.
+    case .somebodyElse(let status) where status == 404 || status == 410: throw .notFromServer(status: status)
     case .gigHive, .tus, .somebodyElse: break
     }
     // The content on the server is not, or no longer, this recording.

@@ -1,4 +1,5 @@
-/// The program that wrote a response, as far as the response shows it: the server's own, or one in front of it.
+/// The program that wrote a response, as far as the response shows it: the server's own, or one in front of it. This is for messages,
+/// and to doubt a success; what an upload believes is a ``Verdict``.
 public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
   case apache
   /// An AWS load balancer.

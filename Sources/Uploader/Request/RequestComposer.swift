@@ -35,7 +35,7 @@ struct RequestComposer {
     let own = isHome ? configuration.headers : []
     let credentials = isHome ? credentials.fields : []
     var fields: [Field] = []
-    // The six are those below.
+    // The six are added here.
     fields.reserveCapacity(own.count + credentials.count + request.fields.count + 6)
     if !own.contains(where: { $0.field.hasName("User-Agent") }) {
       fields.append(Field("User-Agent", configuration.userAgent))

@@ -135,12 +135,28 @@ struct FinalizeTests {
     #expect(!server.log.contains("save forgotten") && !server.log.contains("POST /files/"))
   }
 
-  @Test(arguments: [403, 404, 410])
-  func aStrangersRefusalOfFinalizeForgetsNothing(status: Int) throws {
-    var server = ScriptedServer([offer, created, whole, .status(status, content: GigHive.page)])
-    #expect(
-      server.run(try machine()) == .failed(.refused(status: status, message: "Who are you?")))
+  @Test func aStrangersRefusalOfFinalizeForgetsNothing() throws {
+    var server = ScriptedServer([offer, created, whole, .status(403, content: GigHive.page)])
+    #expect(server.run(try machine()) == .failed(.refused(status: 403, message: "Who are you?")))
     #expect(server.record.phase == .uploaded && server.record.uploadURL == "https://hive/files/1")
+  }
+
+  /// As HEAD and PATCH do: a proxy may not reach the server for a moment.
+  @Test(arguments: [404, 410])
+  func finalizeIsRepeatedIfSomethingElseDoesNotFindIt(status: Int) throws {
+    let page = ScriptedServer.Reply.status(status, content: GigHive.page)
+    var server = ScriptedServer([offer, created, whole, page, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    #expect(server.retries.map { $0.error } == [.notFromServer(status: status)])
+    var always = ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": offer
+      case "PATCH": whole
+      default: request.target.text.hasSuffix("finalize") ? page : created
+      }
+    }
+    #expect(always.run(try machine()) == .failed(.notFromServer(status: status)))
+    #expect(always.record.phase == .uploaded && always.record.uploadURL == "https://hive/files/1")
   }
 
   @Test func aRecordingThatIsNotThisFileIsForgottenBeforeTheUploadFails() throws {
