@@ -7,8 +7,9 @@ extension WatchMachine {
 
   package mutating func inputClosed() { worker = .closing }
 
-  /// A worker cannot be started.
+  /// A worker cannot be started. If the destination was not ready, that was the attempt, although no recording was given.
   package mutating func workerFailed(_ message: String, now: Int64, unixSeconds: Int64) {
+    health.beginAttempt()
     noteTrouble(message, now, unixSeconds)
   }
 
@@ -176,7 +177,7 @@ extension WatchMachine {
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
     let path = candidates[index].path
-    if isPaused { return pause(failure.message, now, unixSeconds) }
+    if health.isPaused { return pause(failure.message, now, unixSeconds) }
     guard let first = forbidden, first != path else {
       forbidden = path
       noteContact()

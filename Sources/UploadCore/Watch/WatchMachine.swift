@@ -202,8 +202,9 @@ package struct WatchMachine: Sendable {
       }
     }
     let best = block == nil && !isDraining ? best(now) : nil
-    if best != nil, let attempt = health.nextAttempt, attempt > now { until = min(until, attempt) }
-    let mayGive = health.nextAttempt.map { $0 <= now && givenCount == 0 } ?? true
+    let attemptAt = health.nextAttemptAt
+    if best != nil, let attemptAt, attemptAt > now { until = min(until, attemptAt) }
+    let mayGive = health.isReady || (attemptAt.map { $0 <= now } ?? false) && givenCount == 0
     switch worker {
     case .none where best != nil && mayGive: return .startWorker
     case .open:
@@ -228,7 +229,7 @@ package struct WatchMachine: Sendable {
   /// The next candidate to send; nil if none can be. A paused destination is probed with the smallest one.
   private func best(_ now: Int64) -> Int? {
     var order = settings.order
-    if case .paused = health.state { order = .smallest }
+    if health.isPaused { order = .smallest }
     var best: Int?
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
@@ -246,7 +247,7 @@ package struct WatchMachine: Sendable {
     candidates[index].upload = WatchSnapshot.Upload(path: path)
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
-    health.noteProbe()
+    health.beginAttempt()
     return true
   }
 
@@ -254,12 +255,12 @@ package struct WatchMachine: Sendable {
 
   /// The network has changed, or a person asks for it: what is unreachable is tried again at once.
   package mutating func retryNow(now: Int64) {
-    if case .unreachable = health.state { health.retryNow(now: now) }
+    if health.isUnreachable { health.retryNow(now: now) }
   }
 
   /// A file with credentials has changed.
   package mutating func credentialsChanged(now: Int64) {
-    if case .paused = health.state { health.retryNow(now: now) }
+    if health.isPaused { health.retryNow(now: now) }
   }
 
   /// From now on, the worker gets nothing more.
@@ -270,15 +271,12 @@ package struct WatchMachine: Sendable {
     return notices
   }
 
-  var isUnreachable: Bool { if case .unreachable = health.state { true } else { false } }
-  var isPaused: Bool { if case .paused = health.state { true } else { false } }
-
   /// Whether a change of the network matters.
   package var awaitsNetwork: Bool {
     if case .interface = block { return true }
-    return isUnreachable
+    return health.isUnreachable
   }
 
   /// Whether a change of the credentials matters.
-  package var awaitsCredentials: Bool { isPaused }
+  package var awaitsCredentials: Bool { health.isPaused }
 }

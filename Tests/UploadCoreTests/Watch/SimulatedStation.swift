@@ -26,6 +26,7 @@ struct SimulatedStation {
   /// How often the server got each key.
   var deliveries: [UInt64: Int] = [:]
   var isNetworkUp = true
+  var canStartWorkers = true
   /// What the server says about a path.
   var refuses: ([UInt8]) -> WorkerEvent.Failure? = { _ in nil }
   var uploadMilliseconds: Int64 = 20_000
@@ -38,6 +39,7 @@ struct SimulatedStation {
   var machine: WatchMachine
   var notices: [WatchNotice] = []
   private(set) var mostCandidates = 0
+  /// How often a worker was to be started.
   private(set) var workerCount = 0
   private var jobs: [Job] = []
   private var isInputOpen = false
@@ -138,8 +140,13 @@ struct SimulatedStation {
         }
       case .startWorker:
         workerCount += 1
-        isInputOpen = true
-        machine.workerStarted()
+        precondition(workerCount < 100_000, "workers are started in a loop")
+        isInputOpen = canStartWorkers
+        if canStartWorkers {
+          machine.workerStarted()
+        } else {
+          machine.workerFailed("no memory.", now: now, unixSeconds: unixSeconds)
+        }
       case .closeInput:
         isInputOpen = false
         machine.inputClosed()

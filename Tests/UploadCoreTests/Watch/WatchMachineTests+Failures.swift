@@ -194,6 +194,31 @@ extension WatchMachineTests {
     #expect(station.machine.takeNotices().map { $0.kind } == [.paused])
   }
 
+  /// Without memory for another process, for example.
+  @Test func aWorkerThatCannotBeStartedIsTriedLessAndLessOften() {
+    var station = SimulatedStation()
+    station.canStartWorkers = false
+    station.write("/a")
+    station.run(until: 24 * 60 * minute)
+    #expect((100...300).contains(station.workerCount))
+    #expect(station.count(.unreachable) == 1)
+    station.canStartWorkers = true
+    station.run(until: station.now + 15 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func aPausedDestinationWhoseWorkerCannotBeStartedIsTriedEveryTenMinutes() {
+    var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a"])
+    station.write("/a")
+    station.run(until: 5 * minute)
+    #expect(station.count(.paused) == 1 && station.workerCount == 1)
+    station.canStartWorkers = false
+    station.run(until: 3 * 60 * minute)
+    // The first time after an hour.
+    #expect((10...13).contains(station.workerCount - 1))
+    #expect(station.count(.unreachable) == 0 && station.machine.awaitsCredentials)
+  }
+
   @Test func aBlockKeepsEverythingBack() {
     var station = SimulatedStation()
     for block in [WatchMachine.Block.clock, .interface("wlan0")] {
