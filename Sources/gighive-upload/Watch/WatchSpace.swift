@@ -14,6 +14,8 @@ final class WatchSpace {
     var problem: String?
   }
 
+  /// How much is to be free, in bytes.
+  private let wanted: Int64
   private let arguments: [[UInt8]]
   private let directories: [WatchedDirectory]
   private var keepers: [SpaceKeeper]
@@ -22,6 +24,7 @@ final class WatchSpace {
   /// - Returns: nil without `--keep-free`.
   init?(_ arguments: WatchArguments, _ directories: [WatchedDirectory]) {
     guard let wanted = arguments.keepFree else { return nil }
+    self.wanted = wanted
     self.arguments = arguments.cleanerArguments
     self.directories = directories
     keepers = directories.map { _ in SpaceKeeper(wanted: wanted) }
@@ -58,6 +61,11 @@ final class WatchSpace {
       switch keepers[index].look(free: free, mayClean: mayClean && run == nil, now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)
+      case .notFreed:
+        let message =
+          directory.name + ": only " + SizeText.short(free ?? 0) + " are free instead of " + SizeText.short(wanted)
+          + ", although enough recordings were removed. Perhaps a snapshot still has their content."
+        notices.append(WatchNotice(.spaceShort, message, .error, path: directory.path.bytes))
       case .isOver:
         let text = free.map { SizeText.short($0) + " are" } ?? "enough space is"
         let message = directory.name + ": " + text + " free again."

@@ -31,12 +31,45 @@ struct SpaceKeeperTests {
   }
 
   @Test mutating func spaceThatIsFreedLaterCostsNoOtherRecording() {
-    _ = look(99, at: 0)
+    _ = look(90, at: 0)
     _ = keeper.ended(isEnough: true, now: 5)
-    let soon = look(99, at: 5)
+    // A delivery changes nothing about that.
+    keeper.noteDelivery()
+    let soon = look(90, at: 5)
     #expect(soon == .nothing && keeper.due == 5 + minute)
-    let later = look(99, at: 5 + minute)
-    #expect(later == .clean)
+    let later = look(105, at: 5 + minute)
+    #expect(later == .nothing && !keeper.isShort)
+  }
+
+  /// A snapshot still has the content of what was removed, for example.
+  @Test mutating func spaceThatIsNotFreedIsToldOnceAndCostsOtherRecordingsOnlyAfterTenMinutes() {
+    var steps: [SpaceKeeper.Step] = []
+    for now in (0...20).map({ $0 * minute }) {
+      let step = look(90, at: now)
+      steps.append(step)
+      guard step == .clean else { continue }
+      _ = keeper.ended(isEnough: true, now: now)
+      keeper.noteDelivery()
+    }
+    #expect(steps.filter { $0 == .clean }.count == 2 && steps.filter { $0 == .notFreed }.count == 1)
+    #expect(steps[0] == .clean && steps[1] == .notFreed && steps[11] == .clean && keeper.isShort)
+    let over = look(100, at: 22 * minute)
+    #expect(over == .isOver && !keeper.isShort)
+  }
+
+  /// What was removed was enough, but a recording in progress has taken part of the space.
+  @Test mutating func whatIsWrittenMeanwhileIsNoReasonToWait() {
+    _ = look(90, at: 0)
+    _ = keeper.ended(isEnough: true, now: 5)
+    let steps = [look(95, at: 5), look(40, at: 5 + minute)]
+    #expect(steps == [.nothing, .clean])
+  }
+
+  @Test mutating func spaceThatIsFreedVeryLateIsUsedAtOnce() {
+    _ = look(90, at: 0)
+    _ = keeper.ended(isEnough: true, now: 0)
+    let steps = [look(90, at: 0), look(94, at: minute), look(95, at: 2 * minute)]
+    #expect(steps == [.nothing, .notFreed, .clean])
   }
 
   @Test mutating func aShortageIsToldOnceAndItsEndToo() {
