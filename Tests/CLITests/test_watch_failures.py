@@ -245,6 +245,21 @@ def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
     assert sorted(got(stub)) == ["One", "Two"]
 
 
+def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
+    stub = hive()
+    films = tmp_path / "rec" / "films"
+    first = write(films / "a.mp3")
+    config = configure(
+        tmp_path, stub,
+        f"[watch {tmp_path}/rec]\nlabel = Rec\nmatch = *.wav\n\n[watch {films}]\nlabel = Film\nmatch = *.mp3\n")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, first)
+    files = [write(films / "b.mp3"), write(films / "c.wav")]
+    has(stub, first, *files)
+    watching.stop()
+    assert sorted(got(stub)) == ["Film", "Film", "Rec"]
+
+
 def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path):
     stub = hive("PATCH/slow-read=3000000@1")
     config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
