@@ -278,13 +278,20 @@ def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tm
     assert len([upload for upload in of_kind(stub, "create")]) == 2
 
 
-def test_sighup_with_a_broken_configuration_changes_nothing(hive, watch, rec, tmp_path):
+@pytest.mark.parametrize("text, message", [
+    ("nonsense\n", "nonsense"),
+    ("label = New\npassword-file = /missing\n", "/missing"),
+    ("label = New\nstate-dir = elsewhere\n", "a new state-dir needs a restart."),
+])
+def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path, text, message):
     stub = hive()
-    config = configure(tmp_path, stub, "label = Label\n")
+    config = configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n")
     watching = watch(None, "--config", config)
     watching.says("watching")
-    config.write_text("nonsense\n")
+    configure(tmp_path, stub, text)
     os.kill(watching.pid, signal.SIGHUP)
     watching.says("The old options stay in effect.")
+    assert message in watching.log
     has(stub, write(rec / "a.wav"))
     watching.stop()
+    assert got(stub) == ["Old"] and not (tmp_path / "elsewhere").exists()

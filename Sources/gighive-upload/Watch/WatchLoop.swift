@@ -129,7 +129,10 @@ final class WatchLoop {
     guard shim_take_hangup() != 0 else { return }
     outputs.reloading()
     do throws(UsageError) {
-      let read = try WatchArguments.groups(given, operands)
+      let read = try Watch.checked(given, operands)
+      guard read[0].statePath == groups[0].arguments.statePath else {
+        throw UsageError("a new state-dir needs a restart.")
+      }
       let isSame = read.count == groups.count && zip(read, groups).allSatisfy { $0.isSame(as: $1.arguments) }
       // A reload that has begun is completed, even if the options are the same again.
       next = isSame && next == nil ? nil : read
