@@ -5,7 +5,7 @@ import Uploader
 final class FileInspector {
   private let arguments: WatchArguments
   private let finder: UploadFinder
-  /// The file system that was examined last.
+  /// The file system that was examined last, until ``forgetFileSystem()``.
   private var fileSystem: (device: UInt64, type: UInt64)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
@@ -14,6 +14,9 @@ final class FileInspector {
     self.arguments = arguments
     self.finder = finder
   }
+
+  /// Another file system may be mounted by now, with the same device number.
+  func forgetFileSystem() { fileSystem = nil }
 
   func takeBlindness() -> Bool {
     defer { isBlind = false }

@@ -224,6 +224,7 @@ final class WatchGroup {
   /// - Parameter mayClean: whether recordings may be removed because space runs short.
   /// - Returns: when to come back at the latest (monotonic clock).
   func step(now: Int64, mayClean: Bool) -> Int64 {
+    look.forgetFileSystem()
     stepWorker(now)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
