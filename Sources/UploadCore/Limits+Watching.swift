@@ -11,8 +11,9 @@ extension Limits {
   package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
   package static let watchedCandidates = 4096
-  /// Recordings set aside that are remembered by name; the others are known by their keys.
-  package static let watchSetAsideCount = 256
+  /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are not counted.
+  package static let watchSetAsideMessages = 256
+  package static let watchSetAsideCount = 2048
   /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
   package static let watchedKnownCount = 32 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.

@@ -185,7 +185,7 @@ extension WatchMachine {
     }
     forbidden = nil
     pause(failure.message, now, unixSeconds)
-    setAside.removeAll { $0.shown.path == first }
+    setAside.removeAll { $0.path == first }
     if let other = candidates.firstIndex(where: { $0.path == first }) {
       if case .judging = candidates[other].phase { makeReady(other, at: now) }
     } else {
@@ -210,11 +210,12 @@ extension WatchMachine {
   mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
     let candidate = candidates.remove(at: index)
     let (message, id) = (judgement.message, judgement.id)
-    let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
     if setAside.count < Limits.watchSetAsideCount {
-      setAside.append(SetAsideFile(key: candidate.file.key, shown: shown))
+      let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
+      let hasRoom = setAside.count < Limits.watchSetAsideMessages
+      setAside.append(
+        SetAsideFile(key: candidate.file.key, path: candidate.path, shown: hasRoom ? shown : nil))
     } else {
-      setAsideMore += 1
       known.insert(candidate.file.key)
     }
     var notice = WatchNotice(

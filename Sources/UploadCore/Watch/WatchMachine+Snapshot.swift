@@ -18,8 +18,8 @@ extension WatchMachine {
         group.waitingBytes += candidate.file.size
       }
     }
-    group.setAside = setAside.prefix(Limits.setAsideShown).map { $0.shown }
-    group.setAsideCount = setAside.count + setAsideMore
+    group.setAside = Array(setAside.lazy.compactMap { $0.shown }.prefix(Limits.setAsideShown))
+    group.setAsideCount = setAside.count
     group.lastDelivery = lastDelivery
     group.totals = totals
     return group

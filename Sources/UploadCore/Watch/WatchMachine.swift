@@ -35,8 +35,6 @@ package struct WatchMachine: Sendable {
   var random: SplitMix64
   var candidates: [WatchCandidate] = []
   var setAside: [SetAsideFile] = []
-  /// The number that did not fit into the list.
-  var setAsideMore = 0
   var known = KnownFiles()
   var health = DestinationHealth()
   package internal(set) var worker = WorkerState.none
@@ -94,7 +92,7 @@ package struct WatchMachine: Sendable {
 
   /// Whether something is known about the path that must not be forgotten.
   package func isTracked(_ path: [UInt8]) -> Bool {
-    isCandidate(path) || setAside.contains { $0.shown.path == path } || removals.contains { $0.path == path }
+    isCandidate(path) || setAside.contains { $0.path == path } || removals.contains { $0.path == path }
   }
 
   private mutating func drop(_ path: [UInt8], _ index: Int?) {
@@ -102,7 +100,7 @@ package struct WatchMachine: Sendable {
     dropSetAside(path)
   }
 
-  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.shown.path == path } }
+  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.path == path } }
 
   mutating func dropRemoval(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
 
@@ -153,7 +151,7 @@ package struct WatchMachine: Sendable {
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
-    setAside.removeAll { $0.shown.path.starts(with: prefix) }
+    setAside.removeAll { $0.path.starts(with: prefix) }
     removals.removeAll { $0.path.starts(with: prefix) }
   }
 
