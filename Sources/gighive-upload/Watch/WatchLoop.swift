@@ -166,7 +166,9 @@ final class WatchLoop {
     while true {
       let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
-      if groups.allSatisfy({ $0.hasEnded(now: now) }) { break }
+      // All of them, even while the first one has not ended.
+      let ended = groups.map { $0.hasEnded(now: now) }
+      if ended.allSatisfy({ $0 }) { break }
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true
         for group in groups { group.end(atOnce: true) }
