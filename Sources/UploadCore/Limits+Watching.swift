@@ -36,15 +36,15 @@ extension Limits {
   package static let workerLineLength = 64 << 10
   /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
-  /// How often everything is scanned, and how often a missing directory, the clock and the like are looked at, in milliseconds.
+  /// How often everything is scanned, and how often a missing directory, the clock and the like are checked, in milliseconds.
   package static let watchScanMilliseconds: Int64 = 300_000
-  package static let watchLookMilliseconds: Int64 = 30_000
+  package static let watchCheckMilliseconds: Int64 = 30_000
   /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
   package static let watchRetryMaximumMilliseconds: Int64 = 600_000
   package static let watchProbeMilliseconds: Int64 = 3_600_000
-  /// How often free space is looked at while it is short, and how often it is tried again to make room although nothing was delivered
+  /// How often free space is checked while it is short, and how often it is tried again to make room although nothing was delivered
   /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
-  package static let spaceLookMilliseconds: Int64 = 60_000
+  package static let spaceCheckMilliseconds: Int64 = 60_000
   package static let spaceRetryMilliseconds: Int64 = 600_000
   /// When a recording that another process works on is tried again, in milliseconds.
   package static let watchConflictMilliseconds: Int64 = 60_000

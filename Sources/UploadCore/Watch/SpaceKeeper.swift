@@ -32,7 +32,7 @@ package struct SpaceKeeper: Sendable {
   /// Whether a recording was delivered since the last attempt began.
   private var hasMore = false
   /// When to check the free space; nil: with the next scan, change or delivery.
-  private var lookAt: Int64? = .min
+  private var checkAt: Int64? = .min
   /// When the next attempt may begin.
   private var cleanAt = Int64.min
 
@@ -40,24 +40,24 @@ package struct SpaceKeeper: Sendable {
   package init(wanted: Int64) { self.wanted = wanted }
 
   /// When to check the free space; nil if nothing is known to have changed.
-  package var due: Int64? { isCleaning ? nil : lookAt }
+  package var due: Int64? { isCleaning ? nil : checkAt }
 
   /// Something has changed, or everything is being scanned.
-  package mutating func lookSoon() { lookAt = .min }
+  package mutating func checkSoon() { checkAt = .min }
 
   /// A recording was delivered, which may be one that can be removed.
   package mutating func noteDelivery() {
     hasMore = true
     // Without freed space, it is no use to remove more.
     if freeing == .done { cleanAt = .min }
-    lookSoon()
+    checkSoon()
   }
 
   /// - Parameters:
   ///   - free: in bytes; nil if it is not known, as while a card is not there.
   ///   - mayClean: whether no other directory is being cleaned.
-  package mutating func look(free: Int64?, mayClean: Bool, now: Int64) -> Step {
-    lookAt = nil
+  package mutating func check(free: Int64?, mayClean: Bool, now: Int64) -> Step {
+    checkAt = nil
     guard let free else {
       freeing = .done
       return .nothing
@@ -68,7 +68,7 @@ package struct SpaceKeeper: Sendable {
       defer { isShort = false }
       return isShort ? .isOver : .nothing
     }
-    lookAt = now + Limits.spaceLookMilliseconds
+    checkAt = now + Limits.spaceCheckMilliseconds
     // At least half of it: recordings that are being written may have taken the rest.
     if free - freeBefore >= (wanted - freeBefore + 1) / 2 {
       if freeing == .failed { cleanAt = now }
@@ -94,10 +94,10 @@ package struct SpaceKeeper: Sendable {
   /// - Returns: whether a shortage must be reported.
   package mutating func ended(isEnough: Bool, now: Int64) -> Bool {
     isCleaning = false
-    lookAt = now + (isEnough || hasMore ? 0 : Limits.spaceLookMilliseconds)
+    checkAt = now + (isEnough || hasMore ? 0 : Limits.spaceCheckMilliseconds)
     if isEnough {
       freeing = .pending
-      cleanAt = now + Limits.spaceLookMilliseconds
+      cleanAt = now + Limits.spaceCheckMilliseconds
       return false
     }
     cleanAt = hasMore ? now : now + Limits.spaceRetryMilliseconds

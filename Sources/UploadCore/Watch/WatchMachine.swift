@@ -70,9 +70,9 @@ package struct WatchMachine: Sendable {
   }
 
   /// The result of examining a path: after an event, in a scan, or for an action.
-  package mutating func saw(_ path: [UInt8], _ sight: FileInspection, now: Int64) {
+  package mutating func noteInspection(_ path: [UInt8], _ inspection: FileInspection, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
-    switch sight {
+    switch inspection {
     case .known: dropSetAside(path)
     case .nothing:
       if let index, case .judging(let judgement) = candidates[index].phase { leave(path, judgement) }
@@ -122,7 +122,7 @@ package struct WatchMachine: Sendable {
     }
     let hasChanged = file.key != candidates[index].file.key
     if case .judging(let judgement) = candidates[index].phase, !hasChanged { return setAside(index, judgement) }
-    // Only a look at the records can tell that an upload has begun, so this is kept.
+    // Only the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
@@ -165,10 +165,10 @@ package struct WatchMachine: Sendable {
   // MARK: What next
 
   package enum Action: Equatable, Sendable {
-    /// Examine the file and who writes to it, and call ``saw(_:_:now:)``.
-    case look([UInt8])
+    /// Inspect the file and who writes to it, and call ``noteInspection(_:_:now:)``.
+    case inspect([UInt8])
     /// The same, even if it is known.
-    case lookAgain([UInt8])
+    case inspectEvenIfKnown([UInt8])
     /// The same, and then give it to the worker if ``give(_:)`` says so.
     case offer([UInt8])
     case startWorker
@@ -180,10 +180,10 @@ package struct WatchMachine: Sendable {
 
   /// What to do now. Each action must be carried out before the next one is asked for.
   package mutating func next(now: Int64) -> Action {
-    if let path = revisits.popLast() { return .look(path) }
+    if let path = revisits.popLast() { return .inspect(path) }
     if let due = removals.firstIndex(where: { $0.dueAt <= now }) {
       removals[due].postpone(now)
-      return .lookAgain(removals[due].path)
+      return .inspectEvenIfKnown(removals[due].path)
     }
     var until = removals.reduce(Int64.max) { min($0, $1.dueAt) }
     for index in candidates.indices {
@@ -192,7 +192,7 @@ package struct WatchMachine: Sendable {
         if candidates[index].dueAt <= now {
           // In case there is no response.
           candidates[index].dueAt = now + settings.settleMilliseconds
-          return .look(candidates[index].path)
+          return .inspect(candidates[index].path)
         }
         until = min(until, candidates[index].dueAt)
       case .ready: if candidates[index].dueAt > now { until = min(until, candidates[index].dueAt) }

@@ -27,7 +27,7 @@ final class FileInspector {
   ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
   ///     1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
-  func look(
+  func inspect(
     _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)

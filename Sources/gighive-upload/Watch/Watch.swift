@@ -22,7 +22,7 @@ enum Watch {
     shim_watch_signals(signals.descriptor)
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
-    if loop.begin(groups) != nil { return ExitCode.conflict }
+    if loop.begin(groups) { return ExitCode.conflict }
     loop.run()
     return ExitCode.delivered
   }

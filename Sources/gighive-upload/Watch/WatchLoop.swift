@@ -30,11 +30,11 @@ final class WatchLoop {
   }
 
   /// Begins to watch.
-  /// - Returns: a directory that another watcher has locked; nil if there is none.
-  func begin(_ arguments: [WatchArguments]) -> WatchedDirectory? {
+  /// - Returns: whether another watcher has locked one of the directories.
+  func begin(_ arguments: [WatchArguments]) -> Bool {
     inotify = InotifyWatches()
     groups = []
-    var busy: WatchedDirectory?
+    var isLocked = false
     var owner = 0
     for group in arguments {
       var seed: UInt64 = 0
@@ -43,14 +43,14 @@ final class WatchLoop {
         group, finder, inotify, firstOwner: owner, seed: seed, tell: { [outputs] in outputs.tell($0) })
       owner += group.directories.count
       groups.append(made)
-      busy = busy ?? made.openDirectories()
+      if made.openDirectories() { isLocked = true }
     }
-    return busy
+    return isLocked
   }
 
   func run() {
     for group in groups {
-      let names = group.directories.map { $0.name }.joined(separator: ", ")
+      let names = group.directoryNames.joined(separator: ", ")
       outputs.tell(
         WatchNotice(.started, "watching " + names + "; uploading to " + PrintableText.line(group.destination) + "."))
     }

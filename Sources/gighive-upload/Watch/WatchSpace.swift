@@ -40,7 +40,7 @@ final class WatchSpace {
 
   func isShort(_ index: Int) -> Bool { keepers[index].isShort }
 
-  func lookSoon() { for index in keepers.indices { keepers[index].lookSoon() } }
+  func checkSoon() { for index in keepers.indices { keepers[index].checkSoon() } }
 
   func noteDelivery() { for index in keepers.indices { keepers[index].noteDelivery() } }
 
@@ -58,18 +58,12 @@ final class WatchSpace {
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
       let directory = directories[index]
       let free = directory.freeBytes
-      switch keepers[index].look(free: free, mayClean: mayClean && run == nil, now: now) {
+      switch keepers[index].check(free: free, mayClean: mayClean && run == nil, now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)
       case .notFreed:
-        let message =
-          directory.name + ": only " + SizeText.short(free ?? 0) + " are free instead of " + SizeText.short(wanted)
-          + ", although enough recordings were removed. Perhaps a snapshot still has their content."
-        notices.append(WatchNotice(.spaceShort, message, .error, path: directory.path.bytes))
-      case .isOver:
-        let text = free.map { SizeText.short($0) + " are" } ?? "enough space is"
-        let message = directory.name + ": " + text + " free again."
-        notices.append(WatchNotice(.spaceFree, message, path: directory.path.bytes))
+        notices.append(.spaceNotFreed(directory.path, free: free ?? 0, wanted: wanted))
+      case .isOver: notices.append(.spaceFree(directory.path, free: free ?? 0))
       }
     }
     return notices

@@ -64,22 +64,22 @@ struct SimulatedStation {
     files[bytes] = File(
       key: WatchedFile.key(bytes, [UInt64(size), UInt64(now)]), size: size, modified: unixSeconds,
       writtenUntil: now + milliseconds)
-    if milliseconds == 0 { see(bytes) }
+    if milliseconds == 0 { inspect(bytes) }
   }
 
   mutating func remove(_ path: String) {
     files[Array(path.utf8)] = nil
-    see(Array(path.utf8))
+    inspect(Array(path.utf8))
   }
 
-  mutating func see(_ path: [UInt8], asksForWriters: Bool = false, passesKnown: Bool = true) {
-    guard let file = files[path] else { return machine.saw(path, .nothing, now: now) }
-    if passesKnown, machine.isKnown(file.key, at: path) { return machine.saw(path, .known, now: now) }
+  mutating func inspect(_ path: [UInt8], asksForWriters: Bool = false, passesKnown: Bool = true) {
+    guard let file = files[path] else { return machine.noteInspection(path, .nothing, now: now) }
+    if passesKnown, machine.isKnown(file.key, at: path) { return machine.noteInspection(path, .known, now: now) }
     if records.contains(file.key), !removalsDue.contains(file.key) {
-      return machine.saw(path, .delivered(key: file.key), now: now)
+      return machine.noteInspection(path, .delivered(key: file.key), now: now)
     }
     let isWritten = file.writtenUntil > now
-    machine.saw(
+    machine.noteInspection(
       path,
       .file(
         WatchedFile(
@@ -87,7 +87,7 @@ struct SimulatedStation {
           writers: !asksForWriters ? .notAskedFor : isWritten ? .some : .none)), now: now)
   }
 
-  mutating func scan() { for path in files.keys { see(path) } }
+  mutating func scan() { for path in files.keys { inspect(path) } }
 
   /// Power is lost and comes back.
   mutating func reboot() {
@@ -129,10 +129,10 @@ struct SimulatedStation {
       mostCandidates = max(mostCandidates, machine.candidates.count)
       if machine.takeRescan() { scan() }
       switch action {
-      case .look(let path): see(path, asksForWriters: true)
-      case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false)
+      case .inspect(let path): inspect(path, asksForWriters: true)
+      case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false)
       case .offer(let path):
-        see(path, asksForWriters: true)
+        inspect(path, asksForWriters: true)
         if machine.give(path) {
           precondition(isInputOpen, "given without a worker")
           jobs.append(Job(path: path, key: files[path]?.key ?? 0))

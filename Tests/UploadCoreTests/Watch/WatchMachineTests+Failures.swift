@@ -54,11 +54,11 @@ extension WatchMachineTests {
     for number in 0...Limits.watchSetAsideCount {
       let path = Array("/\(number)".utf8)
       let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
-      for now: Int64 in [0, 1] { machine.saw(path, .file(file), now: now) }
+      for now: Int64 in [0, 1] { machine.noteInspection(path, .file(file), now: now) }
       let isGiven = machine.give(path)
       #expect(isGiven)
       machine.handle(WorkerEvent(failure, path: path), now: 1, unixSeconds: 0)
-      machine.saw(path, .file(file), now: 1)
+      machine.noteInspection(path, .file(file), now: 1)
       _ = machine.takeNotices()
     }
     #expect(machine.setAside.count == Limits.watchSetAsideCount && machine.candidates.isEmpty)
@@ -162,7 +162,7 @@ extension WatchMachineTests {
     for path: UInt8 in [1, 2] {
       let file = WatchedFile(
         key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .none, isBegun: path == 2)
-      for now: Int64 in [0, 1] { machine.saw([path], .file(file), now: now) }
+      for now: Int64 in [0, 1] { machine.noteInspection([path], .file(file), now: now) }
     }
     let lost = WorkerEvent.Kind.failed(.init("lost.", exitCode: 4, .network))
     var now: Int64 = 1
