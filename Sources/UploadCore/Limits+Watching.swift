@@ -11,8 +11,9 @@ extension Limits {
   package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
   package static let watchedCandidates = 4096
-  /// Recordings set aside that are remembered by name; the others are known by their keys.
-  package static let watchSetAsideCount = 256
+  /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are not counted.
+  package static let watchSetAsideMessages = 256
+  package static let watchSetAsideCount = 2048
   /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
   package static let watchedKnownCount = 32 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
@@ -35,15 +36,15 @@ extension Limits {
   package static let workerLineLength = 64 << 10
   /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
-  /// How often everything is scanned, and how often a missing directory, the clock and the like are looked at, in milliseconds.
+  /// How often everything is scanned, and how often a missing directory, the clock and the like are checked, in milliseconds.
   package static let watchScanMilliseconds: Int64 = 300_000
-  package static let watchLookMilliseconds: Int64 = 30_000
+  package static let watchCheckMilliseconds: Int64 = 30_000
   /// The longest delay between two attempts to reach a destination, and between two probes of a paused one, in milliseconds.
   package static let watchRetryMaximumMilliseconds: Int64 = 600_000
   package static let watchProbeMilliseconds: Int64 = 3_600_000
-  /// How often free space is looked at while it is short, and how often it is tried again to make room although nothing was delivered
+  /// How often free space is checked while it is short, and how often it is tried again to make room although nothing was delivered
   /// meanwhile, in milliseconds: each attempt asks the server about what it would remove.
-  package static let spaceLookMilliseconds: Int64 = 60_000
+  package static let spaceCheckMilliseconds: Int64 = 60_000
   package static let spaceRetryMilliseconds: Int64 = 600_000
   /// When a recording that another process works on is tried again, in milliseconds.
   package static let watchConflictMilliseconds: Int64 = 60_000

@@ -132,7 +132,8 @@ class _Server:
     def serve(self) -> None:
         answers = {
             1: self._lookup, 3: self._status, 14: self._open, 15: self._read, 17: lambda *_: bytes(80),
-            18: lambda *_: b"", 25: lambda *_: b"", 26: self._begin, 27: lambda *_: bytes(16), 29: lambda *_: b"",
+            18: lambda *_: b"", 25: lambda *_: b"", 26: self._begin, 27: lambda *_: bytes(16), 28: self._entries,
+            29: lambda *_: b"",
         }
         unanswered = (2, 36, 42)  # FORGET, INTERRUPT, BATCH_FORGET
         while True:
@@ -178,6 +179,11 @@ class _Server:
         if request.rstrip(b"\0") != NAME:
             raise OSError(errno.ENOENT, "")
         return struct.pack("<QQQQII", FILE, 0, 3600, 0, 0, 0) + self._attributes(FILE)
+
+    def _entries(self, _, request: bytes) -> bytes:
+        if struct.unpack_from("<QQ", request)[1] > 0:
+            return b""
+        return struct.pack("<QQII", FILE, 1, len(NAME), stat.S_IFREG >> 12) + NAME.ljust(-(-len(NAME) // 8) * 8, b"\0")
 
     def _status(self, node: int, _) -> bytes:
         if node == FILE:

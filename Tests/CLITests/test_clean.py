@@ -63,6 +63,20 @@ def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, progra
     assert not two.exists() and not zero.exists()
 
 
+def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deliver, recording, card):
+    stub = hive()
+    sparse = card / "sparse.mp4"
+    with sparse.open("wb") as file:
+        file.truncate(SIZE)
+    assert program.send(stub, sparse).code == 0
+    next(iter(records(program))).write(delivered_at=1_600_000_000)
+    full, = deliver(stub, 1)
+    wanted = free(card) + SIZE // 2
+    result = program.run("clean", card, "--keep-free", wanted, env=PASSWORD)
+    assert result.code == 0 and free(card) >= wanted, result
+    assert not sparse.exists() and not full.exists()
+
+
 def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card, tmp_path):
     stub = hive()
     files = deliver(stub)

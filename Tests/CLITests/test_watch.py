@@ -7,7 +7,9 @@ import sys
 import time
 
 import pytest
+from broken_disk import BrokenDisk
 from program import wait_until
+from test_full_disks import mount
 from watching import digest, got, has, times_sent, write
 
 
@@ -278,6 +280,32 @@ def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     second = write(tmp_path / "rec" / "b.wav")
     has(stub, first, second, seconds=45)
     watching.stop()
+
+
+@pytest.mark.skipif(BrokenDisk.missing() is not None, reason="no FUSE file system can be mounted here")
+def test_the_next_card_may_have_the_same_device_number(hive, watch, rec):
+    """The kernel gives the number of a file system that is gone to the next one."""
+    stub = hive()
+    card = rec / "card"
+    card.mkdir()
+    mount(card, "size=1m")
+    device = card.stat().st_dev
+    try:
+        first = write(card / "a.wav")
+        watching = watch(stub)
+        has(stub, first)
+        watching.idle()
+    finally:
+        subprocess.run(["umount", card], check=True)
+    for _ in range(20):
+        with BrokenDisk(card):
+            if card.stat().st_dev != device:
+                continue  # other tests mount file systems, too
+            os.kill(watching.pid, signal.SIGHUP)
+            watching.says("cannot detect whether a file is still being written")
+            watching.stop()
+            return
+    pytest.skip("another file system has got the number")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from program import private, wait_until
@@ -245,6 +246,41 @@ def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
     assert sorted(got(stub)) == ["One", "Two"]
 
 
+def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):
+    stub = hive("multipart/stall-after=1000")
+    for name in ("one", "two"):
+        write(tmp_path / name / "a.wav", 100_000)
+    config = configure(tmp_path, stub, "".join(f"[watch {tmp_path}/{name}]\nlabel = {name}\n" for name in ("one", "two")))
+    watching = watch(None, "--config", config, named=False)
+
+    def worker(name):
+        commands = {Path(f"/proc/{worker}/cmdline").read_bytes(): worker for worker in watching.workers}
+        return next((commands[command] for command in commands if f"--label={name}".encode() in command), None)
+
+    one, two = (wait_until(lambda name=name: worker(name), 20, "a worker") for name in ("one", "two"))
+    os.kill(one, signal.SIGSTOP)
+    watching.running.signal(signal.SIGTERM)
+    wait_until(lambda: not Path(f"/proc/{two}").exists(), what="the end of the second one")
+    assert Path(f"/proc/{one}").exists()
+    os.kill(one, signal.SIGCONT)
+    assert watching.running.wait(10).code == 0
+
+
+def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
+    stub = hive()
+    films = tmp_path / "rec" / "films"
+    first = write(films / "a.mp3")
+    config = configure(
+        tmp_path, stub,
+        f"[watch {tmp_path}/rec]\nlabel = Rec\nmatch = *.wav\n\n[watch {films}]\nlabel = Film\nmatch = *.mp3\n")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, first)
+    files = [write(films / "b.mp3"), write(films / "c.wav")]
+    has(stub, first, *files)
+    watching.stop()
+    assert sorted(got(stub)) == ["Film", "Film", "Rec"]
+
+
 def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path):
     stub = hive("PATCH/slow-read=3000000@1")
     config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
@@ -263,13 +299,20 @@ def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tm
     assert len([upload for upload in of_kind(stub, "create")]) == 2
 
 
-def test_sighup_with_a_broken_configuration_changes_nothing(hive, watch, rec, tmp_path):
+@pytest.mark.parametrize("text, message", [
+    ("nonsense\n", "nonsense"),
+    ("label = New\npassword-file = /missing\n", "/missing"),
+    ("label = New\nstate-dir = elsewhere\n", "a new state-dir needs a restart."),
+])
+def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path, text, message):
     stub = hive()
-    config = configure(tmp_path, stub, "label = Label\n")
+    config = configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n")
     watching = watch(None, "--config", config)
     watching.says("watching")
-    config.write_text("nonsense\n")
+    configure(tmp_path, stub, text)
     os.kill(watching.pid, signal.SIGHUP)
     watching.says("The old options stay in effect.")
+    assert message in watching.log
     has(stub, write(rec / "a.wav"))
     watching.stop()
+    assert got(stub) == ["Old"] and not (tmp_path / "elsewhere").exists()

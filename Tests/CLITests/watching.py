@@ -37,9 +37,12 @@ class Watching:
         return False
 
     @property
+    def workers(self) -> list[int]:
+        return [int(child) for child in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+
+    @property
     def worker(self) -> int | None:
-        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return int(children[0]) if children else None
+        return next(iter(self.workers), None)
 
     def wait_for_worker(self) -> int:
         return wait_until(lambda: self.worker, what="a worker")

@@ -57,6 +57,7 @@ static void fill(shim_file_status *status, const struct stat *s) {
     status->device = s->st_dev;
     status->inode = s->st_ino;
     status->size = s->st_size;
+    status->allocated = (int64_t)s->st_blocks * 512;
     status->modified_seconds = s->st_mtim.tv_sec;
     status->modified_nanoseconds = s->st_mtim.tv_nsec;
     status->changed_seconds = s->st_ctim.tv_sec;

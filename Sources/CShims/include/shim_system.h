@@ -15,6 +15,8 @@ typedef struct {
     uint64_t device;
     uint64_t inode;
     int64_t size;
+    // st_blocks, in bytes: what it takes on the disk, less than its size if it is sparse.
+    int64_t allocated;
     int64_t modified_seconds;
     int64_t modified_nanoseconds;
     // st_ctim: the last change of the content or of the inode, such as a new name.

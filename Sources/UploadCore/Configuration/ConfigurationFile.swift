@@ -3,7 +3,7 @@
 package struct ConfigurationFile: Equatable, Sendable {
   package enum Section: Equatable, Sendable {
     case named(String)
-    /// An absolute path. It need not be UTF-8.
+    /// An absolute path without final slashes. It need not be UTF-8.
     case watch([UInt8])
 
     /// The name of a section for a destination.
@@ -68,7 +68,7 @@ package struct ConfigurationFile: Equatable, Sendable {
     let name = ASCII.trimmed(heading.dropFirst().dropLast())
     let word = name.prefix { $0 != ASCII.space && $0 != ASCII.tab }
     if word.count < name.count, word.elementsEqual("watch".utf8) {
-      let directory = Array(ASCII.trimmed(name[word.endIndex...]))
+      let directory = LocalPath(bytes: Array(ASCII.trimmed(name[word.endIndex...]))).withoutFinalSlashes.bytes
       guard directory.first == ASCII.slash else { throw .watchSection }
       guard !sections.contains(.watch(directory)) else {
         throw .repeatedSection("watch " + String(decoding: directory, as: UTF8.self))

@@ -14,6 +14,13 @@ extension LocalPath {
     return bytes.first == ASCII.slash ? [] : nil
   }
 
+  /// The same directory, as it is compared with others.
+  package var withoutFinalSlashes: LocalPath {
+    var bytes = bytes
+    while bytes.count > 1, bytes.last == ASCII.slash { bytes.removeLast() }
+    return LocalPath(bytes: bytes)
+  }
+
   /// Another name in the same directory.
   package func inDirectory(_ name: String) -> LocalPath { directory.appendingName(Array(name.utf8)) }
 

@@ -12,18 +12,26 @@ struct DestinationHealth: Sendable {
     /// In seconds since 1970.
     var since: Int64
     var message: String
-    /// On the monotonic clock, in milliseconds; `Int64.max` while a probe is in progress.
-    var nextAttempt: Int64
-    /// Failed probes in a row.
+    var attempt: Attempt
+    /// Failed attempts in a row.
     var failures: Int64
+  }
+
+  /// The next attempt to reach a destination that is not ready.
+  enum Attempt: Equatable, Sendable {
+    /// When it is due: on the monotonic clock, in milliseconds.
+    case at(Int64)
+    case inProgress
   }
 
   private(set) var state = State.ready
 
   var isReady: Bool { state == .ready }
+  var isUnreachable: Bool { if case .unreachable = state { true } else { false } }
+  var isPaused: Bool { if case .paused = state { true } else { false } }
 
-  /// When the next probe is due (monotonic clock); nil if the destination is ready.
-  var nextAttempt: Int64? { trouble?.nextAttempt }
+  /// When the next attempt is due (monotonic clock); nil if the destination is ready, and while one is in progress.
+  var nextAttemptAt: Int64? { if case .at(let time) = trouble?.attempt { time } else { nil } }
 
   private var trouble: Trouble? {
     switch state {
@@ -38,30 +46,30 @@ struct DestinationHealth: Sendable {
     return !isReady
   }
 
-  /// A probe has started.
-  mutating func noteProbe() { setNextAttempt(.max) }
+  /// An attempt has begun, if the destination is not ready.
+  mutating func beginAttempt() { setAttempt(.inProgress) }
 
-  /// A probe has ended and says nothing about the destination.
-  mutating func noteInconclusive(now: Int64) { if nextAttempt == .max { setNextAttempt(now) } }
+  /// The attempt has ended and says nothing about the destination.
+  mutating func noteInconclusive(now: Int64) { if trouble?.attempt == .inProgress { setAttempt(.at(now)) } }
 
-  /// The next probe is due now, because something has changed. The back-off begins again.
+  /// The next attempt is due now, because something has changed. The back-off begins again.
   mutating func retryNow(now: Int64) {
-    guard nextAttempt != .max else { return }
-    setNextAttempt(now)
+    guard trouble?.attempt != .inProgress else { return }
+    setAttempt(.at(now))
     if case .unreachable(var trouble) = state {
       trouble.failures = 0
       state = .unreachable(trouble)
     }
   }
 
-  private mutating func setNextAttempt(_ time: Int64) {
+  private mutating func setAttempt(_ attempt: Attempt) {
     switch state {
     case .ready: break
     case .unreachable(var trouble):
-      trouble.nextAttempt = time
+      trouble.attempt = attempt
       state = .unreachable(trouble)
     case .paused(var trouble):
-      trouble.nextAttempt = time
+      trouble.attempt = attempt
       state = .paused(trouble)
     }
   }
@@ -69,21 +77,19 @@ struct DestinationHealth: Sendable {
   /// - Parameter random: random bits.
   /// - Returns: whether this is news. Of several uploads that fail together only the first one counts.
   mutating func noteFailure(_ message: String, now: Int64, unixSeconds: Int64, random: UInt64) -> Bool {
-    if case .paused(let trouble) = state {
-      // Nothing was learned: the pause continues.
-      if trouble.nextAttempt == .max { setNextAttempt(now + Limits.watchRetryMaximumMilliseconds) }
-      return false
-    }
     let before = trouble
-    if let before, before.nextAttempt != .max {
-      // It failed together with the others, after the first one.
+    // It failed together with the others, after the first one.
+    if let before, before.attempt != .inProgress { return false }
+    if isPaused {
+      // Nothing was learned: the pause continues.
+      setAttempt(.at(now + Limits.watchRetryMaximumMilliseconds))
       return false
     }
     let failures = (before?.failures ?? 0) + 1
     state = .unreachable(
       Trouble(
         since: before?.since ?? unixSeconds, message: message,
-        nextAttempt: now + DestinationHealth.delay(failures: failures, random: random), failures: failures))
+        attempt: .at(now + DestinationHealth.delay(failures: failures, random: random)), failures: failures))
     return before == nil
   }
 
@@ -93,7 +99,7 @@ struct DestinationHealth: Sendable {
     var isNews = true
     if case .paused(let trouble) = state { (since, isNews) = (trouble.since, false) }
     state = .paused(
-      Trouble(since: since, message: message, nextAttempt: now + Limits.watchProbeMilliseconds, failures: 1))
+      Trouble(since: since, message: message, attempt: .at(now + Limits.watchProbeMilliseconds), failures: 1))
     return isNews
   }
 

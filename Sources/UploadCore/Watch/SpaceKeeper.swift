@@ -5,19 +5,34 @@ package struct SpaceKeeper: Sendable {
     case nothing
     /// Remove delivered recordings now, and call ``ended(isEnough:now:)``.
     case clean
+    /// Report a shortage: enough recordings were removed, and yet their space is not free.
+    case notFreed
     /// The space that was reported as short is sufficient again.
     case isOver
   }
 
+  /// Whether the file system has freed the space of what was removed.
+  private enum Freeing {
+    /// It has, or nothing was removed.
+    case done
+    /// Not yet: some free it only seconds later.
+    case pending
+    /// It has not in time, for example because a snapshot has the same content.
+    case failed
+  }
+
   /// Bytes.
   private let wanted: Int64
-  /// Whether there is too little space, and no recording could be removed.
+  /// Whether there is too little space, and removing recordings could not change that.
   package private(set) var isShort = false
   private var isCleaning = false
+  private var freeing = Freeing.done
+  /// What was free before the last attempt, in bytes.
+  private var freeBefore: Int64 = 0
   /// Whether a recording was delivered since the last attempt began.
   private var hasMore = false
   /// When to check the free space; nil: with the next scan, change or delivery.
-  private var lookAt: Int64? = .min
+  private var checkAt: Int64? = .min
   /// When the next attempt may begin.
   private var cleanAt = Int64.min
 
@@ -25,31 +40,50 @@ package struct SpaceKeeper: Sendable {
   package init(wanted: Int64) { self.wanted = wanted }
 
   /// When to check the free space; nil if nothing is known to have changed.
-  package var due: Int64? { isCleaning ? nil : lookAt }
+  package var due: Int64? { isCleaning ? nil : checkAt }
 
   /// Something has changed, or everything is being scanned.
-  package mutating func lookSoon() { lookAt = .min }
+  package mutating func checkSoon() { checkAt = .min }
 
   /// A recording was delivered, which may be one that can be removed.
   package mutating func noteDelivery() {
     hasMore = true
-    cleanAt = .min
-    lookSoon()
+    // Without freed space, it is no use to remove more.
+    if freeing == .done { cleanAt = .min }
+    checkSoon()
   }
 
   /// - Parameters:
   ///   - free: in bytes; nil if it is not known, as while a card is not there.
   ///   - mayClean: whether no other directory is being cleaned.
-  package mutating func look(free: Int64?, mayClean: Bool, now: Int64) -> Step {
-    lookAt = nil
-    guard let free else { return .nothing }
+  package mutating func check(free: Int64?, mayClean: Bool, now: Int64) -> Step {
+    checkAt = nil
+    guard let free else {
+      freeing = .done
+      return .nothing
+    }
     guard free < wanted else {
+      freeing = .done
       cleanAt = .min
       defer { isShort = false }
       return isShort ? .isOver : .nothing
     }
-    lookAt = now + Limits.spaceLookMilliseconds
-    guard mayClean, now >= cleanAt else { return .nothing }
+    checkAt = now + Limits.spaceCheckMilliseconds
+    // At least half of it: recordings that are being written may have taken the rest.
+    if free - freeBefore >= (wanted - freeBefore + 1) / 2 {
+      if freeing == .failed { cleanAt = now }
+      freeing = .done
+    }
+    guard now >= cleanAt else { return .nothing }
+    if freeing == .pending {
+      freeing = .failed
+      cleanAt = now + Limits.spaceRetryMilliseconds
+      defer { isShort = true }
+      return isShort ? .nothing : .notFreed
+    }
+    guard mayClean else { return .nothing }
+    freeing = .done
+    freeBefore = free
     isCleaning = true
     hasMore = false
     return .clean
@@ -60,9 +94,10 @@ package struct SpaceKeeper: Sendable {
   /// - Returns: whether a shortage must be reported.
   package mutating func ended(isEnough: Bool, now: Int64) -> Bool {
     isCleaning = false
-    lookAt = now + (isEnough || hasMore ? 0 : Limits.spaceLookMilliseconds)
+    checkAt = now + (isEnough || hasMore ? 0 : Limits.spaceCheckMilliseconds)
     if isEnough {
-      cleanAt = now + Limits.spaceLookMilliseconds
+      freeing = .pending
+      cleanAt = now + Limits.spaceCheckMilliseconds
       return false
     }
     cleanAt = hasMore ? now : now + Limits.spaceRetryMilliseconds

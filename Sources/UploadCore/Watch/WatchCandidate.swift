@@ -65,7 +65,9 @@ package enum WatchOrder: Sendable { case oldest, newest, smallest, name }
 /// A recording that is not tried again until it changes.
 struct SetAsideFile: Sendable {
   let key: UInt64
-  let shown: WatchSnapshot.SetAside
+  let path: [UInt8]
+  /// Nil if there are too many.
+  let shown: WatchSnapshot.SetAside?
 }
 
 /// A recording that was delivered and could not be removed at that moment.

@@ -7,8 +7,9 @@ extension WatchMachine {
 
   package mutating func inputClosed() { worker = .closing }
 
-  /// A worker cannot be started.
+  /// A worker cannot be started. If the destination was not ready, that was the attempt, although no recording was given.
   package mutating func workerFailed(_ message: String, now: Int64, unixSeconds: Int64) {
+    health.beginAttempt()
     noteTrouble(message, now, unixSeconds)
   }
 
@@ -176,7 +177,7 @@ extension WatchMachine {
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
     let path = candidates[index].path
-    if isPaused { return pause(failure.message, now, unixSeconds) }
+    if health.isPaused { return pause(failure.message, now, unixSeconds) }
     guard let first = forbidden, first != path else {
       forbidden = path
       noteContact()
@@ -184,7 +185,7 @@ extension WatchMachine {
     }
     forbidden = nil
     pause(failure.message, now, unixSeconds)
-    setAside.removeAll { $0.shown.path == first }
+    setAside.removeAll { $0.path == first }
     if let other = candidates.firstIndex(where: { $0.path == first }) {
       if case .judging = candidates[other].phase { makeReady(other, at: now) }
     } else {
@@ -209,11 +210,12 @@ extension WatchMachine {
   mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
     let candidate = candidates.remove(at: index)
     let (message, id) = (judgement.message, judgement.id)
-    let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
     if setAside.count < Limits.watchSetAsideCount {
-      setAside.append(SetAsideFile(key: candidate.file.key, shown: shown))
+      let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
+      let hasRoom = setAside.count < Limits.watchSetAsideMessages
+      setAside.append(
+        SetAsideFile(key: candidate.file.key, path: candidate.path, shown: hasRoom ? shown : nil))
     } else {
-      setAsideMore += 1
       known.insert(candidate.file.key)
     }
     var notice = WatchNotice(

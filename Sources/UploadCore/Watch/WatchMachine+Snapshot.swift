@@ -18,8 +18,8 @@ extension WatchMachine {
         group.waitingBytes += candidate.file.size
       }
     }
-    group.setAside = setAside.prefix(Limits.setAsideShown).map { $0.shown }
-    group.setAsideCount = setAside.count + setAsideMore
+    group.setAside = Array(setAside.lazy.compactMap { $0.shown }.prefix(Limits.setAsideShown))
+    group.setAsideCount = setAside.count
     group.lastDelivery = lastDelivery
     group.totals = totals
     return group
@@ -33,8 +33,8 @@ extension WatchMachine {
     }
     let due = candidates.reduce(Int64.max) { $1.phase == .ready ? min($0, $1.dueAt) : $0 }
     func next(_ trouble: DestinationHealth.Trouble) -> Int64 {
-      if trouble.nextAttempt == .max { return unixSeconds }
-      let attempt = due == .max ? trouble.nextAttempt : max(due, trouble.nextAttempt)
+      guard case .at(let time) = trouble.attempt else { return unixSeconds }
+      let attempt = due == .max ? time : max(due, time)
       return unixSeconds + max(0, attempt - now) / 1000
     }
     switch health.state {

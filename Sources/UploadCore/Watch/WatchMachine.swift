@@ -35,8 +35,6 @@ package struct WatchMachine: Sendable {
   var random: SplitMix64
   var candidates: [WatchCandidate] = []
   var setAside: [SetAsideFile] = []
-  /// The number that did not fit into the list.
-  var setAsideMore = 0
   var known = KnownFiles()
   var health = DestinationHealth()
   package internal(set) var worker = WorkerState.none
@@ -72,9 +70,9 @@ package struct WatchMachine: Sendable {
   }
 
   /// The result of examining a path: after an event, in a scan, or for an action.
-  package mutating func saw(_ path: [UInt8], _ sight: FileInspection, now: Int64) {
+  package mutating func noteInspection(_ path: [UInt8], _ inspection: FileInspection, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
-    switch sight {
+    switch inspection {
     case .known: dropSetAside(path)
     case .nothing:
       if let index, case .judging(let judgement) = candidates[index].phase { leave(path, judgement) }
@@ -94,7 +92,7 @@ package struct WatchMachine: Sendable {
 
   /// Whether something is known about the path that must not be forgotten.
   package func isTracked(_ path: [UInt8]) -> Bool {
-    isCandidate(path) || setAside.contains { $0.shown.path == path } || removals.contains { $0.path == path }
+    isCandidate(path) || setAside.contains { $0.path == path } || removals.contains { $0.path == path }
   }
 
   private mutating func drop(_ path: [UInt8], _ index: Int?) {
@@ -102,7 +100,7 @@ package struct WatchMachine: Sendable {
     dropSetAside(path)
   }
 
-  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.shown.path == path } }
+  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.path == path } }
 
   mutating func dropRemoval(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
 
@@ -124,7 +122,7 @@ package struct WatchMachine: Sendable {
     }
     let hasChanged = file.key != candidates[index].file.key
     if case .judging(let judgement) = candidates[index].phase, !hasChanged { return setAside(index, judgement) }
-    // Only a look at the records can tell that an upload has begun, so this is kept.
+    // Only the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
@@ -153,7 +151,7 @@ package struct WatchMachine: Sendable {
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
-    setAside.removeAll { $0.shown.path.starts(with: prefix) }
+    setAside.removeAll { $0.path.starts(with: prefix) }
     removals.removeAll { $0.path.starts(with: prefix) }
   }
 
@@ -167,10 +165,10 @@ package struct WatchMachine: Sendable {
   // MARK: What next
 
   package enum Action: Equatable, Sendable {
-    /// Examine the file and who writes to it, and call ``saw(_:_:now:)``.
-    case look([UInt8])
+    /// Inspect the file and who writes to it, and call ``noteInspection(_:_:now:)``.
+    case inspect([UInt8])
     /// The same, even if it is known.
-    case lookAgain([UInt8])
+    case inspectEvenIfKnown([UInt8])
     /// The same, and then give it to the worker if ``give(_:)`` says so.
     case offer([UInt8])
     case startWorker
@@ -182,10 +180,10 @@ package struct WatchMachine: Sendable {
 
   /// What to do now. Each action must be carried out before the next one is asked for.
   package mutating func next(now: Int64) -> Action {
-    if let path = revisits.popLast() { return .look(path) }
+    if let path = revisits.popLast() { return .inspect(path) }
     if let due = removals.firstIndex(where: { $0.dueAt <= now }) {
       removals[due].postpone(now)
-      return .lookAgain(removals[due].path)
+      return .inspectEvenIfKnown(removals[due].path)
     }
     var until = removals.reduce(Int64.max) { min($0, $1.dueAt) }
     for index in candidates.indices {
@@ -194,7 +192,7 @@ package struct WatchMachine: Sendable {
         if candidates[index].dueAt <= now {
           // In case there is no response.
           candidates[index].dueAt = now + settings.settleMilliseconds
-          return .look(candidates[index].path)
+          return .inspect(candidates[index].path)
         }
         until = min(until, candidates[index].dueAt)
       case .ready: if candidates[index].dueAt > now { until = min(until, candidates[index].dueAt) }
@@ -202,8 +200,9 @@ package struct WatchMachine: Sendable {
       }
     }
     let best = block == nil && !isDraining ? best(now) : nil
-    if best != nil, let attempt = health.nextAttempt, attempt > now { until = min(until, attempt) }
-    let mayGive = health.nextAttempt.map { $0 <= now && givenCount == 0 } ?? true
+    let attemptAt = health.nextAttemptAt
+    if best != nil, let attemptAt, attemptAt > now { until = min(until, attemptAt) }
+    let mayGive = health.isReady || (attemptAt.map { $0 <= now } ?? false) && givenCount == 0
     switch worker {
     case .none where best != nil && mayGive: return .startWorker
     case .open:
@@ -228,7 +227,7 @@ package struct WatchMachine: Sendable {
   /// The next candidate to send; nil if none can be. A paused destination is probed with the smallest one.
   private func best(_ now: Int64) -> Int? {
     var order = settings.order
-    if case .paused = health.state { order = .smallest }
+    if health.isPaused { order = .smallest }
     var best: Int?
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
@@ -246,7 +245,7 @@ package struct WatchMachine: Sendable {
     candidates[index].upload = WatchSnapshot.Upload(path: path)
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
-    health.noteProbe()
+    health.beginAttempt()
     return true
   }
 
@@ -254,12 +253,12 @@ package struct WatchMachine: Sendable {
 
   /// The network has changed, or a person asks for it: what is unreachable is tried again at once.
   package mutating func retryNow(now: Int64) {
-    if case .unreachable = health.state { health.retryNow(now: now) }
+    if health.isUnreachable { health.retryNow(now: now) }
   }
 
   /// A file with credentials has changed.
   package mutating func credentialsChanged(now: Int64) {
-    if case .paused = health.state { health.retryNow(now: now) }
+    if health.isPaused { health.retryNow(now: now) }
   }
 
   /// From now on, the worker gets nothing more.
@@ -270,15 +269,12 @@ package struct WatchMachine: Sendable {
     return notices
   }
 
-  var isUnreachable: Bool { if case .unreachable = health.state { true } else { false } }
-  var isPaused: Bool { if case .paused = health.state { true } else { false } }
-
   /// Whether a change of the network matters.
   package var awaitsNetwork: Bool {
     if case .interface = block { return true }
-    return isUnreachable
+    return health.isUnreachable
   }
 
   /// Whether a change of the credentials matters.
-  package var awaitsCredentials: Bool { isPaused }
+  package var awaitsCredentials: Bool { health.isPaused }
 }

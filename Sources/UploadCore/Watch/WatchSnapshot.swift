@@ -46,7 +46,7 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var state = State.missing
     /// On its file system, in bytes; nil if it is not known.
     package var freeBytes: Int64?
-    /// Whether that is less than `--keep-free`, and no delivered recording can be removed.
+    /// Whether that is less than `--keep-free`, and removing recordings cannot change that.
     package var isSpaceShort = false
 
     package init(path: [UInt8]) { self.path = path }

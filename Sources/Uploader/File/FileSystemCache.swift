@@ -1,12 +1,12 @@
 import CShims
 import UploadCore
 
-/// The file system of the last file of an ``Uploader``, cached.
+/// The file system of the last file that an ``Uploader`` has opened, for files that it need not open.
 final class FileSystemCache {
   private var last: (device: UInt64, hasStableInodes: Bool)?
 
   func hasStableInodes(_ file: SourceFile) -> Bool {
-    if let known = hasStableInodes(device: file.device) { return known }
+    // Asked each time: another one may be mounted by now, with the same device number.
     let isStable = FileSystem.hasStableInodes(type: shim_file_system_type(file.descriptor))
     last = (file.device, isStable)
     return isStable

@@ -16,6 +16,7 @@ final class Remover {
 
   let isDryRun: Bool
   private(set) var count = 0
+  /// What the removed files took on the disk. A file with holes takes less than its size.
   private(set) var removedBytes: Int64 = 0
   private let removal: AfterDelivery.Removal
   private let after: AfterDelivery
@@ -60,6 +61,8 @@ final class Remover {
       return nil
     }
     if silent.contains(server) { return nil }
+    var status = shim_file_status()
+    _ = shim_lstat(file.cName, &status)
     let target: LocalPath?
     do throws(KeptReason) {
       target = try uploader.removeFile(
@@ -71,7 +74,7 @@ final class Remover {
       return error
     }
     count += 1
-    removedBytes += record.identity.size
+    removedBytes += status.allocated
     if isDryRun {
       report.wouldRemove(record)
     } else {

@@ -5,7 +5,7 @@ import Uploader
 final class FileInspector {
   private let arguments: WatchArguments
   private let finder: UploadFinder
-  /// The file system that was examined last.
+  /// The file system that was examined last, until ``forgetFileSystem()``.
   private var fileSystem: (device: UInt64, type: UInt64)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
@@ -14,6 +14,9 @@ final class FileInspector {
     self.arguments = arguments
     self.finder = finder
   }
+
+  /// Another file system may be mounted by now, with the same device number.
+  func forgetFileSystem() { fileSystem = nil }
 
   func takeBlindness() -> Bool {
     defer { isBlind = false }
@@ -24,7 +27,7 @@ final class FileInspector {
   ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
   ///     1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
-  func look(
+  func inspect(
     _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)

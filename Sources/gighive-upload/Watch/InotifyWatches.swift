@@ -11,18 +11,9 @@ final class InotifyWatches {
     let path: LocalPath
   }
 
-  private struct Watch {
-    let number: Int32
-    let owner: Int
-    var path: LocalPath
-    /// The scan that has last seen it.
-    var scan: Int
-  }
-
   /// Poll waits for it. Negative if there is none.
   let descriptor: Int32
-  /// In the order of their numbers.
-  private var watches: [Watch] = []
+  private var table = WatchTable()
   /// Whether changes were lost.
   private(set) var hasLost = false
   private var changes: [Change] = []
@@ -39,34 +30,14 @@ final class InotifyWatches {
     guard descriptor >= 0, let cString = path.cString else { return descriptor }
     let number = shim_inotify_add(descriptor, cString, isRoot ? 1 : 0)
     if number < 0 { return number }
-    let index = position(number)
-    if index < watches.count, watches[index].number == number {
-      watches[index].path = path
-      watches[index].scan = scan
-    } else if watches.count < Limits.watchedDirectoryCount {
-      watches.insert(Watch(number: number, owner: owner, path: path, scan: scan), at: index)
-    } else {
-      shim_inotify_remove(descriptor, number)
-      return -SHIM_ENOMEM
-    }
-    return 0
+    if table.add(number, owner: owner, path: path, scan: scan) { return 0 }
+    shim_inotify_remove(descriptor, number)
+    return -SHIM_ENOMEM
   }
 
   /// Ends the watches of directories that later scans have not found.
   func prune(_ owner: Int, before scan: Int) {
-    for index in watches.indices.reversed() where watches[index].owner == owner && watches[index].scan < scan {
-      shim_inotify_remove(descriptor, watches.remove(at: index).number)
-    }
-  }
-
-  /// The position of a number, or where it would be.
-  private func position(_ number: Int32) -> Int {
-    var range = 0..<watches.count
-    while !range.isEmpty {
-      let middle = (range.lowerBound + range.upperBound) / 2
-      range = watches[middle].number < number ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }
   }
 
   /// The changes since the last call. Those that the kernel has dropped are missing.
@@ -91,17 +62,16 @@ final class InotifyWatches {
       hasLost = true
       return
     }
-    let index = position(number)
-    guard index < watches.count, watches[index].number == number else { return }
-    let (owner, directory) = (watches[index].owner, watches[index].path)
-    if kind == SHIM_CHANGED_SELF {
-      watches.remove(at: index)
-      shim_inotify_remove(descriptor, number)
-      changes.append(Change(kind: .gone, owner: owner, path: directory))
-      return
+    for entry in table.entries(of: number) {
+      if kind == SHIM_CHANGED_SELF {
+        changes.append(Change(kind: .gone, owner: entry.owner, path: entry.path))
+      } else {
+        let path = entry.path.appendingName(LocalPath(cString: name).bytes)
+        changes.append(Change(kind: kind == SHIM_CHANGED_FILE ? .file : .directory, owner: entry.owner, path: path))
+      }
     }
-    let separator: [UInt8] = directory.bytes.last == ASCII.slash ? [] : [ASCII.slash]
-    let path = LocalPath(bytes: directory.bytes + separator + LocalPath(cString: name).bytes)
-    changes.append(Change(kind: kind == SHIM_CHANGED_FILE ? .file : .directory, owner: owner, path: path))
+    guard kind == SHIM_CHANGED_SELF else { return }
+    table.remove(number)
+    shim_inotify_remove(descriptor, number)
   }
 }

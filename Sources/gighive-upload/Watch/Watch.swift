@@ -5,15 +5,10 @@ import Uploader
 enum Watch {
   /// Watches until a signal ends it.
   static func run(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
-    let groups = try WatchArguments.groups(given, operands)
+    let groups = try checked(given, operands)
     let sending = groups[0].sending
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)
     let report = Report(sending.common, progress: .none)
-    for group in groups {
-      try refuseStateDirectory(group)
-      // A file that cannot be read is better reported now than by each worker.
-      _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
-    }
     let finder: UploadFinder
     do throws(StateError) {
       finder = try UploadFinder(groups[0].statePath, warn: { report.warn($0) })
@@ -27,9 +22,20 @@ enum Watch {
     shim_watch_signals(signals.descriptor)
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
-    if loop.begin(groups) != nil { return ExitCode.conflict }
+    if loop.begin(groups) { return ExitCode.conflict }
     loop.run()
     return ExitCode.delivered
+  }
+
+  /// The groups of the command line or the configuration, whose errors are better reported now than by each worker.
+  static func checked(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> [WatchArguments] {
+    let groups = try WatchArguments.groups(given, operands)
+    for group in groups {
+      try refuseStateDirectory(group)
+      // Reads the files with secrets.
+      _ = try group.sending.common.configuration(for: group.sending.target, Report(CommonArguments(), progress: .none))
+    }
+    return groups
   }
 
   /// Records must not be uploaded.

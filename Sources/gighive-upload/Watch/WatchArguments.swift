@@ -54,7 +54,7 @@ struct WatchArguments {
       guard let path = directory.absolute, !directory.bytes.isEmpty, path.cString != nil else {
         throw UsageError("\"" + PrintableText.line(directory.text) + "\" is not a directory name.")
       }
-      let trimmed = WatchArguments.withoutFinalSlashes(path)
+      let trimmed = path.withoutFinalSlashes
       if !paths.contains(trimmed) { paths.append(trimmed) }
     }
     self.directories = paths
@@ -96,12 +96,6 @@ struct WatchArguments {
     credentialFiles = options.filter { $0.option.isSecretFile || $0.option == .cert || $0.option == .cacert }.map {
       $0.argument
     }
-  }
-
-  private static func withoutFinalSlashes(_ path: LocalPath) -> LocalPath {
-    var bytes = path.bytes
-    while bytes.count > 1, bytes.last == ASCII.slash { bytes.removeLast() }
-    return LocalPath(bytes: bytes)
   }
 
   /// Whether both have the same options.

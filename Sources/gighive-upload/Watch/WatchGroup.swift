@@ -5,21 +5,16 @@ import Uploader
 final class WatchGroup {
   let arguments: WatchArguments
   private(set) var machine: WatchMachine
-  let directories: [WatchedDirectory]
-  private var scans: [DirectoryScan] = []
-  private let look: FileInspector
-  let inotify: InotifyWatches
-  /// The number of the first directory, for ``inotify``.
-  private let firstOwner: Int
+  private let directories: WatchedDirectories
+  private let inspector: FileInspector
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
   private let space: WatchSpace?
   /// When to scan all directories again (monotonic clock), and to check what is missing or wrong.
   private var scanAt: Int64 = 0
-  private var lookAt: Int64 = 0
+  private var checkAt: Int64 = 0
   private var credentialKeys: [UInt64] = []
-  private var hasSaidBlind = false
-  private var hasSaidFewWatches = false
+  private var hasToldBlindness = false
   /// Whether something that is shown may have changed.
   private var hasChanged = true
 
@@ -28,29 +23,17 @@ final class WatchGroup {
     tell: @escaping (WatchNotice) -> Void
   ) {
     self.arguments = arguments
-    self.inotify = inotify
-    self.firstOwner = firstOwner
     tellOne = tell
     machine = WatchMachine(arguments.settings, seed: seed)
-    directories = arguments.directories.map { WatchedDirectory($0) }
-    look = FileInspector(arguments, finder)
-    space = WatchSpace(arguments, directories)
-    for index in directories.indices {
-      scans.append(
-        // Until `close`.
-        DirectoryScan(directories[index].path, arguments.sending.selection) { [self] path, isRoot in
-          addWatch(path, index, isRoot: isRoot)
-        })
-    }
+    directories = WatchedDirectories(arguments, inotify, firstOwner: firstOwner, tell: tell)
+    inspector = FileInspector(arguments, finder)
+    space = WatchSpace(arguments, directories.all)
   }
 
   /// Releases the locks, and everything else.
-  func close() {
-    for directory in directories { directory.close() }
-    scans = []
-  }
+  func close() { directories.close() }
 
-  func tell(_ notice: WatchNotice) {
+  private func tell(_ notice: WatchNotice) {
     hasChanged = true
     tellOne(notice)
   }
@@ -59,125 +42,41 @@ final class WatchGroup {
 
   func takeChange() -> Bool {
     defer { hasChanged = false }
-    return hasChanged
+    return directories.takeChange() || hasChanged
   }
 
   func snapshot(now: Int64) -> WatchSnapshot.Group {
-    let shown = directories.indices.map { index in
-      var shown = WatchSnapshot.Directory(path: directories[index].path.bytes)
-      (shown.state, shown.freeBytes) = (directories[index].state, directories[index].freeBytes)
+    let shown = directories.all.enumerated().map { index, directory in
+      var shown = WatchSnapshot.Directory(path: directory.path.bytes)
+      (shown.state, shown.freeBytes) = (directory.state, directory.freeBytes)
       shown.isSpaceShort = space?.isShort(index) ?? false
       return shown
     }
     return machine.snapshot(destination: destination, shown, now: now, unixSeconds: shim_unix_seconds())
   }
 
-  // MARK: Directories
+  /// Their names, for people.
+  var directoryNames: [String] { directories.all.map { $0.name } }
 
   /// Opens what can be opened.
-  /// - Returns: the directory that another watcher has locked; nil if there is none.
-  func openDirectories() -> WatchedDirectory? {
-    var busy: WatchedDirectory?
-    for index in directories.indices where !directories[index].isOpen {
-      let directory = directories[index]
-      switch directory.open(arguments) {
-      case .opened: opened(directory, scans[index])
-      case .missing:
-        say(directory, .missing, .directoryMissing, " does not exist; it will be watched once it appears.")
-      case .unusable(let problem):
-        say(directory, .unreadable(problem), .directoryMissing, " cannot be watched: " + problem + ".")
-      case .conflict:
-        say(
-          directory, .unreadable("another watcher has locked it"), .directoryMissing, " is watched by another process.")
-        busy = busy ?? directory
-      case .waitingForClock:
-        say(directory, .missing, .warning, " is not watched until the clock of this machine is set.")
-      }
-    }
-    return busy
-  }
-
-  private func opened(_ directory: WatchedDirectory, _ scan: DirectoryScan) {
-    if !directory.told.isEmpty {
-      tell(WatchNotice(.directoryFound, directory.name + " is being watched now.", path: directory.path.bytes))
-    }
-    directory.told = ""
-    if directory.isUnlocked {
-      tell(
-        WatchNotice(.warning, directory.name + " cannot be locked; make sure that no other watcher uses it.", .warning))
-    }
-    if directory.isShared {
-      directory.state = .scanned
-      tell(
-        WatchNotice(
-          .warning,
-          directory.name + " is on a shared file system; changes by other machines are found within five minutes.",
-          .warning))
-    }
-    scan.request()
-    hasChanged = true
-  }
-
-  /// Reports a problem with a directory, once.
-  private func say(
-    _ directory: WatchedDirectory, _ state: WatchSnapshot.Directory.State, _ kind: WatchNotice.Kind, _ words: String
-  ) {
-    directory.state = state
-    guard directory.told != words else { return }
-    directory.told = words
-    tell(WatchNotice(kind, directory.name + words, .warning, path: directory.path.bytes))
-  }
-
-  private func checkDirectories() {
-    for index in directories.indices where directories[index].isOpen && !directories[index].isThere {
-      let directory = directories[index]
-      directory.close()
-      scans[index].cancel()
-      inotify.prune(firstOwner + index, before: .max)
-      machine.forget(under: directory.path.bytes)
-      say(directory, .missing, .directoryMissing, " is gone; it will be watched again once it is back.")
-    }
-    for directory in directories { directory.correctFirstStart(in: arguments.statePath) }
-    _ = openDirectories()
-  }
-
-  private func addWatch(_ path: LocalPath, _ index: Int, isRoot: Bool) {
-    let result = inotify.add(path, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
-    // A directory that no longer exists needs no watch.
-    if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
-    directories[index].state = .scanned
-    if hasSaidFewWatches { return }
-    hasSaidFewWatches = true
-    tell(
-      WatchNotice(
-        .warning,
-        "not all directories can be watched (" + SystemError(result: result).text
-          + "): changes in the others are found within five minutes. The limit is fs.inotify.max_user_watches.",
-        .warning, path: path.bytes))
-  }
-
-  /// The directory that a path is in.
-  private func directory(of path: [UInt8]) -> WatchedDirectory? {
-    directories.filter { path.starts(with: $0.path.bytes) }.max { $0.path.bytes.count < $1.path.bytes.count }
-  }
+  /// - Returns: whether another watcher has locked one of them.
+  func openDirectories() -> Bool { directories.open() }
 
   // MARK: Changes
 
   /// Something has changed in one of its directories.
   func handle(_ change: InotifyWatches.Change, now: Int64) {
-    let index = change.owner - firstOwner
-    guard directories.indices.contains(index) else { return }
-    space?.lookSoon()
+    guard let index = directories.index(of: change) else { return }
+    space?.checkSoon()
     switch change.kind {
-    case .gone: if change.path == directories[index].path { lookAt = now }
-    case .directory:
-      if FileSelection.takes(directory: Array(change.path.lastComponentBytes)) { scans[index].request(change.path) }
+    case .gone: if change.path == directories.all[index].path { checkAt = now }
+    case .directory: directories.requestScan(of: change.path, in: index)
     case .file:
       var path = change.path.bytes
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
-      see(path, asksForWriters: false, isNew: path == change.path.bytes, now)
+      inspect(path, asksForWriters: false, isNew: path == change.path.bytes, now)
     }
   }
 
@@ -195,26 +94,21 @@ final class WatchGroup {
   func drain() { machine.drain() }
 
   /// - Parameters:
-  ///   - passesKnown: whether a known file needs no look.
+  ///   - passesKnown: whether a known file is not examined.
   ///   - isNew: whether it has just been written, whatever the clock said then.
-  private func see(
+  private func inspect(
     _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
   ) {
-    var firstStart = isNew ? nil : directory(of: path)?.firstStart
+    var firstStart = isNew ? nil : directories.directory(of: path)?.firstStart
     if firstStart != nil, machine.isTracked(path) { firstStart = nil }
-    let sight = look.look(
+    let inspection = inspector.inspect(
       path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
-    machine.saw(path, sight, now: now)
+    machine.noteInspection(path, inspection, now: now)
     hasChanged = true
-    if look.takeBlindness(), !hasSaidBlind {
-      hasSaidBlind = true
-      tell(
-        WatchNotice(
-          .warning,
-          "cannot detect whether a file is still being written (on network file systems, and without CAP_LEASE for files "
-            + "of other users): files are sent once they have not changed for five minutes.", .warning,
-          path: path))
+    if inspector.takeBlindness(), !hasToldBlindness {
+      hasToldBlindness = true
+      tell(.undetectableWriters(path))
     }
   }
 
@@ -224,39 +118,35 @@ final class WatchGroup {
   /// - Parameter mayClean: whether recordings may be removed because space runs short.
   /// - Returns: when to come back at the latest (monotonic clock).
   func step(now: Int64, mayClean: Bool) -> Int64 {
+    inspector.forgetFileSystem()
     stepWorker(now)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
-      lookAt = now
-      space?.lookSoon()
-      for (directory, scan) in zip(directories, scans) where directory.isOpen { scan.request() }
+      checkAt = now
+      space?.checkSoon()
+      directories.requestScans()
     }
-    if now >= lookAt {
-      lookAt = now + Limits.watchLookMilliseconds
-      checkDirectories()
+    if now >= checkAt {
+      checkAt = now + Limits.watchCheckMilliseconds
+      for directory in directories.check() { machine.forget(under: directory.bytes) }
       checkCredentials(now)
     }
     noteBlock()
-    let isScanning = stepScans(now)
+    if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     for notice in stepSpace(now, mayClean: mayClean && machine.block == nil) { tell(notice) }
     let until = min(act(now), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
-    if isScanning { return now }
-    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.contains { !$0.isOpen }
-    return min(until, isWaiting ? lookAt : scanAt)
+    if directories.isScanning { return now }
+    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.all.contains { !$0.isOpen }
+    return min(until, isWaiting ? checkAt : scanAt)
   }
 
   private func noteBlock() {
     let block = block
     guard block != machine.block else { return }
     machine.block = block
-    switch block {
-    case .clock: tell(WatchNotice(.warning, "nothing is sent until the clock of this machine is set.", .warning))
-    case .interface(let name):
-      tell(WatchNotice(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning))
-    case nil: tell(WatchNotice(.resumed, "recordings are sent again."))
-    }
+    tell(WatchNotice(block))
   }
 
   private var block: WatchMachine.Block? {
@@ -272,37 +162,13 @@ final class WatchGroup {
     credentialKeys = keys
   }
 
-  /// - Returns: whether there is more to scan.
-  private func stepScans(_ now: Int64) -> Bool {
-    for (index, scan) in scans.enumerated() {
-      for _ in 0..<Limits.watchScanStep {
-        switch scan.next() {
-        case .item(.file(let path)): see(path.bytes, asksForWriters: false, now)
-        case .item(.failure(let path, let problem)):
-          if path == directories[index].path {
-            // It may have been removed just now.
-            lookAt = now
-          } else {
-            say(
-              directories[index], directories[index].state, .warning,
-              " was not scanned completely: " + PrintableText.line(path.text) + " " + problem + ".")
-          }
-        case .ended(let isFull): if isFull { inotify.prune(firstOwner + index, before: scan.number) }
-        case .nothing: break
-        }
-        if !scan.isDue { break }
-      }
-    }
-    return scans.contains { $0.isDue }
-  }
-
   private func act(_ now: Int64) -> Int64 {
     for _ in 0..<Limits.watchScanStep {
       switch machine.next(now: now) {
-      case .look(let path): see(path, asksForWriters: true, now)
-      case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false, now)
+      case .inspect(let path): inspect(path, asksForWriters: true, now)
+      case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
-        see(path, asksForWriters: true, now)
+        inspect(path, asksForWriters: true, now)
         if machine.give(path) { worker?.give(path) }
       case .startWorker: startWorker(now)
       case .closeInput:

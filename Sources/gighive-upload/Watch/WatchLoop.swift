@@ -30,11 +30,11 @@ final class WatchLoop {
   }
 
   /// Begins to watch.
-  /// - Returns: a directory that another watcher has locked; nil if there is none.
-  func begin(_ arguments: [WatchArguments]) -> WatchedDirectory? {
+  /// - Returns: whether another watcher has locked one of the directories.
+  func begin(_ arguments: [WatchArguments]) -> Bool {
     inotify = InotifyWatches()
     groups = []
-    var busy: WatchedDirectory?
+    var isLocked = false
     var owner = 0
     for group in arguments {
       var seed: UInt64 = 0
@@ -43,14 +43,14 @@ final class WatchLoop {
         group, finder, inotify, firstOwner: owner, seed: seed, tell: { [outputs] in outputs.tell($0) })
       owner += group.directories.count
       groups.append(made)
-      busy = busy ?? made.openDirectories()
+      if made.openDirectories() { isLocked = true }
     }
-    return busy
+    return isLocked
   }
 
   func run() {
     for group in groups {
-      let names = group.directories.map { $0.name }.joined(separator: ", ")
+      let names = group.directoryNames.joined(separator: ", ")
       outputs.tell(
         WatchNotice(.started, "watching " + names + "; uploading to " + PrintableText.line(group.destination) + "."))
     }
@@ -129,7 +129,10 @@ final class WatchLoop {
     guard shim_take_hangup() != 0 else { return }
     outputs.reloading()
     do throws(UsageError) {
-      let read = try WatchArguments.groups(given, operands)
+      let read = try Watch.checked(given, operands)
+      guard read[0].statePath == groups[0].arguments.statePath else {
+        throw UsageError("a new state-dir needs a restart.")
+      }
       let isSame = read.count == groups.count && zip(read, groups).allSatisfy { $0.isSame(as: $1.arguments) }
       // A reload that has begun is completed, even if the options are the same again.
       next = isSame && next == nil ? nil : read
@@ -163,7 +166,9 @@ final class WatchLoop {
     while true {
       let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
-      if groups.allSatisfy({ $0.hasEnded(now: now) }) { break }
+      // All of them, even while the first one has not ended.
+      let ended = groups.map { $0.hasEnded(now: now) }
+      if ended.allSatisfy({ $0 }) { break }
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true
         for group in groups { group.end(atOnce: true) }

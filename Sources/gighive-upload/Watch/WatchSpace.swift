@@ -14,6 +14,8 @@ final class WatchSpace {
     var problem: String?
   }
 
+  /// How much is to be free, in bytes.
+  private let wanted: Int64
   private let arguments: [[UInt8]]
   private let directories: [WatchedDirectory]
   private var keepers: [SpaceKeeper]
@@ -22,6 +24,7 @@ final class WatchSpace {
   /// - Returns: nil without `--keep-free`.
   init?(_ arguments: WatchArguments, _ directories: [WatchedDirectory]) {
     guard let wanted = arguments.keepFree else { return nil }
+    self.wanted = wanted
     self.arguments = arguments.cleanerArguments
     self.directories = directories
     keepers = directories.map { _ in SpaceKeeper(wanted: wanted) }
@@ -37,7 +40,7 @@ final class WatchSpace {
 
   func isShort(_ index: Int) -> Bool { keepers[index].isShort }
 
-  func lookSoon() { for index in keepers.indices { keepers[index].lookSoon() } }
+  func checkSoon() { for index in keepers.indices { keepers[index].checkSoon() } }
 
   func noteDelivery() { for index in keepers.indices { keepers[index].noteDelivery() } }
 
@@ -55,13 +58,12 @@ final class WatchSpace {
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
       let directory = directories[index]
       let free = directory.freeBytes
-      switch keepers[index].look(free: free, mayClean: mayClean && run == nil, now: now) {
+      switch keepers[index].check(free: free, mayClean: mayClean && run == nil, now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)
-      case .isOver:
-        let text = free.map { SizeText.short($0) + " are" } ?? "enough space is"
-        let message = directory.name + ": " + text + " free again."
-        notices.append(WatchNotice(.spaceFree, message, path: directory.path.bytes))
+      case .notFreed:
+        notices.append(.spaceNotFreed(directory.path, free: free ?? 0, wanted: wanted))
+      case .isOver: notices.append(.spaceFree(directory.path, free: free ?? 0))
       }
     }
     return notices

@@ -3,17 +3,6 @@ import Uploader
 
 /// A directory that is watched, or waited for.
 final class WatchedDirectory {
-  enum Opening {
-    case opened
-    case missing
-    /// Why it cannot be watched now.
-    case unusable(String)
-    /// Another watcher has locked it.
-    case conflict
-    /// The clock is wrong, so that the first start cannot be noted.
-    case waitingForClock
-  }
-
   let path: LocalPath
   var state = WatchSnapshot.Directory.State.missing
   /// Held as long as the directory is watched.
@@ -25,7 +14,7 @@ final class WatchedDirectory {
   /// Whether it could not be locked, although no other watcher has it.
   private(set) var isUnlocked = false
   /// What was reported about it last, so that it is reported only once.
-  var told = ""
+  var problem: DirectoryProblem?
 
   init(_ path: LocalPath) { self.path = path }
 
@@ -55,7 +44,8 @@ final class WatchedDirectory {
   }
 
   /// Opens and locks it.
-  func open(_ arguments: WatchArguments) -> Opening {
+  /// - Returns: why it is not watched; nil if it is.
+  func open(_ arguments: WatchArguments) -> DirectoryProblem? {
     let descriptor = shim_open_for_reading(path.cName, 0)
     guard descriptor >= 0 else {
       let error = -descriptor
@@ -63,12 +53,12 @@ final class WatchedDirectory {
         ? .missing : .unusable(SystemError(code: error).text)
     }
     lock = descriptor
-    let result = prepare(arguments)
-    if case .opened = result { state = .watched } else { close() }
-    return result
+    let problem = prepare(arguments)
+    if problem == nil { state = .watched } else { close() }
+    return problem
   }
 
-  private func prepare(_ arguments: WatchArguments) -> Opening {
+  private func prepare(_ arguments: WatchArguments) -> DirectoryProblem? {
     var status = shim_file_status()
     guard shim_fstat(lock, &status) == 0, Int(status.kind) == SHIM_KIND_DIRECTORY else {
       return .unusable("it is not a directory")
@@ -78,10 +68,10 @@ final class WatchedDirectory {
     }
     isShared = FileSystem.isShared(type: shim_file_system_type(lock))
     let locked = shim_lock(lock)
-    if -locked == SHIM_EAGAIN { return .conflict }
+    if -locked == SHIM_EAGAIN { return .locked }
     // NFS cannot lock directories.
     isUnlocked = locked != 0
-    guard arguments.existing == .skip else { return .opened }
+    guard arguments.existing == .skip else { return nil }
     return noteFirstStart(in: arguments.statePath)
   }
 
@@ -129,10 +119,10 @@ final class WatchedDirectory {
   }
 
   /// Reads the time of the first start with `--existing skip`, or notes it.
-  private func noteFirstStart(in state: LocalPath) -> Opening {
+  private func noteFirstStart(in state: LocalPath) -> DirectoryProblem? {
     if let time = WatchedDirectory.firstStart(of: path, in: state) {
       firstStart = time
-      return .opened
+      return nil
     }
     let now = shim_unix_seconds()
     guard now >= Limits.builtOn else { return .waitingForClock }
@@ -147,10 +137,10 @@ final class WatchedDirectory {
     if result == 0 { result = shim_sync_directory(state.cName) }
     guard result == 0 else { return unusable(file, result) }
     firstStart = now
-    return .opened
+    return nil
   }
 
-  private func unusable(_ file: LocalPath, _ result: Int32) -> Opening {
+  private func unusable(_ file: LocalPath, _ result: Int32) -> DirectoryProblem? {
     .unusable(PrintableText.line(file.text) + " cannot be written: " + SystemError(result: result).text)
   }
 }

@@ -43,7 +43,7 @@ enum WorkerTarget {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 16), seed: 1)
     for (index, path) in given.enumerated() {
       let file = WatchedFile(key: UInt64(index + 1), size: 5, modifiedSeconds: 0, writers: .none)
-      for now: Int64 in [0, 1] { machine.saw(path, .file(file), now: now) }
+      for now: Int64 in [0, 1] { machine.noteInspection(path, .file(file), now: now) }
     }
     machine.workerStarted()
     // All of them, as if the worker had begun with each at once.

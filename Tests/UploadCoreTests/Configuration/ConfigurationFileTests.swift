@@ -46,6 +46,8 @@ struct ConfigurationFileTests {
     #expect(file.sections == [.watch(bytes("/srv/my rec")), .named("watch"), .watch(bytes("/\u{e4}"))])
     #expect(file.entries.map { $0.section } == [0, 2])
     #expect(failure(bytes("[watch /a]\n[watch /a]"))?.reason == .repeatedSection("watch /a"))
+    #expect(failure(bytes("[watch /a]\n[watch /a//]"))?.reason == .repeatedSection("watch /a"))
+    #expect(try ConfigurationFile(parsing: bytes("[watch /]")).sections == [.watch(bytes("/"))])
   }
 
   @Test func anErrorNamesItsLine() {

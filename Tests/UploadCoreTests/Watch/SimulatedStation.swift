@@ -26,6 +26,7 @@ struct SimulatedStation {
   /// How often the server got each key.
   var deliveries: [UInt64: Int] = [:]
   var isNetworkUp = true
+  var canStartWorkers = true
   /// What the server says about a path.
   var refuses: ([UInt8]) -> WorkerEvent.Failure? = { _ in nil }
   var uploadMilliseconds: Int64 = 20_000
@@ -38,6 +39,7 @@ struct SimulatedStation {
   var machine: WatchMachine
   var notices: [WatchNotice] = []
   private(set) var mostCandidates = 0
+  /// How often a worker was to be started.
   private(set) var workerCount = 0
   private var jobs: [Job] = []
   private var isInputOpen = false
@@ -62,22 +64,22 @@ struct SimulatedStation {
     files[bytes] = File(
       key: WatchedFile.key(bytes, [UInt64(size), UInt64(now)]), size: size, modified: unixSeconds,
       writtenUntil: now + milliseconds)
-    if milliseconds == 0 { see(bytes) }
+    if milliseconds == 0 { inspect(bytes) }
   }
 
   mutating func remove(_ path: String) {
     files[Array(path.utf8)] = nil
-    see(Array(path.utf8))
+    inspect(Array(path.utf8))
   }
 
-  mutating func see(_ path: [UInt8], asksForWriters: Bool = false, passesKnown: Bool = true) {
-    guard let file = files[path] else { return machine.saw(path, .nothing, now: now) }
-    if passesKnown, machine.isKnown(file.key, at: path) { return machine.saw(path, .known, now: now) }
+  mutating func inspect(_ path: [UInt8], asksForWriters: Bool = false, passesKnown: Bool = true) {
+    guard let file = files[path] else { return machine.noteInspection(path, .nothing, now: now) }
+    if passesKnown, machine.isKnown(file.key, at: path) { return machine.noteInspection(path, .known, now: now) }
     if records.contains(file.key), !removalsDue.contains(file.key) {
-      return machine.saw(path, .delivered(key: file.key), now: now)
+      return machine.noteInspection(path, .delivered(key: file.key), now: now)
     }
     let isWritten = file.writtenUntil > now
-    machine.saw(
+    machine.noteInspection(
       path,
       .file(
         WatchedFile(
@@ -85,7 +87,7 @@ struct SimulatedStation {
           writers: !asksForWriters ? .notAskedFor : isWritten ? .some : .none)), now: now)
   }
 
-  mutating func scan() { for path in files.keys { see(path) } }
+  mutating func scan() { for path in files.keys { inspect(path) } }
 
   /// Power is lost and comes back.
   mutating func reboot() {
@@ -127,10 +129,10 @@ struct SimulatedStation {
       mostCandidates = max(mostCandidates, machine.candidates.count)
       if machine.takeRescan() { scan() }
       switch action {
-      case .look(let path): see(path, asksForWriters: true)
-      case .lookAgain(let path): see(path, asksForWriters: true, passesKnown: false)
+      case .inspect(let path): inspect(path, asksForWriters: true)
+      case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false)
       case .offer(let path):
-        see(path, asksForWriters: true)
+        inspect(path, asksForWriters: true)
         if machine.give(path) {
           precondition(isInputOpen, "given without a worker")
           jobs.append(Job(path: path, key: files[path]?.key ?? 0))
@@ -138,8 +140,13 @@ struct SimulatedStation {
         }
       case .startWorker:
         workerCount += 1
-        isInputOpen = true
-        machine.workerStarted()
+        precondition(workerCount < 100_000, "workers are started in a loop")
+        isInputOpen = canStartWorkers
+        if canStartWorkers {
+          machine.workerStarted()
+        } else {
+          machine.workerFailed("no memory.", now: now, unixSeconds: unixSeconds)
+        }
       case .closeInput:
         isInputOpen = false
         machine.inputClosed()

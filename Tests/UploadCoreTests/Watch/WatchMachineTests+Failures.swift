@@ -27,6 +27,45 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.machine.setAside.isEmpty)
   }
 
+  @Test func manyThatAreSetAsideAreCountedUntilTheyAreDelivered() {
+    let names = (0...Limits.watchSetAsideMessages).map { "/card/\($0)" }
+    var station = SimulatedStation()
+    station.uploadMilliseconds = 1000
+    station.refuses = { _ in WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400) }
+    for name in names { station.write(name) }
+    station.run(until: 60 * minute)
+    func setAsideCount() -> Int { station.machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).setAsideCount }
+    #expect(setAsideCount() == names.count)
+    station.scan()
+    station.run(until: 120 * minute)
+    #expect(station.machine.totals.failedCount == names.count && setAsideCount() == names.count)
+    station.refuses = { _ in nil }
+    station.write(names[names.count - 1], size: 5)
+    station.run(until: 180 * minute)
+    #expect(station.deliveries.count == 1 && setAsideCount() == names.count - 1)
+    station.machine.forget(under: Array("/card".utf8))
+    #expect(setAsideCount() == 0)
+  }
+
+  @Test func whatIsSetAsideIsBounded() {
+    var machine = WatchMachine(.init(settleMilliseconds: 0, jobs: 4096), seed: 1)
+    let failure = WorkerEvent.Kind.failed(.init("no.", exitCode: 7, .file, status: 400))
+    machine.workerStarted()
+    for number in 0...Limits.watchSetAsideCount {
+      let path = Array("/\(number)".utf8)
+      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
+      for now: Int64 in [0, 1] { machine.noteInspection(path, .file(file), now: now) }
+      let isGiven = machine.give(path)
+      #expect(isGiven)
+      machine.handle(WorkerEvent(failure, path: path), now: 1, unixSeconds: 0)
+      machine.noteInspection(path, .file(file), now: 1)
+      _ = machine.takeNotices()
+    }
+    #expect(machine.setAside.count == Limits.watchSetAsideCount && machine.candidates.isEmpty)
+    // The last one is not sent again, either.
+    #expect(machine.isKnown(UInt64(Limits.watchSetAsideCount), at: Array("/\(Limits.watchSetAsideCount)".utf8)))
+  }
+
   @Test func aFileThatChangedDuringItsUploadIsNotSetAside() {
     var station = SimulatedStation()
     station.write("/a.wav")
@@ -123,7 +162,7 @@ extension WatchMachineTests {
     for path: UInt8 in [1, 2] {
       let file = WatchedFile(
         key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .none, isBegun: path == 2)
-      for now: Int64 in [0, 1] { machine.saw([path], .file(file), now: now) }
+      for now: Int64 in [0, 1] { machine.noteInspection([path], .file(file), now: now) }
     }
     let lost = WorkerEvent.Kind.failed(.init("lost.", exitCode: 4, .network))
     var now: Int64 = 1
@@ -192,6 +231,31 @@ extension WatchMachineTests {
     #expect(station.machine.awaitsCredentials)
     _ = station.machine.next(now: station.now)
     #expect(station.machine.takeNotices().map { $0.kind } == [.paused])
+  }
+
+  /// Without memory for another process, for example.
+  @Test func aWorkerThatCannotBeStartedIsTriedLessAndLessOften() {
+    var station = SimulatedStation()
+    station.canStartWorkers = false
+    station.write("/a")
+    station.run(until: 24 * 60 * minute)
+    #expect((100...300).contains(station.workerCount))
+    #expect(station.count(.unreachable) == 1)
+    station.canStartWorkers = true
+    station.run(until: station.now + 15 * minute)
+    #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  @Test func aPausedDestinationWhoseWorkerCannotBeStartedIsTriedEveryTenMinutes() {
+    var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a"])
+    station.write("/a")
+    station.run(until: 5 * minute)
+    #expect(station.count(.paused) == 1 && station.workerCount == 1)
+    station.canStartWorkers = false
+    station.run(until: 3 * 60 * minute)
+    // The first time after an hour.
+    #expect((10...13).contains(station.workerCount - 1))
+    #expect(station.count(.unreachable) == 0 && station.machine.awaitsCredentials)
   }
 
   @Test func aBlockKeepsEverythingBack() {

@@ -29,7 +29,7 @@ struct WatchMachineTests {
   @Test func whatIsWrittenIsNotGiven() {
     var station = SimulatedStation()
     station.write("/live.wav", for: 60 * minute)
-    station.see(Array("/live.wav".utf8))
+    station.inspect(Array("/live.wav".utf8))
     station.run(until: 59 * minute)
     #expect(station.workerCount == 0)
     station.run(until: 63 * minute)
@@ -39,10 +39,10 @@ struct WatchMachineTests {
   @Test func whereWritersCannotBeSeenItTakesFiveMinutes() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .unknown)
-    machine.saw([1], .file(file), now: 0)
-    machine.saw([1], .file(file), now: 1000)
+    machine.noteInspection([1], .file(file), now: 0)
+    machine.noteInspection([1], .file(file), now: 1000)
     #expect(machine.next(now: 1000) == .wait(until: 300_000))
-    machine.saw([1], .file(file), now: 300_000)
+    machine.noteInspection([1], .file(file), now: 300_000)
     #expect(machine.next(now: 300_000) == .startWorker)
   }
 
@@ -55,7 +55,7 @@ struct WatchMachineTests {
       for (name, size, modified, isBegun) in files {
         let key = UInt64(size)
         let file = WatchedFile(key: key, size: size, modifiedSeconds: modified, writers: .none, isBegun: isBegun)
-        for now: Int64 in [0, 1000] { machine.saw(Array(name.utf8), .file(file), now: now) }
+        for now: Int64 in [0, 1000] { machine.noteInspection(Array(name.utf8), .file(file), now: now) }
       }
       machine.workerStarted()
       var given = ""
@@ -70,15 +70,15 @@ struct WatchMachineTests {
   @Test func whyARecordingFailedIsSaidAlsoIfItIsGone() {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
     let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .none)
-    for now: Int64 in [0, 1] { machine.saw([1], .file(file), now: now) }
+    for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
     machine.workerStarted()
     let isGiven = machine.give([1])
     machine.handle(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
     machine.handle(
       WorkerEvent(.failed(.init("it is a link.", exitCode: 3, .file)), path: [1]), now: 2, unixSeconds: 0)
     let action = machine.next(now: 2)
-    #expect(isGiven && action == .look([1]))
-    for now: Int64 in [2, 3] { machine.saw([1], .nothing, now: now) }
+    #expect(isGiven && action == .inspect([1]))
+    for now: Int64 in [2, 3] { machine.noteInspection([1], .nothing, now: now) }
     let notices = machine.takeNotices()
     #expect(notices.map { $0.message } == ["it is a link."] && notices.map { $0.exitCode } == [3])
     #expect(machine.candidates.isEmpty && machine.setAside.isEmpty)
@@ -88,7 +88,7 @@ struct WatchMachineTests {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 2), seed: 1)
     for number: UInt8 in 1...40 {
       let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
-      for now: Int64 in [0, 1] { machine.saw([number], .file(file), now: now) }
+      for now: Int64 in [0, 1] { machine.noteInspection([number], .file(file), now: now) }
     }
     machine.workerStarted()
     func giveAll() -> [[UInt8]] {
@@ -113,16 +113,16 @@ struct WatchMachineTests {
 
   private func deliverAndKeep(_ machine: inout WatchMachine, isTemporary: Bool) {
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
-    for now: Int64 in [0, 1000] { machine.saw([1], .file(file), now: now) }
+    for now: Int64 in [0, 1000] { machine.noteInspection([1], .file(file), now: now) }
     machine.workerStarted()
     #expect(machine.next(now: 1000) == .offer([1]))
     let isGiven = machine.give([1])
     #expect(isGiven)
     machine.handle(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
     machine.handle(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
-    #expect(machine.next(now: 1000) == .look([1]))
+    #expect(machine.next(now: 1000) == .inspect([1]))
     #expect(machine.isKnown(5, at: [1]))
-    machine.saw([1], .known, now: 1000)
+    machine.noteInspection([1], .known, now: 1000)
     #expect(machine.next(now: 1000) == .closeInput)
     machine.inputClosed()
     machine.workerEnded(.exited(0), now: 1000, unixSeconds: 0)
@@ -134,9 +134,9 @@ struct WatchMachineTests {
     #expect(machine.takeNotices().map(\.kind) == [.delivered, .warning])
     let due = 1000 + Limits.watchRemovalMilliseconds
     #expect(machine.next(now: 1000) == .wait(until: due))
-    #expect(machine.next(now: due) == .lookAgain([1]))
+    #expect(machine.next(now: due) == .inspectEvenIfKnown([1]))
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
-    for now in [due, due + 1000] { machine.saw([1], .file(file), now: now) }
+    for now in [due, due + 1000] { machine.noteInspection([1], .file(file), now: now) }
     #expect(machine.next(now: due + 1000) == .startWorker)
     machine.workerStarted()
     let isGiven = machine.give([1])
@@ -144,14 +144,14 @@ struct WatchMachineTests {
     machine.handle(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
     machine.handle(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)
     #expect(machine.takeNotices().isEmpty)
-    #expect(machine.next(now: due + 1000) == .look([1]))
+    #expect(machine.next(now: due + 1000) == .inspect([1]))
     machine.inputClosed()
     machine.workerEnded(.exited(0), now: due + 1000, unixSeconds: 0)
     // Each time later.
     let next = due + 2 * Limits.watchRemovalMilliseconds
     #expect(machine.next(now: due + 1000) == .wait(until: next))
-    #expect(machine.next(now: next) == .lookAgain([1]))
-    machine.saw([1], .nothing, now: next)
+    #expect(machine.next(now: next) == .inspectEvenIfKnown([1]))
+    machine.noteInspection([1], .nothing, now: next)
     #expect(machine.next(now: next) == .wait(until: .max))
   }
 
@@ -192,7 +192,7 @@ struct WatchMachineTests {
   @Test func enormousFilesAreCounted() {
     var machine = WatchMachine(WatchMachine.Settings(settleMilliseconds: 1000), seed: 1)
     for name in ["/a.wav", "/b.wav"] {
-      machine.saw(bytes(name), .file(WatchedFile(key: 1, size: .max, modifiedSeconds: 0)), now: 0)
+      machine.noteInspection(bytes(name), .file(WatchedFile(key: 1, size: .max, modifiedSeconds: 0)), now: 0)
     }
     let snapshot = machine.snapshot(destination: "", [], now: 0, unixSeconds: 0)
     #expect(snapshot.waitingCount == 2 && snapshot.waitingBytes == 2 * Limits.fileSize)

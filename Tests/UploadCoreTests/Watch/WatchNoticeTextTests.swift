@@ -26,6 +26,26 @@ struct WatchNoticeTextTests {
       ])
   }
 
+  @Test func aDirectoryThatIsNotWatchedIsShownAndReportedAsMissing() {
+    let cases: [(DirectoryProblem, WatchSnapshot.Directory.State, String)] = [
+      (.missing, .missing, "/c does not exist; it will be watched once it appears."),
+      (.gone, .missing, "/c is gone; it will be watched again once it is back."),
+      (.unusable("not a directory"), .unreadable("not a directory"), "/c cannot be watched: not a directory."),
+      (.locked, .unreadable("another watcher has locked it"), "/c is watched by another process."),
+    ]
+    for (problem, state, message) in cases {
+      let notice = WatchNotice(.directoryMissing, message, .warning, path: Array("/c".utf8))
+      #expect(problem.state == state && problem.notice(of: "/c") == notice)
+    }
+  }
+
+  @Test func aDirectoryThatWasNotScannedCompletelyIsStillWatched() {
+    let problem = DirectoryProblem.incomplete("/c/d", "cannot be read")
+    let message = "/c was not scanned completely: /c/d cannot be read."
+    #expect(problem.state == nil)
+    #expect(problem.notice(of: "/c") == WatchNotice(.warning, message, .warning, path: Array("/c".utf8)))
+  }
+
   @Test func whatIsNotKnownIsNotSet() {
     let variables = WatchNotice(.paused, "401", .error).environment(unixMilliseconds: 0)
     #expect(

@@ -17,26 +17,26 @@ struct DestinationHealthTests {
   @Test func severalFailuresAtATimeCountOnce() {
     var health = DestinationHealth()
     var news = [health.noteFailure("a", now: 0, unixSeconds: 5, random: 0)]
-    let first = health.nextAttempt
+    let first = health.nextAttemptAt
     news.append(health.noteFailure("b", now: 10, unixSeconds: 6, random: 0))
-    #expect(health.nextAttempt == first)
-    health.noteProbe()
+    #expect(health.nextAttemptAt == first)
+    health.beginAttempt()
     news.append(health.noteFailure("c", now: 2000, unixSeconds: 7, random: 0))
     #expect(news == [true, false, false])
-    #expect(health.nextAttempt == 4000)
-    let expected = DestinationHealth.Trouble(since: 5, message: "c", nextAttempt: 4000, failures: 2)
+    #expect(health.nextAttemptAt == 4000)
+    let expected = DestinationHealth.Trouble(since: 5, message: "c", attempt: .at(4000), failures: 2)
     #expect(health.state == .unreachable(expected))
   }
 
   @Test func aPauseIsProbedEveryHour() {
     var health = DestinationHealth()
     var news = [health.notePause("401", now: 0, unixSeconds: 5)]
-    #expect(health.nextAttempt == 3_600_000)
-    health.noteProbe()
-    #expect(health.nextAttempt == .max)
+    #expect(health.nextAttemptAt == 3_600_000)
+    health.beginAttempt()
+    #expect(health.nextAttemptAt == nil)
     news.append(health.notePause("401", now: 3_600_000, unixSeconds: 9))
     #expect(news == [true, false])
-    #expect(health.nextAttempt == 7_200_000)
+    #expect(health.nextAttemptAt == 7_200_000)
     let successes = [health.noteSuccess(), health.noteSuccess()]
     #expect(successes == [true, false] && health.isReady)
   }
@@ -45,10 +45,10 @@ struct DestinationHealthTests {
     var health = DestinationHealth()
     _ = health.notePause("401", now: 0, unixSeconds: 0)
     health.noteInconclusive(now: 1)
-    #expect(health.nextAttempt == 3_600_000)
-    health.noteProbe()
+    #expect(health.nextAttemptAt == 3_600_000)
+    health.beginAttempt()
     health.noteInconclusive(now: 1)
-    #expect(health.nextAttempt == 1)
+    #expect(health.nextAttemptAt == 1)
   }
 }
 

@@ -1,0 +1,45 @@
+/// Why a directory is not watched, or not all of it.
+package enum DirectoryProblem: Equatable, Sendable {
+  case missing
+  /// It is missing now, and was watched before.
+  case gone
+  /// Why it cannot be watched.
+  case unusable(String)
+  /// Another watcher has locked it.
+  case locked
+  /// The clock is wrong, so that the first start cannot be noted.
+  case waitingForClock
+  /// What could not be scanned, and why.
+  case incomplete(LocalPath, String)
+
+  /// What is shown of the directory; nil if it is still watched.
+  package var state: WatchSnapshot.Directory.State? {
+    switch self {
+    case .missing, .gone, .waitingForClock: .missing
+    case .unusable(let reason): .unreadable(reason)
+    case .locked: .unreadable("another watcher has locked it")
+    case .incomplete: nil
+    }
+  }
+
+  package func notice(of directory: LocalPath) -> WatchNotice {
+    let text =
+      switch self {
+      case .missing: "does not exist; it will be watched once it appears."
+      case .gone: "is gone; it will be watched again once it is back."
+      case .unusable(let reason): "cannot be watched: " + reason + "."
+      case .locked: "is watched by another process."
+      case .waitingForClock: "is not watched until the clock of this machine is set."
+      case .incomplete(let path, let reason):
+        "was not scanned completely: " + PrintableText.line(path.text) + " " + reason + "."
+      }
+    return .of(directory, kind, text, .warning)
+  }
+
+  private var kind: WatchNotice.Kind {
+    switch self {
+    case .missing, .gone, .unusable, .locked: .directoryMissing
+    case .waitingForClock, .incomplete: .warning
+    }
+  }
+}

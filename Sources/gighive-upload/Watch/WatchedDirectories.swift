@@ -1,0 +1,161 @@
+import CShims
+import Uploader
+
+/// The directories of a group: opens them, has the kernel report their changes, and scans them.
+final class WatchedDirectories {
+  let all: [WatchedDirectory]
+  private let arguments: WatchArguments
+  private var scans: [DirectoryScan] = []
+  private let inotify: InotifyWatches
+  /// The number of the first one, for ``inotify``.
+  private let firstOwner: Int
+  private let tellOne: (WatchNotice) -> Void
+  private var hasToldFewWatches = false
+  /// Whether something that is shown may have changed.
+  private var hasChanged = false
+
+  init(
+    _ arguments: WatchArguments, _ inotify: InotifyWatches, firstOwner: Int, tell: @escaping (WatchNotice) -> Void
+  ) {
+    self.arguments = arguments
+    self.inotify = inotify
+    self.firstOwner = firstOwner
+    tellOne = tell
+    all = arguments.directories.map { WatchedDirectory($0) }
+    for index in all.indices {
+      scans.append(
+        // Until `close`.
+        DirectoryScan(all[index].path, arguments.sending.selection) { [self] path, isRoot in
+          addWatch(path, index, isRoot: isRoot)
+        })
+    }
+  }
+
+  /// Releases the locks, and everything else.
+  func close() {
+    for directory in all { directory.close() }
+    scans = []
+  }
+
+  func takeChange() -> Bool {
+    defer { hasChanged = false }
+    return hasChanged
+  }
+
+  private func tell(_ notice: WatchNotice) {
+    hasChanged = true
+    tellOne(notice)
+  }
+
+  // MARK: Opening
+
+  /// Opens what can be opened.
+  /// - Returns: whether another watcher has locked one of them.
+  func open() -> Bool {
+    var isLocked = false
+    for index in all.indices where !all[index].isOpen {
+      if let problem = all[index].open(arguments) {
+        note(problem, index)
+        if problem == .locked { isLocked = true }
+      } else {
+        noteOpening(index)
+      }
+    }
+    return isLocked
+  }
+
+  private func noteOpening(_ index: Int) {
+    let directory = all[index]
+    if directory.problem != nil { tell(.found(directory.path)) }
+    directory.problem = nil
+    if directory.isUnlocked { tell(.unlocked(directory.path)) }
+    if directory.isShared {
+      directory.state = .scanned
+      tell(.shared(directory.path))
+    }
+    scans[index].request()
+    hasChanged = true
+  }
+
+  /// Reports a problem once.
+  private func note(_ problem: DirectoryProblem, _ index: Int) {
+    let directory = all[index]
+    if let state = problem.state { directory.state = state }
+    guard directory.problem != problem else { return }
+    directory.problem = problem
+    tell(problem.notice(of: directory.path))
+  }
+
+  /// Closes what is gone, and opens what is there.
+  /// - Returns: those that are gone.
+  func check() -> [LocalPath] {
+    var gone: [LocalPath] = []
+    for index in all.indices where all[index].isOpen && !all[index].isThere {
+      all[index].close()
+      scans[index].cancel()
+      inotify.prune(firstOwner + index, before: .max)
+      note(.gone, index)
+      gone.append(all[index].path)
+    }
+    for directory in all { directory.correctFirstStart(in: arguments.statePath) }
+    _ = open()
+    return gone
+  }
+
+  private func addWatch(_ path: LocalPath, _ index: Int, isRoot: Bool) {
+    let result = inotify.add(path, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
+    // A directory that no longer exists needs no watch.
+    if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
+    all[index].state = .scanned
+    if hasToldFewWatches { return }
+    hasToldFewWatches = true
+    tell(.fewWatches(path, SystemError(result: result).text))
+  }
+
+  // MARK: Which one
+
+  /// The one in which something has changed; nil if it belongs to another group.
+  func index(of change: InotifyWatches.Change) -> Int? {
+    let index = change.owner - firstOwner
+    return all.indices.contains(index) ? index : nil
+  }
+
+  /// The one that a path is in.
+  func directory(of path: [UInt8]) -> WatchedDirectory? {
+    all.filter { path.starts(with: $0.path.bytes) }.max { $0.path.bytes.count < $1.path.bytes.count }
+  }
+
+  // MARK: Scans
+
+  /// Scans everything.
+  func requestScans() { for (directory, scan) in zip(all, scans) where directory.isOpen { scan.request() } }
+
+  /// Scans a directory that has appeared in one of them.
+  func requestScan(of directory: LocalPath, in index: Int) {
+    if FileSelection.takes(directory: Array(directory.lastComponentBytes)) { scans[index].request(directory) }
+  }
+
+  /// Whether there is more to scan.
+  var isScanning: Bool { scans.contains { $0.isDue } }
+
+  /// Scans a part.
+  /// - Parameter found: called with each file.
+  /// - Returns: whether one of them may be gone.
+  func stepScans(_ found: (LocalPath) -> Void) -> Bool {
+    var mayBeGone = false
+    for (index, scan) in scans.enumerated() {
+      for _ in 0..<Limits.watchScanStep {
+        switch scan.next() {
+        case .item(.file(let path)): found(path)
+        case .item(.failure(let path, let reason)):
+          // It may have been removed just now.
+          if path == all[index].path { mayBeGone = true } else { note(.incomplete(path, reason), index) }
+        case .ended(let isFull): if isFull { inotify.prune(firstOwner + index, before: scan.number) }
+        case .nothing: break
+        }
+        if !scan.isDue { break }
+      }
+    }
+    return mayBeGone
+  }
+}
