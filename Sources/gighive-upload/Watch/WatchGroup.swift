@@ -222,7 +222,7 @@ final class WatchGroup {
   /// Whether none of its processes is running.
   var isIdle: Bool { worker == nil && !isCleaning }
 
-  /// What it must be woken for.
+  /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { (worker?.waits ?? []) + (space?.waits ?? []) }
 
   /// - Parameter atOnce: with SIGKILL.

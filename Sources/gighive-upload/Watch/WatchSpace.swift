@@ -32,7 +32,7 @@ final class WatchSpace {
 
   var isCleaning: Bool { run != nil }
 
-  /// What it must be woken for.
+  /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { run?.worker.waits ?? [] }
 
   /// When to step again (monotonic clock).
