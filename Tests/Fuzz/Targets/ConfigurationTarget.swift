@@ -45,7 +45,8 @@ enum ConfigurationTarget {
     for (index, section) in file.sections.enumerated() {
       switch section {
       case .named(let name): text += Array("[\(name)]\n".utf8)
-      case .watch(let path): text += Array("[watch ".utf8) + path + Array("]\n".utf8)
+      // A final slash keeps a space before it.
+      case .watch(let path): text += Array("[watch ".utf8) + path + Array("/]\n".utf8)
       }
       add(index)
     }
