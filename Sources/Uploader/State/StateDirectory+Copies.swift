@@ -7,22 +7,21 @@ import UploadCore
 /// takes precedence while it is whole, so an outdated copy by another version of the program does no harm. Both are
 /// padded, so that they hardly ever need more space.
 extension StateDirectory {
-  /// - Returns: nil if it cannot be found out now, for example because too many files are open.
-  func hasAtomicRename() -> Bool? {
+  func hasAtomicRename() throws(StateError) -> Bool {
     let descriptor = shim_open_for_reading(path.cName, 0)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else { throw .unusable(path, SystemError(result: descriptor)) }
     defer { _ = shim_close(descriptor) }
     return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
   }
 
   /// The copy of a record that is damaged; nil if there is none that is whole.
-  func copy(of name: String) -> UploadRecord? {
-    guard keepsCopies, case .whole(let record)? = try? recordFile(copyName(name), of: name) else { return nil }
+  func copy(of name: String) throws(StateError) -> UploadRecord? {
+    guard try keepsCopies(), case .whole(let record)? = try? recordFile(copyName(name), of: name) else { return nil }
     return record
   }
 
   func removeCopy(of name: String) {
-    if keepsCopies { _ = unlink(file(copyName(name)).cName) }
+    if (try? keepsCopies()) ?? true { _ = unlink(file(copyName(name)).cName) }
   }
 
   /// Writes the record so that it survives a power cut.
@@ -38,9 +37,14 @@ extension StateDirectory {
     guard bytes.count <= Limits.recordLength else { throw .unusable(file(name), SystemError(code: SHIM_EFBIG)) }
     let isNew = isMissing(file(name))
     let isNameSafe = isNameSafe && !isNew
-    var result = overwrite(name, with: bytes, isNameSafe)
-    if result != 0, hasReservedSpace {
+    var hasReservedSpace = hasReservedSpace
+    var result: Int32 = 0
+    // A second attempt leaves alone what is whole by then.
+    for name in order(of: name) where result == 0 {
+      result = overwrite(name, with: bytes, isNameSafe)
+      guard result != 0, hasReservedSpace else { continue }
       releaseSpace(record.id)
+      hasReservedSpace = false
       // Before the space is used again.
       _ = shim_sync_directory(path.cName)
       result = overwrite(name, with: bytes, isNameSafe)
@@ -57,21 +61,20 @@ extension StateDirectory {
   }
 
   private func overwrite(_ name: String, with bytes: [UInt8], _ isNameSafe: Bool) -> Int32 {
-    // The copy of a damaged record is all that there is, until the record is whole again.
-    let names = isDamaged(name) ? [name, copyName(name)] : [copyName(name), name]
-    for name in names {
-      var result = store(bytes, in: file(name))
-      if result == 0, !isNameSafe { result = shim_sync_directory(path.cName) }
-      if result != 0 { return result }
-    }
-    return 0
+    let result = store(bytes, in: file(name))
+    return result == 0 && !isNameSafe ? shim_sync_directory(path.cName) : result
   }
 
-  private func isDamaged(_ name: String) -> Bool {
+  /// The copy comes first, unless it is all that there is.
+  private func order(of name: String) -> [String] {
+    let names = [copyName(name), name]
     do throws(StateError) {
-      if case .damaged = try recordFile(name, of: name) { return true }
-      return false
-    } catch { return true }
+      if case .damaged = try recordFile(name, of: name) { return names.reversed() }
+    } catch {
+      // It may be whole all the same, and its copy may not.
+      if case .whole? = try? recordFile(copyName(name), of: name) { return names.reversed() }
+    }
+    return names
   }
 
   private func copyName(_ name: String) -> String { name + "~" }

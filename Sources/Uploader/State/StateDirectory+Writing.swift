@@ -10,7 +10,7 @@ extension StateDirectory {
   package func write(
     _ record: UploadRecord, intoReservedSpace: Bool = false, isNameSafe: Bool = false
   ) throws(StateError) {
-    if keepsCopies {
+    if try keepsCopies() {
       return try writeTwice(record, hasReservedSpace: intoReservedSpace, isNameSafe: isNameSafe)
     }
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
@@ -68,7 +68,7 @@ extension StateDirectory {
     let room = file(record.id + ".room")
     // Writes bytes, because FAT and NFS have no fallocate(2).
     var length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
-    if keepsCopies { length = 2 * (length + Limits.recordBlockLength) }
+    if try keepsCopies() { length = 2 * (length + Limits.recordBlockLength) }
     let bytes = [UInt8](repeating: 0, count: length)
     let descriptor = openForWriting(room.cName, Int32(SHIM_OPEN_TRUNCATE))
     guard descriptor >= 0 else { throw failure(of: room, descriptor) }
@@ -93,7 +93,7 @@ extension StateDirectory {
     if !isMissing(file(id + ".record")) {
       // The delivery may not be on the disk yet, if its writer was killed. Without a journal, the removal could be there first.
       do throws(StateError) {
-        if keepsCopies {
+        if try keepsCopies() {
           try writeTwice(record)
         } else {
           try syncDelivery(id)

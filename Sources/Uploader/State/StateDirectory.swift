@@ -15,12 +15,14 @@ package final class StateDirectory {
   var cancellation: Cancellation?
   private var knownToKeepCopies: Bool?
 
-  /// Whether each record has a copy, because its file system does not rename at once. While that is unknown, a copy does no harm.
-  var keepsCopies: Bool {
+  /// Whether each record has a copy, because its file system does not rename at once.
+  /// - Throws: if that is unknown, for example because too many files are open. Without its copy, a power cut could take a record
+  ///   on FAT; elsewhere, a copy would be out of date after the next change.
+  func keepsCopies() throws(StateError) -> Bool {
     if let knownToKeepCopies { return knownToKeepCopies }
-    guard let isAtomic = hasAtomicRename() else { return true }
-    knownToKeepCopies = !isAtomic
-    return !isAtomic
+    let keepsCopies = try !hasAtomicRename()
+    knownToKeepCopies = keepsCopies
+    return keepsCopies
   }
 
   /// - Parameters:
@@ -78,7 +80,7 @@ package final class StateDirectory {
     let found: RecordFile
     do throws(StateError) { found = try recordFile(name, of: name) } catch {
       // Its blocks cannot be read, or something else is in its place. That this process may open no more files says nothing about it.
-      if case .unusable(_, let cause) = error, [SHIM_EIO, SHIM_EINVAL].contains(cause.code), let copy = copy(of: name) {
+      if case .unusable(_, let cause) = error, [SHIM_EIO, SHIM_EINVAL].contains(cause.code), let copy = try copy(of: name) {
         return copy
       }
       throw error
@@ -87,7 +89,7 @@ package final class StateDirectory {
     case .missing: return nil
     case .whole(let record): return record
     case .damaged:
-      if let copy = copy(of: name) { return copy }
+      if let copy = try copy(of: name) { return copy }
       let id = String(decoding: name.utf8.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self)
       if name == id + ".record", isDelivered(id) { removeUndelivered(id) } else { setAside(file(name)) }
       return nil

@@ -15,12 +15,15 @@ class World;
 /// A TCP connection: both ends of it and the line between them.
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    Connection(World &world, int number, int start) : world(world), number(number), start(start) {}
+    Connection(World &world, int number, int start, bool isOfSecond)
+        : world(world), number(number), start(start), isOfSecond(isOfSecond) {}
 
     World &world;
     const int number;
     /// The start of the program that made it.
     const int start;
+    /// Whether it is the second process of that start.
+    const bool isOfSecond;
 
     // MARK: The client's end
 

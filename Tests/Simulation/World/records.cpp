@@ -273,11 +273,12 @@ void World::noteSending() {
     }
 }
 
-void World::noteConflict(const Upload &upload) {
+void World::noteConflict(const Upload &upload, const Connection &connection) {
     // The first can be about the offset. Whoever has read it and asked for the offset knows that it is a lock. If that answer was
     // lost with its connection, is unknown.
     auto &last = upload.conflict;
-    bool isKnown = last.start == startNumber && last.retries == retriesOfStart && last.line->hasReadAll();
+    bool isSameProcess = last.line && last.line->start == connection.start && last.line->isOfSecond == connection.isOfSecond;
+    bool isKnown = isSameProcess && last.retries == retriesOfStart && last.line->hasReadAll();
     if (!isKnown || clock.now - last.at >= 100 * millisecond + 4 * line().latency || kernel.isDead) return;
     fail("upload " + upload.id + " is locked, and the client tries again without waiting");
 }

@@ -269,7 +269,7 @@ void Server::noteAnswer(const Request &request, const Answer &answer) {
     std::string target = request.head.target;
     if (target.rfind("/moved/", 0) == 0) target.erase(0, 6);
     Upload *refused = answer.refusesRightOffset ? find(target.substr(7)) : nullptr;
-    if (refused) refused->conflict = {world.clock.now, world.startNumber, world.retriesOfStart, request.session.line};
+    if (refused) refused->conflict = {world.clock.now, world.retriesOfStart, request.session.line};
     bool isOfGigHive = answer.status >= 400 && !answer.isOfSomebodyElse && answer.body.rfind("{", 0) == 0;
     if (target == "/api/uploads/finalize" && isOfGigHive) hasRefusedFinalize = true;
     bool isNoMore = answer.status == 403 || answer.status == 404 || answer.status == 410;

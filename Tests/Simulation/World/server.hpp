@@ -34,11 +34,11 @@ struct Upload {
         std::shared_ptr<Connection> line;
         Doubt doubt = none;
     } affirmed;
-    /// When a PATCH at the right offset was last told of the lock by 409, on which connection, in which start, and how many
-    /// retries that start had had.
+    /// When a PATCH at the right offset was last told of the lock by 409, on which connection, and how many retries that start had
+    /// had.
     struct {
         Time at = 0;
-        int start = 0, retries = 0;
+        int retries = 0;
         std::shared_ptr<Connection> line;
     } conflict;
 };

@@ -30,7 +30,7 @@ int simulated_connect(int descriptor, const struct sockaddr *address, socklen_t)
     unsigned char last = address->sa_family == AF_INET6 ? ((const struct sockaddr_in6 *)address)->sin6_addr.s6_addr[15]
                                                         : ((const unsigned char *)&((const struct sockaddr_in *)address)->sin_addr)[3];
     bool isDeadAddress = the->scenario.firstAddressIsDead && last == 10 && !the->isHealthy();
-    auto connection = std::make_shared<Connection>(*the, ++the->connectionNumber, the->startNumber);
+    auto connection = std::make_shared<Connection>(*the, ++the->connectionNumber, the->startNumber, kernel().isSecond);
     handle->connection = connection;
     handle->path = std::to_string(connection->number);
     connection->begin(!isDeadAddress && !chances().chance(faults.unanswered), the->server.isDown() || chances().chance(faults.refused));

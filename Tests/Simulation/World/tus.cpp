@@ -284,7 +284,7 @@ private:
             bool isOfThisStart = session.line->start == world().startNumber;
             bool isRight = content.position == (int64_t)upload->data.size();
             refusal->refusesRightOffset = refusal->isLock && isRight && isOfThisStart;
-            if (refusal->refusesRightOffset) world().noteConflict(*upload);
+            if (refusal->refusesRightOffset) world().noteConflict(*upload, *session.line);
             return refusal;
         }
         if (content.position != (int64_t)upload->data.size()) {

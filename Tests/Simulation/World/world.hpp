@@ -110,7 +110,7 @@ public:
     /// The user was told that the recording is deleted.
     void checkDeletion(int64_t asset);
     /// A PATCH at the right offset met the lock of another one, told by 409.
-    void noteConflict(const Upload &upload);
+    void noteConflict(const Upload &upload, const Connection &connection);
     /// The user sends the files: what a record calls delivered, once more.
     void noteSending();
     /// A new upload was created for the file.
