@@ -80,9 +80,8 @@ package final class StateDirectory {
     let found: RecordFile
     do throws(StateError) { found = try recordFile(name, of: name) } catch {
       // Its blocks cannot be read, or something else is in its place. That this process may open no more files says nothing about it.
-      if case .unusable(_, let cause) = error, [SHIM_EIO, SHIM_EINVAL].contains(cause.code), let copy = try copy(of: name) {
-        return copy
-      }
+      guard case .unusable(_, let cause) = error, [SHIM_EIO, SHIM_EINVAL].contains(cause.code) else { throw error }
+      if let copy = try copy(of: name) { return copy }
       throw error
     }
     switch found {
