@@ -115,6 +115,8 @@ extension UploadError {
     case .invalidResponse(let error, let peer): "the response from " + peer + " is invalid: " + error.message + "."
     case .refused(let status, let message):
       UploadError.refusal(status, message, by: "the server") + UploadError.advice(status)
+    case .redirected(let status, ""):
+      "the server redirects (" + String(status) + "), but names no address. Check the destination's URL."
     case .redirected(let status, let location):
       "the server redirects (" + String(status) + ") to " + PrintableText.line(PrintableText.withoutQuery(location))
         + ". If that is correct, use the new address as the destination."

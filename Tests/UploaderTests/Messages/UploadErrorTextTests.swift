@@ -36,6 +36,11 @@ struct UploadErrorTextTests {
     }
   }
 
+  @Test func aRedirectWithoutAnAddressSaysSo() {
+    let message = UploadError.redirected(status: 302, location: "").message
+    #expect(message == "the server redirects (302), but names no address. Check the destination's URL.")
+  }
+
   @Test func aRefusalHasTheServersWordsAndAdvice() {
     let message = UploadError.refused(status: 413, message: "Too big").message
     #expect(message.contains("413") && message.contains("Too big") && message.contains("docs/server-setup.md"))
