@@ -15,7 +15,7 @@ extension StateDirectory {
     // The key has the time only within a quarter of an hour, whatever the day.
     guard !identity.hasStableInode,
       let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity))),
-      let record = try? current(previous.upload), identity.change(since: record.identity) == nil
+      let record = try? current(previous.upload), identity.change(since: record.file.identity) == nil
     else { return nil }
     return previous
   }
@@ -59,6 +59,8 @@ extension StateDirectory {
 extension UploadRecord {
   /// A record of the same upload as one that is looked for.
   fileprivate init(sought request: UploadRequest, _ path: [UInt8], _ identity: FileIdentity) {
-    self.init(id: "", path: path, identity: identity, endpoint: request.base.text, event: request.event)
+    self.init(
+      id: "", RecordedFile(path: path, identity: identity),
+      to: RecordedDestination(endpoint: request.base.text, event: request.event))
   }
 }
