@@ -25,7 +25,7 @@ package struct IndexKey: Equatable, Sendable {
 
   /// The upload of the file at this path.
   package static func path(_ record: UploadRecord) -> IndexKey {
-    IndexKey(.path, destination(record) + [record.file.path])
+    IndexKey(.path, destination(record) + [record.file.path.bytes])
   }
 
   /// The upload of the same file on disk, whatever its name.
@@ -38,7 +38,7 @@ package struct IndexKey: Equatable, Sendable {
 
   /// The upload of a file with the same name and content, possibly on another disk.
   static func content(_ record: UploadRecord) -> IndexKey {
-    let name = Array(LocalPath(bytes: record.file.path).lastComponentBytes)
+    let name = Array(record.file.path.lastComponentBytes)
     return IndexKey(
       .content, destination(record) + [Array(record.file.identity.edges.utf8), name],
       numbers: contentNumbers(record.file.identity))
@@ -61,7 +61,7 @@ package struct IndexKey: Equatable, Sendable {
     let (shifted, _) = identity.modifiedSeconds.addingReportingOverflow(seconds)
     let shift = FileIdentity.timeShift
     return IndexKey(
-      .place, destination(record) + [record.file.path, Array(identity.edges.utf8)],
+      .place, destination(record) + [record.file.path.bytes, Array(identity.edges.utf8)],
       numbers: [identity.size, (shifted % shift + shift) % shift].map { UInt64(bitPattern: $0) })
   }
 

@@ -39,7 +39,7 @@ extension UploadRecord {
     json.add("phase", phase.rawValue)
     json.add("created_at", createdAt)
     json.add("updated_at", updatedAt)
-    json.add("file", Percent.encode(file.path))
+    json.add("file", Percent.encode(file.path.bytes))
     json.add("device", String(file.identity.device))
     json.add("inode", String(file.identity.inode))
     json.add("size", file.identity.size)
@@ -111,7 +111,8 @@ extension UploadRecord {
     self.init(
       id: id,
       RecordedFile(
-        path: path, identity: identity, fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) }),
+        path: LocalPath(bytes: path), identity: identity,
+        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) }),
       to: RecordedDestination(
         endpoint: endpoint, event: json["event"]?.string ?? "", uploadedAs: json["uploaded_as"]?.string ?? ""))
     createdAt = json["created_at"]?.integer ?? 0

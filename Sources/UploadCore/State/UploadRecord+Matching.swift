@@ -42,7 +42,7 @@ extension UploadRecord {
     guard file.identity.change(since: previous.file.identity) == nil else { return nil }
     if previous.file.path == file.path { return .same }
     if file.identity.isSameFile(as: previous.file.identity) { return .same }
-    let names = [previous, self].map { LocalPath(bytes: $0.file.path).lastComponentBytes }
+    let names = [previous, self].map { $0.file.path.lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
   }
 

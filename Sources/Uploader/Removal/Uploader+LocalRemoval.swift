@@ -16,7 +16,7 @@ extension Uploader {
     isDryRun: Bool, in directory: StateDirectory, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
-    let path = LocalPath(bytes: record.file.path)
+    let path = record.file.path
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {

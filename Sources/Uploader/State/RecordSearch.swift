@@ -131,7 +131,7 @@ final class RecordSearch {
         return
       }
       guard let match = own.match(with: previous) else { return }
-      if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.file.path)) { return }
+      if match == .moved, !SourceFile.isMissing(previous.file.path) { return }
       if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
     }
   }
@@ -151,9 +151,9 @@ extension StateError {
 extension UploadRecord {
   /// A new record.
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
-    let path = (file.path.absolute ?? file.path).bytes
     self.init(
-      id: id, RecordedFile(path: path, identity: identity, fileSystemID: file.fileSystemID),
+      id: id,
+      RecordedFile(path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID),
       to: RecordedDestination(
         endpoint: request.base.text, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note

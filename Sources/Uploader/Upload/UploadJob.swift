@@ -212,7 +212,7 @@ final class UploadJob: Steppable {
   private func absence(of file: LocalPath) -> UploadError? {
     guard let upload = request.upload, let path = shared.configuration.stateDirectory,
       let directory = try? stateDirectory(path), let record = try? directory.record(upload),
-      record.file.path == file.bytes
+      record.file.path == file
     else { return nil }
     if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
     switch record.locateFile() {

@@ -65,7 +65,7 @@ enum List {
 
   private static func row(_ record: UploadRecord) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
-    line += PrintableText.line(LocalPath(bytes: record.file.path).text)
+    line += PrintableText.line(record.file.path.text)
     if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
     if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
@@ -103,7 +103,7 @@ enum List {
   private static func json(_ record: UploadRecord, nowSeconds now: Int64) -> String {
     var line = JSONWriter()
     line.add("id", record.id)
-    line.add(file: LocalPath(bytes: record.file.path))
+    line.add(file: record.file.path)
     line.add("total", record.file.identity.size)
     line.add(
       "modified", unixSeconds: record.file.identity.modifiedSeconds,

@@ -53,7 +53,7 @@ final class Remover {
     guard let delivery = record.delivery, !delivery.isBeingDeleted,
       let endpoint = try? TargetURI(record.destination.endpoint)
     else { return nil }
-    let file = LocalPath(bytes: record.file.path)
+    let file = record.file.path
     let server: Server
     let uploader: Uploader
     do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {

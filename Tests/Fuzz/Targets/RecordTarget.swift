@@ -21,7 +21,7 @@ enum RecordTarget {
     guard let record = decoded(bytes, crc32) else { return }
     require(bytes.count <= Limits.recordLength, "accepted what is over the limit")
     require(UploadRecord.isID(record.id), "an invalid ID")
-    require(!record.file.path.isEmpty && !record.file.path.contains(0), "a path that cannot be opened")
+    require(!record.file.path.bytes.isEmpty && record.file.path.cString != nil, "a path that cannot be opened")
     require(record.offset >= 0 && record.offset <= record.file.identity.size, "an offset outside the file")
     let written = record.encoded(crc32: self.crc32)
     // Escapes can make it longer.
@@ -49,7 +49,8 @@ enum RecordTarget {
       device: UInt64.max, inode: UInt64(bitPattern: numbers[1]), size: size, modifiedSeconds: numbers[2],
       modifiedNanoseconds: numbers[3], edges: lines[2].text)
     var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: path, identity: identity), to: RecordedDestination(endpoint: lines[3].text))
+      id: "5e1f0a77", RecordedFile(path: LocalPath(bytes: path), identity: identity),
+      to: RecordedDestination(endpoint: lines[3].text))
     record.note = lines[8].text
     var upload = UnfinishedUpload()
     if !lines[4].isEmpty {

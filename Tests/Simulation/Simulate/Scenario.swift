@@ -29,7 +29,7 @@ enum Scenario {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open) {
-        let index = LocalPath(bytes: record.file.path).withCString { world_file_at($0) }
+        let index = record.file.path.withCString { world_file_at($0) }
         guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
         // A file may have two: while the first could not be read, a second one was started.
         world_upload_again(index)
@@ -46,7 +46,7 @@ enum Scenario {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open)
-      where LocalPath(bytes: record.file.path).withCString({ world_file_at($0) }) == index {
+      where record.file.path.withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
         do throws(CancelDeleteError) {

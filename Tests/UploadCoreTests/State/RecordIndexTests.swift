@@ -11,7 +11,7 @@ struct RecordIndexTests {
     UploadRecord(
       id: RecordName.id(number),
       RecordedFile(
-        path: bytes(path),
+        path: LocalPath(path),
         identity: FileIdentity(
           device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "abcd")),
       to: RecordedDestination(endpoint: endpoint))
@@ -98,7 +98,7 @@ struct RecordIndexTests {
       let identity = FileIdentity(
         device: 1, inode: 0, size: 300, modifiedSeconds: seconds, modifiedNanoseconds: 0, edges: "abcd")
       return UploadRecord(
-        id: "5e1f0a77", RecordedFile(path: bytes(path), identity: identity),
+        id: "5e1f0a77", RecordedFile(path: LocalPath(path), identity: identity),
         to: RecordedDestination(endpoint: "https://hive/"))
     }
     var delivered = place(seconds)

@@ -64,7 +64,7 @@ struct OldestFirstTests {
 struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
     var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: bytes("/media/usb0/set.wav"), identity: identity()),
+      id: "5e1f0a77", RecordedFile(path: "/media/usb0/set.wav", identity: identity()),
       to: RecordedDestination(endpoint: "http://hive/"))
     change(&record)
     return record
@@ -90,7 +90,7 @@ struct RecordMatchTests {
   }
 
   @Test func aFileThatWasRenamedIsTheSameWhileItIsUnchanged() {
-    let renamed = bytes("/media/usb0/other.wav")
+    let renamed: LocalPath = "/media/usb0/other.wav"
     #expect(match { $0.file.path = renamed } == .same)
     for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
       #expect(match { ($0.file.path, $0.file.identity) = (renamed, changed) } == nil)
@@ -98,12 +98,12 @@ struct RecordMatchTests {
   }
 
   @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
-    let elsewhere = bytes("/media/usb1/set.wav")
+    let elsewhere: LocalPath = "/media/usb1/set.wav"
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2)) } == .moved)
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
     // A recorder's tracks can agree in size, time and silent ends.
-    #expect(match { ($0.file.path, $0.file.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
+    #expect(match { ($0.file.path, $0.file.identity) = ("/media/usb1/track2.wav", identity(device: 2)) } == nil)
   }
 
   @Test func anotherDestinationIsAnother() {
@@ -117,11 +117,11 @@ struct RecordMatchTests {
 
   @Test func aDeliveredFileIsTheSameWhileItIsUnchanged() {
     #expect(match { $0.state = .sample(.delivered) } == .same)
-    #expect(match { ($0.state, $0.file.path) = (.sample(.delivered), bytes("/media/usb0/other.wav")) } == .same)
+    #expect(match { ($0.state, $0.file.path) = (.sample(.delivered), "/media/usb0/other.wav") } == .same)
     #expect(
       match {
         $0.state = .sample(.delivered)
-        ($0.file.path, $0.file.identity) = (bytes("/media/usb1/set.wav"), identity(device: 2))
+        ($0.file.path, $0.file.identity) = ("/media/usb1/set.wav", identity(device: 2))
       } == .moved)
     for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
       #expect(match { ($0.state, $0.file.identity) = (.sample(.delivered), changed) } == nil)

@@ -8,14 +8,14 @@ struct UploadRecordTests {
 
   var plain: UploadRecord {
     UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: bytes("/srv/set.wav"), identity: identity),
+      id: "5e1f0a77", RecordedFile(path: "/srv/set.wav", identity: identity),
       to: RecordedDestination(endpoint: "https://hive/"))
   }
 
   /// An unfinished upload with every property set.
   var full: UploadRecord {
     var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: bytes("/srv/set.wav"), identity: identity, fileSystemID: .max),
+      id: "5e1f0a77", RecordedFile(path: "/srv/set.wav", identity: identity, fileSystemID: .max),
       to: RecordedDestination(
         endpoint: "https://hive/", event: "2026-11-20 The Band", uploadedAs: "audio/wav set.wav"))
     record.createdAt = 1_795_000_001
@@ -126,7 +126,7 @@ struct UploadRecordTests {
     var expected = UploadRecord(
       id: "5e1f0a77",
       RecordedFile(
-        path: bytes("/srv/") + [0xFF] + bytes(" set.wav"),
+        path: LocalPath(bytes: bytes("/srv/") + [0xFF] + bytes(" set.wav")),
         identity: FileIdentity(
           device: 2049, inode: 131_072, size: 300, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
           edges: "abcd")), to: RecordedDestination(endpoint: "https://hive/"))
@@ -175,7 +175,7 @@ struct UploadRecordTests {
     var record = UploadRecord(
       id: "00000000",
       RecordedFile(
-        path: [1],
+        path: "a",
         identity: FileIdentity(
           device: .max, inode: .max, size: .max, modifiedSeconds: .min, modifiedNanoseconds: 999_999_999, edges: "")),
       to: RecordedDestination(endpoint: ""))
@@ -188,7 +188,8 @@ struct UploadRecordTests {
   /// A path is any bytes but NUL.
   @Test func aPathNeedNotBeUTF8() throws {
     var record = plain
-    record.file.path = Array(1...255) + bytes("/ü%25\r\n\"\\") + [0xFF, 0xC0, 0xED, 0xA0, 0x80]
+    record.file.path = LocalPath(
+      bytes: Array(1...255) + bytes("/ü%25\r\n\"\\") + [0xFF, 0xC0, 0xED, 0xA0, 0x80])
     #expect(try decode(encoded(record)) == record)
   }
 
@@ -278,7 +279,7 @@ struct UploadRecordTests {
 
   @Test func theSmallestRecordIsTaken() throws {
     let record = try decode(file(smallest))
-    #expect(record.file.path == bytes("/set.wav") && record.note.isEmpty && record.createdAt == 0)
+    #expect(record.file.path == "/set.wav" && record.note.isEmpty && record.createdAt == 0)
   }
 
   @Test func whatALaterVersionKeepsStaysAsItIsWhenTheRecordIsWritten() throws {
@@ -384,7 +385,8 @@ struct UploadRecordTests {
       let sum = String(crc32(content), radix: 16)
       let line = head + bytes(String(repeating: "0", count: 8 - sum.utf8.count) + sum + "\n")
       guard let record = try? decode(Array(line) + content) else { continue }
-      #expect(UploadRecord.isID(record.id) && !record.file.path.isEmpty && record.offset <= record.file.identity.size)
+      #expect(
+        UploadRecord.isID(record.id) && !record.file.path.bytes.isEmpty && record.offset <= record.file.identity.size)
     }
   }
 

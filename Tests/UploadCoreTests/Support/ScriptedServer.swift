@@ -60,7 +60,7 @@ struct ScriptedServer {
   private(set) var record = UploadRecord(
     id: "5e1f0a77",
     RecordedFile(
-      path: bytes("/set.wav"),
+      path: "/set.wav",
       identity: FileIdentity(
         device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")),
     to: RecordedDestination(endpoint: "https://hive/"))

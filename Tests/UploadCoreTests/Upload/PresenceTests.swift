@@ -109,7 +109,7 @@ struct PresenceTests {
     var record = UploadRecord(
       id: "5e1f0a77",
       RecordedFile(
-        path: bytes("/a.mp4"),
+        path: "/a.mp4",
         identity: FileIdentity(
           device: 1, inode: 2, size: 3, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")),
       to: RecordedDestination(endpoint: "https://hive/"))

@@ -14,7 +14,7 @@ struct LocatingFilesTests {
       device: UInt64(status.st_dev) + (onOtherDevice ? 1 : 0), inode: 2, size: 300, modifiedSeconds: 4,
       modifiedNanoseconds: 5, edges: "ab")
     return UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: Array(path.utf8), identity: identity),
+      id: "5e1f0a77", RecordedFile(path: LocalPath(path), identity: identity),
       to: RecordedDestination(endpoint: "https://hive/"))
   }
 

@@ -43,7 +43,7 @@ struct FileRemovalTests {
     func restore(device: UInt64? = nil) throws -> HiddenRecording.Restoration {
       HiddenRecording.restore(
         RemovalEntry(
-          id: record.id, path: LocalPath(bytes: record.file.path),
+          id: record.id, path: record.file.path,
           fileSystem: FileSystem(device: device ?? file.device, id: nil)))
     }
   }
@@ -196,7 +196,7 @@ private func deliveredRecord(_ path: LocalPath, size: Int64) -> UploadRecord {
   var record = UploadRecord(
     id: "5e1f0a77",
     RecordedFile(
-      path: path.bytes,
+      path: path,
       identity: FileIdentity(
         device: 1, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
     to: RecordedDestination(endpoint: "https://hive/"))

@@ -71,7 +71,7 @@ struct LockedRecordTests {
     #expect(record == kept.record && UploadRecord.isID(record.id))
     #expect(record.phase == .pending && record.note == "mine" && record.destination.endpoint == endpoint)
     #expect(record.destination.uploadedAs == "audio/wav b.wav" && record.remote == nil && record.offset == 0)
-    #expect(record.file.path == Array(bench.directory.path(of: "set.wav").utf8))
+    #expect(record.file.path == LocalPath(bench.directory.path(of: "set.wav")))
     #expect(record.file.identity.size == 200_000)
     #expect(record.createdAt > 1_700_000_000 && record.updatedAt >= record.createdAt)
   }

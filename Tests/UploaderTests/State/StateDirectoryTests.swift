@@ -39,7 +39,7 @@ struct StateDirectoryTests {
 
   @Test func aRecordComesBack() throws {
     var sample = record("5e1f0a77", createdAt: 7)
-    sample.file.path = bytes("/srv/") + [0xFF, 0x0A]
+    sample.file.path = LocalPath(bytes: bytes("/srv/") + [0xFF, 0x0A])
     sample.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     try bench.open().write(sample)
     #expect(try bench.open().records(.all) == [sample] && bench.warnings.isEmpty)

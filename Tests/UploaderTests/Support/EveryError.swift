@@ -59,7 +59,7 @@ enum EveryError {
   private static let delivered = UploadRecord(
     id: "5e1f0a77",
     RecordedFile(
-      path: [97],
+      path: "a",
       identity: FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
     to: RecordedDestination(endpoint: "https://hive/"))
 

@@ -85,7 +85,7 @@ func record(_ id: String, phase: UploadRecord.Phase = .pending, createdAt: Int64
     device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
     edges: String(repeating: "ab", count: 32))
   var record = UploadRecord(
-    id: id, RecordedFile(path: bytes("/srv/set.wav"), identity: identity),
+    id: id, RecordedFile(path: "/srv/set.wav", identity: identity),
     to: RecordedDestination(endpoint: "https://hive/"))
   record.state = .sample(phase)
   record.createdAt = createdAt
