@@ -18,10 +18,10 @@ package struct StoredRecording: Equatable, Sendable {
 
   /// nil if the server gave it no number, or its SHA-256 is not known.
   package init?(_ record: UploadRecord) {
-    guard record.phase == .delivered, let base = try? TargetURI(record.endpoint), let assetID = record.assetID,
-      let sha256 = record.sha256
+    guard let delivery = record.delivery, let base = try? TargetURI(record.destination.endpoint),
+      let assetID = delivery.assetID, let sha256 = delivery.sha256
     else { return nil }
-    self.init(base: base, assetID: assetID, sha256: sha256, size: record.identity.size)
+    self.init(base: base, assetID: assetID, sha256: sha256, size: record.file.identity.size)
   }
 }
 

@@ -24,11 +24,13 @@ package struct IndexKey: Equatable, Sendable {
   }
 
   /// The upload of the file at this path.
-  package static func path(_ record: UploadRecord) -> IndexKey { IndexKey(.path, destination(record) + [record.path]) }
+  package static func path(_ record: UploadRecord) -> IndexKey {
+    IndexKey(.path, destination(record) + [record.file.path.bytes])
+  }
 
   /// The upload of the same file on disk, whatever its name.
   package static func file(_ record: UploadRecord) -> IndexKey {
-    let identity = record.identity
+    let identity = record.file.identity
     return IndexKey(
       .file, destination(record) + [Array(identity.edges.utf8)],
       numbers: contentNumbers(identity) + [identity.device, identity.inode])
@@ -36,15 +38,15 @@ package struct IndexKey: Equatable, Sendable {
 
   /// The upload of a file with the same name and content, possibly on another disk.
   static func content(_ record: UploadRecord) -> IndexKey {
-    let name = Array(LocalPath(bytes: record.path).lastComponentBytes)
+    let name = Array(record.file.path.lastComponentBytes)
     return IndexKey(
-      .content, destination(record) + [Array(record.identity.edges.utf8), name],
-      numbers: contentNumbers(record.identity))
+      .content, destination(record) + [Array(record.file.identity.edges.utf8), name],
+      numbers: contentNumbers(record.file.identity))
   }
 
   /// The delivery of a file that has not been touched since, as its status says.
   package static func status(_ record: UploadRecord, _ status: StatusTime) -> IndexKey {
-    let identity = record.identity
+    let identity = record.file.identity
     return IndexKey(
       .status, destination(record),
       numbers: contentNumbers(identity) + [identity.device, identity.inode]
@@ -55,17 +57,17 @@ package struct IndexKey: Equatable, Sendable {
   /// modification time that may be shifted by quarters of an hour.
   /// - Parameter seconds: how much later the time is, from -2 to 2.
   package static func place(_ record: UploadRecord, later seconds: Int64 = 0) -> IndexKey {
-    let identity = record.identity
+    let identity = record.file.identity
     let (shifted, _) = identity.modifiedSeconds.addingReportingOverflow(seconds)
     let shift = FileIdentity.timeShift
     return IndexKey(
-      .place, destination(record) + [record.path, Array(identity.edges.utf8)],
+      .place, destination(record) + [record.file.path.bytes, Array(identity.edges.utf8)],
       numbers: [identity.size, (shifted % shift + shift) % shift].map { UInt64(bitPattern: $0) })
   }
 
   private static func destination(_ record: UploadRecord) -> [[UInt8]] {
-    let endpoint = Array(record.endpoint.utf8)
-    return record.event.isEmpty ? [endpoint] : [endpoint, Array(record.event.utf8)]
+    let (endpoint, event) = (record.destination.endpoint, record.destination.event)
+    return event.isEmpty ? [Array(endpoint.utf8)] : [Array(endpoint.utf8), Array(event.utf8)]
   }
 
   private static func contentNumbers(_ identity: FileIdentity) -> [UInt64] {

@@ -10,7 +10,7 @@ package struct IndexedDelivery: Equatable, Sendable {
 
   package init(_ record: UploadRecord) {
     assetID = record.assetID
-    deliveredAt = record.deliveredAt
+    deliveredAt = record.delivery?.deliveredAt
   }
 
   init(words: (UInt64, UInt64)) {

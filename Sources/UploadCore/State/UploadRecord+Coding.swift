@@ -39,30 +39,30 @@ extension UploadRecord {
     json.add("phase", phase.rawValue)
     json.add("created_at", createdAt)
     json.add("updated_at", updatedAt)
-    json.add("file", Percent.encode(path))
-    json.add("device", String(identity.device))
-    json.add("inode", String(identity.inode))
-    json.add("size", identity.size)
-    json.add("modified_seconds", identity.modifiedSeconds)
-    json.add("modified_nanoseconds", identity.modifiedNanoseconds)
-    json.add("edges_sha256", identity.edges)
-    json.add("endpoint", endpoint)
-    if !event.isEmpty { json.add("event", event) }
+    json.add("file", Percent.encode(file.path.bytes))
+    json.add("device", String(file.identity.device))
+    json.add("inode", String(file.identity.inode))
+    json.add("size", file.identity.size)
+    json.add("modified_seconds", file.identity.modifiedSeconds)
+    json.add("modified_nanoseconds", file.identity.modifiedNanoseconds)
+    json.add("edges_sha256", file.identity.edges)
+    json.add("endpoint", destination.endpoint)
+    if !destination.event.isEmpty { json.add("event", destination.event) }
     json.add("offset", offset)
-    json.add("uploaded_as", uploadedAs)
+    json.add("uploaded_as", destination.uploadedAs)
     for (name, value) in optionalTexts { if let value { json.add(name, value) } }
     if let assetID { json.add("asset_id", assetID) }
-    if wasUploaded { json.add("was_uploaded", true) }
-    if isBeingDeleted { json.add("is_being_deleted", true) }
+    if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
+    if delivery?.isBeingDeleted ?? false { json.add("is_being_deleted", true) }
     if lastByteMayBeSent { json.add("is_ending", true) }
     if mayBeStored { json.add("may_be_stored", true) }
-    if let deliveredAt { json.add("delivered_at", deliveredAt) }
-    if let statusTime {
+    if let deliveredAt = delivery?.deliveredAt { json.add("delivered_at", deliveredAt) }
+    if let statusTime = delivery?.statusTime {
       json.add("changed_seconds", statusTime.seconds)
       json.add("changed_nanoseconds", statusTime.nanoseconds)
     }
-    if let nextRetry { json.add("next_retry", nextRetry) }
-    if let fullSends {
+    if let nextRetry = unfinished?.nextRetry { json.add("next_retry", nextRetry) }
+    if let fullSends = unfinished?.fullSends {
       json.add("full_sends", .array(fullSends.times.map { .number(String($0)) }))
       json.add("full_sends_failed", fullSends.failure.rawValue)
     }
@@ -73,9 +73,9 @@ extension UploadRecord {
 
   private var optionalTexts: [(String, String?)] {
     [
-      ("file_system", fileSystemID.map { String($0) }),
-      ("upload_url", uploadURL), ("expires", expires), ("message", message), ("checksum_sha256", sha256),
-      ("delete_token", deleteToken),
+      ("file_system", file.fileSystemID.map { String($0) }),
+      ("upload_url", remote?.url), ("expires", remote?.expires), ("message", unfinished?.message),
+      ("checksum_sha256", delivery?.sha256), ("delete_token", delivery?.deleteToken),
     ]
   }
 
@@ -94,14 +94,10 @@ extension UploadRecord {
     let content = [UInt8](bytes[contentStart...])
     guard bytes[sumStart..<(contentStart - 1)].elementsEqual(ASCII.hex(crc32(content)).utf8) else { throw .damaged }
     guard let json = try? JSONReader.read(content), var record = UploadRecord(json) else { throw .unsupportedVersion }
-    if isFirstFormat { record.migrate() }
+    // In format 1, the delivery was the last change.
+    let updatedAt = record.updatedAt
+    if isFirstFormat { record.delivery?.deliveredAt = updatedAt }
     self = record
-  }
-
-  /// Converts a record of format 1.
-  private mutating func migrate() {
-    // The delivery was the last change.
-    if phase == .delivered { deliveredAt = updatedAt }
   }
 
   private init?(_ json: JSONValue) {
@@ -112,33 +108,19 @@ extension UploadRecord {
       let identity = UploadRecord.identity(json), let endpoint = json["endpoint"]?.string,
       let offset = json["offset"]?.integer, offset >= 0, offset <= identity.size
     else { return nil }
-    self.init(id: id, path: path, identity: identity, endpoint: endpoint, event: json["event"]?.string ?? "")
-    self.phase = phase
-    self.offset = offset
-    fileSystemID = json["file_system"]?.string.flatMap { UInt64($0) }
+    self.init(
+      id: id,
+      RecordedFile(
+        path: LocalPath(bytes: path), identity: identity,
+        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) }),
+      to: RecordedDestination(
+        endpoint: endpoint, event: json["event"]?.string ?? "", uploadedAs: json["uploaded_as"]?.string ?? ""))
     createdAt = json["created_at"]?.integer ?? 0
     updatedAt = json["updated_at"]?.integer ?? 0
-    uploadURL = json["upload_url"]?.string
-    uploadedAs = json["uploaded_as"]?.string ?? ""
-    expires = json["expires"]?.string
-    message = json["message"]?.string
-    assetID = json["asset_id"]?.integer
-    sha256 = json["checksum_sha256"]?.string
-    deleteToken = json["delete_token"]?.string
-    wasUploaded = json["was_uploaded"] == .bool(true)
-    isBeingDeleted = json["is_being_deleted"] == .bool(true)
-    lastByteMayBeSent = json["is_ending"] == .bool(true)
-    mayBeStored = json["may_be_stored"] == .bool(true)
-    deliveredAt = json["delivered_at"]?.integer
-    if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {
-      statusTime = StatusTime(seconds: seconds, nanoseconds: nanoseconds)
-    }
-    nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
-    if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
-      fullSends = FullSends(failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [])
-    }
     note = json["note"]?.string ?? ""
     others = json.members.filter { !UploadRecord.isMember($0.name) }
+    state = .unfinished(UnfinishedUpload(json, phase, offset: offset))
+    if phase == .delivered { state = .delivered(RecordedDelivery(json, of: self)) }
   }
 
   private static func isMember(_ name: String) -> Bool {
@@ -162,5 +144,42 @@ extension UploadRecord {
     return FileIdentity(
       device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds,
       edges: edges)
+  }
+}
+
+extension UnfinishedUpload {
+  /// Members that contradict each other, which this program does not write, become the state in which the least is sent twice or
+  /// lost: what may be stored has failed, what was whole is whole, and without a URL nothing is on a tus server. Members of a
+  /// delivery are dropped.
+  fileprivate init(_ json: JSONValue, _ phase: UploadRecord.Phase, offset: Int64) {
+    if phase == .failed { failure = .notDelivered }
+    if json["may_be_stored"] == .bool(true) { failure = .mayBeStored }
+    message = json["message"]?.string
+    remote = json["upload_url"]?.string.map {
+      RemoteUpload(
+        url: $0, expires: json["expires"]?.string, offset: offset,
+        isWhole: phase == .uploaded || json["was_uploaded"] == .bool(true))
+    }
+    lastByteMayBeSent = json["is_ending"] == .bool(true)
+    assetID = json["asset_id"]?.integer
+    nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
+    if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
+      fullSends = FullSends(failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [])
+    }
+  }
+}
+
+extension RecordedDelivery {
+  /// A delivery is never sent again: members of an unfinished upload that contradict it are dropped.
+  /// - Parameter record: the same as if it were not delivered.
+  fileprivate init(_ json: JSONValue, of record: UploadRecord) {
+    self.init(of: record)
+    deliveredAt = json["delivered_at"]?.integer
+    sha256 = json["checksum_sha256"]?.string
+    deleteToken = json["delete_token"]?.string
+    if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {
+      statusTime = StatusTime(seconds: seconds, nanoseconds: nanoseconds)
+    }
+    isBeingDeleted = json["is_being_deleted"] == .bool(true)
   }
 }

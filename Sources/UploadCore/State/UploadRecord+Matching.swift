@@ -6,21 +6,23 @@ extension UploadRecord {
 
   /// The keys of the record: of its file and content, of its path as long as it is open, and of the recording that it can delete.
   package var indexKeys: [IndexKey] {
-    guard phase == .delivered else { return [.path(self), .file(self), .content(self)] }
-    var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys
-    if let assetID, deleteToken != nil { keys.append(.asset(assetID, endpoint: endpoint)) }
+    guard let delivery else { return [.path(self), .file(self), .content(self)] }
+    var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys(delivery)
+    if let assetID = delivery.assetID, delivery.deleteToken != nil {
+      keys.append(.asset(assetID, endpoint: destination.endpoint))
+    }
     return keys
   }
 
   /// The keys by which a file can be recognized as delivered without reading the record.
-  private var deliveryKeys: [IndexKey] {
-    if identity.hasStableInode { return statusTime.map { [.status(self, $0)] } ?? [] }
+  private func deliveryKeys(_ delivery: RecordedDelivery) -> [IndexKey] {
+    if file.identity.hasStableInode { return delivery.statusTime.map { [.status(self, $0)] } ?? [] }
     let resolution = FileIdentity.timeResolution
     return (-resolution...resolution).map { .place(self, later: $0) }
   }
 
   /// The keys by which earlier records of the same file are found.
-  package var searchKeys: [IndexKey] { indexKeys + (identity.hasStableInode ? [] : [.place(self)]) }
+  package var searchKeys: [IndexKey] { indexKeys + (file.identity.hasStableInode ? [] : [.place(self)]) }
 
   /// How two records match.
   package enum Match: Equatable {
@@ -33,17 +35,18 @@ extension UploadRecord {
 
   /// Whether `previous` is the record of the upload that this one would start, or of the same recording that was delivered there.
   package func match(with previous: UploadRecord) -> Match? {
-    guard previous.endpoint == endpoint, previous.event == event else { return nil }
-    if previous.path == path, previous.phase != .delivered { return .same }
+    let (own, other) = (destination, previous.destination)
+    guard other.endpoint == own.endpoint, other.event == own.event else { return nil }
+    if previous.file.path == file.path, previous.phase != .delivered { return .same }
     // A file that has changed since its delivery is another recording.
-    guard identity.change(since: previous.identity) == nil else { return nil }
-    if previous.path == path { return .same }
-    if identity.isSameFile(as: previous.identity) { return .same }
-    let names = [previous, self].map { LocalPath(bytes: $0.path).lastComponentBytes }
+    guard file.identity.change(since: previous.file.identity) == nil else { return nil }
+    if previous.file.path == file.path { return .same }
+    if file.identity.isSameFile(as: previous.file.identity) { return .same }
+    let names = [previous, self].map { $0.file.path.lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
   }
 
   /// Records with an upload on the server rank first, and delivered ones last. The time decides only between equals, because clocks
   /// of boards jump.
-  package var rank: (Int, Int64) { (phase == .delivered ? 0 : uploadURL == nil ? 1 : 2, createdAt) }
+  package var rank: (Int, Int64) { (phase == .delivered ? 0 : remote == nil ? 1 : 2, createdAt) }
 }

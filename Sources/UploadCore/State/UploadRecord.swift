@@ -1,5 +1,4 @@
-/// The persistent state of an upload: its file, its destination and its phase. It does not hold the authoritative offset,
-/// which only the server knows.
+/// The persistent state of an upload: its file, its destination and how far it is.
 package struct UploadRecord: Equatable, Sendable {
   package enum Phase: String, Equatable, Sendable {
     /// In progress, or interrupted.
@@ -13,71 +12,40 @@ package struct UploadRecord: Equatable, Sendable {
 
   /// Eight hexadecimal digits.
   package let id: String
-  package var phase = Phase.pending
-  /// Whether it was ``Phase/uploaded`` before it failed.
-  package var wasUploaded = false
   /// Seconds since 1970.
   package var createdAt: Int64 = 0
   package var updatedAt: Int64 = 0
-  /// When the server confirmed it, in seconds since 1970; nil if it is not ``Phase/delivered``.
-  package var deliveredAt: Int64?
-  /// The file's absolute path, as bytes.
-  package var path: [UInt8]
-  package var identity: FileIdentity
-  /// The file's status time when its content was last known to be that of a delivered recording; nil if it is not known, or
-  /// cannot prove anything.
-  package var statusTime: StatusTime?
-  /// The ID of the file's file system; nil if it has none.
-  package var fileSystemID: UInt64?
-  /// Where it goes: a GigHive base address, a tus endpoint or the address of a form.
-  package var endpoint: String
-  /// The event that was named for it, which is a part of the destination; empty for none, and for other servers than GigHive.
-  package let event: String
-  /// The URL of the tus upload.
-  package var uploadURL: String?
-  /// The offset on the server when the record was written, in bytes.
-  package var offset: Int64 = 0
-  /// The media type and file name for the server, separated by a space.
-  package var uploadedAs = ""
-  /// The server's Upload-Expires.
-  package var expires: String?
-  /// The error of the last attempt.
-  package var message: String?
-  /// GigHive's number for the recording. Before the delivery, GigHive has the whole form and is still processing it.
-  package var assetID: Int64?
-  package var sha256: String?
-  package var deleteToken: String?
-  /// Whether the server was asked to delete the recording, and the outcome is unknown.
-  package var isBeingDeleted = false
-  /// Whether the last byte was about to be sent, so that the server may have the whole file.
-  package var lastByteMayBeSent = false
-  /// Whether the last attempt ended with ``UploadError/mayBeStored(_:)``. Then it is sent again only on request.
-  package var mayBeStored = false
-  /// What was sent without a result.
-  package var fullSends: FullSends?
-  /// When `resume --all` may try again, in seconds since 1970; nil for at once.
-  package var nextRetry: Int64?
+  package var file: RecordedFile
+  package var destination: RecordedDestination
+  package var state = RecordState.unfinished(UnfinishedUpload())
   /// Data of the caller, such as command-line options.
   package var note = ""
   /// Members written by later versions, which are kept.
   package internal(set) var others: [JSONValue.Member] = []
 
-  package init(id: String, path: [UInt8], identity: FileIdentity, endpoint: String, event: String = "") {
+  package init(id: String, _ file: RecordedFile, to destination: RecordedDestination) {
     self.id = id
-    self.path = path
-    self.identity = identity
-    self.endpoint = endpoint
-    self.event = event
+    self.file = file
+    self.destination = destination
   }
 
-  /// Whether the server may have every byte of an upload that is not delivered.
-  package var mayBeWhole: Bool { phase == .uploaded || wasUploaded || lastByteMayBeSent }
+  /// The record for resuming the upload.
+  /// - Parameter own: the record that a new upload of the file would have.
+  package func renewed(by own: UploadRecord) -> UploadRecord {
+    var record = self
+    record.file = own.file
+    record.destination.uploadedAs = own.destination.uploadedAs
+    record.note = own.note
+    record.unfinished?.renew(isSame: own.file.identity.change(since: file.identity) == nil)
+    return record
+  }
 
   /// When it is tried again, in seconds since 1970; nil if nothing has to be waited for. A time that is more than a day ahead is
   /// from before the clock was set back.
   /// - Parameter now: in seconds since 1970.
   package func postponedUntil(now: Int64) -> Int64? {
-    guard phase != .delivered, let nextRetry, nextRetry > now, nextRetry - max(now, 0) <= Limits.fullSendSeconds else {
+    guard let nextRetry = unfinished?.nextRetry, nextRetry > now, nextRetry - max(now, 0) <= Limits.fullSendSeconds
+    else {
       return nil
     }
     return nextRetry
@@ -86,5 +54,61 @@ package struct UploadRecord: Equatable, Sendable {
   /// Whether the text is the ID of a record.
   package static func isID(_ text: String) -> Bool {
     text.utf8.count == 8 && text.utf8.allSatisfy { ASCII.hexValue($0) != nil && $0 >= 0x30 && ($0 < 0x41 || $0 > 0x46) }
+  }
+}
+
+/// The state, for those who need only a part of it.
+extension UploadRecord {
+  /// nil if it is delivered. Then setting a part of it changes nothing.
+  package var unfinished: UnfinishedUpload? {
+    get { if case .unfinished(let upload) = state { upload } else { nil } }
+    set { if let newValue { state = .unfinished(newValue) } }
+  }
+
+  /// nil if it is not delivered. Then setting a part of it changes nothing.
+  package var delivery: RecordedDelivery? {
+    get { if case .delivered(let delivery) = state { delivery } else { nil } }
+    set { if let newValue { state = .delivered(newValue) } }
+  }
+
+  package var phase: Phase {
+    guard let unfinished else { return .delivered }
+    if unfinished.failure != nil { return .failed }
+    return unfinished.remote?.isWhole ?? false ? .uploaded : .pending
+  }
+
+  /// ``UnfinishedUpload/Failure/mayBeStored``
+  package var mayBeStored: Bool { unfinished?.failure == .mayBeStored }
+
+  /// The tus upload, also of a delivery.
+  package var remote: RemoteUpload? {
+    switch state {
+    case .unfinished(let upload): upload.remote
+    case .delivered(let delivery): delivery.remote
+    }
+  }
+
+  /// What the server had over tus, or of a delivery, when the record was written, in bytes.
+  package var offset: Int64 {
+    switch state {
+    case .unfinished(let upload): upload.remote?.offset ?? 0
+    case .delivered: file.identity.size
+    }
+  }
+
+  /// GigHive's number for the recording. Before the delivery, GigHive has the whole form and is still processing it.
+  package var assetID: Int64? {
+    switch state {
+    case .unfinished(let upload): upload.assetID
+    case .delivered(let delivery): delivery.assetID
+    }
+  }
+
+  /// Whether the last byte was about to be sent over tus, also of a delivery.
+  package var lastByteMayBeSent: Bool {
+    switch state {
+    case .unfinished(let upload): upload.lastByteMayBeSent
+    case .delivered(let delivery): delivery.lastByteMayBeSent
+    }
   }
 }

@@ -25,7 +25,7 @@
 /// - The time limit for everything is checked by ``next(nowMilliseconds:unixSeconds:)``, so call it at ``deadlineMilliseconds``. The
 ///   driver knows better what has been sent by then: it may report an interruption with ``outOfTime`` first.
 /// - `finished` and `failed` are the last actions. The record's last change is the driver's: a delivery, or
-///   ``UploadRecord/recordFailure(_:message:offset:)`` with ``lastOffset``.
+///   ``UnfinishedUpload/recordFailure(_:message:offset:)`` with ``lastOffset``.
 ///
 /// States and transitions:
 ///

@@ -17,13 +17,13 @@ package struct UploadPlan: Sendable {
 
     package init() {}
 
-    package init(_ record: UploadRecord) {
-      location = record.uploadURL.flatMap { try? TargetURI($0) }
-      offset = record.offset
-      isUploaded = record.phase == .uploaded
-      lastByteMayBeSent = record.lastByteMayBeSent
-      assetID = record.assetID
-      fullSends = record.fullSends
+    package init(_ upload: UnfinishedUpload) {
+      location = upload.remote.flatMap { try? TargetURI($0.url) }
+      offset = upload.remote?.offset ?? 0
+      isUploaded = upload.remote?.isWhole ?? false
+      lastByteMayBeSent = upload.lastByteMayBeSent
+      assetID = upload.assetID
+      fullSends = upload.fullSends
     }
   }
 

@@ -4,7 +4,7 @@ import UploadCore
 extension UploadRecord {
   /// Looks for the file at its path; if it is missing, at its directory.
   package func locateFile() -> FilePresence {
-    LocalPath(bytes: path).presence(on: FileSystem(device: identity.device, id: fileSystemID))
+    file.path.presence(on: FileSystem(device: file.identity.device, id: file.fileSystemID))
   }
 }
 

@@ -25,7 +25,7 @@ struct FileRemoval {
     self.removal = removal
     self.trustsSettle = trustsSettle
     self.directory = directory
-    path = LocalPath(bytes: record.path)
+    path = record.file.path
     entry = RemovalEntry(
       id: record.id, path: path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
   }

@@ -16,7 +16,7 @@ extension Uploader {
     isDryRun: Bool, in directory: StateDirectory, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
-    let path = LocalPath(bytes: record.path)
+    let path = record.file.path
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
@@ -48,11 +48,11 @@ extension Uploader {
     let hasStableInodes = shared.fileSystems.hasStableInodes(file)
     do throws(UploadError) {
       let identity = try file.identity(using: space.ring.writableRun, hasStableInodes: hasStableInodes)
-      guard identity.change(since: record.identity) == nil else { throw .file(file.path, .rewritten) }
-      let isUntouched = record.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
-      if isUntouched, identity.isSameFile(as: record.identity) { return }
+      guard identity.change(since: record.file.identity) == nil else { throw .file(file.path, .rewritten) }
+      let isUntouched = record.delivery?.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
+      if isUntouched, identity.isSameFile(as: record.file.identity) { return }
       // A tag editor can restore the modification time. Without a known SHA-256, nothing proves that it did not.
-      guard let sha256 = record.sha256 else { throw .file(file.path, .rewritten) }
+      guard let sha256 = record.delivery?.sha256 else { throw .file(file.path, .rewritten) }
       let digest = try Digest(.sha256)
       var offset: Int64 = 0
       while offset < file.size {

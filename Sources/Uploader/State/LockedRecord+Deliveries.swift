@@ -11,17 +11,13 @@ extension LockedRecord {
   ) throws(UploadError) {
     let inherited = receipt.deleteToken == nil ? sameRecording(receipt.assetID) : nil
     try update {
-      $0.phase = .delivered
-      $0.statusTime = statusTime
-      $0.deliveredAt = shim_unix_seconds()
-      $0.offset = sent.size
-      $0.message = nil
-      $0.mayBeStored = false
-      $0.fullSends = nil
-      $0.nextRetry = nil
-      $0.assetID = receipt.assetID ?? $0.assetID
-      $0.sha256 = sent.sha256
-      $0.deleteToken = receipt.deleteToken ?? inherited?.record.deleteToken
+      var delivery = RecordedDelivery(of: $0)
+      delivery.statusTime = statusTime
+      delivery.deliveredAt = shim_unix_seconds()
+      delivery.assetID = receipt.assetID ?? delivery.assetID
+      delivery.sha256 = sent.sha256
+      delivery.deleteToken = receipt.deleteToken ?? inherited?.record.delivery?.deleteToken
+      $0.state = .delivered(delivery)
     }
     if let inherited { try removeEarlierRecord(inherited) }
     if isAgain { removeEarlierDeliveries() }
@@ -32,8 +28,9 @@ extension LockedRecord {
   /// remembered, so that none is sent again.
   private func removeEarlierRecord(_ earlier: LockedRecord) throws(UploadError) {
     let other = earlier.record
-    let isSameFile = other.path == record.path || record.match(with: other) == .same || other.locateFile() == .gone
-    if other.event == record.event, isSameFile { return try earlier.remove() }
+    let isSameFile =
+      other.file.path == record.file.path || record.match(with: other) == .same || other.locateFile() == .gone
+    if other.destination.event == record.destination.event, isSameFile { return try earlier.remove() }
     directory.tidy(delivered: other.id)
   }
 
@@ -41,8 +38,9 @@ extension LockedRecord {
   private func removeEarlierDeliveries() {
     let own = record
     func isEarlier(_ other: UploadRecord) -> Bool {
-      let hasOtherToken = other.deleteToken != nil && other.deleteToken != own.deleteToken
-      return other.id != own.id && other.phase == .delivered && !hasOtherToken && own.match(with: other) == .same
+      guard other.id != own.id, let delivery = other.delivery else { return false }
+      let hasOtherToken = delivery.deleteToken != nil && delivery.deleteToken != own.delivery?.deleteToken
+      return !hasOtherToken && own.match(with: other) == .same
     }
     for id in candidates(.file(own), isEarlier) {
       guard let previous = try? directory.current(id), isEarlier(previous) else { continue }
@@ -54,9 +52,10 @@ extension LockedRecord {
   /// is sent again, the token is copied from its earlier record.
   private func sameRecording(_ assetID: Int64?) -> LockedRecord? {
     guard let assetID else { return nil }
-    let endpoint = record.endpoint
+    let endpoint = record.destination.endpoint
     func isSame(_ other: UploadRecord) -> Bool {
-      other.phase == .delivered && other.endpoint == endpoint && other.assetID == assetID && other.deleteToken != nil
+      guard let delivery = other.delivery, other.destination.endpoint == endpoint else { return false }
+      return delivery.assetID == assetID && delivery.deleteToken != nil
     }
     for id in candidates(.asset(assetID, endpoint: endpoint), isSame) {
       guard let previous = try? directory.current(id), isSame(previous) else { continue }

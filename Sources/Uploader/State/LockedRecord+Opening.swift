@@ -52,23 +52,24 @@ extension LockedRecord {
   ) throws(UploadError) -> LockedRecord {
     var previous = previous
     // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
-    let wasBegun = previous.uploadURL != nil || previous.phase == .pending
-    let change = own.identity.change(since: previous.identity)
+    let wasBegun = previous.remote != nil || previous.phase == .pending
+    let change = own.file.identity.change(since: previous.file.identity)
     let changed = change.map { UploadError.changed(request.file, $0, upload: previous.id) }
     if previous.mayBeStored {
       // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
       guard request.upload != nil else { throw .uncertain(upload: previous.id) }
       if let changed { throw changed }
-      previous.forgetUpload()
+      previous.unfinished?.forget()
     }
     // A server that was given another name or type would keep it. If it may have everything, that is what counts.
-    if previous.uploadURL != nil, previous.uploadedAs != request.uploadedAs, !previous.lastByteMayBeSent {
-      previous.forgetUpload()
+    let isRenamed = previous.destination.uploadedAs != request.uploadedAs
+    if previous.remote != nil, isRenamed, !previous.lastByteMayBeSent {
+      previous.unfinished?.forget()
     }
     var superseded: String?
     if wasBegun, let changed {
       guard request.upload == nil else { throw changed }
-      superseded = supersede(&previous, own.identity, changed, in: search.directory)
+      superseded = supersede(&previous, own.file.identity, changed, in: search.directory)
     }
     let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded
@@ -87,13 +88,13 @@ extension LockedRecord {
   private static func supersede(
     _ previous: inout UploadRecord, _ identity: FileIdentity, _ changed: UploadError, in directory: StateDirectory
   ) -> String? {
-    var superseded = previous.uploadURL
+    var superseded = previous.remote?.url
     var warning = changed.problem + " It is sent again from the start."
     if superseded != nil {
-      if previous.mayBeWhole {
+      if previous.unfinished?.mayBeWhole ?? false {
         superseded = nil
         warning += " The server may have the whole old upload, and keeps it until it expires."
-      } else if identity.size < previous.identity.size {
+      } else if identity.size < previous.file.identity.size {
         superseded = nil
         warning += " The file is smaller now, so the server keeps the old partial upload until it expires."
       } else {
@@ -101,7 +102,7 @@ extension LockedRecord {
       }
     }
     directory.warn(warning)
-    previous.forgetUpload()
+    previous.unfinished?.forget()
     return superseded
   }
 

@@ -54,6 +54,15 @@ package final class LockedRecord {
     }
   }
 
+  /// The same for what is known of an upload. Nothing changes once it is delivered.
+  package func updateUpload(_ change: (inout UnfinishedUpload) -> Void) throws(UploadError) {
+    try update {
+      guard case .unfinished(var upload) = $0.state else { return }
+      change(&upload)
+      $0.state = .unfinished(upload)
+    }
+  }
+
   private func write() throws(UploadError) {
     let isLast = record.phase == .delivered
     do throws(StateError) {

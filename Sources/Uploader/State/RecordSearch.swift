@@ -126,12 +126,12 @@ final class RecordSearch {
       // That the server may have an earlier recording of this name says nothing about this one. That one may have another name by
       // now, under which its record must be found.
       let mayBeStored = previous.mayBeStored || previous.lastByteMayBeSent
-      if mayBeStored, own.identity.change(since: previous.identity) != nil {
+      if mayBeStored, own.file.identity.change(since: previous.file.identity) != nil {
         if own.match(with: previous) == .same { formers.append(previous.id) }
         return
       }
       guard let match = own.match(with: previous) else { return }
-      if match == .moved, !SourceFile.isMissing(LocalPath(bytes: previous.path)) { return }
+      if match == .moved, !SourceFile.isMissing(previous.file.path) { return }
       if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
     }
   }
@@ -152,10 +152,10 @@ extension UploadRecord {
   /// A new record.
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
     self.init(
-      id: id, path: (file.path.absolute ?? file.path).bytes, identity: identity, endpoint: request.base.text,
-      event: request.event)
-    uploadedAs = request.uploadedAs
+      id: id,
+      RecordedFile(path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID),
+      to: RecordedDestination(
+        endpoint: request.base.text, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note
-    fileSystemID = file.fileSystemID
   }
 }

@@ -7,15 +7,15 @@ import UploadCore
 extension StateDirectory {
   /// The earlier delivery of the file, if nothing has touched the file since; nil if none is found.
   func untouchedDelivery(of request: UploadRequest, _ seen: FileSighting) -> PreviousDelivery? {
-    delivery(.status(UploadRecord(sought: request, [], seen.identity), seen.changed))
+    delivery(.status(UploadRecord(sought: request, LocalPath(bytes: []), seen.identity), seen.changed))
   }
 
   /// The earlier delivery of the file, where inodes are not stable; nil if none is found.
   func delivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
     // The key has the time only within a quarter of an hour, whatever the day.
     guard !identity.hasStableInode,
-      let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file).bytes, identity))),
-      let record = try? current(previous.upload), identity.change(since: record.identity) == nil
+      let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file), identity))),
+      let record = try? current(previous.upload), identity.change(since: record.file.identity) == nil
     else { return nil }
     return previous
   }
@@ -50,7 +50,7 @@ extension StateDirectory {
   /// Whether the upload of the file at this path was begun and is not delivered, as far as the index knows.
   func hasBegun(_ request: UploadRequest, _ status: shim_file_status) -> Bool {
     guard let index = indexState.unlocked ?? unlockedIndex() else { return false }
-    let sought = UploadRecord(sought: request, request.file.bytes, FileIdentity(status))
+    let sought = UploadRecord(sought: request, request.file, FileIdentity(status))
     let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
     return entries.contains { exists(RecordName(number: $0.number, isDelivered: false).text) }
   }
@@ -58,7 +58,9 @@ extension StateDirectory {
 
 extension UploadRecord {
   /// A record of the same upload as one that is looked for.
-  fileprivate init(sought request: UploadRequest, _ path: [UInt8], _ identity: FileIdentity) {
-    self.init(id: "", path: path, identity: identity, endpoint: request.base.text, event: request.event)
+  fileprivate init(sought request: UploadRequest, _ path: LocalPath, _ identity: FileIdentity) {
+    self.init(
+      id: "", RecordedFile(path: path, identity: identity),
+      to: RecordedDestination(endpoint: request.base.text, event: request.event))
   }
 }

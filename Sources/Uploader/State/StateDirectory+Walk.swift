@@ -144,7 +144,7 @@ package final class RecordWalk {
       guard hasMore else { return nil }
       try directory.visit(selection) { [self] in
         guard isWanted($0) else { return }
-        let time = selection == .delivered ? $0.deliveredAt ?? $0.updatedAt : $0.createdAt
+        let time = selection == .delivered ? $0.delivery?.deliveredAt ?? $0.updatedAt : $0.createdAt
         order.offer(OldestFirst.Entry(createdAt: time, number: $1.number))
       }
       let (entries, hasMore) = order.take()

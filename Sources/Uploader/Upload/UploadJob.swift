@@ -211,7 +211,8 @@ final class UploadJob: Steppable {
   /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.
   private func absence(of file: LocalPath) -> UploadError? {
     guard let upload = request.upload, let path = shared.configuration.stateDirectory,
-      let directory = try? stateDirectory(path), let record = try? directory.record(upload), record.path == file.bytes
+      let directory = try? stateDirectory(path), let record = try? directory.record(upload),
+      record.file.path == file
     else { return nil }
     if record.phase == .delivered { return .delivered(PreviousDelivery(record)) }
     switch record.locateFile() {
@@ -222,21 +223,21 @@ final class UploadJob: Steppable {
   }
 
   private func driver(_ request: UploadRequest, _ file: SourceFile) throws(UploadError) -> UploadDriver {
-    if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.uploadURL != nil {
-      try record?.update { $0.forgetUpload() }
+    if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.remote != nil {
+      try record?.updateUpload { $0.forget() }
     }
     let plan = UploadPlan(
       request, size: file.size,
-      previous: record.map { UploadPlan.PreviousState($0.record) } ?? UploadPlan.PreviousState(),
+      previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       superseded: record?.superseded.flatMap { try? TargetURI($0) },
       isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     hooks.save = { (change) throws(UploadError) in
-      try record?.update {
-        $0.apply(change)
+      try record?.updateUpload {
+        $0.apply(change, size: file.size)
         // Unless the process is killed, the message of the outcome follows.
-        if $0.mayBeStored { $0.message = UploadError.killedBeforeResponseText }
+        if $0.failure == .mayBeStored { $0.message = UploadError.killedBeforeResponseText }
       }
     }
     return UploadDriver(
@@ -340,14 +341,14 @@ final class UploadJob: Steppable {
     let mayHaveChanged = mayHaveChanged
     record.releaseSpace()
     do throws(UploadError) {
-      try record.update {
+      try record.updateUpload {
         $0.recordFailure(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
-        guard mayHaveChanged, !$0.mayBeStored else { return }
+        guard mayHaveChanged, $0.failure != .mayBeStored else { return }
         if $0.lastByteMayBeSent, mayBeWhole {
           let error = UploadError.mayBeStored(error)
           $0.recordFailure(error, message: error.message(after: answer), offset: offset)
         } else {
-          $0.forgetUpload()
+          $0.forget()
         }
       }
     } catch { shared.configuration.warnings?(error.message) }

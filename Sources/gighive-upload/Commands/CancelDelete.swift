@@ -51,7 +51,7 @@ enum CancelDelete {
       return ExitCode.usage
     }
     var marked = record
-    marked.isBeingDeleted = isDelivered
+    marked.delivery?.isBeingDeleted = true
     if isDelivered { try records.directory.write(marked) }
     switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
     case .ended: break
@@ -80,7 +80,7 @@ enum CancelDelete {
     guard let assetID = deleted.assetID else { return }
     // The recording is deleted. A record that cannot be removed does not change that.
     try? directory.walk(.all) { record in
-      guard record.phase == .delivered, record.assetID == assetID, record.endpoint == deleted.endpoint,
+      guard record.delivery?.assetID == assetID, record.destination.endpoint == deleted.destination.endpoint,
         let lock = try? directory.lock(record.id)
       else { return }
       try? directory.remove(record.id)
@@ -109,9 +109,9 @@ enum CancelDelete {
   private static func end(
     _ record: UploadRecord, _ options: [GivenOption], _ report: Report, _ cancellation: Cancellation
   ) -> Outcome {
-    guard let endpoint = try? TargetURI(record.endpoint) else {
+    guard let endpoint = try? TargetURI(record.destination.endpoint) else {
       report.failed(
-        record.id + ": its record names no server (" + PrintableText.line(record.endpoint) + ").",
+        record.id + ": its record names no server (" + PrintableText.line(record.destination.endpoint) + ").",
         exitCode: ExitCode.stateDirectory, about: record)
       return .unchanged(ExitCode.stateDirectory)
     }
@@ -128,17 +128,17 @@ enum CancelDelete {
     }
     let onRetry = { report.retrying(record, $0, of: limit, after: $1) }
     do throws(CancelDeleteError) {
-      if record.phase == .delivered {
-        guard let assetID = record.assetID, let token = record.deleteToken else {
+      if let delivery = record.delivery {
+        guard let assetID = delivery.assetID, let token = delivery.deleteToken else {
           report.failed(
             record.id + ": the server gave no delete token for it; delete it on the server.",
             exitCode: ExitCode.refused, about: record)
           return .unchanged(ExitCode.refused)
         }
         try uploader.delete(
-          assetID: assetID, deleteToken: token, from: endpoint, isRepeated: record.isBeingDeleted,
+          assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.isBeingDeleted,
           cancellation: cancellation, onRetry: onRetry)
-      } else if let location = record.uploadURL.flatMap({ try? TargetURI($0) }) {
+      } else if let location = record.remote.flatMap({ try? TargetURI($0.url) }) {
         let overrides = options.contains { $0.option == .methodOverride }
         let isKept = try uploader.cancel(
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation,

@@ -94,7 +94,7 @@ private final class CleanedDirectory {
 
   /// Whether the record's file is there, below this directory and on its file system.
   func contains(_ record: UploadRecord) -> Bool {
-    let file = LocalPath(bytes: record.path)
+    let file = record.file.path
     let directory = file.directory
     if last?.directory != directory {
       last = (directory, CleanedDirectory.realPath(of: directory).map { isAbove($0) } ?? false)

@@ -18,6 +18,6 @@ struct DestinationFilter {
   }
 
   func includes(_ record: UploadRecord) -> Bool {
-    record.endpoint == endpoint && StoredOptions.name(option, in: record.note)
+    record.destination.endpoint == endpoint && StoredOptions.name(option, in: record.note)
   }
 }

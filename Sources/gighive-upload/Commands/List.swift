@@ -54,7 +54,7 @@ enum List {
     }
     try records.directory.remove(record.id)
     withExtendedLifetime(lock) {}
-    let remark = record.uploadURL != nil && record.phase != .delivered
+    let remark = record.remote != nil && record.phase != .delivered
     report.reportRemoval(
       record, "forgotten",
       "forgotten." + (remark ? " The server keeps the partial upload until it expires." : ""))
@@ -64,27 +64,26 @@ enum List {
   // MARK: Output
 
   private static func row(_ record: UploadRecord) -> String {
-    let isDelivered = record.phase == .delivered
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
-    line += PrintableText.line(LocalPath(bytes: record.path).text)
-    if isDelivered, let assetID = record.assetID { line += "  (asset " + String(assetID) + ")" }
+    line += PrintableText.line(record.file.path.text)
+    if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
     if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
-    if !isDelivered, let message = record.message { line += "\n          " + PrintableText.line(message) }
+    if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {
       line +=
         "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " sends it now"
     }
-    if !isDelivered, let expires = record.expires {
+    if let expires = record.unfinished?.remote?.expires {
       line += "\n          the server keeps it until " + PrintableText.line(expires)
     }
     return line
   }
 
   private static func amount(_ record: UploadRecord) -> String {
-    let size = SizeText.short(record.identity.size)
+    let size = SizeText.short(record.file.identity.size)
     if record.phase == .delivered { return size }
     // A process that was killed could not record its offset; only the server knows it.
-    let isUnknown = record.offset == 0 && record.uploadURL != nil
+    let isUnknown = record.offset == 0 && record.remote != nil
     return (isUnknown ? "some" : SizeText.short(record.offset)) + " of " + size
   }
 
@@ -104,16 +103,17 @@ enum List {
   private static func json(_ record: UploadRecord, nowSeconds now: Int64) -> String {
     var line = JSONWriter()
     line.add("id", record.id)
-    line.add(file: LocalPath(bytes: record.path))
-    line.add("total", record.identity.size)
+    line.add(file: record.file.path)
+    line.add("total", record.file.identity.size)
     line.add(
-      "modified", unixSeconds: record.identity.modifiedSeconds, nanoseconds: record.identity.modifiedNanoseconds)
+      "modified", unixSeconds: record.file.identity.modifiedSeconds,
+      nanoseconds: record.file.identity.modifiedNanoseconds)
     line.add("file_state", record.locateFile().word)
-    line.add("destination", PrintableText.withoutQuery(record.endpoint))
+    line.add("destination", PrintableText.withoutQuery(record.destination.endpoint))
     line.add("state", name(of: record))
     line.add("created", unixSeconds: record.createdAt)
     line.add("updated", unixSeconds: record.updatedAt)
-    if let deliveredAt = record.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
+    if let deliveredAt = record.delivery?.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
     // Not negative, even if the clock was set back.
     line.add("age_seconds", now - min(max(record.createdAt, 0), now))
     if let time = record.postponedUntil(now: now) {
@@ -122,11 +122,11 @@ enum List {
       line.addNull("next_retry")
     }
     line.add("bytes", record.offset)
-    if let message = record.message { line.add("message", message) }
-    if let sha256 = record.sha256 { line.add("checksum_sha256", sha256) }
+    if let message = record.unfinished?.message { line.add("message", message) }
+    if let sha256 = record.delivery?.sha256 { line.add("checksum_sha256", sha256) }
     if let assetID = record.assetID { line.add("asset_id", assetID) }
-    line.add("can_delete", record.deleteToken != nil && record.assetID != nil)
-    if let expires = record.expires { line.add("expires", expires) }
+    line.add("can_delete", record.delivery?.deleteToken != nil && record.assetID != nil)
+    if let expires = record.remote?.expires { line.add("expires", expires) }
     return line.finished()
   }
 }

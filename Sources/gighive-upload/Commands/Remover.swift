@@ -50,10 +50,10 @@ final class Remover {
     guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
     defer { withExtendedLifetime(lock) {} }
     defer { records.directory.removeLock(known.id) }
-    guard record.phase == .delivered, !record.isBeingDeleted, let endpoint = try? TargetURI(record.endpoint) else {
-      return nil
-    }
-    let file = LocalPath(bytes: record.path)
+    guard let delivery = record.delivery, !delivery.isBeingDeleted,
+      let endpoint = try? TargetURI(record.destination.endpoint)
+    else { return nil }
+    let file = record.file.path
     let server: Server
     let uploader: Uploader
     do throws(UsageError) { (server, uploader) = try self.server(for: record, endpoint) } catch {
@@ -78,7 +78,7 @@ final class Remover {
     if isDryRun {
       report.wouldRemove(record)
     } else {
-      report.removed(file, to: target, recordID: record.id, assetID: record.assetID)
+      report.removed(file, to: target, recordID: record.id, assetID: delivery.assetID)
     }
     return nil
   }

@@ -9,7 +9,7 @@ final class ResumeQueue {
 
     fileprivate init(_ record: UploadRecord, with options: [GivenOption]) {
       id = record.id
-      file = LocalPath(bytes: record.path)
+      file = record.file.path
       do throws(UsageError) {
         let arguments = try SendArguments(
           options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), recordID: record.id,

@@ -100,7 +100,7 @@ extension Report {
 
   func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: ServerAnswer? = nil) {
     if isJSON {
-      let file = record.map { LocalPath(bytes: $0.path) }
+      let file = record.map { $0.file.path }
       writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)
     }
     if !isJSON || !isQuiet { printError(message) }

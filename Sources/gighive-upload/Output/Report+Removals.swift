@@ -7,7 +7,7 @@ extension Report {
   func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: ServerAnswer?) {
     let problem = retry.error.explanation(after: answer)
     if isJSON {
-      var line = event("retry", recordID: record.id, file: LocalPath(bytes: record.path))
+      var line = event("retry", recordID: record.id, file: record.file.path)
       line.add("wait_seconds", milliseconds: retry.delayMilliseconds)
       line.add("try", retry.failures)
       line.add("message", problem)
@@ -50,14 +50,14 @@ extension Report {
 
   /// Reports a file that would be removed.
   func wouldRemove(_ record: UploadRecord) {
-    let file = LocalPath(bytes: record.path)
+    let file = record.file.path
     if isJSON {
       var line = event("would_remove", recordID: record.id, file: file)
-      line.add("total", record.identity.size)
+      line.add("total", record.file.identity.size)
       line.add("exit_code", Int64(ExitCode.delivered))
       return Console.out(line.finished())
     }
-    say(PrintableText.line(file.text) + ": would be removed (" + SizeText.short(record.identity.size) + ").")
+    say(PrintableText.line(file.text) + ": would be removed (" + SizeText.short(record.file.identity.size) + ").")
   }
 }
 

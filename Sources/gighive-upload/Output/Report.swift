@@ -204,7 +204,7 @@ final class Report {
   /// Reports that an upload was cancelled, deleted or forgotten.
   func reportRemoval(_ record: UploadRecord, _ kind: String, _ words: String) {
     if isJSON {
-      var line = event(kind, recordID: record.id, file: LocalPath(bytes: record.path))
+      var line = event(kind, recordID: record.id, file: record.file.path)
       line.add("exit_code", Int64(ExitCode.delivered))
       Console.out(line.finished())
     } else {

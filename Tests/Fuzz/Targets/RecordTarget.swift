@@ -21,8 +21,8 @@ enum RecordTarget {
     guard let record = decoded(bytes, crc32) else { return }
     require(bytes.count <= Limits.recordLength, "accepted what is over the limit")
     require(UploadRecord.isID(record.id), "an invalid ID")
-    require(!record.path.isEmpty && !record.path.contains(0), "a path that cannot be opened")
-    require(record.offset >= 0 && record.offset <= record.identity.size, "an offset outside the file")
+    require(!record.file.path.bytes.isEmpty && record.file.path.cString != nil, "a path that cannot be opened")
+    require(record.offset >= 0 && record.offset <= record.file.identity.size, "an offset outside the file")
     let written = record.encoded(crc32: self.crc32)
     // Escapes can make it longer.
     if written.count <= Limits.recordLength { checkRead(written, record) }
@@ -48,16 +48,26 @@ enum RecordTarget {
     let identity = FileIdentity(
       device: UInt64.max, inode: UInt64(bitPattern: numbers[1]), size: size, modifiedSeconds: numbers[2],
       modifiedNanoseconds: numbers[3], edges: lines[2].text)
-    var record = UploadRecord(id: "5e1f0a77", path: path, identity: identity, endpoint: lines[3].text)
-    record.phase = [.pending, .uploaded, .delivered, .failed][lines[4].count % 4]
-    record.offset = size / 2
-    record.uploadURL = lines[4].isEmpty ? nil : lines[4].text
-    record.expires = lines[5].isEmpty ? nil : lines[5].text
-    record.message = lines[6].isEmpty ? nil : lines[6].text
-    record.deleteToken = lines[7].isEmpty ? nil : lines[7].text
-    record.assetID = lines[7].isEmpty ? nil : numbers[3]
+    var record = UploadRecord(
+      id: "5e1f0a77", RecordedFile(path: LocalPath(bytes: path), identity: identity),
+      to: RecordedDestination(endpoint: lines[3].text))
     record.note = lines[8].text
-    (record.lastByteMayBeSent, record.mayBeStored) = (lines[5].count % 2 == 1, lines[6].count % 2 == 1)
+    var upload = UnfinishedUpload()
+    if !lines[4].isEmpty {
+      upload.remote = RemoteUpload(
+        url: lines[4].text, expires: lines[5].isEmpty ? nil : lines[5].text, offset: size / 2,
+        isWhole: lines[4].count % 2 == 1)
+    }
+    upload.failure = [nil, .notDelivered, .mayBeStored][lines[6].count % 3]
+    upload.message = lines[6].isEmpty ? nil : lines[6].text
+    upload.lastByteMayBeSent = lines[5].count % 2 == 1
+    upload.assetID = lines[7].isEmpty ? nil : numbers[3]
+    record.state = .unfinished(upload)
+    if lines[7].count % 2 == 1 {
+      var delivery = RecordedDelivery(of: record)
+      delivery.deleteToken = lines[7].text
+      record.state = .delivered(delivery)
+    }
     let written = record.encoded(crc32: crc32)
     if written.count <= Limits.recordLength { checkRead(written, record) }
   }

@@ -29,7 +29,7 @@ enum Scenario {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open) {
-        let index = LocalPath(bytes: record.path).withCString { world_file_at($0) }
+        let index = record.file.path.withCString { world_file_at($0) }
         guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
         // A file may have two: while the first could not be read, a second one was started.
         world_upload_again(index)
@@ -46,12 +46,12 @@ enum Scenario {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open)
-      where LocalPath(bytes: record.path).withCString({ world_file_at($0) }) == index {
+      where record.file.path.withCString({ world_file_at($0) }) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
         do throws(CancelDeleteError) {
-          if let location = record.uploadURL.flatMap({ try? TargetURI($0) }),
-            let endpoint = try? TargetURI(record.endpoint)
+          if let location = record.remote.flatMap({ try? TargetURI($0.url) }),
+            let endpoint = try? TargetURI(record.destination.endpoint)
           {
             let isKept = try Uploader(configuration(plan)).cancel(
               location, createdAt: endpoint, overridesMethod: plan.overrides_method != 0, cancellation: cancellation,

@@ -9,9 +9,12 @@ struct RecordIndexTests {
     -> UploadRecord
   {
     UploadRecord(
-      id: RecordName.id(number), path: bytes(path),
-      identity: FileIdentity(
-        device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "abcd"), endpoint: endpoint)
+      id: RecordName.id(number),
+      RecordedFile(
+        path: LocalPath(path),
+        identity: FileIdentity(
+          device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "abcd")),
+      to: RecordedDestination(endpoint: endpoint))
   }
 
   private func key(_ number: Int) -> IndexKey { record(0, path: "/srv/" + String(number)).indexKeys[0] }
@@ -63,7 +66,9 @@ struct RecordIndexTests {
 
   @Test func aDeliveryIsKnownWithoutItsRecord() throws {
     var delivered = record(5)
-    (delivered.assetID, delivered.deliveredAt) = (7, 1_795_000_000)
+    delivered.state = .sample(.delivered)
+    delivered.delivery?.assetID = 7
+    delivered.delivery?.deliveredAt = 1_795_000_000
     var index = try empty()
     try index.insert(key(1), 5, .none)
     try index.insert(key(1), 6, .none)
@@ -92,10 +97,12 @@ struct RecordIndexTests {
     func place(_ seconds: Int64, path: String = "/set.wav") -> UploadRecord {
       let identity = FileIdentity(
         device: 1, inode: 0, size: 300, modifiedSeconds: seconds, modifiedNanoseconds: 0, edges: "abcd")
-      return UploadRecord(id: "5e1f0a77", path: bytes(path), identity: identity, endpoint: "https://hive/")
+      return UploadRecord(
+        id: "5e1f0a77", RecordedFile(path: LocalPath(path), identity: identity),
+        to: RecordedDestination(endpoint: "https://hive/"))
     }
     var delivered = place(seconds)
-    delivered.phase = .delivered
+    delivered.state = .sample(.delivered)
     for difference: Int64 in [0, 2, -2, 900, -3600, 901] {
       #expect(delivered.indexKeys.contains(.place(place(seconds + difference))))
     }

@@ -64,7 +64,8 @@ struct OldestFirstTests {
 struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
     var record = UploadRecord(
-      id: "5e1f0a77", path: bytes("/media/usb0/set.wav"), identity: identity(), endpoint: "http://hive/")
+      id: "5e1f0a77", RecordedFile(path: "/media/usb0/set.wav", identity: identity()),
+      to: RecordedDestination(endpoint: "http://hive/"))
     change(&record)
     return record
   }
@@ -84,60 +85,63 @@ struct RecordMatchTests {
   }
 
   @Test func aFileOfTheSamePathIsTheSameWhateverHasBecomeOfIt() {
-    #expect(match { $0.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
-    #expect(match { $0.phase = .failed } == .same && match { $0.phase = .uploaded } == .same)
+    #expect(match { $0.file.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
+    #expect(match { $0.state = .sample(.failed) } == .same && match { $0.state = .sample(.uploaded) } == .same)
   }
 
   @Test func aFileThatWasRenamedIsTheSameWhileItIsUnchanged() {
-    let renamed = bytes("/media/usb0/other.wav")
-    #expect(match { $0.path = renamed } == .same)
+    let renamed: LocalPath = "/media/usb0/other.wav"
+    #expect(match { $0.file.path = renamed } == .same)
     for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
-      #expect(match { ($0.path, $0.identity) = (renamed, changed) } == nil)
+      #expect(match { ($0.file.path, $0.file.identity) = (renamed, changed) } == nil)
     }
   }
 
   @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
-    let elsewhere = bytes("/media/usb1/set.wav")
-    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2)) } == .moved)
-    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
-    #expect(match { ($0.path, $0.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
+    let elsewhere: LocalPath = "/media/usb1/set.wav"
+    #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2)) } == .moved)
+    #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
+    #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
     // A recorder's tracks can agree in size, time and silent ends.
-    #expect(match { ($0.path, $0.identity) = (bytes("/media/usb1/track2.wav"), identity(device: 2)) } == nil)
+    #expect(match { ($0.file.path, $0.file.identity) = ("/media/usb1/track2.wav", identity(device: 2)) } == nil)
   }
 
   @Test func anotherDestinationIsAnother() {
-    #expect(match { $0.endpoint = "http://hive2/" } == nil)
+    #expect(match { $0.destination.endpoint = "http://hive2/" } == nil)
     let event = UploadRecord(
-      id: "5e1f0a77", path: record().path, identity: identity(), endpoint: "http://hive/", event: "2026-11-20 Band")
+      id: "5e1f0a77", record().file, to: RecordedDestination(endpoint: "http://hive/", event: "2026-11-20 Band"))
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
     #expect(event.match(with: event) == .same)
     #expect(Set(event.indexKeys.map { $0.hash }).isDisjoint(with: record().indexKeys.map { $0.hash }))
   }
 
   @Test func aDeliveredFileIsTheSameWhileItIsUnchanged() {
-    #expect(match { $0.phase = .delivered } == .same)
-    #expect(match { ($0.phase, $0.path) = (.delivered, bytes("/media/usb0/other.wav")) } == .same)
+    #expect(match { $0.state = .sample(.delivered) } == .same)
+    #expect(match { ($0.state, $0.file.path) = (.sample(.delivered), "/media/usb0/other.wav") } == .same)
     #expect(
-      match { ($0.phase, $0.path, $0.identity) = (.delivered, bytes("/media/usb1/set.wav"), identity(device: 2)) }
-        == .moved)
+      match {
+        $0.state = .sample(.delivered)
+        ($0.file.path, $0.file.identity) = ("/media/usb1/set.wav", identity(device: 2))
+      } == .moved)
     for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
-      #expect(match { ($0.phase, $0.identity) = (.delivered, changed) } == nil)
+      #expect(match { ($0.state, $0.file.identity) = (.sample(.delivered), changed) } == nil)
     }
   }
 
   @Test func anOpenRecordRanksBeforeADelivery() {
-    let delivered = record { ($0.phase, $0.createdAt) = (.delivered, 9) }
+    let delivered = record { ($0.state, $0.createdAt) = (.sample(.delivered), 9) }
     #expect(delivered.rank < record { $0.createdAt = 1 }.rank)
-    #expect(record { $0.createdAt = 1 }.rank < record { $0.uploadURL = "http://hive/files/1" }.rank)
+    #expect(
+      record { $0.createdAt = 1 }.rank
+        < record { $0.unfinished?.remote = RemoteUpload(url: "http://hive/files/1") }.rank)
   }
 
   @Test func aDeliveredRecordIsAlsoFoundByWhatItCanDelete() {
-    let delivered = record {
-      $0.phase = .delivered
-      ($0.assetID, $0.deleteToken) = (7, "5ec2e7")
-    }
+    var delivered = record { $0.state = .sample(.delivered) }
+    delivered.delivery?.assetID = 7
+    #expect(delivered.indexKeys.count == 2)
+    delivered.delivery?.deleteToken = "5ec2e7"
     #expect(delivered.indexKeys.last == .asset(7, endpoint: "http://hive/") && delivered.indexKeys.count == 3)
-    #expect(record { ($0.phase, $0.assetID) = (.delivered, 7) }.indexKeys.count == 2)
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(8, endpoint: "http://hive/"))
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(7, endpoint: "http://hive2/"))
   }

@@ -8,8 +8,10 @@ struct UploadRecordPruningTests {
   private func record(_ phase: UploadRecord.Phase, updatedAt: Int64) -> UploadRecord {
     let identity = FileIdentity(
       device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "ab")
-    var record = UploadRecord(id: "5e1f0a77", path: bytes("/srv/1.wav"), identity: identity, endpoint: "https://hive/")
-    record.phase = phase
+    var record = UploadRecord(
+      id: "5e1f0a77", RecordedFile(path: "/srv/1.wav", identity: identity),
+      to: RecordedDestination(endpoint: "https://hive/"))
+    record.state = .sample(phase)
     record.updatedAt = updatedAt
     return record
   }

@@ -9,98 +9,107 @@ extension UploadRecordTests {
   @Test func anUploadIsPostponedUntilItsTime() {
     let until: Int64 = 1_800_000_000
     var record = plain
-    record.recordFailure(
+    record.unfinished?.recordFailure(
       .postponed(.refused(status: 502, message: ""), untilSeconds: until, .sentRepeatedly(count: 3)), message: "no",
       offset: 0)
-    #expect(record.phase == .pending && record.nextRetry == until)
+    #expect(record.phase == .pending && record.unfinished?.nextRetry == until)
     #expect(record.postponedUntil(now: until - 1) == until && record.postponedUntil(now: until) == nil)
     // The clock was set back, or starts in 1970.
     #expect(record.postponedUntil(now: until - 86_401) == nil && record.postponedUntil(now: .min) == nil)
-    record.recordFailure(.noResolver(host: "hive"), message: "no", offset: 0)
-    #expect(record.nextRetry == nil)
+    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: "no", offset: 0)
+    #expect(record.unfinished?.nextRetry == nil)
   }
 
   @Test func fullSendsAreForgottenWithProgressAndWithAnotherContent() throws {
     var record = plain
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     let sends = try #require(FullSends(.refused, times: [1]))
-    record.apply(.failedFullSends(sends, offset: 100))
-    #expect(record.fullSends == sends && record.offset == 100)
-    #expect(record.renewed(by: plain).fullSends == sends)
-    record.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
-    #expect(record.fullSends == sends)
+    apply(.failedFullSends(sends, offset: 100), to: &record)
+    #expect(record.unfinished?.fullSends == sends && record.offset == 100)
+    #expect(record.renewed(by: plain).unfinished?.fullSends == sends)
+    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
+    #expect(record.unfinished?.fullSends == sends)
     let other = UploadRecord(
-      id: "5e1f0a78", path: plain.path,
-      identity: FileIdentity(
-        device: 2049, inode: 131_072, size: 4_710_000_001, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
-        edges: identity.edges), endpoint: "https://hive/")
-    #expect(record.renewed(by: other).fullSends == nil)
-    record.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
-    #expect(record.fullSends == nil)
+      id: "5e1f0a78",
+      RecordedFile(
+        path: plain.file.path,
+        identity: FileIdentity(
+          device: 2049, inode: 131_072, size: 4_710_000_001, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
+          edges: identity.edges)), to: plain.destination)
+    #expect(record.renewed(by: other).unfinished?.fullSends == nil)
+    record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
+    #expect(record.unfinished?.fullSends == nil)
   }
 
   // MARK: Changes
 
+  private func apply(_ change: RecordChange, to record: inout UploadRecord) {
+    record.unfinished?.apply(change, size: identity.size)
+  }
+
   @Test func aNewUploadHasNothingOfTheOldOne() {
     var record = full
-    record.apply(.created(location: "https://hive/files/2", expires: nil))
-    #expect(record.phase == .pending && record.uploadURL == "https://hive/files/2" && record.offset == 0)
-    #expect(record.expires == nil && !record.wasUploaded && !record.lastByteMayBeSent)
+    apply(.created(location: "https://hive/files/2", expires: nil), to: &record)
+    #expect(record.phase == .pending && record.remote == RemoteUpload(url: "https://hive/files/2"))
+    #expect(!record.lastByteMayBeSent)
   }
 
   @Test func whatIsOfNoUseAnyMoreIsForgotten() {
     var record = full
-    record.apply(.forgotten)
-    #expect(record.phase == .pending && record.uploadURL == nil && record.offset == 0 && record.expires == nil)
-    #expect(!record.wasUploaded && !record.lastByteMayBeSent && !record.mayBeStored)
+    apply(.forgotten, to: &record)
+    #expect(record.phase == .pending && record.remote == nil && record.offset == 0 && !record.lastByteMayBeSent)
     // It stays the same upload.
     #expect(record.id == full.id && record.note == full.note)
   }
 
   @Test func theLastByteAndTheWholeFileAreNoted() {
     var record = plain
-    record.uploadURL = "https://hive/files/1"
-    record.apply(.lastByteNext)
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
+    apply(.lastByteNext, to: &record)
     #expect(record.lastByteMayBeSent && record.phase == .pending)
-    record.apply(.uploaded)
+    apply(.uploaded, to: &record)
     #expect(record.phase == .uploaded && record.offset == identity.size)
   }
 
   /// A form has no address at which to ask whether the server has it.
   @Test func aFormWhoseLastByteIsSentMayBeStoredUntilAResponseSaysOtherwise() {
     var record = plain
-    record.apply(.mayBeStored)
+    apply(.mayBeStored, to: &record)
     #expect(record.mayBeStored && record.phase == .failed && !record.lastByteMayBeSent)
     var again = record
-    again.apply(.notStored)
+    apply(.notStored, to: &again)
     #expect(again == plain)
-    record.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 0)
+    record.unfinished?.recordFailure(.cancelled(hasSentAll: false), message: nil, offset: 0)
     #expect(!record.mayBeStored && record.phase == .pending)
-    record.apply(.mayBeStored)
-    record.recordFailure(.refused(status: 403, message: ""), message: "refused", offset: 0)
-    #expect(!record.mayBeStored && record.phase == .failed && record.message == "refused")
+    apply(.mayBeStored, to: &record)
+    record.unfinished?.recordFailure(.refused(status: 403, message: ""), message: "refused", offset: 0)
+    #expect(!record.mayBeStored && record.phase == .failed && record.unfinished?.message == "refused")
   }
 
   @Test func theNumberOfARecordingInProgressIsThatOfTheContent() {
     var record = plain
-    record.apply(.processing(assetID: 9))
+    apply(.processing(assetID: 9), to: &record)
     #expect(record.assetID == 9 && record.phase == .pending)
     #expect(record.renewed(by: plain).assetID == 9)
     var other = plain
-    other.identity = FileIdentity(
+    other.file.identity = FileIdentity(
       device: 1, inode: 2, size: 301, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "another")
     #expect(record.renewed(by: other).assetID == nil)
-    record.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
+    record.unfinished?.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
     #expect(record.assetID == nil)
   }
 
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
     var record = plain
-    record.recordFailure(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
-    #expect(record.phase == .failed && record.mayBeStored && record.offset == 7 && record.message == "it may be stored")
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
+    record.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "it may be stored", offset: 7)
+    #expect(
+      record.phase == .failed && record.mayBeStored && record.offset == 7
+        && record.unfinished?.message == "it may be stored")
     // After a response without proof, it can be resumed.
     var doubted = full
-    doubted.mayBeStored = false
-    doubted.recordFailure(.notFromServer(status: 404), message: nil, offset: 7)
-    #expect(doubted.phase == .uploaded && doubted.uploadURL == full.uploadURL)
+    doubted.unfinished?.failure = nil
+    doubted.unfinished?.recordFailure(.notFromServer(status: 404), message: nil, offset: 7)
+    #expect(doubted.phase == .uploaded && doubted.remote?.url == full.remote?.url)
   }
 }

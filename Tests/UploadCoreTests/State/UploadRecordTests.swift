@@ -7,35 +7,44 @@ struct UploadRecordTests {
     edges: String(repeating: "ab", count: 32))
 
   var plain: UploadRecord {
-    UploadRecord(id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/")
+    UploadRecord(
+      id: "5e1f0a77", RecordedFile(path: "/srv/set.wav", identity: identity),
+      to: RecordedDestination(endpoint: "https://hive/"))
   }
 
-  /// A record with every property set.
+  /// An unfinished upload with every property set.
   var full: UploadRecord {
     var record = UploadRecord(
-      id: "5e1f0a77", path: bytes("/srv/set.wav"), identity: identity, endpoint: "https://hive/",
-      event: "2026-11-20 The Band")
-    record.fileSystemID = .max
-    record.phase = .uploaded
+      id: "5e1f0a77", RecordedFile(path: "/srv/set.wav", identity: identity, fileSystemID: .max),
+      to: RecordedDestination(
+        endpoint: "https://hive/", event: "2026-11-20 The Band", uploadedAs: "audio/wav set.wav"))
     record.createdAt = 1_795_000_001
     record.updatedAt = 1_795_000_002
-    record.uploadURL = "https://hive/files/5e1f?x=y"
-    record.offset = 4_710_000_000
-    record.uploadedAs = "audio/wav set.wav"
-    record.isBeingDeleted = true
-    record.wasUploaded = true
-    record.lastByteMayBeSent = true
-    record.mayBeStored = true
-    record.expires = "Wed, 25 Jun 2014 16:00:00 GMT"
-    record.message = "the connection was lost"
-    record.assetID = 7
-    record.sha256 = String(repeating: "0f", count: 32)
-    record.deleteToken = "5ec2e7"
-    record.deliveredAt = 1_795_000_003
-    record.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
-    record.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005])
-    record.nextRetry = 1_795_086_404
     record.note = #"{"label":"Set 1"}"#
+    var upload = UnfinishedUpload()
+    upload.remote = RemoteUpload(
+      url: "https://hive/files/5e1f?x=y", expires: "Wed, 25 Jun 2014 16:00:00 GMT", offset: 4_710_000_000, isWhole: true
+    )
+    upload.failure = .mayBeStored
+    upload.lastByteMayBeSent = true
+    upload.message = "the connection was lost"
+    upload.assetID = 7
+    upload.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005])
+    upload.nextRetry = 1_795_086_404
+    record.state = .unfinished(upload)
+    return record
+  }
+
+  /// The delivery of that upload, with every property set.
+  var delivered: UploadRecord {
+    var record = full
+    var delivery = RecordedDelivery(of: full)
+    delivery.sha256 = String(repeating: "0f", count: 32)
+    delivery.deleteToken = "5ec2e7"
+    delivery.deliveredAt = 1_795_000_003
+    delivery.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
+    delivery.isBeingDeleted = true
+    record.state = .delivered(delivery)
     return record
   }
 
@@ -74,8 +83,36 @@ struct UploadRecordTests {
     #expect(String(decoding: text[..<end], as: UTF8.self) == "gighive-upload record 2 \(length) \(sum)")
     #expect(content.last == UInt8(ascii: "\n"))
     let json = try JSONReader.read(content)
-    #expect(json["id"]?.string == "5e1f0a77" && json["phase"]?.string == "uploaded")
+    #expect(json["id"]?.string == "5e1f0a77" && json["phase"]?.string == "failed")
     #expect(json["file"]?.string == "/srv/set.wav" && json["offset"]?.integer == 4_710_000_000)
+  }
+
+  private func content(_ record: UploadRecord) -> String {
+    String(decoding: encoded(record).drop { $0 != UInt8(ascii: "{") }, as: UTF8.self)
+  }
+
+  /// Other versions read it.
+  @Test func theMembersAndTheirOrderStayAsTheyAre() {
+    let edges = identity.edges
+    let (upTo, then) = (
+      #""created_at":1795000001,"updated_at":1795000002,"file":"/srv/set.wav","device":"2049","inode":"131072","#
+        + #""size":4710000000,"modified_seconds":1795000000,"modified_nanoseconds":7,"edges_sha256":"\#(edges)","#
+        + #""endpoint":"https://hive/","event":"2026-11-20 The Band","offset":4710000000,"#
+        + #""uploaded_as":"audio/wav set.wav","file_system":"18446744073709551615","#
+        + #""upload_url":"https://hive/files/5e1f?x=y","expires":"Wed, 25 Jun 2014 16:00:00 GMT","#,
+      #""note":"{\"label\":\"Set 1\"}"}"# + "\n"
+    )
+    #expect(
+      content(full)
+        == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""message":"the connection was lost","asset_id":7,"#
+        + #""was_uploaded":true,"is_ending":true,"may_be_stored":true,"next_retry":1795086404,"#
+        + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","# + then)
+    #expect(
+      content(delivered)
+        == #"{"id":"5e1f0a77","phase":"delivered","# + upTo
+        + #""checksum_sha256":"\#(String(repeating: "0f", count: 32))","delete_token":"5ec2e7","asset_id":7,"#
+        + #""is_being_deleted":true,"is_ending":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
+        + #""changed_nanoseconds":9,"# + then)
   }
 
   /// The checksum is what zlib says of the text.
@@ -87,18 +124,22 @@ struct UploadRecordTests {
       + #""modified_nanoseconds":7,"edges_sha256":"abcd","endpoint":"https://hive/","offset":300,"#
       + #""upload_url":"https://hive/files/1","note":"{\"label\":\"Set 1\"}"}"# + "\n"
     var expected = UploadRecord(
-      id: "5e1f0a77", path: bytes("/srv/") + [0xFF] + bytes(" set.wav"),
-      identity: FileIdentity(
-        device: 2049, inode: 131_072, size: 300, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7, edges: "abcd"),
-      endpoint: "https://hive/")
-    (expected.phase, expected.createdAt, expected.updatedAt) = (.uploaded, 1_795_000_001, 1_795_000_002)
-    (expected.uploadURL, expected.offset, expected.note) = ("https://hive/files/1", 300, #"{"label":"Set 1"}"#)
+      id: "5e1f0a77",
+      RecordedFile(
+        path: LocalPath(bytes: bytes("/srv/") + [0xFF] + bytes(" set.wav")),
+        identity: FileIdentity(
+          device: 2049, inode: 131_072, size: 300, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
+          edges: "abcd")), to: RecordedDestination(endpoint: "https://hive/"))
+    (expected.createdAt, expected.updatedAt) = (1_795_000_001, 1_795_000_002)
+    expected.note = #"{"label":"Set 1"}"#
+    expected.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", offset: 300, isWhole: true)
     #expect(try decode(bytes(text)) == expected)
   }
 
   @Test func everyFieldComesBack() throws {
     #expect(try decode(encoded(plain)) == plain)
     #expect(try decode(encoded(full)) == full)
+    #expect(try decode(encoded(delivered)) == delivered)
   }
 
   /// Records of earlier versions do not have them, and false values are not written.
@@ -107,7 +148,7 @@ struct UploadRecordTests {
       let isWritten = { (record: UploadRecord) in
         String(decoding: self.encoded(record), as: UTF8.self).split(separator: "\"").contains { $0 == name }
       }
-      #expect(isWritten(full) && !isWritten(plain), "\(name)")
+      #expect(isWritten(name == "is_being_deleted" ? delivered : full) && !isWritten(plain), "\(name)")
     }
     for value in ["false", "1", "\"true\"", "null"] {
       let record = try decode(file(#"{"is_ending":\#(value),"may_be_stored":\#(value),"# + smallest.dropFirst()))
@@ -119,25 +160,27 @@ struct UploadRecordTests {
   func impossibleTimesOfRetriesAreIgnored(value: String) throws {
     let members = #"{"next_retry":\#(value),"full_sends":[\#(value)],"full_sends_failed":"refused","#
     let record = try decode(file(members + smallest.dropFirst()))
-    #expect(record.nextRetry == nil && record.fullSends == nil)
+    #expect(record.unfinished?.nextRetry == nil && record.unfinished?.fullSends == nil)
     #expect(record.postponedUntil(now: 0) == nil)
   }
 
   @Test(arguments: ["pending", "uploaded", "delivered", "failed"])
   func everyPhaseComesBack(name: String) throws {
     var record = plain
-    record.phase = try #require(UploadRecord.Phase(rawValue: name))
-    #expect(try decode(encoded(record)).phase == record.phase)
+    record.state = .sample(try #require(UploadRecord.Phase(rawValue: name)))
+    #expect(try record.phase.rawValue == name && decode(encoded(record)).phase == record.phase)
   }
 
   @Test func numbersComeBackToTheLastDigit() throws {
     var record = UploadRecord(
-      id: "00000000", path: [1],
-      identity: FileIdentity(
-        device: .max, inode: .max, size: .max, modifiedSeconds: .min, modifiedNanoseconds: 999_999_999, edges: ""),
-      endpoint: "")
-    record.offset = .max
-    record.assetID = .max
+      id: "00000000",
+      RecordedFile(
+        path: "a",
+        identity: FileIdentity(
+          device: .max, inode: .max, size: .max, modifiedSeconds: .min, modifiedNanoseconds: 999_999_999, edges: "")),
+      to: RecordedDestination(endpoint: ""))
+    record.unfinished?.remote = RemoteUpload(url: "", offset: .max)
+    record.unfinished?.assetID = .max
     record.createdAt = .min
     #expect(try decode(encoded(record)) == record)
   }
@@ -145,17 +188,23 @@ struct UploadRecordTests {
   /// A path is any bytes but NUL.
   @Test func aPathNeedNotBeUTF8() throws {
     var record = plain
-    record.path = Array(1...255) + bytes("/ü%25\r\n\"\\") + [0xFF, 0xC0, 0xED, 0xA0, 0x80]
+    record.file.path = LocalPath(
+      bytes: Array(1...255) + bytes("/ü%25\r\n\"\\") + [0xFF, 0xC0, 0xED, 0xA0, 0x80])
     #expect(try decode(encoded(record)) == record)
   }
 
   @Test func textsAreKeptAsTheyAre() throws {
     var record = plain
     let text = "\"\\/\r\n\t\0\u{1B}[2J\u{202E}\u{2028}音\u{1F3B8}e\u{301}\u{FFFD}"
-    (record.endpoint, record.uploadURL, record.message, record.note) = (text, text, text, text)
-    (record.expires, record.sha256, record.deleteToken, record.uploadedAs) = (text, text, text, text)
+    (record.destination.endpoint, record.destination.uploadedAs, record.note) = (text, text, text)
+    record.unfinished?.remote = RemoteUpload(url: text, expires: text)
+    record.unfinished?.message = text
     let back = try decode(encoded(record))
     #expect(back == record)
+    record.state = .delivered(RecordedDelivery(of: record))
+    record.delivery?.sha256 = text
+    record.delivery?.deleteToken = text
+    #expect(try decode(encoded(record)) == record)
     // Strings that are equal in Swift can differ for a server.
     #expect(Array(back.note.utf8) == Array(text.utf8))
   }
@@ -230,7 +279,7 @@ struct UploadRecordTests {
 
   @Test func theSmallestRecordIsTaken() throws {
     let record = try decode(file(smallest))
-    #expect(record.path == bytes("/set.wav") && record.note.isEmpty && record.createdAt == 0)
+    #expect(record.file.path == "/set.wav" && record.note.isEmpty && record.createdAt == 0)
   }
 
   @Test func whatALaterVersionKeepsStaysAsItIsWhenTheRecordIsWritten() throws {
@@ -238,7 +287,7 @@ struct UploadRecordTests {
       #""mood":["loud",{"x":null,"y":1.50e3}],"next_try_at":1795000009,"set_aside":"a \"reason\"","needs":[]"#
     var record = try decode(file("{" + members + "," + smallest.dropFirst()))
     #expect(record.others.map { $0.name } == ["mood", "next_try_at", "set_aside", "needs"])
-    record.offset = 1
+    record.note = "changed"
     let written = String(decoding: encoded(record), as: UTF8.self)
     #expect(written.contains("," + members + "}"))
     #expect(try decode(encoded(record)) == record)
@@ -251,6 +300,34 @@ struct UploadRecordTests {
     #expect(throws: RecordError.unsupportedVersion) { try decode(file(content)) }
   }
 
+  // MARK: Contradictions
+
+  /// No version writes them.
+  @Test func whatContradictsItselfIsReadAsWhatCanBeSentTwiceLeast() throws {
+    func state(_ phase: String, _ members: String) throws -> UploadRecord {
+      try decode(file("{" + members + "," + smallest.dropFirst().replacing("pending", with: phase)))
+    }
+    for phase in ["pending", "uploaded", "failed"] {
+      #expect(try state(phase, #""may_be_stored":true"#).unfinished?.failure == .mayBeStored, "\(phase)")
+      // Without a URL, nothing is on a tus server.
+      let record = try state(phase, #""expires":"soon","was_uploaded":true"#)
+      #expect(record.phase == (phase == "failed" ? .failed : .pending) && record.remote == nil, "\(phase)")
+    }
+    #expect(try state("pending", #""upload_url":"/1","was_uploaded":true"#).phase == .uploaded)
+  }
+
+  @Test func whatIsDeliveredHasNothingOfAnUnfinishedUploadAndTheOtherWayRound() throws {
+    let text = content(full)
+    let overdone = try decode(file(text.replacing(#""phase":"failed""#, with: #""phase":"delivered""#)))
+    #expect(overdone.delivery == RecordedDelivery(of: full) && overdone.offset == identity.size)
+    let early = content(delivered)
+    let undone = try decode(file(early.replacing(#""phase":"delivered""#, with: #""phase":"pending""#)))
+    var expected = UnfinishedUpload()
+    (expected.remote, expected.lastByteMayBeSent, expected.assetID) = (full.remote, true, 7)
+    expected.remote?.isWhole = false
+    #expect(undone.state == .unfinished(expected))
+  }
+
   // MARK: Format 1
 
   @Test func aRecordOfTheFirstFormatIsWrittenInTheSecond() throws {
@@ -261,9 +338,9 @@ struct UploadRecordTests {
 
   @Test func aDeliveryOfTheFirstFormatWasWhenItsRecordWasWritten() throws {
     let delivered = #"{"updated_at":1795000002,"# + smallest.dropFirst().replacing("pending", with: "delivered")
-    #expect(try decode(file(delivered, version: "1")).deliveredAt == 1_795_000_002)
-    #expect(try decode(file(delivered, version: "2")).deliveredAt == nil)
-    #expect(try decode(file(smallest, version: "1")).deliveredAt == nil)
+    #expect(try decode(file(delivered, version: "1")).delivery?.deliveredAt == 1_795_000_002)
+    #expect(try decode(file(delivered, version: "2")).delivery?.deliveredAt == nil)
+    #expect(try decode(file(smallest, version: "1")).delivery?.deliveredAt == nil)
   }
 
   /// Its checksum is correct, so it is from another version, not damaged.
@@ -308,7 +385,8 @@ struct UploadRecordTests {
       let sum = String(crc32(content), radix: 16)
       let line = head + bytes(String(repeating: "0", count: 8 - sum.utf8.count) + sum + "\n")
       guard let record = try? decode(Array(line) + content) else { continue }
-      #expect(UploadRecord.isID(record.id) && !record.path.isEmpty && record.offset <= record.identity.size)
+      #expect(
+        UploadRecord.isID(record.id) && !record.file.path.bytes.isEmpty && record.offset <= record.file.identity.size)
     }
   }
 

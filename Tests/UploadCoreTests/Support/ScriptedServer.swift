@@ -58,10 +58,12 @@ struct ScriptedServer {
   /// The result of reading the credentials again.
   var hasNewCredentials = false
   private(set) var record = UploadRecord(
-    id: "5e1f0a77", path: bytes("/set.wav"),
-    identity: FileIdentity(
-      device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: ""),
-    endpoint: "https://hive/")
+    id: "5e1f0a77",
+    RecordedFile(
+      path: "/set.wav",
+      identity: FileIdentity(
+        device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")),
+    to: RecordedDestination(endpoint: "https://hive/"))
 
   /// Requests, saved changes, hashes and delays, in order.
   private(set) var log: [String] = []
@@ -148,7 +150,8 @@ struct ScriptedServer {
 
   private mutating func save(_ change: RecordChange) {
     log.append("save " + String(describing: change).prefix { $0 != "(" })
-    record.apply(change)
+    let size = record.file.identity.size
+    record.unfinished?.apply(change, size: size)
   }
 
   private mutating func event(_ reply: Reply) -> UploadEvent {

@@ -122,7 +122,7 @@ struct FinalizeTests {
       return
     }
     #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
-    #expect(server.record.fullSends?.times.count == 3)
+    #expect(server.record.unfinished?.fullSends?.times.count == 3)
   }
 
   /// Only a recording that GigHive has never noticed is lost with its upload.
@@ -138,7 +138,7 @@ struct FinalizeTests {
   @Test func aStrangersRefusalOfFinalizeForgetsNothing() throws {
     var server = ScriptedServer([offer, created, whole, .status(403, content: GigHive.page)])
     #expect(server.run(try machine()) == .failed(.refused(status: 403, message: "Who are you?")))
-    #expect(server.record.phase == .uploaded && server.record.uploadURL == "https://hive/files/1")
+    #expect(server.record.phase == .uploaded && server.record.remote?.url == "https://hive/files/1")
   }
 
   /// As HEAD and PATCH do: a proxy may not reach the server for a moment.
@@ -156,7 +156,7 @@ struct FinalizeTests {
       }
     }
     #expect(always.run(try machine()) == .failed(.notFromServer(status: status)))
-    #expect(always.record.phase == .uploaded && always.record.uploadURL == "https://hive/files/1")
+    #expect(always.record.phase == .uploaded && always.record.remote?.url == "https://hive/files/1")
   }
 
   @Test func aRecordingThatIsNotThisFileIsForgottenBeforeTheUploadFails() throws {
@@ -165,7 +165,7 @@ struct FinalizeTests {
       offer, created, whole, .status(201, content: GigHive.created(checksum: other, size: 100)),
     ])
     #expect(server.run(try machine()) == .failed(.checksumDiffers(sent: GigHive.sha256, stored: other)))
-    #expect(server.log.suffix(2) == [finalize, "save forgotten"] && server.record.uploadURL == nil)
+    #expect(server.log.suffix(2) == [finalize, "save forgotten"] && server.record.remote == nil)
   }
 
   @Test func aPendingRecordingIsAskedForByFinalizeAgain() throws {

@@ -25,13 +25,13 @@ struct FullSendLimitTests {
     var server = ScriptedServer([.status(500), .status(502), .status(500)])
     #expect(server.run(try form(limit)) == postponed(from: server.bootedAtSeconds))
     #expect(server.log.filter { $0.hasPrefix("save failedFullSends") }.count == 3)
-    #expect(server.record.fullSends?.times.count == 3)
+    #expect(server.record.unfinished?.fullSends?.times.count == 3)
   }
 
   @Test func aLimitOfRetriesComesFirst() throws {
     var server = ScriptedServer([.status(500), .status(500)])
     #expect(server.run(try form(.failures(1))) == .failed(FullSendLimitTests.failure))
-    #expect(server.record.fullSends?.times.count == 2)
+    #expect(server.record.unfinished?.fullSends?.times.count == 2)
   }
 
   @Test func theDayIsKeptOverProcesses() throws {
@@ -50,7 +50,7 @@ struct FullSendLimitTests {
     let tooLarge = UploadError.refused(status: 413, message: "")
     var first = ScriptedServer([.status(413)])
     #expect(first.run(try form(.failures(5))) == .failed(tooLarge))
-    #expect(first.record.fullSends?.times == [now])
+    #expect(first.record.unfinished?.fullSends?.times == [now])
     let earlier = try #require(FullSends(.refused, times: [now - 2, now - 1]))
     var third = ScriptedServer([.status(413)])
     #expect(third.run(try form(.failures(5), fullSends: earlier)) == postponed(tooLarge, from: now - 2))
@@ -68,13 +68,13 @@ struct FullSendLimitTests {
   func whatWasNotSentCompletelyDoesNotCount(reply: ScriptedServer.Reply) throws {
     var server = ScriptedServer(Array(repeating: reply, count: 6))
     guard case .failed(let error) = server.run(try form(.failures(5))) else { throw Unexpected() }
-    #expect(error == error.cause && server.record.fullSends == nil)
+    #expect(error == error.cause && server.record.unfinished?.fullSends == nil)
   }
 
   @Test func shortFilesDoNotCount() throws {
     var server = ScriptedServer(Array(repeating: .status(500), count: 6))
     #expect(server.run(try form(.failures(5), size: 1_000_000)) == .failed(FullSendLimitTests.failure))
-    #expect(server.record.fullSends == nil)
+    #expect(server.record.unfinished?.fullSends == nil)
   }
 
   private static let closed = UploadError.connectionLost(.awaitingConfirmation, peer: "hive", nil)

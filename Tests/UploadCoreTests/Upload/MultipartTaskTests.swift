@@ -172,7 +172,7 @@ struct MultipartTaskTests {
     #expect(
       often.run(try .upload(to: .plain, size: 3 << 20, previous: previous))
         == .failed(.postponed(error, untilSeconds: now - 2 + 86_400, .sentRepeatedly(count: 3))))
-    #expect(often.record.fullSends?.times.count == 3)
+    #expect(often.record.unfinished?.fullSends?.times.count == 3)
     var busy = ScriptedServer([.status(429, ["Retry-After": "600"])])
     guard case .failed(.postponed(_, _, .serverAsked)) = busy.run(try .upload(to: .plain)) else {
       Issue.record("not postponed")

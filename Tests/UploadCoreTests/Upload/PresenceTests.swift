@@ -107,18 +107,22 @@ struct PresenceTests {
 
   @Test func onlyADeliveryWithItsNumberAndSHA256CanBeAskedFor() throws {
     var record = UploadRecord(
-      id: "5e1f0a77", path: bytes("/a.mp4"),
-      identity: FileIdentity(
-        device: 1, inode: 2, size: 3, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: ""),
-      endpoint: "https://hive/")
-    record.assetID = 9
-    record.sha256 = GigHive.sha256
+      id: "5e1f0a77",
+      RecordedFile(
+        path: "/a.mp4",
+        identity: FileIdentity(
+          device: 1, inode: 2, size: 3, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")),
+      to: RecordedDestination(endpoint: "https://hive/"))
+    record.unfinished?.assetID = 9
     #expect(StoredRecording(record) == nil)
-    record.phase = .delivered
+    record.state = .delivered(RecordedDelivery(of: record))
+    record.delivery?.sha256 = GigHive.sha256
     #expect(
       StoredRecording(record)
         == StoredRecording(base: try TargetURI("https://hive/"), assetID: 9, sha256: GigHive.sha256, size: 3))
-    for change: (inout UploadRecord) -> Void in [{ $0.assetID = nil }, { $0.sha256 = nil }, { $0.endpoint = "hive" }] {
+    for change: (inout UploadRecord) -> Void in [
+      { $0.delivery?.assetID = nil }, { $0.delivery?.sha256 = nil }, { $0.destination.endpoint = "hive" },
+    ] {
       var incomplete = record
       change(&incomplete)
       #expect(StoredRecording(incomplete) == nil)

@@ -25,7 +25,7 @@ struct TusTaskTests {
     var server = ScriptedServer([offer, created, has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.log == begin + ["PATCH /files/1 0..<100", "save lastByteNext"])
-    #expect(server.record.uploadURL == "https://hive/files/1" && server.record.lastByteMayBeSent)
+    #expect(server.record.remote?.url == "https://hive/files/1" && server.record.lastByteMayBeSent)
   }
 
   // Whatever the answer to DELETE is, or if there is none.
@@ -220,7 +220,7 @@ struct TusTaskTests {
         "OPTIONS /files/", "HEAD /files/0", "POST /files/", "HEAD /files/1", "HEAD /files/0", "save created",
         "PATCH /files/1 0..<100", "save lastByteNext",
       ])
-    #expect(server.record.uploadURL == "https://hive/files/1")
+    #expect(server.record.remote?.url == "https://hive/files/1")
   }
 
   /// A server that redirects every URL, and whose errors prove nothing: a redirect must not restart the upload.
@@ -305,9 +305,9 @@ struct TusTaskTests {
     var first = ScriptedServer([offer, created, .lost(.partial, arrived: 10)])
     _ = first.run(
       try .upload(to: .tusServer, policy: { $0.retries = RetryPolicy(.failures(0), maximumDelayMilliseconds: 1000) }))
-    #expect(!first.record.lastByteMayBeSent && first.record.uploadURL != nil)
+    #expect(!first.record.lastByteMayBeSent && first.record.remote != nil)
     var second = ScriptedServer([offer, gone, created, has(100)])
-    let previous = UploadPlan.PreviousState(first.record)
+    let previous = UploadPlan.PreviousState(try #require(first.record.unfinished))
     #expect(second.run(try .upload(to: .tusServer, previous: previous)) == deliveredPlainly())
   }
 

@@ -13,7 +13,9 @@ struct LocatingFilesTests {
     let identity = FileIdentity(
       device: UInt64(status.st_dev) + (onOtherDevice ? 1 : 0), inode: 2, size: 300, modifiedSeconds: 4,
       modifiedNanoseconds: 5, edges: "ab")
-    return UploadRecord(id: "5e1f0a77", path: Array(path.utf8), identity: identity, endpoint: "https://hive/")
+    return UploadRecord(
+      id: "5e1f0a77", RecordedFile(path: LocalPath(path), identity: identity),
+      to: RecordedDestination(endpoint: "https://hive/"))
   }
 
   @Test func whateverIsAtThePathIsPresent() {

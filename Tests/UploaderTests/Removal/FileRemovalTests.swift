@@ -43,7 +43,7 @@ struct FileRemovalTests {
     func restore(device: UInt64? = nil) throws -> HiddenRecording.Restoration {
       HiddenRecording.restore(
         RemovalEntry(
-          id: record.id, path: LocalPath(bytes: record.path),
+          id: record.id, path: record.file.path,
           fileSystem: FileSystem(device: device ?? file.device, id: nil)))
     }
   }
@@ -194,10 +194,12 @@ struct FileRemovalTests {
 
 private func deliveredRecord(_ path: LocalPath, size: Int64) -> UploadRecord {
   var record = UploadRecord(
-    id: "5e1f0a77", path: path.bytes,
-    identity: FileIdentity(
-      device: 1, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: ""), endpoint: "https://hive/"
-  )
-  record.phase = .delivered
+    id: "5e1f0a77",
+    RecordedFile(
+      path: path,
+      identity: FileIdentity(
+        device: 1, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
+    to: RecordedDestination(endpoint: "https://hive/"))
+  record.state = .delivered(RecordedDelivery())
   return record
 }

@@ -17,7 +17,7 @@ struct DeliveryWalkTests {
       as [(_, Int64, Int64)]
     {
       var record = record(id, phase: .delivered, createdAt: createdAt)
-      record.deliveredAt = deliveredAt
+      record.delivery?.deliveredAt = deliveredAt
       try directory.write(record)
     }
     for (id, phase) in [("00000004", .pending), ("00000005", .failed), ("00000006", .uploaded)]

@@ -7,7 +7,7 @@ import Testing
 /// What was delivered before, and what a delivery leaves.
 extension LockedRecordTests {
   @Test func aDeliveredRecordingIsNotSentAgain() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open() }
     // Also under another name on the same disk.
     try FileManager.default.moveItem(
@@ -16,30 +16,30 @@ extension LockedRecordTests {
   }
 
   @Test func toAnotherDestinationItIsSent() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     #expect(try open(to: .tus(TargetURI("https://other/"))).record.id != previous.id)
     #expect(try open(to: gigHive("2026-11-20")).record.id != previous.id)
   }
 
   @Test func aFileThatHasChangedSinceItsDeliveryIsSent() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     _ = bench.directory.file("set.wav", content + [1])
     #expect(try open().record.id != previous.id)
   }
 
   @Test func aDeliveredUploadIsSentAgainOnRequest() throws {
     let previous = try leave {
-      $0.phase = .delivered
-      $0.deleteToken = "5ec2e7"
+      $0.state = .delivered(RecordedDelivery())
+      $0.delivery?.deleteToken = "5ec2e7"
     }
     let kept = try open { $0.sendsAgain = true }
-    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil && kept.record.phase == .pending)
+    #expect(kept.record.id != previous.id && kept.record.remote == nil && kept.record.phase == .pending)
     let records = try bench.open().records(.all)
-    #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.deleteToken == "5ec2e7" })
+    #expect(records.count == 2 && records.contains { $0.id == previous.id && $0.delivery?.deleteToken == "5ec2e7" })
   }
 
   @Test func aDeliveredUploadThatIsAskedForByItsIDIsAnError() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open(requiredID: previous.id) }
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
@@ -49,7 +49,7 @@ extension LockedRecordTests {
     let previous = try leave()
     let pending = try #require(bench.content(of: previous.id + ".record"))
     var delivered = previous
-    delivered.phase = .delivered
+    delivered.state = .delivered(RecordedDelivery())
     try bench.open().write(delivered)
     bench.put(pending, at: previous.id + ".record")
     return delivered
@@ -71,7 +71,7 @@ extension LockedRecordTests {
     }
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
-    #expect(kept.record.id != delivered.id && kept.record.uploadURL == nil && kept.record.identity.size == 200_001)
+    #expect(kept.record.id != delivered.id && kept.record.remote == nil && kept.record.file.identity.size == 200_001)
     #expect(bench.content(of: delivered.id + ".delivered") != nil)
   }
 
@@ -86,23 +86,23 @@ extension LockedRecordTests {
   // MARK: Delete tokens
 
   @Test func aDeliveryIsWrittenAndLeavesNoLockBehind() throws {
-    let previous = try leave { $0.message = "the connection was lost" }
+    let previous = try leave { $0.unfinished?.message = "the connection was lost" }
     var receipt = Receipt()
     receipt.assetID = 7
     receipt.deleteToken = "5ec2e7"
     try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
     let record = try #require(try bench.open().records(.all).first)
-    #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000 && record.message == nil)
-    #expect(record.assetID == 7 && record.deleteToken == "5ec2e7" && record.sha256 == "ab")
+    #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000)
+    #expect(record.assetID == 7 && record.delivery?.deleteToken == "5ec2e7" && record.delivery?.sha256 == "ab")
     #expect(Set(bench.names) == ["directory.lock", "index", previous.id + ".delivered"])
   }
 
   /// GigHive issues the token once, with the first delivery of a recording.
   @Test func aSecondDeliveryInheritsTheDeleteToken() throws {
     let previous = try leave {
-      $0.phase = .delivered
-      $0.assetID = 7
-      $0.deleteToken = "5ec2e7"
+      $0.state = .delivered(RecordedDelivery())
+      $0.delivery?.assetID = 7
+      $0.delivery?.deleteToken = "5ec2e7"
     }
     let kept = try open { $0.sendsAgain = true }
     #expect(kept.record.id != previous.id)
@@ -110,22 +110,22 @@ extension LockedRecordTests {
     receipt.assetID = 7
     try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     let records = try bench.open().records(.all)
-    #expect(records.map { $0.id } == [kept.record.id] && records.first?.deleteToken == "5ec2e7")
+    #expect(records.map { $0.id } == [kept.record.id] && records.first?.delivery?.deleteToken == "5ec2e7")
   }
 
   /// Otherwise the first file would be unknown again, and both would be sent in turn for ever.
   @Test func aCopyOfARecordingAndTheRecordingAreBothRemembered() throws {
     let previous = try leave {
-      $0.phase = .delivered
-      $0.assetID = 7
-      $0.deleteToken = "5ec2e7"
+      $0.state = .delivered(RecordedDelivery())
+      $0.delivery?.assetID = 7
+      $0.delivery?.deleteToken = "5ec2e7"
     }
     _ = bench.directory.file("copy.wav", content)
     let kept = try open("copy.wav")
     var receipt = Receipt()
     receipt.assetID = 7
     try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
-    #expect(try bench.open().records(.all).map { $0.deleteToken } == ["5ec2e7", "5ec2e7"])
+    #expect(try bench.open().records(.all).map { $0.delivery?.deleteToken } == ["5ec2e7", "5ec2e7"])
     for name in ["set.wav", "copy.wav"] {
       #expect(throws: UploadError.self) { try open(name) }
     }
@@ -134,12 +134,12 @@ extension LockedRecordTests {
     unlink(bench.directory.path(of: "set.wav"))
     let again = try open("copy.wav") { $0.sendsAgain = true }
     try again.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
-    #expect(try bench.open().current(previous.id) == nil && again.record.deleteToken == "5ec2e7")
+    #expect(try bench.open().current(previous.id) == nil && again.record.delivery?.deleteToken == "5ec2e7")
   }
 
   /// On a server that numbers nothing, the newest record of a file is enough.
   @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     let kept = try open { $0.sendsAgain = true }
     try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
     #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)

@@ -52,8 +52,7 @@ struct LockedRecordTests {
     _ = bench.directory.file("set.wav", content)
     let kept = try open { $0.note = "first" }
     try kept.update {
-      $0.uploadURL = "https://hive/files/1"
-      $0.offset = 1000
+      $0.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", offset: 1000)
       change(&$0)
     }
     return kept.record
@@ -70,10 +69,10 @@ struct LockedRecordTests {
     }
     let record = try #require(try bench.open().records(.all).first)
     #expect(record == kept.record && UploadRecord.isID(record.id))
-    #expect(record.phase == .pending && record.note == "mine" && record.endpoint == endpoint)
-    #expect(record.uploadedAs == "audio/wav b.wav" && record.uploadURL == nil && record.offset == 0)
-    #expect(record.path == Array(bench.directory.path(of: "set.wav").utf8))
-    #expect(record.identity.size == 200_000)
+    #expect(record.phase == .pending && record.note == "mine" && record.destination.endpoint == endpoint)
+    #expect(record.destination.uploadedAs == "audio/wav b.wav" && record.remote == nil && record.offset == 0)
+    #expect(record.file.path == LocalPath(bench.directory.path(of: "set.wav")))
+    #expect(record.file.identity.size == 200_000)
     #expect(record.createdAt > 1_700_000_000 && record.updatedAt >= record.createdAt)
   }
 
@@ -90,10 +89,12 @@ struct LockedRecordTests {
   // MARK: Finding
 
   @Test func anInterruptedUploadIsFoundByItsPath() throws {
-    let previous = try leave { $0.message = "the connection was lost" }
+    let previous = try leave { $0.unfinished?.message = "the connection was lost" }
     let kept = try open { $0.note = "second" }
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == previous.uploadURL && kept.record.offset == 1000)
-    #expect(kept.record.note == "second" && kept.record.message == nil && kept.record.createdAt == previous.createdAt)
+    #expect(kept.record.id == previous.id && kept.record.remote == previous.remote && kept.record.offset == 1000)
+    #expect(
+      kept.record.note == "second" && kept.record.unfinished?.message == nil
+        && kept.record.createdAt == previous.createdAt)
   }
 
   /// A failed one is retried. One that is complete on the server stays so, even after a failure.
@@ -105,11 +106,12 @@ struct LockedRecordTests {
       as [(UploadRecord.Phase, Bool, UploadRecord.Phase)])
   func thePhaseOfAFoundUpload(before: UploadRecord.Phase, wasUploaded: Bool, found: UploadRecord.Phase) throws {
     let previous = try leave {
-      $0.phase = before
-      $0.wasUploaded = wasUploaded
+      $0.unfinished?.remote?.isWhole = before == .uploaded || wasUploaded
+      if before == .failed { $0.unfinished?.failure = .notDelivered }
     }
+    #expect(previous.phase == before)
     let again = try open().record
-    #expect(again.id == previous.id && again.phase == found && !again.wasUploaded)
+    #expect(again.id == previous.id && again.phase == found)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
   }
 
@@ -118,7 +120,8 @@ struct LockedRecordTests {
     // Apparently moved to another disk: another path and another inode.
     _ = bench.directory.file("moved.wav", content)
     let time = [
-      timespec(tv_sec: Int(previous.identity.modifiedSeconds), tv_nsec: Int(previous.identity.modifiedNanoseconds))
+      timespec(
+        tv_sec: Int(previous.file.identity.modifiedSeconds), tv_nsec: Int(previous.file.identity.modifiedNanoseconds))
     ]
     utimensat(AT_FDCWD, bench.directory.path(of: "moved.wav"), time + time, 0)
     #expect(try open("moved.wav").record.id != previous.id)
@@ -140,8 +143,8 @@ struct LockedRecordTests {
     #expect(try bench.open().records(.all) == [previous])
     // A new upload supersedes it.
     let kept = try open()
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
-    #expect(kept.record.identity != previous.identity)
+    #expect(kept.record.id == previous.id && kept.record.remote == nil && kept.record.offset == 0)
+    #expect(kept.record.file.identity != previous.file.identity)
     #expect(bench.warnings.count == 1 && bench.warnings[0].contains("has changed since its upload started"))
   }
 
@@ -151,30 +154,29 @@ struct LockedRecordTests {
     let isDeleted = state == "begun"
     let previous = try leave {
       switch state {
-      case "uploaded": $0.phase = .uploaded
       case "begun": break
-      default: ($0.phase, $0.wasUploaded) = (.failed, true)
+      case "uploaded": $0.unfinished?.remote?.isWhole = true
+      default:
+        $0.unfinished?.remote?.isWhole = true
+        $0.unfinished?.failure = .notDelivered
       }
     }
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil)
-    #expect(kept.superseded == (isDeleted ? previous.uploadURL : nil))
+    #expect(kept.record.id == previous.id && kept.record.remote == nil)
+    #expect(kept.superseded == (isDeleted ? previous.remote?.url : nil))
     #expect(bench.warnings.first?.contains("may have the whole old upload") == !isDeleted)
   }
 
-  /// Nothing of a form is on the server. A record whose offset is beyond the end of the file would be invalid.
-  @Test(arguments: [(0, 200_004), (150_000, 100)] as [(Int64, Int)])
-  func aChangedFormIsAnotherRecording(offset: Int64, length: Int) throws {
-    let previous = try leave {
-      $0.uploadURL = nil
-      $0.offset = offset
-    }
+  /// Nothing of a form is on the server.
+  @Test(arguments: [200_004, 100])
+  func aChangedFormIsAnotherRecording(length: Int) throws {
+    let previous = try leave { $0.unfinished?.remote = nil }
     let path = bench.directory.file("set.wav", recording(length))
     let change = FileChange.size(from: 200_000, to: Int64(length))
     #expect(throws: UploadError.changed(path, change, upload: previous.id)) { try open(requiredID: previous.id) }
     let kept = try open()
-    #expect(kept.record.id == previous.id && kept.record.identity.size == length)
+    #expect(kept.record.id == previous.id && kept.record.file.identity.size == length)
     #expect(try bench.open().records(.all).map { $0.id } == [previous.id])
     #expect(bench.warnings.count == 1 && bench.warnings[0].hasSuffix("It is sent again from the start."))
   }
@@ -182,23 +184,22 @@ struct LockedRecordTests {
   /// What had to be changed may have been the file.
   @Test func afterAFailureTheFileOfAFormMayHaveChanged() throws {
     let previous = try leave {
-      $0.uploadURL = nil
-      $0.offset = 0
-      $0.phase = .failed
+      $0.unfinished?.remote = nil
+      $0.unfinished?.failure = .notDelivered
     }
     _ = bench.directory.file("set.wav", recording(100))
-    #expect(try open(requiredID: previous.id).record.identity.size == 100)
+    #expect(try open(requiredID: previous.id).record.file.identity.size == 100)
     #expect(bench.warnings.isEmpty)
   }
 
   @Test func aServerThatWasGivenAnotherNameGetsANewUpload() throws {
-    let previous = try leave { $0.uploadedAs = "audio/wav a.wav" }
+    let previous = try leave { $0.destination.uploadedAs = "audio/wav a.wav" }
     let kept = try open {
       $0.mediaType = "audio/wav"
       $0.fileName = "b.wav"
     }
-    #expect(kept.record.id == previous.id && kept.record.uploadURL == nil && kept.record.offset == 0)
-    #expect(kept.record.uploadedAs == "audio/wav b.wav")
+    #expect(kept.record.id == previous.id && kept.record.remote == nil && kept.record.offset == 0)
+    #expect(kept.record.destination.uploadedAs == "audio/wav b.wav")
   }
 
   // MARK: Concurrency
@@ -246,34 +247,35 @@ struct LockedRecordTests {
   /// Only a person can find out that it is not stored.
   @Test func whatMayBeStoredIsOpenedByItsIDAlone() throws {
     let previous = try leave {
-      $0.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
-      $0.lastByteMayBeSent = true
+      $0.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+      $0.unfinished?.lastByteMayBeSent = true
     }
     #expect(previous.phase == .failed && previous.mayBeStored)
     #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
     #expect(try bench.open().records(.all) == [previous])
     let again = try open(requiredID: previous.id).record
     // The old URL may lead to the stored recording.
-    #expect(again.id == previous.id && again.uploadURL == nil && again.offset == 0 && again.expires == nil)
-    #expect(again.phase == .pending && !again.mayBeStored && !again.lastByteMayBeSent && again.message == nil)
+    #expect(again.id == previous.id && again.remote == nil)
+    #expect(
+      again.phase == .pending && !again.mayBeStored && !again.lastByteMayBeSent && again.unfinished?.message == nil)
     #expect(try bench.open().records(.all) == [again])
   }
 
   /// A recorder that rotates its files gives the name to the next one.
   @Test func anUploadThatMayBeWholeIsFoundUnderTheFilesNewName() throws {
-    let previous = try leave { $0.lastByteMayBeSent = true }
+    let previous = try leave { $0.unfinished?.lastByteMayBeSent = true }
     #expect(rename(bench.directory.path(of: "set.wav"), bench.directory.path(of: "set.1.wav")) == 0)
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
     #expect(kept.record.id != previous.id && kept.superseded == nil && bench.warnings.isEmpty)
     let renamed = try open("set.1.wav").record
-    #expect(renamed.id == previous.id && renamed.uploadURL == previous.uploadURL && renamed.lastByteMayBeSent)
+    #expect(renamed.id == previous.id && renamed.remote == previous.remote && renamed.lastByteMayBeSent)
   }
 
   @Test func whileTheFormerContentIsBeingSentNothingElseBegins() throws {
     _ = bench.directory.file("set.wav", content)
     let sending = try open()
-    try sending.update { $0.lastByteMayBeSent = true }
+    try sending.updateUpload { $0.lastByteMayBeSent = true }
     _ = bench.directory.file("set.wav", content + [1])
     #expect(throws: UploadError.conflict(upload: sending.record.id)) { try open() }
   }
@@ -285,7 +287,7 @@ struct LockedRecordTests {
       _ = bench.directory.file("set.wav", content + [UInt8](repeating: 1, count: length))
       last = nil
       last = try open()
-      try last?.update { $0.mayBeStored = true }
+      try last?.updateUpload { $0.failure = .mayBeStored }
     }
     _ = bench.directory.file("set.wav", content + [2])
     #expect(throws: UploadError.conflict(upload: last?.record.id ?? "")) { try open() }
@@ -322,10 +324,12 @@ struct LockedRecordTests {
 
   /// Cameras use their names again on every card.
   @Test func whatMayBeStoredDoesNotHoldUpAnotherFileOfItsName() throws {
-    let previous = try leave { $0.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000) }
+    let previous = try leave {
+      $0.unfinished?.recordFailure(.mayBeStored(.uploadLost), message: "who knows", offset: 1000)
+    }
     _ = bench.directory.file("set.wav", content + [1])
     let kept = try open()
-    #expect(kept.record.id != previous.id && kept.record.uploadURL == nil)
+    #expect(kept.record.id != previous.id && kept.record.remote == nil)
     #expect(try bench.open().current(previous.id) == previous)
     let path = LocalPath(bench.directory.path(of: "set.wav"))
     let changed = UploadError.changed(path, .size(from: 200_000, to: 200_001), upload: previous.id)
@@ -334,9 +338,9 @@ struct LockedRecordTests {
 
   /// The server may have the whole file once its last byte is about to be sent. That must outlive the process.
   @Test func anUploadThatWasEndingIsStillEnding() throws {
-    try leave { $0.lastByteMayBeSent = true }
+    try leave { $0.unfinished?.lastByteMayBeSent = true }
     let kept = try open()
-    #expect(kept.record.lastByteMayBeSent && kept.record.uploadURL != nil)
+    #expect(kept.record.lastByteMayBeSent && kept.record.remote != nil)
   }
 
   // MARK: Writing
@@ -355,15 +359,15 @@ struct LockedRecordTests {
     let descriptor = Glibc.open(name, O_RDONLY)
     defer { close(descriptor) }
     let first = inode()
-    try kept.update { $0.offset = 0 }
+    try kept.update { $0.note = "" }
     try kept.update { _ in }
     #expect(first != 0 && inode() == first && kept.record == before)
-    try kept.update { $0.offset = 1 }
-    #expect(inode() != first && kept.record.offset == 1)
+    try kept.update { $0.note = "another" }
+    #expect(inode() != first && kept.record.note == "another")
   }
 
   @Test func anIDIsNotUsedTwice() throws {
-    let previous = try leave { $0.phase = .delivered }
+    let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     let directory = try bench.open()
     var draws = [previous.id, "aaaaaaaa"][...]
     #expect(try LockedRecord.freeID(in: directory) { draws.removeFirst() } == "aaaaaaaa")
@@ -393,15 +397,15 @@ struct LockedRecordTests {
   /// Another process that wants to delete it too must not get in between.
   @Test func whoDeletesADeliveredRecordKeepsItsLock() throws {
     let previous = try leave {
-      $0.phase = .delivered
-      $0.deleteToken = "5ec2e7"
+      $0.state = .delivered(RecordedDelivery())
+      $0.delivery?.deleteToken = "5ec2e7"
     }
     let taken = try #require(try LockedRecord.reopen(previous.id, in: bench.open()))
     for isBeingDeleted in [true, false, true] {
-      try taken.update { $0.isBeingDeleted = isBeingDeleted }
+      try taken.update { $0.delivery?.isBeingDeleted = isBeingDeleted }
       #expect(try LockedRecord.reopen(previous.id, in: bench.open()) == nil)
       #expect(try bench.open().lock(previous.id) == nil)
-      #expect(try bench.open().current(previous.id)?.isBeingDeleted == isBeingDeleted)
+      #expect(try bench.open().current(previous.id)?.delivery?.isBeingDeleted == isBeingDeleted)
     }
     try taken.remove()
     withExtendedLifetime(taken) {}

@@ -12,7 +12,7 @@ struct RecordCopiesTests {
 
   private func sample(_ offset: Int64, _ phase: UploadRecord.Phase = .pending) -> UploadRecord {
     var sample = record("5e1f0a77", phase: phase)
-    sample.offset = offset
+    sample.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", offset: offset)
     return sample
   }
 
@@ -135,7 +135,7 @@ struct RecordCopiesTests {
   /// A power cut can leave a part of what was being removed.
   @Test func whatIsLeftOfTheRecordBeforeADeliveryIsRemoved() throws {
     var delivered = sample(1)
-    delivered.phase = .delivered
+    delivered.state = .delivered(RecordedDelivery())
     try open().write(delivered)
     let names = bench.names
     bench.put(bytes(""), at: main)
@@ -210,8 +210,8 @@ struct RecordCopiesTests {
     try directory.write(sample)
     try directory.reserveSpace(for: sample)
     let room = try #require(bench.content(of: "5e1f0a77.room")).count
-    sample.phase = .delivered
-    sample.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
+    sample.state = .delivered(RecordedDelivery())
+    sample.delivery?.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
     #expect(try room >= 2 * written(sample).count)
     try directory.write(sample, intoReservedSpace: true)
     #expect(try found() == sample && bench.names == ["5e1f0a77.delivered", "5e1f0a77.delivered~"])

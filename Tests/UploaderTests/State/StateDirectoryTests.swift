@@ -39,8 +39,8 @@ struct StateDirectoryTests {
 
   @Test func aRecordComesBack() throws {
     var sample = record("5e1f0a77", createdAt: 7)
-    sample.path = bytes("/srv/") + [0xFF, 0x0A]
-    sample.uploadURL = "https://hive/files/1"
+    sample.file.path = LocalPath(bytes: bytes("/srv/") + [0xFF, 0x0A])
+    sample.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
     try bench.open().write(sample)
     #expect(try bench.open().records(.all) == [sample] && bench.warnings.isEmpty)
     #expect(try bench.open().current("5e1f0a77") == sample)
@@ -74,7 +74,7 @@ struct StateDirectoryTests {
     try directory.write(sample)
     bench.put(bytes(text), at: "5e1f0a77.new")
     #expect(try directory.records(.all) == [sample] && bench.warnings.isEmpty)
-    sample.offset = 100
+    sample.note = "next"
     try directory.write(sample)
     #expect(try directory.records(.all) == [sample] && bench.names == ["5e1f0a77.record"])
   }
@@ -96,7 +96,7 @@ struct StateDirectoryTests {
     for id in ["aaaaaaaa", "bbbbbbbb", "cccccccc"] {
       var current = try #require(try walk.next())
       #expect(current.id == id)
-      current.phase = .delivered
+      current.state = .delivered(RecordedDelivery())
       try directory.write(current)
     }
     #expect(try walk.next() == nil && walk.next() == nil)
@@ -229,8 +229,8 @@ struct StateDirectoryTests {
     let room = try #require(bench.content(of: "5e1f0a77.room"))
     #expect(room.count >= 8192 + sample.encoded(crc32: { _ in 0 }).count && bench.mode(of: "5e1f0a77.room") == 0o600)
     let inode = bench.inode(of: "5e1f0a77.room")
-    sample.phase = .delivered
-    sample.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
+    sample.state = .delivered(RecordedDelivery())
+    sample.delivery?.deleteToken = String(repeating: "\u{1}", count: Limits.serverTextLength)
     #expect(sample.encoded(crc32: { _ in 0 }).count < room.count)
     try directory.write(sample, intoReservedSpace: true)
     #expect(bench.names == ["5e1f0a77.delivered"] && bench.inode(of: "5e1f0a77.delivered") == inode)

@@ -13,7 +13,7 @@ struct StateIndexTests {
   private func leave(_ name: String) throws -> UploadRecord {
     bench.place(name)
     let kept = try bench.openRecord(name)
-    try kept.update { $0.uploadURL = "https://hive/files/" + name }
+    try kept.updateUpload { $0.remote = RemoteUpload(url: "https://hive/files/" + name) }
     return kept.record
   }
 
@@ -131,13 +131,13 @@ struct StateIndexTests {
     bench.place("b.wav")
     var other = try bench.openRecord("b.wav").record
     try bench.open().remove(other.id)
-    (other.uploadURL, other.offset) = ("https://hive/files/b", 10)
+    other.unfinished?.remote = RemoteUpload(url: "https://hive/files/b", offset: 10)
     let text = String(decoding: other.encoded(crc32: { _ in 0 }), as: UTF8.self).drop { $0 != "{" }
     let length = String(10_000_000_000 + text.utf8.count).dropFirst()
     let sum = String(0x1_0000_0000 + UInt64(crc32(text)), radix: 16).dropFirst()
     bench.put(bytes("gighive-upload record 1 \(length) \(sum)\n" + text), at: other.id + ".record")
     let kept = try bench.openRecord("b.wav")
-    #expect(kept.record.id == other.id && kept.record.uploadURL == "https://hive/files/b")
+    #expect(kept.record.id == other.id && kept.record.remote?.url == "https://hive/files/b")
     let written = try #require(bench.content(of: other.id + ".record"))
     #expect(written.starts(with: bytes("gighive-upload record 2 ")))
   }
@@ -151,7 +151,7 @@ struct StateIndexTests {
     #expect(try bench.openRecord("a.wav", in: directory).record.id != previous.id)
     // Another file's record under the ID that the index has.
     var liar = record(previous.id)
-    liar.endpoint = endpoint
+    liar.destination.endpoint = endpoint
     try directory.write(liar)
     bench.put(index, at: "index")
     #expect(try bench.openRecord("a.wav").record.id != previous.id)
@@ -239,7 +239,7 @@ struct StateIndexTests {
       let kept = try bench.openRecord(name)
       #expect(isKnown(kept.directory))
       bench.put([], at: "other" + name)
-      try kept.update { $0.offset += 1 }
+      try kept.update { $0.note += "+" }
       #expect(!isKnown(kept.directory))
     }
   }
@@ -289,7 +289,7 @@ struct StateIndexTests {
     #expect(holder != nil)
     holder = nil
     kept = nil
-    #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
+    #expect(try deliver("b.wav", asset: 1, token: nil).delivery?.deleteToken == "token")
   }
 
   // MARK: Deliveries
@@ -313,7 +313,7 @@ struct StateIndexTests {
     var receipt = Receipt()
     receipt.assetID = 2
     try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
-    #expect(kept.record.deleteToken == "token2" && bench.warnings.isEmpty)
+    #expect(kept.record.delivery?.deleteToken == "token2" && bench.warnings.isEmpty)
     #expect(try bench.open().current(second.id) != nil)
   }
 
@@ -322,7 +322,7 @@ struct StateIndexTests {
     unlink(bench.path + "/index")
     mkdir(bench.path + "/index", 0o700)
     unlink(bench.directory.path(of: "a.wav"))
-    #expect(try deliver("b.wav", asset: 1, token: nil).deleteToken == "token")
+    #expect(try deliver("b.wav", asset: 1, token: nil).delivery?.deleteToken == "token")
     #expect(try bench.open().current(previous.id) == nil)
   }
 

@@ -57,9 +57,11 @@ enum EveryError {
   static let statuses = [400, 401, 403, 404, 407, 409, 413, 429, 500, 503]
 
   private static let delivered = UploadRecord(
-    id: "5e1f0a77", path: [97],
-    identity: FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: ""),
-    endpoint: "https://hive/")
+    id: "5e1f0a77",
+    RecordedFile(
+      path: "a",
+      identity: FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
+    to: RecordedDestination(endpoint: "https://hive/"))
 
   static var samples: [UploadError] {
     var errors: [UploadError] = [

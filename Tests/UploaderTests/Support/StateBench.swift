@@ -81,13 +81,13 @@ extension StateBench {
 
 /// A record as the tests need one.
 func record(_ id: String, phase: UploadRecord.Phase = .pending, createdAt: Int64 = 0) -> UploadRecord {
+  let identity = FileIdentity(
+    device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
+    edges: String(repeating: "ab", count: 32))
   var record = UploadRecord(
-    id: id, path: bytes("/srv/set.wav"),
-    identity: FileIdentity(
-      device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
-      edges: String(repeating: "ab", count: 32)),
-    endpoint: "https://hive/")
-  record.phase = phase
+    id: id, RecordedFile(path: "/srv/set.wav", identity: identity),
+    to: RecordedDestination(endpoint: "https://hive/"))
+  record.state = .sample(phase)
   record.createdAt = createdAt
   return record
 }

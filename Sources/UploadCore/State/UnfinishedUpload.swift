@@ -1,0 +1,99 @@
+/// What is known of an upload that is not delivered. It does not hold the authoritative offset, which only the server knows.
+package struct UnfinishedUpload: Equatable, Sendable {
+  /// How the last attempt ended, if not in a way that leaves the upload pending.
+  package enum Failure: Equatable, Sendable {
+    /// By an error that a retry alone does not fix.
+    case notDelivered
+    /// With ``UploadError/mayBeStored(_:)``. Then it is sent again only on request.
+    case mayBeStored
+  }
+
+  /// nil if it is in progress, or was interrupted.
+  package var failure: Failure?
+  /// The error of the last attempt.
+  package var message: String?
+  /// The upload on the tus server; nil if there is none, or its URL is not known yet.
+  package var remote: RemoteUpload?
+  /// Whether the last byte was about to be sent over tus, perhaps with the request that creates the upload, so that the server may
+  /// have the whole file.
+  package var lastByteMayBeSent = false
+  /// GigHive's number for the recording, if it has the whole form and is still processing it.
+  package var assetID: Int64?
+  /// What was sent without a result.
+  package var fullSends: FullSends?
+  /// When `resume --all` may try again, in seconds since 1970; nil for at once.
+  package var nextRetry: Int64?
+
+  package init() {}
+
+  /// Whether the server may have every byte over tus.
+  package var mayBeWhole: Bool { remote?.isWhole ?? false || lastByteMayBeSent }
+
+  /// - Parameter size: of the file, in bytes.
+  package mutating func apply(_ change: RecordChange, size: Int64) {
+    switch change {
+    case .created(let location, let expires):
+      failure = nil
+      remote = RemoteUpload(url: location, expires: expires)
+      lastByteMayBeSent = false
+    case .mayBeStored: failure = .mayBeStored
+    case .lastByteNext: lastByteMayBeSent = true
+    case .processing(let assetID): self.assetID = assetID
+    case .uploaded:
+      failure = nil
+      remote?.offset = size
+      remote?.isWhole = true
+    case .notStored:
+      failure = nil
+      message = nil
+    case .forgotten: forget()
+    case .failedFullSends(let fullSends, let offset):
+      self.fullSends = fullSends
+      remote?.offset = offset
+    }
+  }
+
+  /// The upload on the server is no longer usable.
+  package mutating func forget() {
+    failure = nil
+    remote = nil
+    lastByteMayBeSent = false
+    assetID = nil
+  }
+
+  /// The upload is resumed.
+  /// - Parameter isSame: whether the file has the same content.
+  mutating func renew(isSame: Bool) {
+    failure = nil
+    message = nil
+    nextRetry = nil
+    if !isSame {
+      fullSends = nil
+      assetID = nil
+    }
+    if remote == nil { lastByteMayBeSent = false }
+  }
+
+  /// The upload ended without being delivered.
+  /// - Parameters:
+  ///   - message: the text of the error; nil if it needs none.
+  ///   - offset: the last known offset on the server, in bytes.
+  package mutating func recordFailure(_ error: UploadError, message: String?, offset: Int64) {
+    if let remote, offset > remote.offset { fullSends = nil }
+    remote?.offset = offset
+    nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
+    // The sent part is useless, because the file has changed.
+    if case .file(_, let error) = error, error.isChange { forget() }
+    // So is an upload that became a recording of something else.
+    if error.cause.provesOtherContent { forget() }
+    self.message = message
+    if case .mayBeStored = error {
+      failure = .mayBeStored
+    } else if !error.leavesPending {
+      failure = .notDelivered
+    } else if failure == .mayBeStored {
+      // The last byte was not sent after all, or a response says that the form is not stored.
+      failure = nil
+    }
+  }
+}
