@@ -330,7 +330,7 @@ final class UploadJob: Steppable {
   func recordFailure(_ error: UploadError) {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
-    let answer: ServerAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
+    let answer: RedactedAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
     // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
     let isOpen = error == .cancelled(hasSentAll: true) && !request.isForGigHive
     let error = isOpen ? .mayBeStored(error) : error
