@@ -111,7 +111,8 @@ package final class TestUpload {
         reportSuccess()
         remove()
       case .gone: fail(.tus(.refused(method: asked.method, status: 404)), nil)
-      case .checksum, .await: preconditionFailure("a test upload has one request at a time, without checksums")
+      case .checksumOfNextPatch, .await:
+        preconditionFailure("a test upload has one request at a time, without checksums")
       }
       return next()
     case .removing(let removal):
@@ -208,7 +209,7 @@ package final class TestUpload {
 
   /// Compares the server's offset with what was sent of the interrupted request.
   private func examineOffset() {
-    guard case .made(let arrived, let questions) = cut, case .sending(let offset, _) = upload.state else { return }
+    guard case .made(let arrived, let questions) = cut, case .sending(_, let offset, _) = upload.state else { return }
     if offset > 0 {
       cut = .known
       return add(
