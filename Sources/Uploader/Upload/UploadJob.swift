@@ -141,7 +141,7 @@ final class UploadJob: Steppable {
         composer: RequestComposer(shared.configuration, origin: stored.base.origin))
       state = .examining(driver, removal, delivery)
       return examine(driver, removal, delivery, [], now)
-    } catch { return keep(.unanswered(error.problem), delivery) }
+    } catch { return keep(.unanswered(error), delivery) }
   }
 
   private func examine(
@@ -149,7 +149,7 @@ final class UploadJob: Steppable {
   ) -> Wait? {
     do throws(UploadError) {
       if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
-    } catch { return keep(.unanswered(error.problem), delivery) }
+    } catch { return keep(.unanswered(error), delivery) }
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
     if let reason = presence.keptReason { return keep(reason, delivery) }
     return remove(removal, delivery)
