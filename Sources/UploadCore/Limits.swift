@@ -75,8 +75,8 @@ package enum Limits {
   /// How much of a server's message is quoted, in characters.
   package static let quotedMessageLength = 300
 
-  /// How much of a page is searched for its author, in bytes. Pages name it in their first or last lines, and are shorter.
-  package static let authorPageLength = 16 << 10
+  /// How much of a page is searched for the software that wrote it, in bytes. Pages name theirs in their first or last lines, and are shorter.
+  package static let examinedPageLength = 16 << 10
 
   // MARK: tus
 

@@ -10,7 +10,7 @@ extension Uploader {
   /// - Returns: true if the server cannot end uploads, and keeps its part until that expires.
   package func cancel(
     _ location: TargetURI, createdAt endpoint: TargetURI, overridesMethod: Bool, cancellation: Cancellation,
-    onRetry: @escaping (Retry, ServerAnswer?) -> Void
+    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Bool {
     let outcome = try run(
       .cancel(location, overridesMethod: overridesMethod), origin: endpoint.origin, cancellation: cancellation,
@@ -25,7 +25,7 @@ extension Uploader {
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
   package func delete(
     assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation,
-    onRetry: @escaping (Retry, ServerAnswer?) -> Void
+    onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) {
     _ = try run(
       .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
@@ -46,11 +46,11 @@ extension Uploader {
   /// - Parameter isPatient: whether it is retried as the configuration says.
   private func run(
     _ purpose: UploadMachine.Purpose, origin: String, secret: String? = nil, isPatient: Bool = true,
-    cancellation: Cancellation, onRetry: @escaping (Retry, ServerAnswer?) -> Void
+    cancellation: Cancellation, onRetry: @escaping (Retry, RedactedAnswer?) -> Void
   ) throws(CancelDeleteError) -> Outcome {
     if let problem { throw CancelDeleteError(error: problem, answer: nil, mayBeDone: false) }
     let driver: UploadDriver
-    var answer: ServerAnswer?
+    var answer: RedactedAnswer?
     do throws(UploadError) {
       var composer = RequestComposer(shared.configuration, origin: origin)
       if let secret { composer.hide(secret) }

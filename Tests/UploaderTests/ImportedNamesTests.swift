@@ -11,7 +11,7 @@ struct ImportedNamesTests {
       AddressFamily.self, Cancellation.self, Configuration.self, CongestionControl.self, Credentials.self,
       Delivery.self,
       PostponementReason.self, PreviousDelivery.self, RateLimit.self, RateSchedule.self, RetryLimit.self,
-      ServerAnswer.self,
+      RedactedAnswer.self,
       UploadProtocol.self, Destination.self, EventForm.self, EventFormError.self, FileChange.self, FileError.self,
       FormDataError.self, FormField.self, LocalPath.self, Proxy.self, ProxySettings.self, Receipt.self,
       HeaderField.self, HeaderFieldError.self, RequestHeadError.self, ResponseError.self, Retry.self, SentFile.self,

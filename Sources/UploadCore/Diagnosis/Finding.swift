@@ -26,7 +26,7 @@ package struct Finding: Sendable {
     case warning(String, remedy: String?)
     /// Uploads would fail with this error. `about`: what it concerns, such as a length; can be empty. `answer`: the response that
     /// shows it. `remedy`: if it is not that of the error.
-    case failure(UploadError, about: String = "", answer: ServerAnswer? = nil, remedy: String? = nil)
+    case failure(UploadError, about: String = "", answer: RedactedAnswer? = nil, remedy: String? = nil)
     /// Why it was not examined.
     case notExamined(String)
   }

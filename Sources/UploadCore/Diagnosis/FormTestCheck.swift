@@ -11,7 +11,7 @@ package enum FormTestCheck {
         .failure(
           result.error ?? .unconfirmed(status: 0), about: about + ", after " + SizeText.exact(result.arrivedLength)))
     }
-    let isGigHives = result.shown?.author == .gigHive
+    let isGigHives = result.shown?.software == .gigHive
     if isGigHives, answer.status == 400 || answer.status == 409 {
       let rate = SizeText.rate(bytes: length, milliseconds: result.contentMilliseconds)
       return Finding(

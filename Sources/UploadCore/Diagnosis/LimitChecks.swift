@@ -92,7 +92,7 @@ package struct LimitChecks: Sendable {
     if kind == .patch, answer.fields.first("Tus-Resumable") != nil || [404, 410].contains(answer.status) {
       return .wanted
     }
-    if result.shown?.author == .gigHive, answer.status == 400 { return .wanted }
+    if result.shown?.software == .gigHive, answer.status == 400 { return .wanted }
     // A shorter one passed.
     return passed != nil && answer.status >= 400 ? .refused : .otherwise
   }
@@ -135,9 +135,9 @@ package struct LimitChecks: Sendable {
 
   /// "nginx refuses a form of 100.0 MB (413)"
   private func refusal(_ result: ProbeResult, _ length: Int64) -> String {
-    let author = result.shown?.author.name ?? "the server"
+    let name = result.shown?.software.name ?? "the server"
     let status = result.answer.map { " (" + String($0.status) + ")" } ?? ""
-    return author + " refuses " + text(length) + status
+    return name + " refuses " + text(length) + status
   }
 
   /// "a form of 100.0 MB"

@@ -33,7 +33,7 @@ package enum LinkChecks {
   ///   - length: that of the file in it, in bytes.
   package static func form(_ result: ProbeResult, length: Int64, proxy: String?) -> Finding {
     let isMeasured =
-      result.answer.map { result.shown?.author == .gigHive && ($0.isSuccess || [400, 409].contains($0.status)) }
+      result.answer.map { result.shown?.software == .gigHive && ($0.isSuccess || [400, 409].contains($0.status)) }
       ?? (result.error == nil)
     guard isMeasured, let link = result.link else {
       let error = result.error ?? .unconfirmed(status: result.answer?.status ?? 0)

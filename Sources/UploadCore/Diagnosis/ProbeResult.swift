@@ -17,7 +17,7 @@ package final class ProbeResult {
   /// The final response; nil if there was none.
   package var answer: Answer?
   /// The same for people and programs, without secrets.
-  package var shown: ServerAnswer?
+  package var shown: RedactedAnswer?
   /// Why there is no response, or what a response above 299 means for any request. Nil also if the server was asked about content
   /// and has not answered in time, and if the request was cut short on purpose.
   package var error: UploadError?
@@ -32,7 +32,7 @@ package final class ProbeResult {
 
   /// Where to ask again, as an upload does: 307 and 308 within the origin, which leave the credentials in place.
   package func redirection(from target: TargetURI) -> TargetURI? {
-    guard let answer, case .redirect(let location) = answer.disposition(expectedContinue: false),
+    guard let answer, case .redirect(let location) = answer.instruction(expectedContinue: false),
       let destination = try? target.resolving(location), destination.origin == target.origin, destination != target
     else { return nil }
     return destination
@@ -40,7 +40,7 @@ package final class ProbeResult {
 
   /// Where to look for the limit, if a program that is not known has refused a length (413); otherwise nil.
   var remedyOfUnknownLimit: String? {
-    guard answer?.status == 413, shown?.author == .unknown else { return nil }
+    guard answer?.status == 413, shown?.software == .unknown else { return nil }
     return signature.map { "Its response has " + $0 + ": raise the limit there." }
       ?? "Its response names no program (no Server, no Via)."
   }

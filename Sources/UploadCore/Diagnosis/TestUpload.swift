@@ -47,7 +47,7 @@ package final class TestUpload {
   private var pauses = false
   private var locks = 0
   /// The first answer that calls a request too large, and the length of that request.
-  private var refusal: (shown: ServerAnswer?, length: Int64)?
+  private var refusal: (shown: RedactedAnswer?, length: Int64)?
   /// What was sent in whole requests.
   private var sent: (length: Int64, milliseconds: Int64) = (0, 0)
   private var findings: [Finding] = []
@@ -111,7 +111,8 @@ package final class TestUpload {
         reportSuccess()
         remove()
       case .gone: fail(.tus(.refused(method: asked.method, status: 404)), nil)
-      case .checksum, .await: preconditionFailure("a test upload has one request at a time, without checksums")
+      case .checksumOfNextPatch, .await:
+        preconditionFailure("a test upload has one request at a time, without checksums")
       }
       return next()
     case .removing(let removal):
@@ -208,7 +209,7 @@ package final class TestUpload {
 
   /// Compares the server's offset with what was sent of the interrupted request.
   private func examineOffset() {
-    guard case .made(let arrived, let questions) = cut, case .sending(let offset, _) = upload.state else { return }
+    guard case .made(let arrived, let questions) = cut, case .sending(_, let offset, _) = upload.state else { return }
     if offset > 0 {
       cut = .known
       return add(
@@ -238,11 +239,11 @@ package final class TestUpload {
     guard let refusal, refusal.length > Limits.announcedPatchLengths[0] else {
       return add(.testUpload, .ok(text))
     }
-    let author = refusal.shown?.author.name ?? "the server"
+    let name = refusal.shown?.software.name ?? "the server"
     add(
       .testUpload,
       .warning(
-        text + ", but " + author + " refuses a request of " + SizeText.short(refusal.length)
+        text + ", but " + name + " refuses a request of " + SizeText.short(refusal.length)
           + " (413); uploads halve their requests until they pass.", remedy: refusal.shown?.remedy))
   }
 

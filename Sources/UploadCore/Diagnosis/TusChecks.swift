@@ -24,7 +24,7 @@ package enum TusChecks {
   /// Whether only a creation shows if tus can be used. An upload tries one in the same cases.
   /// - Parameter options: the response to OPTIONS.
   package static func leavesOpen(_ options: ProbeResult, _ need: Need) -> Bool {
-    guard let answer = options.answer, options.shown?.author != .loginPage else { return false }
+    guard let answer = options.answer, options.shown?.software != .loginPage else { return false }
     do throws(TusError) {
       if try offer(of: answer) != nil { return !namesCreation(answer) }
     } catch { return false }
@@ -65,7 +65,7 @@ package enum TusChecks {
       if let finding = refusedCreation(creation, offer, at: target, need) { return finding }
     } else if let offer {
       return Finding(.tus, .ok("tus 1.0.0 at " + path + list(of: offer)))
-    } else if options.shown?.author == .loginPage || !answer.isSuccess && ![404, 405].contains(answer.status) {
+    } else if options.shown?.software == .loginPage || !answer.isSuccess && ![404, 405].contains(answer.status) {
       return failure(options.error ?? .tus(.notSupported(status: answer.status)), options, at: target, need)
     }
     if need.isRequired { return failure(.tus(.notSupported(status: answer.status)), options, at: target, need) }
@@ -78,7 +78,7 @@ package enum TusChecks {
 
   /// A tus server refuses it for the missing length.
   private static func canCreate(_ creation: ProbeResult) -> Bool {
-    guard let answer = creation.answer, creation.shown?.author == .tus else { return false }
+    guard let answer = creation.answer, creation.shown?.software == .tus else { return false }
     return answer.isSuccess || answer.status == 400
   }
 

@@ -30,9 +30,9 @@ package struct Exchange: Sendable {
   package let expectsContinue: Bool
   package private(set) var sending = Sending.head
   private var receiving = Receiving.head
-  private var headBytes: [UInt8] = []
-  private var strayLineEnds = 0
+  private var headDecoder = ResponseHeadDecoder()
   private var interimResponses = 0
+  /// The bytes of content that were not kept.
   private var drained: Int64 = 0
   private var connectionEnds = false
   /// Whether another request was pipelined after this one. Bytes after this response then belong to that one's.
@@ -62,10 +62,10 @@ package struct Exchange: Sendable {
   package var awaitsFirstHead: Bool { response == nil && interimResponses == 0 }
 
   /// Whether any part of a response has arrived, including interim responses.
-  package var hasResponseStarted: Bool { !headBytes.isEmpty || interimResponses > 0 || response != nil }
+  package var hasResponseStarted: Bool { !headDecoder.isEmpty || interimResponses > 0 || response != nil }
 
   /// Whether nothing of a final response has arrived, so that the end of the connection truncates none.
-  package var awaitsHead: Bool { receiving == .head && headBytes.isEmpty }
+  package var awaitsHead: Bool { receiving == .head && headDecoder.isEmpty }
 
   /// Whether the server said that the connection ends after this response.
   package var endsConnection: Bool { receiving == .complete && connectionEnds }
@@ -107,7 +107,10 @@ package struct Exchange: Sendable {
     while !rest.isEmpty {
       let count: Int
       switch receiving {
-      case .head: count = try receiveHead(rest)
+      case .head:
+        let decoded = try headDecoder.decode(rest)
+        count = decoded.count
+        if let head = decoded.head { try accept(head) }
       case .length(let left): count = receiveLength(rest, left: left)
       case .chunked(var decoder):
         count = try decoder.decode(rest) { keep($0) }
@@ -141,38 +144,6 @@ package struct Exchange: Sendable {
   }
 
   // MARK: Receiving
-
-  private mutating func receiveHead(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> Int {
-    var count = 0
-    for byte in input {
-      count += 1
-      if headBytes.isEmpty, byte == ASCII.carriageReturn || byte == ASCII.lineFeed {
-        // A stray line end after the previous response of a sloppy server.
-        strayLineEnds += 1
-        guard strayLineEnds <= 2 else { throw .notHTTP }
-        continue
-      }
-      if headBytes.isEmpty { headBytes.reserveCapacity(Limits.responseHeadUsualLength) }
-      headBytes.append(byte)
-      guard headBytes.count <= Limits.responseHeadLength else { throw .headTooLong(limit: Limits.responseHeadLength) }
-      if headBytes.count <= 7, byte != httpVersionPrefix[headBytes.count - 1] { throw .notHTTP }
-      if byte == ASCII.lineFeed, let length = lengthOfWholeHead {
-        let head = try ResponseHead(parsing: headBytes[..<length])
-        headBytes.removeAll(keepingCapacity: true)
-        try accept(head)
-        break
-      }
-    }
-    return count
-  }
-
-  /// The length of the head without its last line end, if the bytes so far end in an empty line; otherwise nil.
-  private var lengthOfWholeHead: Int? {
-    var end = headBytes.count - 1
-    if headBytes[end - 1] == ASCII.carriageReturn { end -= 1 }
-    guard headBytes[end - 1] == ASCII.lineFeed else { return nil }
-    return end - 1
-  }
 
   private mutating func accept(_ head: ResponseHead) throws(ResponseError) {
     if head.isInterim { return try acceptInterim(head) }
@@ -229,5 +200,3 @@ package struct Exchange: Sendable {
     }
   }
 }
-
-private let httpVersionPrefix = Array("HTTP/1.".utf8)

@@ -69,13 +69,13 @@ package struct JSONWriter {
   }
 
   /// A response of the server. It has been redacted.
-  package mutating func add(answer: ServerAnswer) {
+  package mutating func add(answer: RedactedAnswer) {
     var object = JSONWriter()
     object.add("status", Int64(answer.status))
     if let location = answer.location { object.add("location", location) }
     object.add("body", answer.body)
     if answer.isBodyTruncated { object.add("body_truncated", true) }
-    if answer.author != .unknown { object.add("author", answer.author.rawValue) }
+    if answer.software != .unknown { object.add("author", answer.software.rawValue) }
     add("answer", object)
   }
 

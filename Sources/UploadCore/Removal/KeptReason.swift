@@ -1,5 +1,4 @@
-/// Why a delivered recording was kept on this machine, although it should have been removed. Texts are sentences for people, without
-/// secrets.
+/// Why a delivered recording was kept on this machine, although it should have been removed. Contains no secrets.
 package enum KeptReason: Error, Equatable, Sendable {
   // What is known about the delivery
   /// There is no record of it on the disk.
@@ -13,15 +12,19 @@ package enum KeptReason: Error, Equatable, Sendable {
   /// GigHive has something else under its number.
   case different
   /// The server did not answer the question, and why.
-  case unanswered(String)
+  case unanswered(UploadError)
   /// The program was told to end.
   case interrupted
 
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
   case changed
-  /// It cannot be opened, read or compared with what was delivered.
-  case unreadable(String)
+  /// It cannot be opened or read.
+  case unreadable(FileError)
+  /// Its status cannot be read.
+  case noStatus(SystemError)
+  /// It cannot be compared with what was delivered.
+  case notComparable(UploadError)
   /// Its path is a symbolic link, or now leads to another file.
   case otherFile
   /// It has another hard link.
@@ -41,7 +44,7 @@ package enum KeptReason: Error, Equatable, Sendable {
   /// Another process is removing a recording.
   case busy
   /// The removal could not be noted in the state directory.
-  case state(String)
+  case state(StateError)
   /// The file system cannot rename a file without replacing another one.
   case cannotRename
   /// The file system refused.
@@ -55,8 +58,8 @@ extension KeptReason {
   package var isTemporary: Bool {
     switch self {
     case .unanswered, .interrupted, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind: true
-    case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .otherFile,
-      .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
+    case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .noStatus,
+      .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }
   }

@@ -1,10 +1,12 @@
-/// The PATCH requests in flight, and the last interrupted ones.
+/// The PATCH requests in flight, and the last interrupted ones. It outlives the state in which they were sent: the server's offset, which
+/// arrives in a later one, shows how much of them was kept.
 struct TusInFlight: Sendable {
   /// Those without a response, oldest first.
   var patches: [PatchRange] = []
   /// Whether the last one was pipelined.
   private(set) var hasPipelined = false
-  var checksum: (patch: PatchRange, text: String)?
+  /// The checksum of the next request's content, in Base64.
+  var nextChecksum: (patch: PatchRange, text: String)?
   /// The requests of the last interruption, and how many of their bytes had arrived at the peer.
   private var interrupted: (patches: [PatchRange], arrived: Int64)?
   /// Whether content may be sent with the creation.
@@ -18,13 +20,13 @@ struct TusInFlight: Sendable {
   mutating func interrupt(arrived: Int64) {
     interrupted = (patches, arrived)
     patches = []
-    checksum = nil
+    nextChecksum = nil
   }
 
   mutating func clear() {
     patches = []
     interrupted = nil
-    checksum = nil
+    nextChecksum = nil
   }
 
   /// Compares the server's offset with the interrupted requests, and adapts the sizing.

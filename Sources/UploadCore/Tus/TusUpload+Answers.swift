@@ -8,30 +8,33 @@ extension TusUpload {
     status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
   ) throws(TusError) {
     // After much content, the response time includes more than the round trip.
-    if inFlight.patches.isEmpty, disagreements.sentEnd == 0 || state == .locating {
+    let isLocating = if case .locating = state { true } else { false }
+    if inFlight.patches.isEmpty, disagreements.sentEnd == 0 || isLocating {
       sizing.answered(afterMilliseconds: milliseconds)
     }
     noteExpires(fields)
     let verdict = Verdict.ofTus(status: status, fields: fields)
     switch state {
-    case .discovering: try receiveOffer(status, fields)
+    case .discovering(let resuming): try receiveOffer(status, fields, resuming)
     case .creating: try receiveCreation(status, fields, verdict, from: target ?? plan.endpoint)
-    case .locating: try receiveOffset(verdict, status, fields)
-    case .probing(let probe, let claimed):
-      try receive(verdict, status, fields, in: probe, claimed, from: target ?? plan.endpoint)
-    case .sending(_, let next):
-      if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, next) }
+    case .locating(let location): try receiveOffset(verdict, status, fields, of: location)
+    case .probing(let probe, let old, let claimed):
+      try receive(verdict, status, fields, in: probe, of: old, claimed, from: target ?? plan.endpoint)
+    case .sending(let location, _, let next):
+      if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, at: location, next) }
     case .complete, .gone: break
     }
   }
 
   private mutating func noteExpires(_ fields: [Field]) {
-    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { resource.expires = text }
+    if let text = fields.first("Upload-Expires"), text.utf8.count <= Limits.serverTextLength { expires = text }
   }
 
   // MARK: OPTIONS
 
-  private mutating func receiveOffer(_ status: Int, _ fields: [Field]) throws(TusError) {
+  private mutating func receiveOffer(
+    _ status: Int, _ fields: [Field], _ resuming: TargetURI?
+  ) throws(TusError) {
     if status == 412 { throw versionMismatch(fields) }
     guard status == 200 || status == 204, let offer = try TusCapabilities(fields) else {
       throw .notSupported(status: status)
@@ -40,13 +43,13 @@ extension TusUpload {
     self.offer = offer
     // A checksum needs the whole range before it is sent.
     if offer.checksum != nil { sizing.forbidPipelining() }
-    state = resource.location == nil ? .creating : .locating
+    state = resuming.map { .locating($0) } ?? .creating
   }
 
   /// The server does not say what it supports. Some do not answer OPTIONS.
   package mutating func assumeOffer() {
-    guard state == .discovering else { return }
-    state = resource.location == nil ? .creating : .locating
+    guard case .discovering(let resuming) = state else { return }
+    state = resuming.map { .locating($0) } ?? .creating
   }
 
   // MARK: POST
@@ -65,13 +68,15 @@ extension TusUpload {
       }
       throw .refused(method: "POST", status: status)
     }
-    resource.location = try TusUpload.resolve(fields.first("Location"), from: target)
+    let location = try TusUpload.resolve(fields.first("Location"), from: target)
+    // It exists from now on, whatever else the response says.
+    state = .locating(location)
     let stored: Int64 = if case .tus(.offset(let offset)) = verdict { offset } else { 0 }
     guard stored <= disagreements.sentEnd else {
       throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: stored)
     }
     disagreements.noteOffset(stored)
-    advance(to: stored)
+    advance(location, to: stored)
   }
 
   /// Behind a TLS proxy a Location can start with http. The upload is then used with https.
@@ -93,26 +98,28 @@ extension TusUpload {
 
   // MARK: HEAD
 
-  private mutating func receiveOffset(_ verdict: Verdict, _ status: Int, _ fields: [Field]) throws(TusError) {
+  private mutating func receiveOffset(
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
+  ) throws(TusError) {
     switch verdict {
-    case .tus(.offset(let offset)): try accept(offset, fields)
-    case .tus(.gone): state = .gone(replacement: nil)
+    case .tus(.offset(let offset)): try accept(offset, fields, of: location)
+    case .tus(.gone): state = .gone(location, replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
     case .somebodyElse(status: 404), .somebodyElse(status: 410):
-      state = .probing(.creating, claimed: status)
+      state = .probing(.creating, of: location, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
     }
   }
 
-  private mutating func accept(_ offset: Int64, _ fields: [Field]) throws(TusError) {
-    resource.declaresLength = fields.first("Upload-Defer-Length") == "1"
+  private mutating func accept(_ offset: Int64, _ fields: [Field], of location: TargetURI) throws(TusError) {
+    declaresLength = fields.first("Upload-Defer-Length") == "1"
     // An upload of another length belongs to another file.
-    if !resource.declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
-      state = .gone(replacement: nil)
+    if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
+      state = .gone(location, replacement: nil)
       return
     }
     guard offset <= disagreements.sentEnd else {
@@ -121,7 +128,7 @@ extension TusUpload {
     disagreements.noteOffset(offset)
     inFlight.learn(from: offset, &sizing)
     let isLocked = disagreements.wasLock(at: offset)
-    advance(to: offset)
+    advance(location, to: offset)
     if isLocked { throw lock() }
   }
 
@@ -134,52 +141,54 @@ extension TusUpload {
   // MARK: Probing
 
   private mutating func receive(
-    _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, _ claimed: Int, from target: TargetURI
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], in probe: Probe, of old: TargetURI, _ claimed: Int,
+    from target: TargetURI
   ) throws(TusError) {
     let isProved = fields.haveTusProof
     switch probe {
     case .creating:
-      guard status == 201, isProved else { throw abandonProbe(claimed) }
+      guard status == 201, isProved else { throw abandonProbe(of: old, claimed) }
       let new = try TusUpload.resolve(fields.first("Location"), from: target)
-      state = .probing(.locatingNew(new), claimed: claimed)
+      state = .probing(.locatingNew(new), of: old, claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else { throw abandonProbe(claimed) }
-      state = .probing(.locatingOld(new: new), claimed: claimed)
+      guard case .tus(.offset) = verdict, isProved else { throw abandonProbe(of: old, claimed) }
+      state = .probing(.locatingOld(new: new), of: old, claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
-      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(replacement: new)
+      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(old, replacement: new)
       case .tus(.offset(let offset)):
-        try accept(offset, fields)
-        if case .sending(let confirmed, _) = state, offer.terminates {
-          state = .probing(.removingNew(new, confirmed: confirmed), claimed: claimed)
+        try accept(offset, fields, of: old)
+        if case .sending(_, let confirmed, _) = state, offer.terminates {
+          state = .probing(.removingNew(new, confirmed: confirmed), of: old, claimed: claimed)
         }
-      case .tus, .gigHive, .somebodyElse: throw abandonProbe(status)
+      case .tus, .gigHive, .somebodyElse: throw abandonProbe(of: old, status)
       }
     // The response does not matter: a remaining upload expires.
-    case .removingNew(_, let confirmed): advance(to: confirmed)
+    case .removingNew(_, let confirmed): advance(old, to: confirmed)
     }
   }
 
-  private mutating func abandonProbe(_ status: Int) -> TusError {
-    state = .locating
+  private mutating func abandonProbe(of old: TargetURI, _ status: Int) -> TusError {
+    state = .locating(old)
     return .unproved(status: status)
   }
 
   // MARK: PATCH
 
   private mutating func receiveStored(
-    _ verdict: Verdict, _ status: Int, _ patch: PatchRange, _ next: Int64
+    _ verdict: Verdict, _ status: Int, _ patch: PatchRange, at location: TargetURI, _ next: Int64
   ) throws(TusError) {
-    inFlight.checksum = nil
+    inFlight.nextChecksum = nil
     switch verdict {
-    case .tus(.offset(let offset)): return try confirm(patch, offset, next)
-    case .tus(.success): return try locateAgain(patch.offset)
-    case .tus(.gone): return dropPatches(to: .gone(replacement: nil))
+    case .tus(.offset(let offset)): return try confirm(patch, offset, at: location, next)
+    case .tus(.success): return try locateAgain(location, patch.offset)
+    case .tus(.gone): return dropPatches(to: .gone(location, replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
     case .tus(.conflict):
       disagreements.noteConflict(at: patch.offset)
-      return dropPatches(to: .locating)
-    case .tus(.tooLarge) where sizing.refused(requestLength: patch.length): return dropPatches(to: .locating)
+      return dropPatches(to: .locating(location))
+    case .tus(.tooLarge) where sizing.refused(requestLength: patch.length):
+      return dropPatches(to: .locating(location))
     // After a delay, HEAD shows whether it is true.
     case .somebodyElse(status: 404), .somebodyElse(status: 410), .somebodyElse(status: 200..<300):
       throw .unproved(status: status)
@@ -198,32 +207,35 @@ extension TusUpload {
     }
   }
 
-  private mutating func confirm(_ patch: PatchRange, _ offset: Int64, _ next: Int64) throws(TusError) {
+  private mutating func confirm(
+    _ patch: PatchRange, _ offset: Int64, at location: TargetURI, _ next: Int64
+  ) throws(TusError) {
     guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
-    guard offset > patch.offset || patch.length == 0 else { return try locateAgain(patch.offset) }
+    guard offset > patch.offset || patch.length == 0 else { return try locateAgain(location, patch.offset) }
     disagreements.noteOffset(offset)
     sizing.stored(offset - patch.offset)
     // A server that has stored a part of the first request has the length, too.
-    resource.declaresLength = false
+    declaresLength = false
     guard offset == patch.end else {
       // The server stored a part of it: continue there. Later requests are void.
-      dropPatches(to: .sending(confirmed: offset, next: offset))
+      dropPatches(to: .sending(location, confirmed: offset, next: offset))
       return
     }
     inFlight.patches.removeFirst()
     if inFlight.hasPipelined, inFlight.patches.isEmpty { sizing.pipeliningSucceeded() }
-    state = offset == plan.length ? .complete : .sending(confirmed: offset, next: next)
+    state = offset == plan.length ? .complete(location) : .sending(location, confirmed: offset, next: next)
   }
 
   /// Asks for the offset, unless that has failed to help several times.
-  private mutating func locateAgain(_ offset: Int64) throws(TusError) {
+  private mutating func locateAgain(_ location: TargetURI, _ offset: Int64) throws(TusError) {
     guard disagreements.mayDisagree() else { throw .nothingStored(offset: offset) }
-    dropPatches(to: .locating)
+    dropPatches(to: .locating(location))
   }
 
-  private mutating func advance(to offset: Int64) {
+  private mutating func advance(_ location: TargetURI, to offset: Int64) {
     // A server that has every byte may still need the length.
-    state = offset == plan.length && !resource.declaresLength ? .complete : .sending(confirmed: offset, next: offset)
+    let isComplete = offset == plan.length && !declaresLength
+    state = isComplete ? .complete(location) : .sending(location, confirmed: offset, next: offset)
   }
 
   private func versionMismatch(_ fields: [Field]) -> TusError {

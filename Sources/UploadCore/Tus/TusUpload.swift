@@ -11,20 +11,20 @@
 ///             probing (something other than the server may have said that the upload is gone)
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
-    /// Ask what the server supports (OPTIONS).
-    case discovering
+    /// Ask what the server supports (OPTIONS). `resuming`: the upload to continue then; nil if one is to be created.
+    case discovering(resuming: TargetURI?)
     /// Create a new upload (POST).
     case creating
     /// Ask for the server's offset (HEAD).
-    case locating
+    case locating(TargetURI)
     /// Find out whether the server itself says that the upload is gone. `claimed`: the status of the response that said so.
-    case probing(Probe, claimed: Int)
+    case probing(Probe, of: TargetURI, claimed: Int)
     /// The server has `confirmed` bytes; the next request starts at `next` (PATCH).
-    case sending(confirmed: Int64, next: Int64)
+    case sending(TargetURI, confirmed: Int64, next: Int64)
     /// The server has every byte.
-    case complete
+    case complete(TargetURI)
     /// The server does not know the upload (any more). `replacement` is the new upload that the probe created.
-    case gone(replacement: TargetURI?)
+    case gone(TargetURI, replacement: TargetURI?)
   }
 
   /// Examines a 404 without proof of origin. If the server creates an upload and knows it, it is the tus server. If the old
@@ -43,8 +43,9 @@ package struct TusUpload: Sendable {
   /// What to do next.
   package enum Step: Equatable, Sendable {
     case ask(HTTPRequest)
-    /// Compute the checksum of a range of the file, then call ``setChecksum(_:)``.
-    case checksum(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
+    /// Compute the checksum of the next PATCH's content, which is this range of the file, then call
+    /// ``setChecksum(ofNextPatch:)``.
+    case checksumOfNextPatch(TusCapabilities.ChecksumAlgorithm, offset: Int64, length: Int64)
     /// Wait for a response.
     case await
     case complete
@@ -73,19 +74,13 @@ package struct TusUpload: Sendable {
     let options: Options
   }
 
-  /// The upload on the server.
-  struct Resource: Sendable {
-    var location: TargetURI?
-    /// Upload-Expires, verbatim.
-    var expires: String?
-    /// Whether the server still needs the length of the upload.
-    var declaresLength = false
-  }
-
   let plan: Plan
-  package internal(set) var state = State.discovering
+  package internal(set) var state: State
   package internal(set) var offer = TusCapabilities()
-  var resource: Resource
+  /// The server's Upload-Expires, verbatim.
+  package internal(set) var expires: String?
+  /// Whether the server still needs the length of the upload.
+  var declaresLength = false
   var sizing: ChunkSizing
   var inFlight = TusInFlight()
   var disagreements: OffsetDisagreements
@@ -100,21 +95,26 @@ package struct TusUpload: Sendable {
   ) throws(TusError) {
     plan = Plan(
       endpoint: endpoint, length: length, metadata: try TusFields.metadata(metadata), options: options)
-    resource = Resource(location: location)
+    state = .discovering(resuming: location)
     sizing = ChunkSizing(pinned: options.chunkLength)
     disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : length)
   }
 
   /// The upload's URL, once it is created.
-  package var location: TargetURI? { resource.location }
-
-  /// The server's Upload-Expires, verbatim.
-  package var expires: String? { resource.expires }
+  package var location: TargetURI? {
+    switch state {
+    case .discovering(let resuming): resuming
+    case .creating: nil
+    case .locating(let location), .probing(_, let location, _), .sending(let location, _, _), .complete(let location),
+      .gone(let location, _):
+      location
+    }
+  }
 
   /// The number of bytes that the server is known to have.
   package var confirmed: Int64 {
     switch state {
-    case .sending(let confirmed, _), .probing(.removingNew(_, let confirmed), _): confirmed
+    case .sending(_, let confirmed, _), .probing(.removingNew(_, let confirmed), _, _): confirmed
     case .complete: plan.length
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
@@ -131,13 +131,13 @@ package struct TusUpload: Sendable {
     switch state {
     case .discovering: return .ask(HTTPRequest(method: "OPTIONS", target: plan.endpoint))
     case .creating: return .ask(creation())
-    case .locating: return resource.location.map { .ask(TusUpload.head(of: $0)) } ?? .gone
-    case .probing(.creating, _): return .ask(emptyCreation())
-    case .probing(.locatingNew(let new), _): return .ask(TusUpload.head(of: new))
-    case .probing(.locatingOld, _): return resource.location.map { .ask(TusUpload.head(of: $0)) } ?? .gone
-    case .probing(.removingNew(let new, _), _):
+    case .locating(let location): return .ask(TusUpload.head(of: location))
+    case .probing(.creating, _, _): return .ask(emptyCreation())
+    case .probing(.locatingNew(let new), _, _): return .ask(TusUpload.head(of: new))
+    case .probing(.locatingOld, let old, _): return .ask(TusUpload.head(of: old))
+    case .probing(.removingNew(let new, _), _, _):
       return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
-    case .sending(let confirmed, let next): return send(confirmed, next)
+    case .sending(let location, let confirmed, let next): return send(to: location, confirmed, next)
     case .complete: return .complete
     case .gone: return .gone
     }
@@ -150,11 +150,11 @@ package struct TusUpload: Sendable {
 
   private mutating func creation() -> HTTPRequest {
     var request = emptyCreation()
-    resource.declaresLength = offer.defersLength && plan.options.defersLength
+    declaresLength = offer.defersLength && plan.options.defersLength
     var contentLength: Int64 = 0
     // A checksum is only sent with PATCH, because it must be known beforehand. The content never includes the last byte: if
     // the response is lost, the server must not have a complete upload with an unknown URL.
-    if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !resource.declaresLength {
+    if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !declaresLength {
       contentLength = min(plan.length - 1, Limits.creationUploadLength, plan.options.chunkLength ?? plan.length)
     }
     if contentLength > 0 {
@@ -175,34 +175,33 @@ package struct TusUpload: Sendable {
 
   /// The range of the next PATCH; nil if nothing can be sent before a response arrives.
   var nextPatch: PatchRange? {
-    guard case .sending(_, let next) = state else { return nil }
+    guard case .sending(_, _, let next) = state else { return nil }
     let mayPipeline = sizing.pipelines && inFlight.patches.count == 1
     // Only the first request declares the length. If the server already has the whole file, an empty request does.
-    let declares = resource.declaresLength && inFlight.patches.isEmpty
+    let declares = declaresLength && inFlight.patches.isEmpty
     guard next < plan.length || declares, inFlight.patches.isEmpty || mayPipeline else { return nil }
     return PatchRange(offset: next, length: sizing.next(remaining: plan.length - next))
   }
 
-  private mutating func send(_ confirmed: Int64, _ next: Int64) -> Step {
-    guard let location = resource.location else { return .gone }
+  private mutating func send(to location: TargetURI, _ confirmed: Int64, _ next: Int64) -> Step {
     guard let patch = nextPatch else {
       if awaitsStored { return .await }
       // Nothing is in flight whose response would help: ask where the server is.
-      state = .locating
+      state = .locating(location)
       return .ask(TusUpload.head(of: location))
     }
     var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(next))]
     if let algorithm = offer.checksum {
-      guard let checksum = inFlight.checksum, checksum.patch == patch else {
-        return .checksum(algorithm, offset: patch.offset, length: patch.length)
+      guard let checksum = inFlight.nextChecksum, checksum.patch == patch else {
+        return .checksumOfNextPatch(algorithm, offset: patch.offset, length: patch.length)
       }
       fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
     }
-    if resource.declaresLength, inFlight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
+    if declaresLength, inFlight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
     if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
     inFlight.take(patch)
     disagreements.sentEnd = max(disagreements.sentEnd, patch.end)
-    state = .sending(confirmed: confirmed, next: patch.end)
+    state = .sending(location, confirmed: confirmed, next: patch.end)
     return .ask(
       HTTPRequest(
         method: plan.options.overridesMethod ? "POST" : "PATCH", target: location, fields: fields,
@@ -210,15 +209,15 @@ package struct TusUpload: Sendable {
   }
 
   /// Sets the checksum that ``next()`` asked for, in Base64.
-  package mutating func setChecksum(_ text: String) {
-    if let patch = nextPatch { inFlight.checksum = (patch, text) }
+  package mutating func setChecksum(ofNextPatch text: String) {
+    if let patch = nextPatch { inFlight.nextChecksum = (patch, text) }
   }
 
   /// Whether the newest request in flight carries the file's last byte, or completes the upload with its length.
   var sendsLastByte: Bool { inFlight.patches.last?.end == plan.length }
 
   /// Whether the new upload of a probe is being removed, which was not needed.
-  var isRemovingProbe: Bool { if case .probing(.removingNew, _) = state { true } else { false } }
+  var isRemovingProbe: Bool { if case .probing(.removingNew, _, _) = state { true } else { false } }
 
   /// Whether the offset is before the end of the oldest PATCH in flight.
   func isPart(_ offset: Int64) -> Bool { inFlight.patches.first.map { offset < $0.end } ?? false }
@@ -246,33 +245,35 @@ package struct TusUpload: Sendable {
     case .creating:
       // If the server has created it, that upload expires.
       inFlight.mayBeSentWithCreation = inFlight.mayBeSentWithCreation && arrived == 0
-    case .sending:
+    case .sending(let location, _, _):
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
       inFlight.interrupt(arrived: arrived)
-      state = .locating
+      state = .locating(location)
     // Keep the new upload, because creating another one each time would never end. The next connection must prove its origin
     // again before the old upload counts as gone.
-    case .probing(.locatingNew(let new), let claimed), .probing(.locatingOld(let new), let claimed):
-      state = .probing(.locatingNew(new), claimed: claimed)
-    case .probing(.creating, _), .probing(.removingNew, _): state = .locating
+    case .probing(.locatingNew(let new), let old, let claimed), .probing(.locatingOld(let new), let old, let claimed):
+      state = .probing(.locatingNew(new), of: old, claimed: claimed)
+    case .probing(.creating, let old, _), .probing(.removingNew, let old, _): state = .locating(old)
     case .discovering, .locating, .complete, .gone: break
     }
   }
 
   /// Asks for the server's offset again.
-  package mutating func locate() { dropPatches(to: .locating) }
+  package mutating func locate() {
+    if let location { dropPatches(to: .locating(location)) }
+  }
 
   /// From now on, requests wait for earlier responses.
   package mutating func forbidPipelining() { sizing.forbidPipelining() }
 
-  /// Starts over with a new upload, as after ``State/gone(replacement:)``, or with the replacement if there is one.
+  /// Starts over with a new upload, as after ``State/gone(_:replacement:)``, or with the replacement if there is one.
   package mutating func restart() {
-    let replacement: TargetURI? = if case .gone(let new) = state { new } else { nil }
-    resource = Resource(
-      location: replacement, declaresLength: offer.defersLength && plan.options.defersLength)
+    let replacement: TargetURI? = if case .gone(_, let new) = state { new } else { nil }
+    state = replacement.map { .sending($0, confirmed: 0, next: 0) } ?? .creating
+    expires = nil
+    declaresLength = offer.defersLength && plan.options.defersLength
     inFlight.clear()
     disagreements = OffsetDisagreements(sentEnd: 0)
-    state = replacement == nil ? .creating : .sending(confirmed: 0, next: 0)
   }
 
   mutating func dropPatches(to state: State) {

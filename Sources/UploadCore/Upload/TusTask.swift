@@ -164,7 +164,7 @@ struct TusTask: Sendable {
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
       request.announcesLastByte = !self.request.isForGigHive && upload.sendsLastByte
       return .ask(request)
-    case .checksum(let algorithm, let offset, let length):
+    case .checksumOfNextPatch(let algorithm, let offset, let length):
       return .hash(.range(algorithm, offset: offset, length: length))
     case .complete:
       if case .locating(let sent) = state {
@@ -237,7 +237,8 @@ struct TusTask: Sendable {
     switch (state, hashed) {
     case (.hashing(let isGone), .wholeFile(let sha256, _)):
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
-    case (.uploading, .range(let checksum)), (.locating, .range(let checksum)): upload.setChecksum(checksum)
+    case (.uploading, .range(let checksum)), (.locating, .range(let checksum)):
+      upload.setChecksum(ofNextPatch: checksum)
     // Of a state that an answer has ended in the meantime.
     case (_, .wholeFile), (_, .wholeFileAgain), (_, .range): break
     }

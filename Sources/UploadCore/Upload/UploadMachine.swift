@@ -296,7 +296,7 @@ package struct UploadMachine: Sendable {
       state = .deciding
       return
     }
-    switch answer.disposition(expectedContinue: first.mayExpectContinue) {
+    switch answer.instruction(expectedContinue: first.mayExpectContinue) {
     case .repeatWithoutExpect:
       traits.expectationFailed()
       return try askAgain(orElse: answer.refusal)
@@ -310,7 +310,7 @@ package struct UploadMachine: Sendable {
     case .authenticate where traits.authorization == .accepted && policy.canRenewCredentials:
       state = .renewingCredentials(answer, of: first)
       return
-    case .authenticate, .judge: break
+    case .authenticate, .none: break
     }
     if let refusal = policy.proxies.refusal(answer, to: first.target) { throw refusal }
     try judge(answer, from: first)

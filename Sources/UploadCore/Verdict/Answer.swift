@@ -1,4 +1,4 @@
-/// A final response with decoded content: the evidence for a ``Verdict``.
+/// A final response with decoded content, as the machine gets it: the evidence for a ``Verdict``.
 package struct Answer: Equatable, Sendable {
   package let status: Int
   package let fields: [Field]

@@ -1,4 +1,4 @@
-/// Why a response is not a confirmation.
+/// Why a response does not confirm that the server has the recording (``UploadConfirmation``).
 package enum ConfirmationFailure: Error, Equatable {
   /// The server refused with this status. `message` is its unprocessed text.
   case refused(status: Int, message: String)

@@ -1,4 +1,4 @@
-/// GigHive's response to a call other than an upload.
+/// What GigHive's response to a call other than an upload means.
 package enum GigHiveVerdict: Equatable, Sendable {
   /// The recording does not exist, or no longer.
   case absent

@@ -1,4 +1,4 @@
-/// The error with which PHP ended a program (`display_errors`), as its response shows it.
+/// Finds the error with which PHP ended a program in its response (`display_errors`).
 enum PHPError {
   /// The texts before an error's name, and that name: of PHP's pages, its log, and Xdebug's pages.
   private static let marks: [(prefix: String, name: String)] = [
@@ -20,7 +20,7 @@ enum PHPError {
 
   /// The error as text, such as "Fatal error: Uncaught …", not yet redacted or made printable; nil if there is none.
   static func text(in content: [UInt8]) -> String? {
-    let page = content.prefix(Limits.authorPageLength).map { ASCII.lowercased($0) }
+    let page = content.prefix(Limits.examinedPageLength).map { ASCII.lowercased($0) }
     guard let start = start(in: page) else { return nil }
     let end = ends.compactMap { ASCII.index(of: $0, in: page, from: start) }.min() ?? page.count
     return String(decoding: withoutEntities(withoutTags(content[start..<end])), as: UTF8.self)

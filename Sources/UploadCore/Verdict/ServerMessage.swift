@@ -1,4 +1,4 @@
-/// What a server's response says to people.
+/// Finds the message for people in a response's content.
 package enum ServerMessage {
   /// The message for people in a response's content.
   package static func text(of content: [UInt8]) -> String {

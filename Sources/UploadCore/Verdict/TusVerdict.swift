@@ -1,4 +1,4 @@
-/// A tus server's response (tus.io/protocols/resumable-upload).
+/// What a tus server's response means (tus.io/protocols/resumable-upload).
 package enum TusVerdict: Equatable, Sendable {
   /// 2xx with an `Upload-Offset`, in bytes.
   case offset(Int64)

@@ -1,4 +1,4 @@
-/// Whether a server's response confirms that it has the recording: the size and SHA-256 in it are compared with those of the sent
+/// Decides whether a server's response confirms that it has the recording: the size and SHA-256 in it are compared with those of the sent
 /// bytes.
 package enum UploadConfirmation {
   /// A response of GigHive's `uploads.php`: 201 with checksum and size, or 409 for a recording that it already has.

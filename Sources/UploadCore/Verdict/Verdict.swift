@@ -1,4 +1,4 @@
-/// The proven origin of a response, and its meaning.
+/// Who wrote a response, as far as the response proves it, and what it then means.
 ///
 /// Proxies, firewalls and captive portals sit between client and server, and each can answer in the server's place. What an
 /// upload believes, records, forgets or reports as done depends on the origin of the response.

@@ -25,6 +25,8 @@ struct DestinationHealth: Sendable {
   }
 
   private(set) var state = State.ready
+  /// The last recording that was refused with 403, while nothing has been delivered since.
+  var forbidden: [UInt8]?
 
   var isReady: Bool { state == .ready }
   var isUnreachable: Bool { if case .unreachable = state { true } else { false } }

@@ -20,6 +20,19 @@ struct WatchCandidate: Sendable {
     let since: Int64
   }
 
+  /// What its attempts came to, since it was found or last changed.
+  struct Attempts: Sendable {
+    /// How often the network or the server failed without progress since the destination last worked.
+    var failures = 0
+    /// The most bytes that one attempt has sent.
+    var furthest: Int64 = 0
+    /// How often the server failed, and how many recordings had been delivered before that.
+    var serverFailures = 0
+    var deliveredBefore: Int64 = 0
+    /// How often a worker ended unexpectedly.
+    var crashes = 0
+  }
+
   let path: [UInt8]
   var file: WatchedFile
   var phase = Phase.settling
@@ -27,15 +40,7 @@ struct WatchCandidate: Sendable {
   var seenAt: Int64
   /// On the monotonic clock.
   var dueAt: Int64
-  /// How often the network or the server failed on it without progress since the destination last worked.
-  var failures = 0
-  /// The most bytes that one attempt has sent.
-  var furthest: Int64 = 0
-  /// How often the server failed on it, and how many recordings had been delivered before that.
-  var serverFailures = 0
-  var deliveredBefore: Int64 = 0
-  /// How often a worker ended unexpectedly while sending it.
-  var crashes = 0
+  var attempts = Attempts()
   /// While the worker has it.
   var upload = WatchSnapshot.Upload(path: [])
   /// When the last progress was reported (monotonic clock).
@@ -46,8 +51,9 @@ struct WatchCandidate: Sendable {
   /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
     // A recording that the server fails on, or whose connection always breaks, must not hold up the others.
-    if serverFailures != other.serverFailures { return serverFailures < other.serverFailures }
-    if failures != other.failures { return failures < other.failures }
+    let (tried, others) = (attempts, other.attempts)
+    if tried.serverFailures != others.serverFailures { return tried.serverFailures < others.serverFailures }
+    if tried.failures != others.failures { return tried.failures < others.failures }
     if file.isBegun != other.file.isBegun { return file.isBegun }
     let (one, another) = (file.modifiedSeconds, other.file.modifiedSeconds)
     switch order {
@@ -61,29 +67,3 @@ struct WatchCandidate: Sendable {
 
 /// Which recording is sent first.
 package enum WatchOrder: Sendable { case oldest, newest, smallest, name }
-
-/// A recording that is not tried again until it changes.
-struct SetAsideFile: Sendable {
-  let key: UInt64
-  let path: [UInt8]
-  /// Nil if there are too many.
-  let shown: WatchSnapshot.SetAside?
-}
-
-/// A recording that was delivered and could not be removed at that moment.
-struct PostponedRemoval: Sendable {
-  let path: [UInt8]
-  /// When to examine it again (monotonic clock), and how long to wait after that, both in milliseconds.
-  private(set) var dueAt: Int64
-  private var pause = Limits.watchRemovalMilliseconds
-
-  init(_ path: [UInt8], _ now: Int64) {
-    self.path = path
-    dueAt = now + pause
-  }
-
-  mutating func postpone(_ now: Int64) {
-    pause = min(2 * pause, Limits.watchRemovalMaximumMilliseconds)
-    dueAt = now + pause
-  }
-}

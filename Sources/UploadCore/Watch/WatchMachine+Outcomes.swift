@@ -1,11 +1,11 @@
 /// How the worker's events are handled.
 extension WatchMachine {
   package mutating func workerStarted() {
-    worker = .open
-    lastProblem = nil
+    worker.state = .open
+    worker.lastProblem = nil
   }
 
-  package mutating func inputClosed() { worker = .closing }
+  package mutating func inputClosed() { worker.state = .closing }
 
   /// A worker cannot be started. If the destination was not ready, that was the attempt, although no recording was given.
   package mutating func workerFailed(_ message: String, now: Int64, unixSeconds: Int64) {
@@ -15,15 +15,15 @@ extension WatchMachine {
 
   package mutating func handle(_ event: WorkerEvent, now: Int64, unixSeconds: Int64) {
     guard let path = event.path else {
-      if case .failed(let failure) = event.kind { lastProblem = failure }
+      if case .failed(let failure) = event.kind { worker.lastProblem = failure }
       return
     }
     switch event.kind {
     case .removed:
-      totals.removedCount += 1
+      report.totals.removedCount += 1
       var notice = WatchNotice(.removed, name(path) + ": removed after its delivery.", path: path)
       notice.id = event.id
-      return notices.append(notice)
+      return report.notices.append(notice)
     case .kept(let message, let isTemporary): return noteKept(path, message, isTemporary: isTemporary, now)
     default: break
     }
@@ -35,28 +35,20 @@ extension WatchMachine {
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, unixSeconds)
     case .skipped(let isRemovalDue):
       health.noteInconclusive(now: now)
-      known.insert(candidates[index].file.key)
-      revisits.append(path)
+      leftAlone.known.insert(candidates[index].file.key)
+      examinations.paths.append(path)
       candidates.remove(at: index)
-      if isRemovalDue { awaitRemoval(path, now) }
+      if isRemovalDue { removals.add(path, now) }
     case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
     case .removed, .kept, .other: break
     }
   }
 
-  /// The recording is still to be removed. Its state is examined later.
-  private mutating func awaitRemoval(_ path: [UInt8], _ now: Int64) {
-    guard removals.count < Limits.watchedRemovals, !removals.contains(where: { $0.path == path }) else { return }
-    removals.append(PostponedRemoval(path, now))
-  }
-
   private mutating func noteKept(_ path: [UInt8], _ message: String, isTemporary: Bool, _ now: Int64) {
-    if isTemporary { awaitRemoval(path, now) } else { dropRemoval(path) }
-    let key = WatchedFile.key(path + message.utf8, [])
-    if toldKept.contains(key) { return }
-    if toldKept.count == Limits.setAsideShown { toldKept.removeFirst() }
-    toldKept.append(key)
-    notices.append(WatchNotice(.warning, message, .warning, path: path))
+    if isTemporary { removals.add(path, now) } else { removals.drop(path) }
+    if removals.isNews(message, of: path) {
+      report.notices.append(WatchNotice(.warning, message, .warning, path: path))
+    }
   }
 
   private mutating func noteProgress(_ index: Int, _ bytes: Int64, _ total: Int64, _ now: Int64) {
@@ -72,23 +64,23 @@ extension WatchMachine {
   private mutating func noteDelivery(_ index: Int, _ assetID: Int64?, _ size: Int64?, _ unixSeconds: Int64) {
     let candidate = candidates.remove(at: index)
     let size = size ?? candidate.file.size
-    known.insert(candidate.file.key)
-    totals.deliveredCount += 1
-    totals.deliveredBytes += size
-    lastDelivery = WatchSnapshot.LastDelivery(
+    leftAlone.known.insert(candidate.file.key)
+    report.totals.deliveredCount += 1
+    report.totals.deliveredBytes += size
+    report.lastDelivery = WatchSnapshot.LastDelivery(
       id: candidate.upload.id, path: candidate.path, assetID: assetID, at: unixSeconds)
-    forbidden = nil
+    health.forbidden = nil
     var notice = WatchNotice(.delivered, name(candidate.path) + ": delivered.", path: candidate.path)
     (notice.id, notice.assetID, notice.exitCode, notice.size) = (candidate.upload.id, assetID, 0, size)
-    notices.append(notice)
+    report.notices.append(notice)
     noteContact()
     // It may have changed since it was offered.
-    revisits.append(candidate.path)
+    examinations.paths.append(candidate.path)
   }
 
   /// The destination has shown that it works.
   private mutating func noteContact() {
-    if health.noteSuccess() { notices.append(WatchNotice(.resumed, "the destination works again.")) }
+    if health.noteSuccess() { report.notices.append(WatchNotice(.resumed, "the destination works again.")) }
     forgetFailures()
   }
 
@@ -97,7 +89,7 @@ extension WatchMachine {
   private mutating func noteFailure(
     _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
   ) {
-    totals.failedCount += 1
+    report.totals.failedCount += 1
     if case .given(hasStarted: true) = candidates[index].phase { candidates[index].file.isBegun = true }
     // A server that asks for a pause is tried again as any other that does not work for now.
     makeReady(index, at: now + (failure.concern == .network ? 0 : failure.waitMilliseconds ?? 0))
@@ -105,7 +97,7 @@ extension WatchMachine {
     case .file where failure.isConflict:
       candidates[index].dueAt = now + Limits.watchConflictMilliseconds
       health.noteInconclusive(now: now)
-      notices.append(retryNotice(index, failure.message))
+      report.notices.append(retryNotice(index, failure.message))
     // It was sent in full several times, and the server failed each time: perhaps it would fail with any recording.
     case .file where failure.waitMilliseconds != nil && !failure.isRefusal:
       noteServerTrouble(index, failure, now, unixSeconds)
@@ -138,16 +130,16 @@ extension WatchMachine {
   /// One that got no further lets others go first. Progress shows that the destination works.
   private mutating func noteAttempt(_ index: Int) {
     let sent = candidates[index].upload.bytes
-    if sent > candidates[index].furthest {
-      candidates[index].furthest = sent
+    if sent > candidates[index].attempts.furthest {
+      candidates[index].attempts.furthest = sent
       forgetFailures()
     } else {
-      candidates[index].failures += 1
+      candidates[index].attempts.failures += 1
     }
   }
 
   private mutating func forgetFailures() {
-    for index in candidates.indices { candidates[index].failures = 0 }
+    for index in candidates.indices { candidates[index].attempts.failures = 0 }
   }
 
   private mutating func makeReady(_ index: Int, at time: Int64) {
@@ -166,10 +158,11 @@ extension WatchMachine {
 
   /// Whether the server has failed with this recording several times, while others were delivered.
   private mutating func isStumblingBlock(_ index: Int) -> Bool {
-    if candidates[index].serverFailures == 0 { candidates[index].deliveredBefore = totals.deliveredCount }
-    candidates[index].serverFailures += 1
-    return candidates[index].serverFailures >= Limits.watchServerFailureCount
-      && totals.deliveredCount > candidates[index].deliveredBefore
+    let delivered = report.totals.deliveredCount
+    if candidates[index].attempts.serverFailures == 0 { candidates[index].attempts.deliveredBefore = delivered }
+    candidates[index].attempts.serverFailures += 1
+    let attempts = candidates[index].attempts
+    return attempts.serverFailures >= Limits.watchServerFailureCount && delivered > attempts.deliveredBefore
   }
 
   /// A 403 for one recording concerns that recording; a second one, for another recording, concerns the destination.
@@ -178,24 +171,24 @@ extension WatchMachine {
   ) {
     let path = candidates[index].path
     if health.isPaused { return pause(failure.message, now, unixSeconds) }
-    guard let first = forbidden, first != path else {
-      forbidden = path
+    guard let first = health.forbidden, first != path else {
+      health.forbidden = path
       noteContact()
       return judge(index, failure, now, unixSeconds)
     }
-    forbidden = nil
+    health.forbidden = nil
     pause(failure.message, now, unixSeconds)
-    setAside.removeAll { $0.path == first }
+    leftAlone.drop(first)
     if let other = candidates.firstIndex(where: { $0.path == first }) {
       if case .judging = candidates[other].phase { makeReady(other, at: now) }
     } else {
-      revisits.append(first)
+      examinations.paths.append(first)
     }
   }
 
   private mutating func pause(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
     guard health.notePause(message, now: now, unixSeconds: unixSeconds) else { return }
-    notices.append(
+    report.notices.append(
       WatchNotice(
         .paused,
         message + " Nothing is sent until this is fixed; the watcher retries every hour, and when a credentials file "
@@ -204,33 +197,26 @@ extension WatchMachine {
 
   private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
     guard health.noteFailure(message, now: now, unixSeconds: unixSeconds, random: random.next()) else { return }
-    notices.append(WatchNotice(.unreachable, message + " It will be retried.", .warning))
+    report.notices.append(WatchNotice(.unreachable, message + " It will be retried.", .warning))
   }
 
   mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
     let candidate = candidates.remove(at: index)
     let (message, id) = (judgement.message, judgement.id)
-    if setAside.count < Limits.watchSetAsideCount {
-      let shown = WatchSnapshot.SetAside(id: id, path: candidate.path, message: message, since: judgement.since)
-      let hasRoom = setAside.count < Limits.watchSetAsideMessages
-      setAside.append(
-        SetAsideFile(key: candidate.file.key, path: candidate.path, shown: hasRoom ? shown : nil))
-    } else {
-      known.insert(candidate.file.key)
-    }
+    leftAlone.setAside(candidate, judgement)
     var notice = WatchNotice(
       .setAside,
       message + " It is set aside until it changes"
         + (id.map { " or you run gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
     (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
-    notices.append(notice)
+    report.notices.append(notice)
   }
 
   /// What failed is no longer there, or no longer a recording.
   mutating func leave(_ path: [UInt8], _ judgement: WatchCandidate.Judgement) {
     var notice = WatchNotice(.warning, judgement.message, .warning, path: path)
     (notice.id, notice.exitCode) = (judgement.id, judgement.exitCode)
-    notices.append(notice)
+    report.notices.append(notice)
   }
 
   private func retryNotice(_ index: Int, _ message: String) -> WatchNotice {
@@ -250,8 +236,8 @@ extension WatchMachine {
 
   /// The worker has ended. The files that it has not finished are passed to the next one.
   package mutating func workerEnded(_ end: WorkerEnd, now: Int64, unixSeconds: Int64) {
-    worker = .none
-    defer { lastProblem = nil }
+    worker.state = .none
+    defer { worker.lastProblem = nil }
     var isUnexpected = false
     for index in candidates.indices {
       guard case .given(let hasStarted) = candidates[index].phase else { continue }
@@ -259,18 +245,18 @@ extension WatchMachine {
       makeReady(index, at: now)
       guard hasStarted else { continue }
       candidates[index].file.isBegun = true
-      candidates[index].crashes += 1
-      if candidates[index].crashes >= Limits.watchCrashCount {
+      candidates[index].attempts.crashes += 1
+      if candidates[index].attempts.crashes >= Limits.watchCrashCount {
         judge(
           index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: Int64(ExitCode.internalError)), now,
           unixSeconds)
       }
     }
     guard isUnexpected else { return }
-    totals.failedCount += 1
+    report.totals.failedCount += 1
     // Wrong options, or a configuration that the worker does not accept.
     if end == .exited(ExitCode.usage) { return pause("the upload process refused its options.", now, unixSeconds) }
-    noteTrouble(lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
+    noteTrouble(worker.lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
   }
 
   private static func message(of end: WorkerEnd) -> String {

@@ -18,10 +18,10 @@ extension WatchMachine {
         group.waitingBytes += candidate.file.size
       }
     }
-    group.setAside = Array(setAside.lazy.compactMap { $0.shown }.prefix(Limits.setAsideShown))
-    group.setAsideCount = setAside.count
-    group.lastDelivery = lastDelivery
-    group.totals = totals
+    group.setAside = Array(leftAlone.setAside.lazy.compactMap { $0.shown }.prefix(Limits.setAsideShown))
+    group.setAsideCount = leftAlone.setAside.count
+    group.lastDelivery = report.lastDelivery
+    group.totals = report.totals
     return group
   }
 

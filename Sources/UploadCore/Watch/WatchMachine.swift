@@ -24,36 +24,47 @@ package struct WatchMachine: Sendable {
     case interface(String)
   }
 
-  package enum WorkerState: Equatable, Sendable {
-    case none
-    case open
-    /// It gets no more files, and ends when it is done.
-    case closing
+  /// The process that sends the recordings.
+  package struct Worker: Sendable {
+    package enum State: Equatable, Sendable {
+      case none
+      case open
+      /// It gets no more files, and ends when it is done.
+      case closing
+    }
+
+    package internal(set) var state = State.none
+    /// Whether it gets nothing more, and no other one is started.
+    var isDraining = false
+    /// The last failure that concerns no file, in case it ends.
+    var lastProblem: WorkerEvent.Failure?
+  }
+
+  /// What is to be examined without a new event.
+  struct Examinations: Sendable {
+    /// As soon as possible.
+    var paths: [[UInt8]] = []
+    /// Whether there was a candidate too many, so that another scan is needed when there is room.
+    var needsScan = false
+  }
+
+  /// What people are told.
+  struct Report: Sendable {
+    var notices: [WatchNotice] = []
+    var lastDelivery: WatchSnapshot.LastDelivery?
+    var totals = WatchSnapshot.Totals()
   }
 
   let settings: Settings
   var random: SplitMix64
   var candidates: [WatchCandidate] = []
-  var setAside: [SetAsideFile] = []
-  var known = KnownFiles()
+  var leftAlone = FilesLeftAlone()
+  var removals = PostponedRemovals()
+  var examinations = Examinations()
   var health = DestinationHealth()
-  package internal(set) var worker = WorkerState.none
-  var notices: [WatchNotice] = []
-  /// Paths to examine as soon as possible.
-  var revisits: [[UInt8]] = []
-  var removals: [PostponedRemoval] = []
-  /// What was reported about them, so that it is reported only once.
-  var toldKept: [UInt64] = []
-  /// The last recording that was refused with 403, while nothing has been delivered since.
-  var forbidden: [UInt8]?
-  /// Whether there was a candidate too many, so that another scan is needed when there is room.
-  var hasMissed = false
-  var isDraining = false
+  package internal(set) var worker = Worker()
   package var block: Block?
-  /// The last failure that concerns no file, in case the worker ends.
-  var lastProblem: WorkerEvent.Failure?
-  var lastDelivery: WatchSnapshot.LastDelivery?
-  var totals = WatchSnapshot.Totals()
+  var report = Report()
 
   /// - Parameter seed: random bits, for the jitter of retries.
   package init(_ settings: Settings, seed: UInt64) {
@@ -66,22 +77,22 @@ package struct WatchMachine: Sendable {
   /// Whether the file's records need no check, because nothing has changed since the last one. A candidate always needs one: it may be
   /// delivered, and still have to be removed.
   package func isKnown(_ key: UInt64, at path: [UInt8]) -> Bool {
-    known.contains(key) && !isCandidate(path)
+    leftAlone.known.contains(key) && !isCandidate(path)
   }
 
   /// The result of examining a path: after an event, in a scan, or for an action.
   package mutating func noteInspection(_ path: [UInt8], _ inspection: FileInspection, now: Int64) {
     let index = candidates.firstIndex { $0.path == path }
     switch inspection {
-    case .known: dropSetAside(path)
+    case .known: leftAlone.drop(path)
     case .nothing:
       if let index, case .judging(let judgement) = candidates[index].phase { leave(path, judgement) }
       drop(path, index)
-      dropRemoval(path)
+      removals.drop(path)
     case .delivered(let key):
-      known.insert(key)
+      leftAlone.known.insert(key)
       drop(path, index)
-      dropRemoval(path)
+      removals.drop(path)
     case .file(let file):
       if let index { update(index, file, now) } else { add(path, file, now) }
     }
@@ -92,23 +103,19 @@ package struct WatchMachine: Sendable {
 
   /// Whether something is known about the path that must not be forgotten.
   package func isTracked(_ path: [UInt8]) -> Bool {
-    isCandidate(path) || setAside.contains { $0.path == path } || removals.contains { $0.path == path }
+    isCandidate(path) || leftAlone.setAside.contains { $0.path == path } || removals.contains(path)
   }
 
   private mutating func drop(_ path: [UInt8], _ index: Int?) {
     if let index, !candidates[index].isGiven { candidates.remove(at: index) }
-    dropSetAside(path)
+    leftAlone.drop(path)
   }
 
-  private mutating func dropSetAside(_ path: [UInt8]) { setAside.removeAll { $0.path == path } }
-
-  mutating func dropRemoval(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
-
   private mutating func add(_ path: [UInt8], _ file: WatchedFile, _ now: Int64) {
-    if setAside.contains(where: { $0.key == file.key }) { return }
-    dropSetAside(path)
+    if leftAlone.isSetAside(file) { return }
+    leftAlone.drop(path)
     guard candidates.count < Limits.watchedCandidates else {
-      hasMissed = true
+      examinations.needsScan = true
       return
     }
     candidates.append(
@@ -128,10 +135,7 @@ package struct WatchMachine: Sendable {
     candidates[index].file.isBegun = isBegun
     if hasChanged || file.writers == .some {
       candidates[index].seenAt = now
-      candidates[index].failures = 0
-      candidates[index].furthest = 0
-      candidates[index].serverFailures = 0
-      candidates[index].crashes = 0
+      candidates[index].attempts = WatchCandidate.Attempts()
       return startSettling(index, until: now + settings.settleMilliseconds)
     }
     guard file.writers != .notAskedFor, candidates[index].phase == .settling else { return }
@@ -151,14 +155,14 @@ package struct WatchMachine: Sendable {
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
-    setAside.removeAll { $0.path.starts(with: prefix) }
-    removals.removeAll { $0.path.starts(with: prefix) }
+    leftAlone.drop(under: prefix)
+    removals.drop(under: prefix)
   }
 
   /// Whether a scan is needed, because there was no room for all candidates and there is now. True only once.
   package mutating func takeRescan() -> Bool {
-    guard hasMissed, candidates.count < Limits.watchedCandidates / 2 else { return false }
-    hasMissed = false
+    guard examinations.needsScan, candidates.count < Limits.watchedCandidates / 2 else { return false }
+    examinations.needsScan = false
     return true
   }
 
@@ -180,12 +184,9 @@ package struct WatchMachine: Sendable {
 
   /// What to do now. Each action must be carried out before the next one is asked for.
   package mutating func next(now: Int64) -> Action {
-    if let path = revisits.popLast() { return .inspect(path) }
-    if let due = removals.firstIndex(where: { $0.dueAt <= now }) {
-      removals[due].postpone(now)
-      return .inspectEvenIfKnown(removals[due].path)
-    }
-    var until = removals.reduce(Int64.max) { min($0, $1.dueAt) }
+    if let path = examinations.paths.popLast() { return .inspect(path) }
+    if let due = removals.takeDue(now) { return .inspectEvenIfKnown(due) }
+    var until = removals.nextDueAt
     for index in candidates.indices {
       switch candidates[index].phase {
       case .settling, .judging:
@@ -199,16 +200,16 @@ package struct WatchMachine: Sendable {
       case .given: break
       }
     }
-    let best = block == nil && !isDraining ? best(now) : nil
+    let best = block == nil && !worker.isDraining ? best(now) : nil
     let attemptAt = health.nextAttemptAt
     if best != nil, let attemptAt, attemptAt > now { until = min(until, attemptAt) }
     let mayGive = health.isReady || (attemptAt.map { $0 <= now } ?? false) && givenCount == 0
-    switch worker {
+    switch worker.state {
     case .none where best != nil && mayGive: return .startWorker
     case .open:
       if let best, mayGive {
         if hasRoom { return .offer(candidates[best].path) }
-      } else if givenCount == 0 || !health.isReady || block != nil || isDraining {
+      } else if givenCount == 0 || !health.isReady || block != nil || worker.isDraining {
         return .closeInput
       }
     case .none, .closing: break
@@ -239,7 +240,7 @@ package struct WatchMachine: Sendable {
   /// Whether the worker gets the file now: nothing has changed since it was offered.
   package mutating func give(_ path: [UInt8]) -> Bool {
     guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
-      worker == .open
+      worker.state == .open
     else { return false }
     candidates[index].phase = .given(hasStarted: false)
     candidates[index].upload = WatchSnapshot.Upload(path: path)
@@ -262,11 +263,11 @@ package struct WatchMachine: Sendable {
   }
 
   /// From now on, the worker gets nothing more.
-  package mutating func drain() { isDraining = true }
+  package mutating func drain() { worker.isDraining = true }
 
   package mutating func takeNotices() -> [WatchNotice] {
-    defer { notices.removeAll() }
-    return notices
+    defer { report.notices.removeAll() }
+    return report.notices
   }
 
   /// Whether a change of the network matters.

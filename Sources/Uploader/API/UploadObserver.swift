@@ -10,7 +10,7 @@ public struct UploadObserver {
   public var onProgress: (Int, UploadProgress) -> Void = { _, _ in }
   /// The server's response that leads to the next ``onRetry`` or ``onEnd`` of this upload. It is not called if there is none, such as
   /// when the connection was lost.
-  public var onAnswer: (Int, ServerAnswer) -> Void = { _, _ in }
+  public var onAnswer: (Int, RedactedAnswer) -> Void = { _, _ in }
   /// An attempt failed and will be retried.
   public var onRetry: (Int, Retry) -> Void = { _, _ in }
   /// Once for each request.

@@ -212,7 +212,7 @@ final class Probe: Steppable {
       return fail(error)
     }
     result.answer = answer
-    result.shown = ServerAnswer(answer, composer.secrets)
+    result.shown = RedactedAnswer(answer, composer.secrets)
     result.signature = signature(of: answer)
     if answer.status >= 300 {
       result.error = refusal(by: answer).redacted(composer.secrets)

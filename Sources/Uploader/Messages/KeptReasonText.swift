@@ -10,10 +10,12 @@ extension KeptReason {
       "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."
     case .absent: "GigHive no longer has it."
     case .different: "GigHive has different content under its asset number."
-    case .unanswered(let problem): "the server did not confirm that it still has it: " + problem
+    case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
     case .changed: "it has changed since its delivery, or is a different file."
-    case .unreadable(let problem): problem
+    case .unreadable(let error): error.message(of: "it")
+    case .noStatus(let error): "it cannot be checked: " + error.text + "."
+    case .notComparable(let error): "it cannot be checked: " + error.problem
     case .otherFile: "its path is a link, or now points to another file."
     case .otherNames: "it has other hard links."
     case .open: "another program has it open."
@@ -23,7 +25,7 @@ extension KeptReason {
       PrintableText.line(path.text) + " is on another file system; recordings are moved, never copied."
     case .noFreeName(let path): PrintableText.line(path.text) + " has too many files with that name."
     case .busy: "another process is removing a recording."
-    case .state(let problem): problem
+    case .state(let error): error.problem
     case .cannotRename: "its file system cannot rename a file without overwriting another one."
     case .refused(let error): "it could not be removed: " + error.text + "."
     case .leftBehind(let path, let error):

@@ -6,43 +6,43 @@ extension UploadError {
   /// One or more sentences for a person. Text from outside is made printable, and secrets are redacted.
   public var message: String { message(after: nil) }
 
-  /// The same, with the author of the response that led to the error and what to do there.
+  /// The same, with the software that wrote the response that led to the error and what to do there.
   /// - Parameter answer: that response; nil if there was none.
-  public func message(after answer: ServerAnswer?) -> String {
+  public func message(after answer: RedactedAnswer?) -> String {
     let problem = problem(after: answer)
     guard let advice, !isExplained(by: answer) else { return problem }
     return problem + " " + advice
   }
 
   /// Whether the response names the responsible setting, so that general advice would only be misleading.
-  package func isExplained(by answer: ServerAnswer?) -> Bool {
+  package func isExplained(by answer: RedactedAnswer?) -> Bool {
     guard case .refused = self, let answer, answer.remedy != nil else { return false }
     // With a wrong name of the file's field, PHP's answer is the same.
-    return answer.author != .php
+    return answer.software != .php
   }
 
-  /// ``problem`` with the author of the response that led to it, and what to do there.
-  package func problem(after answer: ServerAnswer?) -> String {
+  /// ``problem`` with the software that wrote the response that led to it, and what to do there.
+  package func problem(after answer: RedactedAnswer?) -> String {
     if case .mayBeStored(let cause) = self { return UploadError.withMayBeStored(cause.problem(after: answer)) }
     guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return problem }
     return problem + " " + remedy
   }
 
-  /// ``problem`` with the author of the response; nil if the response says nothing about the error.
-  package func problem(by answer: ServerAnswer) -> String? {
-    guard let name = answer.author.name else { return nil }
+  /// ``problem`` with the software that wrote the response; nil if the response says nothing about the error.
+  package func problem(by answer: RedactedAnswer) -> String? {
+    guard let name = answer.software.name else { return nil }
     if let failure = failureOfPHP(answer) { return failure }
     switch self {
-    case .refused(let status, _) where status == answer.status && answer.author == .loginPage:
+    case .refused(let status, _) where status == answer.status && answer.software == .loginPage:
       return name + " answered instead of the server (" + String(status) + ")."
     case .refused(let status, let message) where status == answer.status:
       return UploadError.refusal(status, message, by: name)
-    case .redirected(let status, let location) where answer.author == .loginPage:
+    case .redirected(let status, let location) where answer.software == .loginPage:
       return "the request was redirected (" + String(status) + ") to "
         + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
     case .redirectionRefused(_, .loginPage): return problem
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
-      return problem + " The response is " + (answer.author == .loginPage ? "" : "from ") + name + "."
+      return problem + " The response is " + (answer.software == .loginPage ? "" : "from ") + name + "."
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .addressExcluded,
@@ -54,7 +54,7 @@ extension UploadError {
   }
 
   /// What PHP says in place of the program that it ended; nil if the error is about something else.
-  private func failureOfPHP(_ answer: ServerAnswer) -> String? {
+  private func failureOfPHP(_ answer: RedactedAnswer) -> String? {
     guard let text = answer.phpError else { return nil }
     let failure = "PHP failed (" + String(answer.status) + "): " + UploadError.sentence(text)
     switch self {

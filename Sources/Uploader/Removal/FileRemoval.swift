@@ -85,7 +85,7 @@ struct FileRemoval {
           try journal.begin(entry)
           return journal
         }
-      } catch { throw .state(error.problem) }
+      } catch { throw .state(error) }
       // Another process is renaming and removing a file, which only its disk can delay.
       var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
       _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
@@ -103,7 +103,7 @@ struct FileRemoval {
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
-    } catch { throw error.isChange ? .changed : .unreadable(error.message(of: "it")) }
+    } catch { throw error.isChange ? .changed : .unreadable(error) }
   }
 
   /// The target directory must exist, because an empty mount point is no place for recordings.
@@ -133,7 +133,7 @@ struct FileRemoval {
     }
     guard status.links <= 1 else { throw .otherNames }
     do throws(FileError) { _ = try file.verifyUnchanged() } catch {
-      throw error.isChange ? .changed : .unreadable(error.message(of: "it"))
+      throw error.isChange ? .changed : .unreadable(error)
     }
     // Last: a program that found the file by its path before it was renamed, and opens it now, breaks the lease.
     if hasLease, shim_holds_lease(file.descriptor) == 0 { throw .open }
@@ -142,7 +142,7 @@ struct FileRemoval {
   private func openStatus() throws(KeptReason) -> shim_file_status {
     var status = shim_file_status()
     let result = shim_fstat(file.descriptor, &status)
-    guard result == 0 else { throw .unreadable("it cannot be checked: " + SystemError(result: result).text + ".") }
+    guard result == 0 else { throw .noStatus(SystemError(result: result)) }
     return status
   }
 

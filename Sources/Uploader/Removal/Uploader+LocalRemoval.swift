@@ -15,13 +15,13 @@ extension Uploader {
     of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
     isDryRun: Bool, in directory: StateDirectory, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
-    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error.problem) }
+    do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
     let path = record.file.path
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
       file = try SourceFile.open(path, limit: Limits.fileSize, refusesLinks: true)
-    } catch { throw .unreadable(error.message(of: "it")) }
+    } catch { throw .unreadable(error) }
     let removal = FileRemoval(file, record, removal, trustsSettle: after.trustsSettle, in: directory)
     try removal.check()
     try removal.checkUnused()
@@ -34,7 +34,7 @@ extension Uploader {
   private func examine(_ stored: StoredRecording, _ cancellation: Cancellation) throws(KeptReason) {
     let presence: Presence
     do throws(CancelDeleteError) { presence = try examine(stored, cancellation: cancellation) } catch {
-      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error.problem)
+      throw cancellation.isCancelled ? .interrupted : .unanswered(error.error)
     }
     if let reason = presence.keptReason { throw reason }
   }
@@ -71,11 +71,11 @@ extension Uploader {
 extension KeptReason {
   fileprivate init(reading error: UploadError) {
     if case .file(_, let error) = error {
-      self = error.isChange ? .changed : .unreadable(error.message(of: "it"))
+      self = error.isChange ? .changed : .unreadable(error)
     } else if case .cancelled = error {
       self = .interrupted
     } else {
-      self = .unreadable("it cannot be checked: " + error.problem)
+      self = .notComparable(error)
     }
   }
 }

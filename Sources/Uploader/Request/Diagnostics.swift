@@ -26,7 +26,7 @@ struct Diagnostics {
   /// The start of a response's decoded content, on one line.
   func show(_ content: [UInt8]) {
     guard let tell, !content.isEmpty else { return }
-    let (text, isTruncated) = ServerAnswer.text(content, secrets)
+    let (text, isTruncated) = RedactedAnswer.text(content, secrets)
     tell("< " + PrintableText.line(text, limit: Limits.answerBodyLength) + (isTruncated ? "…" : ""))
   }
 

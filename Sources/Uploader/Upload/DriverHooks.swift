@@ -5,7 +5,7 @@ struct DriverHooks {
   var onProgress: (UploadProgress) -> Void = { _ in }
   var onRetry: (Retry) -> Void = { _ in }
   /// The response behind the retry or the outcome that is reported next.
-  var onAnswer: (ServerAnswer) -> Void = { _ in }
+  var onAnswer: (RedactedAnswer) -> Void = { _ in }
   /// Saves a change of the record on disk.
   var save: (RecordChange) throws(UploadError) -> Void = { (_) throws(UploadError) in }
 }

@@ -177,7 +177,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: ServerAnswer? { machine.answer.map { ServerAnswer($0, composer.secrets) } }
+  var answer: RedactedAnswer? { machine.answer.map { RedactedAnswer($0, composer.secrets) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }

@@ -141,7 +141,7 @@ final class UploadJob: Steppable {
         composer: RequestComposer(shared.configuration, origin: stored.base.origin))
       state = .examining(driver, removal, delivery)
       return examine(driver, removal, delivery, [], now)
-    } catch { return keep(.unanswered(error.problem), delivery) }
+    } catch { return keep(.unanswered(error), delivery) }
   }
 
   private func examine(
@@ -149,7 +149,7 @@ final class UploadJob: Steppable {
   ) -> Wait? {
     do throws(UploadError) {
       if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
-    } catch { return keep(.unanswered(error.problem), delivery) }
+    } catch { return keep(.unanswered(error), delivery) }
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
     if let reason = presence.keptReason { return keep(reason, delivery) }
     return remove(removal, delivery)
@@ -331,7 +331,7 @@ final class UploadJob: Steppable {
   func recordFailure(_ error: UploadError) {
     guard let record else { return }
     let offset = if case .running(let driver, _) = state { driver.machine.lastOffset } else { record.record.offset }
-    let answer: ServerAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
+    let answer: RedactedAnswer? = if case .running(let driver, _) = state { driver.answer } else { nil }
     // GigHive recognizes a recording that it has. Another server may store a form that is sent again.
     let isOpen = error == .cancelled(hasSentAll: true) && !request.isForGigHive
     let error = isOpen ? .mayBeStored(error) : error

@@ -41,10 +41,10 @@ final class Findings {
   }
 
   /// What failed. The text of a known program's page is left out: its remedy says more.
-  private static func problem(of error: UploadError, _ answer: ServerAnswer?, _ remedy: String?) -> String {
+  private static func problem(of error: UploadError, _ answer: RedactedAnswer?, _ remedy: String?) -> String {
     guard let answer, let known = remedy ?? answer.remedy else { return error.problem }
     var error = error
-    if case .refused(let status, _) = error, known == answer.remedy, ![.php, .phpError].contains(answer.author) {
+    if case .refused(let status, _) = error, known == answer.remedy, ![.php, .phpError].contains(answer.software) {
       error = .refused(status: status, message: "")
     }
     // The remedy says what to do, except about limits.
@@ -52,7 +52,7 @@ final class Findings {
   }
 
   private func write(
-    _ finding: Finding, _ result: String, _ meaning: String, remedy: String?, code: Int32, answer: ServerAnswer? = nil
+    _ finding: Finding, _ result: String, _ meaning: String, remedy: String?, code: Int32, answer: RedactedAnswer? = nil
   ) {
     if report.isJSON {
       var line = report.event("check", recordID: nil, file: nil)

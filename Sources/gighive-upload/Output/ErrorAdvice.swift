@@ -6,8 +6,8 @@ extension UploadError {
   /// What failed and what to do about it at the command line.
   var explanation: String { explanation(after: nil) }
 
-  /// The same, with the author of the response that led to it.
-  func explanation(after answer: ServerAnswer?) -> String {
+  /// The same, with the software that wrote the response that led to it.
+  func explanation(after answer: RedactedAnswer?) -> String {
     if let postponement { return cause.explanation(after: answer) + " " + postponement }
     let problem = problem(after: answer)
     guard let advice = commandRemedy, !isExplained(by: answer) else { return problem }

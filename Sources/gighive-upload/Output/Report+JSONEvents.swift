@@ -67,7 +67,7 @@ extension Report {
 
   /// A failure outside of an upload.
   func writeFailed(
-    recordID: String?, file: LocalPath?, _ message: String, exitCode: Int32, _ answer: ServerAnswer? = nil
+    recordID: String?, file: LocalPath?, _ message: String, exitCode: Int32, _ answer: RedactedAnswer? = nil
   ) {
     var line = event("failed", recordID: recordID, file: file)
     line.add("exit_code", Int64(exitCode))

@@ -98,7 +98,7 @@ extension Report {
     failed(error.explanation, exitCode: exitCode, about: record)
   }
 
-  func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: ServerAnswer? = nil) {
+  func failed(_ message: String, exitCode: Int32, about record: UploadRecord? = nil, answer: RedactedAnswer? = nil) {
     if isJSON {
       let file = record.map { $0.file.path }
       writeFailed(recordID: record?.id, file: file, message, exitCode: exitCode, answer)

@@ -4,7 +4,7 @@ import Uploader
 extension Report {
   /// Reports that an upload could not be cancelled, or a recording not deleted, and that this is tried again.
   /// - Parameter answer: the response that led to it.
-  func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: ServerAnswer?) {
+  func retrying(_ record: UploadRecord, _ retry: Retry, of limit: RetryLimit, after answer: RedactedAnswer?) {
     let problem = retry.error.explanation(after: answer)
     if isJSON {
       var line = event("retry", recordID: record.id, file: record.file.path)

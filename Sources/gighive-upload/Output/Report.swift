@@ -24,7 +24,7 @@ final class Report {
     /// The ID of its record.
     var recordID: String?
     /// The response that leads to the next retry or to the outcome.
-    var answer: ServerAnswer?
+    var answer: RedactedAnswer?
 
     var name: String { PrintableText.line(file.lastComponent) }
   }
@@ -94,7 +94,7 @@ final class Report {
   }
 
   /// Keeps the response for the next retry or outcome.
-  func answered(_ index: Int, _ answer: ServerAnswer) { entries[position(index)].answer = answer }
+  func answered(_ index: Int, _ answer: RedactedAnswer) { entries[position(index)].answer = answer }
 
   func recorded(_ index: Int, recordID: String) { entries[position(index)].recordID = recordID }
 

@@ -79,9 +79,9 @@ struct FuzzedConversation {
         check(request)
         inFlight.append(request)
         return true
-      case .checksum(_, let offset, let count):
+      case .checksumOfNextPatch(_, let offset, let count):
         require(offset >= 0 && count >= 0 && offset + count <= length, "a checksum of what the file does not have")
-        upload.setChecksum("3q2+7w==")
+        upload.setChecksum(ofNextPatch: "3q2+7w==")
       case .gone:
         upload.restart()
         (sentEnd, highestOffset, fruitlessAnswers) = (0, 0, 0)

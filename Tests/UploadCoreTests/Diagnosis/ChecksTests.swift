@@ -32,7 +32,7 @@ struct ChecksTests {
     let answer = Answer(status: status, fields: fields, content: bytes(content), receivedAtSeconds: now)
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, Secrets())
+    result.shown = RedactedAnswer(answer, Secrets())
     return result
   }
 

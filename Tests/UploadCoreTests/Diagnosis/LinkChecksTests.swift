@@ -148,7 +148,7 @@ struct LinkChecksTests {
     let answer = Answer(status: status, fields: [], content: Array(content.utf8))
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, Secrets())
+    result.shown = RedactedAnswer(answer, Secrets())
     result.link = measured(Line())
     return result
   }

@@ -12,7 +12,7 @@ struct TestUploadTests {
     let answer = Answer(status: status, fields: all, content: [])
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, secrets)
+    result.shown = RedactedAnswer(answer, secrets)
     result.contentMilliseconds = 1000
     return result
   }
@@ -250,7 +250,7 @@ struct TestUploadTests {
     let answer = Answer(status: status, fields: [], content: Array(content.utf8))
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, Secrets())
+    result.shown = RedactedAnswer(answer, Secrets())
     result.contentMilliseconds = 1000
     return result
   }

@@ -10,7 +10,7 @@ struct TusChecksTests {
     let answer = Answer(status: status, fields: fields, content: bytes(content))
     let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
     result.answer = answer
-    result.shown = ServerAnswer(answer, Secrets())
+    result.shown = RedactedAnswer(answer, Secrets())
     return result
   }
 

@@ -53,8 +53,8 @@ struct TusPipeliningTests {
     var upload = try TusUpload.created(
       length: 64 * mebibyte, offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum"],
       afterMilliseconds: 100)
-    guard case .checksum(_, _, let length) = upload.next() else { throw TusConversationError.noRequest }
-    upload.setChecksum("qvTGHdzF6KLavt4PO0gs2a6pQ00=")
+    guard case .checksumOfNextPatch(_, _, let length) = upload.next() else { throw TusConversationError.noRequest }
+    upload.setChecksum(ofNextPatch: "qvTGHdzF6KLavt4PO0gs2a6pQ00=")
     #expect(try upload.ask("PATCH").contentLength == length)
     #expect(upload.next() == .await)
     // The length is not halved if nothing is pipelined.

@@ -39,7 +39,7 @@ struct PHPErrorTests {
     var secrets = Secrets()
     secrets.add(.bearer(token: "QQQQQQQQ"))
     let page = "<b>Fatal error</b>:  \u{1B}[2J QQQQQQQQ\n" + String(repeating: "x ", count: 9000) + "<br />"
-    let answer = ServerAnswer(Answer(status: 200, content: bytes(page)), secrets)
+    let answer = RedactedAnswer(Answer(status: 200, content: bytes(page)), secrets)
     let text = try #require(answer.phpError)
     #expect(text.hasPrefix("Fatal error: \u{FFFD}[2J (secret) x x"))
     #expect(text.unicodeScalars.count == Limits.quotedMessageLength + 1)

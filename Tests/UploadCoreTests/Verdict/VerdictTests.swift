@@ -188,16 +188,16 @@ struct VerdictTests {
     #expect(recording(404, "<html>") == .somebodyElse(status: 404))
   }
 
-  // MARK: Disposition
+  // MARK: HTTPInstruction
 
-  @Test func whatAnAnswerAsksOfAnyClient() {
-    func disposition(_ status: Int, expectedContinue: Bool = false) -> Disposition {
-      Answer(status: status, fields: [Field("Location", "/x")]).disposition(expectedContinue: expectedContinue)
+  @Test func whatAnAnswerTellsAnyClientToDo() {
+    func instruction(_ status: Int, expectedContinue: Bool = false) -> HTTPInstruction {
+      Answer(status: status, fields: [Field("Location", "/x")]).instruction(expectedContinue: expectedContinue)
     }
-    #expect(disposition(417, expectedContinue: true) == .repeatWithoutExpect && disposition(417) == .judge)
-    #expect(disposition(401) == .authenticate && disposition(403) == .judge && disposition(407) == .judge)
-    for status in [307, 308] { #expect(disposition(status) == .redirect(to: "/x")) }
-    for status in [300, 301, 302, 303, 304] { #expect(disposition(status) == .redirectAsGet(to: "/x")) }
-    for status in [200, 204, 400, 500] { #expect(disposition(status) == .judge) }
+    #expect(instruction(417, expectedContinue: true) == .repeatWithoutExpect && instruction(417) == .none)
+    #expect(instruction(401) == .authenticate && instruction(403) == .none && instruction(407) == .none)
+    for status in [307, 308] { #expect(instruction(status) == .redirect(to: "/x")) }
+    for status in [300, 301, 302, 303, 304] { #expect(instruction(status) == .redirectAsGet(to: "/x")) }
+    for status in [200, 204, 400, 500] { #expect(instruction(status) == .none) }
   }
 }

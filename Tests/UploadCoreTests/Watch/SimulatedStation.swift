@@ -100,7 +100,7 @@ struct SimulatedStation {
   /// The worker ends in the middle of whatever it does.
   mutating func killWorker() {
     isWorkerLost = false
-    guard machine.worker != .none else { return }
+    guard machine.worker.state != .none else { return }
     jobs = []
     isInputOpen = false
     machine.workerEnded(.killed(signal: 9), now: now, unixSeconds: unixSeconds)
@@ -167,7 +167,7 @@ struct SimulatedStation {
       running += 1
       tell(.start, jobs[index].path)
     }
-    if jobs.isEmpty, !isInputOpen, machine.worker == .closing {
+    if jobs.isEmpty, !isInputOpen, machine.worker.state == .closing {
       machine.workerEnded(.exited(0), now: now, unixSeconds: unixSeconds)
     }
   }

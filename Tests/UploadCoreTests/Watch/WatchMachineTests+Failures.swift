@@ -20,11 +20,11 @@ extension WatchMachineTests {
       station.scan()
       station.run(until: station.now + 5 * minute)
     }
-    #expect(station.machine.totals.failedCount == 1)
+    #expect(station.machine.report.totals.failedCount == 1)
     station.refuses = { _ in nil }
     station.write("/a.wav", size: 5)
     station.run(until: station.now + 5 * minute)
-    #expect(station.isComplete && station.machine.setAside.isEmpty)
+    #expect(station.isComplete && station.machine.leftAlone.setAside.isEmpty)
   }
 
   @Test func manyThatAreSetAsideAreCountedUntilTheyAreDelivered() {
@@ -38,7 +38,7 @@ extension WatchMachineTests {
     #expect(setAsideCount() == names.count)
     station.scan()
     station.run(until: 120 * minute)
-    #expect(station.machine.totals.failedCount == names.count && setAsideCount() == names.count)
+    #expect(station.machine.report.totals.failedCount == names.count && setAsideCount() == names.count)
     station.refuses = { _ in nil }
     station.write(names[names.count - 1], size: 5)
     station.run(until: 180 * minute)
@@ -61,7 +61,7 @@ extension WatchMachineTests {
       machine.noteInspection(path, .file(file), now: 1)
       _ = machine.takeNotices()
     }
-    #expect(machine.setAside.count == Limits.watchSetAsideCount && machine.candidates.isEmpty)
+    #expect(machine.leftAlone.setAside.count == Limits.watchSetAsideCount && machine.candidates.isEmpty)
     // The last one is not sent again, either.
     #expect(machine.isKnown(UInt64(Limits.watchSetAsideCount), at: Array("/\(Limits.watchSetAsideCount)".utf8)))
   }
@@ -81,7 +81,8 @@ extension WatchMachineTests {
     station.run(until: 40_000)
     station.remove("/a.wav")
     station.run(until: 10 * minute)
-    #expect(station.machine.candidates.isEmpty && station.machine.setAside.isEmpty && station.deliveries.isEmpty)
+    #expect(
+      station.machine.candidates.isEmpty && station.machine.leftAlone.setAside.isEmpty && station.deliveries.isEmpty)
   }
 
   @Test func wrongCredentialsPauseAndAreToldOnce() {
@@ -90,7 +91,7 @@ extension WatchMachineTests {
     station.run(until: 24 * 60 * minute)
     #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
     // Those that the worker had when it was refused, and then one an hour.
-    #expect((24...30).contains(station.machine.totals.failedCount))
+    #expect((24...30).contains(station.machine.report.totals.failedCount))
     station.refuses = { _ in nil }
     station.machine.credentialsChanged(now: station.now)
     station.run(until: station.now + 5 * minute)
@@ -140,9 +141,9 @@ extension WatchMachineTests {
     var station = station(failure, of: ["/a", "/b", "/c"])
     for name in ["/a", "/b", "/c"] { station.write(name) }
     station.run(until: 60 * minute)
-    #expect(station.machine.totals.failedCount == 3 && station.count(.unreachable) == 1)
+    #expect(station.machine.report.totals.failedCount == 3 && station.count(.unreachable) == 1)
     station.run(until: day)
-    #expect(station.machine.totals.failedCount == 3)
+    #expect(station.machine.report.totals.failedCount == 3)
     station.refuses = { _ in nil }
     station.run(until: 2 * day)
     #expect(station.isComplete && station.count(.setAside) == 0 && station.count(.resumed) == 1)
@@ -198,9 +199,9 @@ extension WatchMachineTests {
     var station = SimulatedStation()
     station.write("/a")
     for count in 1...3 {
-      while station.machine.next(now: station.now) != .wait(until: .max) || station.machine.worker == .none {
+      while station.machine.next(now: station.now) != .wait(until: .max) || station.machine.worker.state == .none {
         station.run(until: station.now + 500)
-        if station.machine.worker == .open || station.machine.worker == .closing { break }
+        if station.machine.worker.state == .open || station.machine.worker.state == .closing { break }
       }
       station.run(until: station.now + 1000)
       station.killWorker()
@@ -217,7 +218,7 @@ extension WatchMachineTests {
     var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
     station.write("/a")
     station.run(until: 10 * minute)
-    #expect(station.count(.setAside) == 0 && station.machine.totals.failedCount > 3)
+    #expect(station.count(.setAside) == 0 && station.machine.report.totals.failedCount > 3)
     station.refuses = { _ in nil }
     station.run(until: 15 * minute)
     #expect(station.isComplete)
@@ -226,7 +227,7 @@ extension WatchMachineTests {
   @Test func aWorkerThatRefusesItsOptionsPauses() {
     var station = SimulatedStation()
     station.write("/a")
-    while station.machine.worker == .none { station.run(until: station.now + 1000) }
+    while station.machine.worker.state == .none { station.run(until: station.now + 1000) }
     station.machine.workerEnded(.exited(2), now: station.now, unixSeconds: 0)
     #expect(station.machine.awaitsCredentials)
     _ = station.machine.next(now: station.now)
@@ -264,7 +265,7 @@ extension WatchMachineTests {
       station.write("/a", size: station.now + 1)
       station.machine.block = block
       station.run(until: station.now + 60 * minute)
-      #expect(station.machine.worker == .none && !station.isComplete)
+      #expect(station.machine.worker.state == .none && !station.isComplete)
       station.machine.block = nil
       station.run(until: station.now + 5 * minute)
       #expect(station.isComplete)
@@ -277,7 +278,7 @@ extension WatchMachineTests {
     station.run(until: 35_000)
     station.machine.drain()
     station.run(until: 60 * minute)
-    #expect(station.machine.worker == .none)
+    #expect(station.machine.worker.state == .none)
     #expect(station.deliveries.count == Limits.watchedAheadCount + 1)
   }
 

@@ -11,7 +11,7 @@ struct WatchMachineTests {
     station.run(until: 29_999)
     #expect(station.workerCount == 0)
     station.run(until: 2 * minute)
-    #expect(station.isComplete && station.workerCount == 1 && station.machine.worker == .none)
+    #expect(station.isComplete && station.workerCount == 1 && station.machine.worker.state == .none)
     #expect(station.count(.delivered) == 1)
   }
 
@@ -81,7 +81,7 @@ struct WatchMachineTests {
     for now: Int64 in [2, 3] { machine.noteInspection([1], .nothing, now: now) }
     let notices = machine.takeNotices()
     #expect(notices.map { $0.message } == ["it is a link."] && notices.map { $0.exitCode } == [3])
-    #expect(machine.candidates.isEmpty && machine.setAside.isEmpty)
+    #expect(machine.candidates.isEmpty && machine.leftAlone.setAside.isEmpty)
   }
 
   @Test func theWorkerGetsOneMoreThanItBeginsWithAndNeverTooMany() {
@@ -168,7 +168,7 @@ struct WatchMachineTests {
     station.run(until: station.now + 600 * minute)
     #expect(station.files.isEmpty && station.removalsDue.isEmpty)
     #expect(station.deliveries.count == 200 && station.deliveries.values.allSatisfy { $0 == 1 })
-    #expect(station.machine.removals.isEmpty)
+    #expect(station.machine.removals.count == 0)
   }
 
   @Test func whatIsKeptForGoodIsNotLookedAtAgain() {
@@ -183,9 +183,10 @@ struct WatchMachineTests {
       let path = Array("/d/\(number)".utf8)
       machine.handle(WorkerEvent(.kept("open.", isTemporary: true), path: path), now: 0, unixSeconds: 0)
     }
-    #expect(machine.removals.count == Limits.watchedRemovals && machine.toldKept.count < Limits.watchedRemovals)
+    #expect(
+      machine.removals.count == Limits.watchedRemovals && machine.removals.reported.count < Limits.watchedRemovals)
     machine.forget(under: Array("/d".utf8))
-    #expect(machine.removals.isEmpty)
+    #expect(machine.removals.count == 0)
   }
 
   /// A camera's bug, or a joke: sparse files of 8 EiB.

@@ -48,9 +48,9 @@ struct WatchYearTests {
     #expect(written >= 40_000 && mishaps > 300)
     #expect(station.deliveries.count == written)
     #expect(station.deliveries.values.allSatisfy { $0 == 1 })
-    #expect(station.machine.candidates.isEmpty && station.machine.setAside.isEmpty)
+    #expect(station.machine.candidates.isEmpty && station.machine.leftAlone.setAside.isEmpty)
     #expect(station.mostCandidates < 3000)
-    #expect(station.machine.known.count <= Limits.watchedKnownCount)
+    #expect(station.machine.leftAlone.known.count <= Limits.watchedKnownCount)
   }
 
   private func removeDelivered(_ station: inout SimulatedStation) {

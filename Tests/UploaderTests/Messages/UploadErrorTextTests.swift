@@ -59,12 +59,12 @@ struct UploadErrorTextTests {
       (UploadError.unconfirmed(status: 200), 200), (.refused(status: 500, message: "x"), 500),
       (.notFromServer(status: 200), 200),
     ] {
-      let message = error.message(after: ServerAnswer(Answer(status: status, content: page), Secrets()))
+      let message = error.message(after: RedactedAnswer(Answer(status: status, content: page), Secrets()))
       #expect(message.hasPrefix("PHP failed (\(status)): Fatal error: Uncaught Error: no in /a.php."), "\(message)")
       #expect(message.contains("The upload is kept.") == (error == .notFromServer(status: 200)), "\(message)")
       #expect(message.hasSuffix("PHP's error log there says more."))
     }
-    let other = UploadError.uploadLost.message(after: ServerAnswer(Answer(status: 200, content: page), Secrets()))
+    let other = UploadError.uploadLost.message(after: RedactedAnswer(Answer(status: 200, content: page), Secrets()))
     #expect(!other.contains("Fatal"))
   }
 

@@ -124,11 +124,11 @@ struct FileRemovalTests {
     rmdir(bench.state.path + "/removals")
     #expect(bench.names == ["gig.mp4"])
     bench.state.put([UInt8](repeating: 10, count: Limits.removalJournalLength), at: "removals")
-    guard case .failure(.state(let problem)) = bench.remove() else {
+    guard case .failure(.state(let error)) = bench.remove() else {
       Issue.record("removed without a note")
       return
     }
-    #expect(problem.hasSuffix("/removals: File too large.") && bench.names == ["gig.mp4"])
+    #expect(error.problem.hasSuffix("/removals: File too large.") && bench.names == ["gig.mp4"])
   }
 
   // MARK: Moving

@@ -1,9 +1,9 @@
 import Testing
 import UploadCore
 
-struct ServerAnswerTests {
-  private func shown(_ content: [UInt8], fields: [Field] = [], secrets: Secrets = Secrets()) -> ServerAnswer {
-    ServerAnswer(Answer(status: 400, fields: fields, content: content), secrets)
+struct RedactedAnswerTests {
+  private func shown(_ content: [UInt8], fields: [Field] = [], secrets: Secrets = Secrets()) -> RedactedAnswer {
+    RedactedAnswer(Answer(status: 400, fields: fields, content: content), secrets)
   }
 
   @Test func aShortBodyIsWhole() {

@@ -1,17 +1,17 @@
-extension AnswerAuthor {
+extension AnsweringSoftware {
   /// What to do about a response of this program, as sentences that name its setting; nil if its status says enough or the
   /// program is not known.
   /// - Parameter status: 200 to 599.
   package func remedy(status: Int) -> String? {
     switch self {
-    case .apache: AnswerAuthor.ofApache(status)
-    case .awsELB: AnswerAuthor.ofAWSELB(status)
-    case .caddy: AnswerAuthor.ofCaddy(status)
-    case .cloudflare: AnswerAuthor.ofCloudflare(status)
+    case .apache: AnsweringSoftware.ofApache(status)
+    case .awsELB: AnsweringSoftware.ofAWSELB(status)
+    case .caddy: AnsweringSoftware.ofCaddy(status)
+    case .cloudflare: AnsweringSoftware.ofCloudflare(status)
     case .cloudflareChallenge:
       "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"
         + " custom rule with the action Skip)."
-    case .haproxy: AnswerAuthor.ofHAProxy(status)
+    case .haproxy: AnsweringSoftware.ofHAProxy(status)
     case .iis:
       status == 413 ? "Raise maxAllowedContentLength (requestFiltering in web.config; 30 MB unless it is set)." : nil
     case .lighttpd: status == 413 ? "Raise server.max-request-size in lighttpd.conf (in kB)." : nil
@@ -19,17 +19,17 @@ extension AnswerAuthor {
     case .loginPage:
       "This network, or a gateway in front of the server, requires a login. Open any page in a browser on this network"
         + " and log in, or use another network."
-    case .modSecurity: AnswerAuthor.ofModSecurity(status)
-    case .nginx: AnswerAuthor.ofNginx(status)
+    case .modSecurity: AnsweringSoftware.ofModSecurity(status)
+    case .nginx: AnsweringSoftware.ofNginx(status)
     case .php:
       // Also with other statuses: all messages by which it is known are about its limits.
       "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or send it"
         + " over tus."
     case .phpError: "A program on the server has failed. PHP's error log there says more."
-    case .s3: AnswerAuthor.ofS3(status)
-    case .squid: AnswerAuthor.ofSquid(status)
+    case .s3: AnsweringSoftware.ofS3(status)
+    case .squid: AnsweringSoftware.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload (tusd: -max-size)." : nil
-    case .varnish: AnswerAuthor.ofVarnish(status)
+    case .varnish: AnsweringSoftware.ofVarnish(status)
     case .gigHive, .unknown: nil
     }
   }

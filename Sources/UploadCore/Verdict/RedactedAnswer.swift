@@ -1,5 +1,5 @@
-/// A server's response for people and programs: redacted and of limited length. It contains no secrets.
-public struct ServerAnswer: Equatable, Sendable {
+/// An ``Answer`` to show to people and programs: without secrets and of limited length.
+public struct RedactedAnswer: Equatable, Sendable {
   /// 200 to 599.
   public let status: Int
   /// The Location field, without its query.
@@ -8,22 +8,22 @@ public struct ServerAnswer: Equatable, Sendable {
   public let body: String
   /// Whether there was more content.
   public let isBodyTruncated: Bool
-  /// Which program wrote it, as far as it shows.
-  public let author: AnswerAuthor
-  /// The error with which PHP ended a program, on one line; nil for other authors.
+  /// Which software wrote it, as far as it shows.
+  public let software: AnsweringSoftware
+  /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
   /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
   package init(_ answer: Answer, _ secrets: Secrets) {
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
-    (body, isBodyTruncated) = ServerAnswer.text(answer.content, secrets)
-    author = AnswerAuthor(of: answer)
-    phpError = author == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
+    (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)
+    software = AnsweringSoftware(of: answer)
+    phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
 
-  /// What to do about it, if its author is known and has a setting for it; otherwise nil.
-  package var remedy: String? { author.remedy(status: status) }
+  /// What to do about it, if its software is known and has a setting for it; otherwise nil.
+  package var remedy: String? { software.remedy(status: status) }
 
   /// The start of a response's decoded content, redacted.
   package static func text(_ content: [UInt8], _ secrets: Secrets) -> (text: String, isTruncated: Bool) {

@@ -1,16 +1,17 @@
-extension AnswerAuthor {
-  /// The author of a response. Its content counts first: a proxy passes on the pages of the programs behind it, and adds its own
+extension AnsweringSoftware {
+  /// The software that wrote a response. Its content counts first: a proxy passes on the pages of the programs behind it, and adds its own
   /// header fields to them.
   package init(of answer: Answer) {
     let page = Page(answer)
     // The text of a program names the settings by which PHP's messages are known.
-    if AnswerAuthor.isPHPSource(answer) {
-      self = AnswerAuthor.byFields(answer) ?? .unknown
+    if AnsweringSoftware.isPHPSource(answer) {
+      self = AnsweringSoftware.byFields(answer) ?? .unknown
       return
     }
     self =
-      AnswerAuthor.byProgram(answer, page) ?? AnswerAuthor.byChallenge(answer, page) ?? AnswerAuthor.byPage(page)
-      ?? AnswerAuthor.byLogin(answer, page) ?? AnswerAuthor.byFields(answer) ?? .unknown
+      AnsweringSoftware.byProgram(answer, page) ?? AnsweringSoftware.byChallenge(answer, page)
+      ?? AnsweringSoftware.byPage(page)
+      ?? AnsweringSoftware.byLogin(answer, page) ?? AnsweringSoftware.byFields(answer) ?? .unknown
   }
 
   /// Whether the content is a PHP program itself, which the server should have run.
@@ -22,7 +23,7 @@ extension AnswerAuthor {
     let isHTML: Bool
 
     init(_ answer: Answer) {
-      bytes = answer.content.prefix(Limits.authorPageLength).map { ASCII.lowercased($0) }
+      bytes = answer.content.prefix(Limits.examinedPageLength).map { ASCII.lowercased($0) }
       isHTML = ASCII.contains(bytes, "<html") || ASCII.contains(bytes, "<!doctype html")
     }
 
@@ -34,7 +35,7 @@ extension AnswerAuthor {
   // MARK: Programs
 
   /// The programs that upload servers consist of.
-  private static func byProgram(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+  private static func byProgram(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
     // tusd's message, also where a proxy has dropped the field.
     if answer.fields.first("Tus-Resumable") != nil || page.starts(with: "err_") { return .tus }
     if page.has(
@@ -61,7 +62,7 @@ extension AnswerAuthor {
       || ["invalid or expired", "no such upload", "upload not found"].contains { ASCII.contains(words, $0) }
   }
 
-  private static func byChallenge(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+  private static func byChallenge(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
     let isChallenge =
       answer.fields.first("cf-mitigated") != nil
       || page.has("cf_chl", "challenge-platform", "<title>just a moment", "cf-browser-verification")
@@ -71,7 +72,7 @@ extension AnswerAuthor {
   // MARK: Pages
 
   /// The pages that proxies and servers write themselves.
-  private static func byPage(_ page: Page) -> AnswerAuthor? {
+  private static func byPage(_ page: Page) -> AnsweringSoftware? {
     if page.has("mod_security", "modsecurity") { return .modSecurity }
     if page.has("<center>cloudflare", "cf-error-details", "| cloudflare</title>") || page.starts(with: "error code: ") {
       return .cloudflare
@@ -90,7 +91,7 @@ extension AnswerAuthor {
   }
 
   /// A response that asks for a login, or leads to one (RFC 6585, 6).
-  private static func byLogin(_ answer: Answer, _ page: Page) -> AnswerAuthor? {
+  private static func byLogin(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
     if answer.status == 511 { return .loginPage }
     if let location = answer.fields.first("Location"), (300..<400).contains(answer.status) {
       let location = Array(ASCII.lowercased(location).utf8)
@@ -115,12 +116,12 @@ extension AnswerAuthor {
 
   // MARK: Fields
 
-  private static func byFields(_ answer: Answer) -> AnswerAuthor? {
+  private static func byFields(_ answer: Answer) -> AnsweringSoftware? {
     if answer.fields.first("X-Squid-Error") != nil { return .squid }
     let servers = answer.fields.values(of: "Server") + answer.fields.values(of: "Via")
     for server in servers {
       let server = Array(ASCII.lowercased(server).utf8)
-      for (word, author) in serverWords where ASCII.contains(server, word) { return author }
+      for (word, software) in serverWords where ASCII.contains(server, word) { return software }
     }
     return isCloudflares(answer) ? .cloudflare : nil
   }
@@ -134,7 +135,7 @@ extension AnswerAuthor {
     return isMarked && isOwn
   }
 
-  private static let serverWords: [(String, AnswerAuthor)] = [
+  private static let serverWords: [(String, AnsweringSoftware)] = [
     ("awselb", .awsELB), ("amazons3", .s3), ("caddy", .caddy), ("haproxy", .haproxy),
     ("varnish", .varnish), ("squid", .squid), ("openresty", .nginx), ("nginx", .nginx), ("apache", .apache),
     ("litespeed", .liteSpeed), ("lighttpd", .lighttpd), ("microsoft-iis", .iis),

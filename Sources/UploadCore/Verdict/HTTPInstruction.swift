@@ -1,7 +1,7 @@
-/// What a response asks of any client, whatever was requested (RFC 9110, 15).
-package enum Disposition: Equatable, Sendable {
-  /// Its meaning depends on the request.
-  case judge
+/// What HTTP itself tells a client to do after a response, whatever was requested (RFC 9110, 15).
+package enum HTTPInstruction: Equatable, Sendable {
+  /// Nothing: the response's meaning depends on the request.
+  case none
   /// 417: repeat the request without `Expect`.
   case repeatWithoutExpect
   /// 307 and 308: repeat the request at that address.
@@ -13,14 +13,15 @@ package enum Disposition: Equatable, Sendable {
 }
 
 extension Answer {
+  /// What HTTP tells the client to do after it.
   /// - Parameter expectedContinue: whether the request asked for `100 (Continue)`.
-  package func disposition(expectedContinue: Bool) -> Disposition {
+  package func instruction(expectedContinue: Bool) -> HTTPInstruction {
     switch status {
     case 417 where expectedContinue: .repeatWithoutExpect
     case 401: .authenticate
     case 307, 308: .redirect(to: location)
     case 300..<400: .redirectAsGet(to: location)
-    default: .judge
+    default: .none
     }
   }
 

@@ -1,6 +1,6 @@
-/// The program that wrote a response, as far as the response shows it: the server's own, or one in front of it. This is for messages,
-/// and to doubt a success; what an upload believes is a ``Verdict``.
-public enum AnswerAuthor: String, Equatable, Sendable, CaseIterable {
+/// The software that seems to have written a response: the server's own, or some in front of it. It is a guess, for messages and for
+/// doubting a success; what an upload believes is a ``Verdict``.
+public enum AnsweringSoftware: String, Equatable, Sendable, CaseIterable {
   case apache
   /// An AWS load balancer.
   case awsELB = "aws-elb"

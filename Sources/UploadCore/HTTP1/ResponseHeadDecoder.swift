@@ -1,0 +1,44 @@
+/// Finds the heads of a response in the bytes that arrive: those of interim responses, then that of the final one.
+struct ResponseHeadDecoder: Sendable {
+  /// The bytes of an incomplete head.
+  private var bytes: [UInt8] = []
+  private var strayLineEnds = 0
+
+  /// Whether nothing of the next head has arrived.
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// Takes bytes up to the end of the head.
+  /// - Returns: how many bytes of the input were taken, and the head if it is complete.
+  mutating func decode(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> (count: Int, head: ResponseHead?) {
+    var count = 0
+    for byte in input {
+      count += 1
+      if bytes.isEmpty, byte == ASCII.carriageReturn || byte == ASCII.lineFeed {
+        // A stray line end after the previous response of a sloppy server.
+        strayLineEnds += 1
+        guard strayLineEnds <= 2 else { throw .notHTTP }
+        continue
+      }
+      if bytes.isEmpty { bytes.reserveCapacity(Limits.responseHeadUsualLength) }
+      bytes.append(byte)
+      guard bytes.count <= Limits.responseHeadLength else { throw .headTooLong(limit: Limits.responseHeadLength) }
+      if bytes.count <= 7, byte != httpVersionPrefix[bytes.count - 1] { throw .notHTTP }
+      if byte == ASCII.lineFeed, let length = lengthOfWholeHead {
+        let head = try ResponseHead(parsing: bytes[..<length])
+        bytes.removeAll(keepingCapacity: true)
+        return (count, head)
+      }
+    }
+    return (count, nil)
+  }
+
+  /// The length of the head without its last line end, if the bytes so far end in an empty line; otherwise nil.
+  private var lengthOfWholeHead: Int? {
+    var end = bytes.count - 1
+    if bytes[end - 1] == ASCII.carriageReturn { end -= 1 }
+    guard bytes[end - 1] == ASCII.lineFeed else { return nil }
+    return end - 1
+  }
+}
+
+private let httpVersionPrefix = Array("HTTP/1.".utf8)

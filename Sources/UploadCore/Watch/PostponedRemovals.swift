@@ -1,0 +1,56 @@
+/// The recordings that were delivered and are still to be removed, at most ``Limits/watchedRemovals``.
+struct PostponedRemovals: Sendable {
+  private var removals: [PostponedRemoval] = []
+  /// The reasons that were reported, as hashes with their paths, so that each is reported only once.
+  private(set) var reported: [UInt64] = []
+
+  var count: Int { removals.count }
+
+  /// When the next one is due; the end of time if there is none.
+  var nextDueAt: Int64 { removals.reduce(Int64.max) { min($0, $1.dueAt) } }
+
+  func contains(_ path: [UInt8]) -> Bool { removals.contains { $0.path == path } }
+
+  mutating func add(_ path: [UInt8], _ now: Int64) {
+    guard removals.count < Limits.watchedRemovals, !contains(path) else { return }
+    removals.append(PostponedRemoval(path, now))
+  }
+
+  mutating func drop(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
+
+  mutating func drop(under prefix: [UInt8]) { removals.removeAll { $0.path.starts(with: prefix) } }
+
+  /// One that is due, which is then postponed.
+  mutating func takeDue(_ now: Int64) -> [UInt8]? {
+    guard let index = removals.firstIndex(where: { $0.dueAt <= now }) else { return nil }
+    removals[index].postpone(now)
+    return removals[index].path
+  }
+
+  /// Whether it was not reported yet that the file stays for this reason. It then counts as reported.
+  mutating func isNews(_ message: String, of path: [UInt8]) -> Bool {
+    let key = WatchedFile.key(path + message.utf8, [])
+    if reported.contains(key) { return false }
+    if reported.count == Limits.setAsideShown { reported.removeFirst() }
+    reported.append(key)
+    return true
+  }
+}
+
+/// A recording that was delivered and could not be removed at that moment.
+private struct PostponedRemoval: Sendable {
+  let path: [UInt8]
+  /// When to examine it again (monotonic clock), and how long to wait after that, both in milliseconds.
+  private(set) var dueAt: Int64
+  private var pause = Limits.watchRemovalMilliseconds
+
+  init(_ path: [UInt8], _ now: Int64) {
+    self.path = path
+    dueAt = now + pause
+  }
+
+  mutating func postpone(_ now: Int64) {
+    pause = min(2 * pause, Limits.watchRemovalMaximumMilliseconds)
+    dueAt = now + pause
+  }
+}
