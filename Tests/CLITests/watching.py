@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 from program import trust, wait_until
@@ -101,7 +100,3 @@ def has(stub, *files, seconds: float = 20) -> None:
 def times_sent(stub) -> int:
     """How many bodies with a file the server has read to the end."""
     return sum(1 for request in stub.requests if request.file)
-
-
-def group_of(pid: int) -> int:
-    return int(subprocess.check_output(["ps", "-o", "pgid=", "-p", str(pid)]))
