@@ -28,7 +28,7 @@ class Watching:
     def log(self) -> str:
         return self.log_file.read_text()
 
-    def says(self, text: str, count: int = 1, seconds: float = 15) -> None:
+    def says(self, text: str, count: int = 1, seconds: float = 40) -> None:
         wait_until(lambda: self.log.count(text) >= count or self._ended(), seconds, f"{text!r} in the log")
 
     def _ended(self) -> bool:
@@ -48,7 +48,7 @@ class Watching:
 
     def idle(self) -> None:
         """Until no worker is there."""
-        wait_until(lambda: self.worker is None, 15, what="the end of the worker")
+        wait_until(lambda: self.worker is None, 40, what="the end of the worker")
 
     def stop(self, number=signal.SIGTERM) -> int:
         self.running.signal(number)
