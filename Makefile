@@ -9,8 +9,6 @@ DIST := dist
 TOOLCHAIN = $(shell dirname "$$(readlink -f "$$(command -v swiftc)")")
 PYTHON := /usr/bin/python3
 PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
-# The tests of the command line and of the harnesses wait most of the time.
-WAITING := -n 8
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
@@ -147,7 +145,8 @@ replay fuzzer: setup
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
   memory_ceiling names output password_bytes readme text_output tls tls_algorithms tls_clients usage
 
-# They wait most of the time, so they run at once.
+# They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
+# processes than the waiting tests can use would only cost time.
 SUITES := unittest harnesstest ordinarytest statictest
 .PHONY: test $(SUITES)
 test: testbuild ## run all tests that need no real server; for the ordinary build, those that may differ from the static one
@@ -155,11 +154,11 @@ test: testbuild ## run all tests that need no real server; for the ordinary buil
 unittest:
 	swift test --skip-build
 harnesstest:
-	$(PYTEST) $(WAITING) Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board
+	$(PYTEST) -n 2 Tests/HiveStub Tests/MemoryCap Tests/Chaos Tests/Fuzz Tests/CallFailures Tests/Bench Tests/Board
 ordinarytest:
-	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) $(WAITING) $(ORDINARY:%=Tests/CLITests/test_%.py)
+	GIGHIVE_UPLOAD=$(CURDIR)/$(BUILD)/debug/gighive-upload $(PYTEST) -n 4 $(ORDINARY:%=Tests/CLITests/test_%.py)
 statictest:
-	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) $(WAITING) Tests/CLITests -m "not large"
+	GIGHIVE_UPLOAD=$(STATIC) $(PYTEST) -n 8 Tests/CLITests -m "not large"
 
 .PHONY: interop
 interop: static ## test against Apache, ModSecurity, PHP and nginx from Debian's packages, and a tus server from PyPI

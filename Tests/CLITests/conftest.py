@@ -23,7 +23,7 @@ from hivestub import HiveStub, make_certificates
 from program import HANGS_AFTER_SECONDS, Program, trust
 from records import only_record
 from secrets_bench import plant
-from tls_servers import Server
+from tls_servers import Server, drain
 from uploads import TUS, stop
 from watching import Watching
 
@@ -250,6 +250,39 @@ def deaf_port():
         yield listener.getsockname()[1]
         for filler in fillers:
             filler.close()
+
+
+@pytest.fixture
+def answering():
+    """Starts servers that read what each client says first, answer it, and read but ignore the rest; the port."""
+    listeners = []
+
+    def answering(respond, until: bytes = b"") -> int:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection = listener.accept()[0]
+                    with connection:
+                        connection.settimeout(10)
+                        said = more = connection.recv(1 << 16)
+                        while more and until not in said:
+                            more = connection.recv(1 << 16)
+                            said += more
+                        if said:
+                            connection.sendall(respond(said))
+                            connection.shutdown(socket.SHUT_WR)
+                            drain(connection)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return listener.getsockname()[1]
+
+    yield answering
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 import pytest
 
-WITH_EXPECT = 1_200_000
-"""A body of this size asks for 100 (Continue) first."""
-
 GOOD = [
     ["gzip", "chunked=3", "interim=3", "split-answer"],
     ["deflate", "close-delimited", "split-answer"],
@@ -44,12 +41,6 @@ def test_an_expectation_is_given_up_when_the_server_does_not_meet_it(any_hive, s
         assert hive.requests[0].body_bytes == 0
 
 
-def test_leave_to_continue_is_waited_for_before_the_body(hive, send, recording):
-    stub = hive(max_body=1000)
-    assert send(stub, recording(WITH_EXPECT)).code == 8
-    assert stub.wait_for(1)[0].body_bytes == 0
-
-
 @pytest.mark.parametrize(("status", "code"), {**REFUSALS, **FAILURES}.items())
 def test_a_refusal_has_its_exit_code_and_is_reported_with_its_status(hive, send, recording, status, code):
     result = send(hive(f"early-status={status}"), recording())
@@ -64,7 +55,7 @@ def test_the_servers_own_words_are_reported(any_hive, send, recording):
 
 
 def test_an_html_page_is_reported_without_its_tags(hive, send, recording):
-    result = send(hive(max_body=100), recording(WITH_EXPECT))
+    result = send(hive(max_body=100), recording())
     assert result.code == 8, result
     assert "exceeds the capacity limit" in result.err
     assert "<" not in result.err and "DOCTYPE" not in result.err
@@ -89,11 +80,3 @@ def test_a_flood_of_content_is_not_kept(hive, program, post, recording):
     result = post(hive(answer=flood), recording(), measure=True, seconds=20)
     assert result.code == 9, result
     assert not program.keeps_the_promise or result.peak_kib < 7_000
-
-
-def test_a_redirect_that_changes_the_method_is_reported_and_not_followed(hive, send, recording):
-    stub = hive("http-redirect=303:https://elsewhere.example/up")
-    result = send(stub, recording(WITH_EXPECT))
-    assert result.code == 7, result
-    assert "https://elsewhere.example/up" in result.err and "303" in result.err
-    assert len(stub.wait_for(1)) == 1

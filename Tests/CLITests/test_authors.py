@@ -20,14 +20,10 @@ def test_so_does_a_failure_over_tus(hive, upload, recording):
     assert result.code == 9 and "nginx" in result.err and "proxy_pass" in result.err, result
 
 
-def test_a_program_gets_the_author(hive, send, recording):
-    result = send(hive(answer=answer("413 Too Large", NGINX_413)), recording(), "--json")
+def test_programs_and_the_record_get_it(hive, program, recording):
+    result = program.send(hive(answer=answer("413 Too Large", NGINX_413)), recording(), "--json")
     assert result.outcome["answer"]["author"] == "nginx"
     assert "client_max_body_size" in result.outcome["message"]
-
-
-def test_the_record_keeps_it(hive, program, recording):
-    program.send(hive(answer=answer("413 Too Large", NGINX_413)), recording())
     assert "client_max_body_size" in only_record(program).document["message"]
 
 

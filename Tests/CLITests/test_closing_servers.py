@@ -64,13 +64,6 @@ def test_after_a_stale_connection_each_request_has_its_own_connection(any_hive, 
     assert len(connections) > 5 and len(set(connections)) == len(connections), connections
 
 
-def test_a_server_that_keeps_its_connections_is_used_again(hive, send, recording):
-    """What goes stale elsewhere changes nothing here."""
-    stub = hive()
-    assert send(stub, *(recording(20_000, f"{number}.mp4") for number in range(6))).code == 0
-    assert {request.connection for request in stub.requests} == {1}
-
-
 # Redirections of requests that overlap.
 
 

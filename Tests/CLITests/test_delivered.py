@@ -73,7 +73,7 @@ def calls_of(program, directory, *arguments) -> int:
 @pytest.mark.parametrize("way", ["found", "named"])
 def test_a_delivered_recording_costs_three_system_calls(hive, program, tmp_path, way):
     """Its status, the index, and whether its record is there. Nothing for the file that could be beside it, or for its label."""
-    stub, few, many = hive(), 40, 440
+    stub, few, many = hive(), 40, 240
     for count in (few, many):
         (tmp_path / str(count)).mkdir()
         for number in range(count):

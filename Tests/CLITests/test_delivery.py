@@ -66,15 +66,6 @@ def test_today_is_the_local_date(hive, send, recording):
         assert dict(stub.wait_for(1)[0].fields)["event_date"] in days
 
 
-def test_the_request_asks_for_json_only(hive, send, recording):
-    stub = hive()
-    send(stub, recording())
-    request = stub.wait_for(1)[0]
-    assert request.header("Accept") == "application/json"
-    assert request.content_length == request.body_bytes
-    assert not request.header("Transfer-Encoding")
-
-
 @pytest.mark.parametrize(
     ("name", "mime"),
     [("a.mp3", "audio/mpeg"), ("a.MP4", "video/mp4")],

@@ -97,13 +97,6 @@ def test_a_destination_of_the_configuration_is_examined(hive, examine, tmp_path)
 # This machine and the file.
 
 
-def test_an_unusable_state_directory(hive, examine, tmp_path):
-    (tmp_path / "taken").write_text("")
-    result = examine(hive().url, *USER, "--json", "--state-dir", tmp_path / "taken" / "records")
-    assert result.code == 13 and failures(result) == ["state-directory"]
-    assert "--state-dir" in found(result, "state-directory")["remedy"]
-
-
 def test_a_file_that_cannot_be_sent(hive, examine, tmp_path):
     result = examine(hive().url, *USER, "--json", tmp_path / "missing.mp4")
     assert result.code == 3 and failures(result) == ["file"]
@@ -166,14 +159,6 @@ def test_something_that_is_not_http(hive, examine):
     assert result.code == 9 and "not HTTP" in found(result, "credentials")["message"]
 
 
-def test_a_proxy_that_refuses_the_connection(hive, examine):
-    proxy = hive(answer=answer("403 Forbidden"))
-    result = examine("https://gighive.example", "--json", "--proxy", proxy.url)
-    assert result.code == 6
-    refusal = [event for event in result.events if event.get("result") == "failure"]
-    assert [event["check"] for event in refusal] == ["proxy"] and "--proxy" in refusal[0]["remedy"]
-
-
 @pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "http://nobody.invalid:3128"])
 def test_a_proxy_that_is_not_there(examine, proxy):
     result = examine("https://gighive.invalid", "--proxy", proxy, "--json")
@@ -233,12 +218,6 @@ def test_the_names_in_a_certificate_for_another_host_are_listed(forge, serve_tls
     result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
     names = "other.example, www.other.example, 192.0.2.9, 2001:db8::9"
     assert "It is for " + names + ", issued by" in found(result, "certificate")["remedy"]
-
-
-def test_a_firewall_that_decrypts_tls_is_told_from_a_server(forge, serve_tls, examine):
-    server = serve_tls(Shown(forge.issue(issuer=forge.authority("/CN=FortiGate CA")), trusted=forge.authority()))
-    result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
-    assert "decrypts TLS here" in found(result, "certificate")["remedy"]
 
 
 def test_an_issuer_that_has_expired_is_named(forge, serve_tls, examine):
@@ -303,9 +282,8 @@ def test_a_tus_server_that_takes_only_short_files(hive, examine, recording):
     assert result.code == 8 and "-max-size" in found(result, "largest-file")["remedy"]
 
 
-@pytest.mark.parametrize("case", AUTHORED)
-def test_whoever_answers_in_the_servers_place_is_named(hive, examine, case):
-    response, author, remedy = AUTHORED[case]
+def test_whoever_answers_in_the_servers_place_is_named(hive, examine):
+    response, author, remedy = AUTHORED["nginx, 502"]
     result = examine(hive(answer=response).url, *USER, "--json")
     event = found(result, "credentials")
     assert result.code == event["exit_code"] != 0

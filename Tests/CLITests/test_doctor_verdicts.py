@@ -263,6 +263,7 @@ def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
         subprocess.run(["umount", place], check=True)
     event = found(result, "state-directory")
     assert result.code == 13 and failures(result) == ["state-directory"] and "no free inodes" in event["message"]
+    assert "--state-dir" in event["remedy"]
 
 
 # The network.
@@ -275,7 +276,8 @@ def test_a_file_system_without_free_inodes(hive, examine, tmp_path):
 def test_a_proxys_refusal_is_explained(hive, examine, status, words):
     proxy = hive(answer=answer(status))
     result = examine("https://gighive.example", "--json", "--proxy", proxy.url)
-    assert failures(result) == ["proxy"] and words in found_last_failure(result)["remedy"], result
+    assert result.code == (6 if status == "403 Forbidden" else 9) and failures(result) == ["proxy"], result
+    assert words in found_last_failure(result)["remedy"]
 
 
 @pytest.mark.parametrize("scheme, check", [("http", "credentials"), ("https", "proxy")])

@@ -88,16 +88,6 @@ def test_a_name_that_the_server_refused_can_be_fixed_or_the_way_out_is_reported(
     assert result.code == 0 or "gighive-upload cancel" in result.err, result
 
 
-def test_an_upload_that_the_server_has_lost_before_that_starts_over(hive, program, upload, recording):
-    """HEAD returns 404, so it may have become a recording. Finalize says no."""
-    stub, file = hive("finalize/status=503"), recording(SIZE)
-    assert upload(stub, file).code == 9
-    stub.set_faults("head/gone@1", "finalize/unknown=404@1")
-    resume(program, *AGAIN, retries=3).check()
-    assert is_delivered(stub, file)
-    assert len(of_kind(stub, "create")) == 2
-
-
 def test_an_upload_that_finalize_never_finds_stays_pending(hive, program, upload, recording):
     """HEAD has the last word about whether the upload is there: nothing is sent again, and the record is not failed."""
     stub, file = hive("finalize-unknown=1000"), recording(SIZE)

@@ -1,6 +1,5 @@
 """Reasons to refuse a guest are found before the first byte, and reported clearly."""
 
-import json
 
 import pytest
 from program import private
@@ -60,13 +59,3 @@ def test_terms_that_are_not_accepted_are_found_before_the_first_byte(party, gues
     assert result.code == 6, result
     assert "tos_accepted" in result.err, result
     assert sent(stub) == 0 and of_kind(stub, "create") == of_kind(stub, "patch") == []
-
-
-def test_a_guest_with_all_that_is_needed_is_asked_about_once(party, guest, recording):
-    stub, file = party(), recording(SIZE)
-    guest(stub, file, *GUEST).check()
-    assert is_delivered(stub, file)
-    calls = of_kind(stub, "finalize")
-    assert [json.loads(request.body)["upload_id"] for request in calls] == ["", stub.recordings[0].upload_id]
-    order = kinds(stub)
-    assert order.index("finalize") < order.index("create")

@@ -1,16 +1,24 @@
 """`help`, and whether every option in the help is accepted."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from program import private
 from test_tls import key_pin
 
-HERE = Path(__file__).parent
-COMMANDS = ("send", "watch", "status", "resume", "list", "cancel", "delete", "clean", "doctor")
-SNAPSHOTS = {name: HERE / f"help-{name}.txt" for name in COMMANDS}
-"""The output of `help COMMAND`. After an intended change: gighive-upload help COMMAND > Tests/CLITests/help-COMMAND.txt"""
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Sources" / "Packaging" / "reference"))
+
+from markdown import reference
+from program_help import Program, read_command, read_overview
+
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
+"""What the help says, in Markdown. After an intended change: make reference"""
+COMMANDS = re.findall("^## ([a-z]+)$", REFERENCE, re.MULTILINE)
+LAYOUT = (Path(__file__).parent / "help-status.txt").read_text()
+"""The output of `help status`. After an intended change: gighive-upload help status > Tests/CLITests/help-status.txt"""
 
 FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
 
@@ -47,35 +55,44 @@ WITH_CARE = {
     "from", "server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
 
 EXIT_CODES = {*map(str, range(16)), "130, 143"}
+OWN_MEANINGS = {
+    "send": {"0": "delivered"}, "resume": {"0": "delivered"},
+    "watch": {"0": "stopped by a signal; with --dry-run: success", "130, 143": "stopped by a second signal"},
+}
+"""Of exit codes that do not mean the same to every command."""
 
 
-def options_in_help(command: str = "send") -> dict[str, str]:
-    found = re.findall(r"^  --([a-z0-9-]+)(?: ([A-Za-z0-9=/]+))?  ?", SNAPSHOTS[command].read_text(), re.MULTILINE)
-    return dict(found)
+def options_of(command: str) -> dict[str, str]:
+    """The options of a command, and what each takes as its argument."""
+    section = REFERENCE.partition(f"\n## {command}\n")[2].partition("\n## ")[0]
+    return dict(re.findall(r"^\|.* `--([a-z0-9-]+)(?: ([^`]+))?` \|", section.replace("\\|", "|"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("command", SNAPSHOTS)
-def test_the_help_is_the_one_on_file(run, command):
-    for arguments in (["help", command], [command, "--help"]):
-        result = run(*arguments)
-        assert result.code == 0 and result.err == ""
-        assert result.out == SNAPSHOTS[command].read_text()
+def test_the_help_says_what_the_reference_says(run):
+    commands = [read_command(name, run("help", name).out) for name in COMMANDS]
+    assert reference(Program(read_overview(run("help").out), commands, date="")) == REFERENCE
 
 
-@pytest.mark.parametrize("command", ["", *SNAPSHOTS])
-def test_the_help_fits_its_columns(run, command):
-    assert max(map(len, run("help", *command.split()).out.splitlines())) <= 120
+def test_the_help_looks_like_the_one_on_file(run):
+    assert run("help", "status").out == LAYOUT
 
 
-@pytest.mark.parametrize("command", SNAPSHOTS)
-def test_every_exit_code_is_explained(command):
-    codes = SNAPSHOTS[command].read_text().partition("Exit codes:\n")[2]
-    assert set(re.findall(r"^  ([0-9]+(?:, [0-9]+)*)  ", codes, re.MULTILINE)) == EXIT_CODES
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_for_a_command_is_its_own_help(run, command):
+    shown, own = run("help", command), run(command, "--help")
+    assert shown == own and shown.code == 0 and shown.err == ""
+    assert max(map(len, shown.out.splitlines())) <= 120
+    codes = dict(read_command("status", LAYOUT).exit_codes)
+    assert dict(read_command(command, shown.out).exit_codes) == {**codes, **OWN_MEANINGS.get(command, {})}
 
 
-@pytest.mark.parametrize("command", SNAPSHOTS)
-def test_an_option_means_the_same_to_every_command(command):
-    described = {name: re.findall("^  --.*", path.read_text(), re.MULTILINE) for name, path in SNAPSHOTS.items()}
+def test_every_exit_code_is_explained():
+    assert dict(read_command("status", LAYOUT).exit_codes).keys() == EXIT_CODES
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_an_option_means_the_same_to_every_command(run, command):
+    described = {name: re.findall("^  --.*", run("help", name).out, re.MULTILINE) for name in ("send", command)}
     others = {"resume": {"--all", "--strict"}, "list": {"--forget", "--prune"}, "clean": {"--keep-free"}, "doctor": {"--send-test", "--link"}}
     others["watch"] = {"--settle", "--existing", "--order", "--interface", "--keep-free", "--on-event", "--metrics"}
     own = {line for line in described[command] if line.split()[0] not in others.get(command, ())}
@@ -90,15 +107,16 @@ def test_an_option_means_the_same_to_every_command(command):
 def test_help_gives_the_overview(run, arguments):
     result = run(*arguments)
     assert result.code == 0 and result.err == ""
-    for command in (*SNAPSHOTS, "version", "help"):
+    for command in (*COMMANDS, "version", "help"):
         assert f"gighive-upload {command}" in result.out
+    assert max(map(len, result.out.splitlines())) <= 120
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["x.mp4", "--help", "--label", "L"], ["-q", "-h"]])
 def test_send_explains_itself(run, arguments):
     result = run("send", *arguments)
     assert result.code == 0 and result.err == ""
-    assert result.out == SNAPSHOTS["send"].read_text()
+    assert result.out == run("help", "send").out
 
 
 def test_help_for_an_unknown_command_is_a_usage_error(run):
@@ -106,8 +124,8 @@ def test_help_for_an_unknown_command_is_a_usage_error(run):
 
 
 def test_every_option_of_the_help_has_a_test(run):
-    assert options_in_help().keys() == VALUES.keys() | WITH_CARE
-    assert {name for name, argument in options_in_help().items() if not argument} - WITH_CARE == {
+    assert options_of("send").keys() == VALUES.keys() | WITH_CARE
+    assert {name for name, argument in options_of("send").items() if not argument} - WITH_CARE == {
         name for name, value in VALUES.items() if value is None
     }
 

@@ -21,29 +21,16 @@ def as_nobody():
         os.setuid(65534)
 
 
-def test_a_missing_file_is_refused_with_exit_code_3(hive, send):
-    stub = hive()
-    refused(send(stub, "missing.mp4"), stub, "missing.mp4", "does not exist")
-    refused(send(stub, "/etc/passwd/missing.mp4"), stub, "does not exist")
-    refused(send(stub, ""), stub)
-
-
-def test_a_directory_is_refused_with_exit_code_3(hive, send, tmp_path):
-    stub = hive()
-    refused(send(stub, tmp_path), stub, "a directory")
-    refused(send(stub, "/"), stub, "a directory")
-
-
-def test_a_fifo_is_refused_with_exit_code_3_and_not_waited_for(hive, send, tmp_path):
-    stub = hive()
+def test_what_cannot_be_sent_is_refused_with_exit_code_3(hive, send, post, recording, tmp_path):
+    """A FIFO is not waited for, either."""
+    stub, empty = hive(), recording(0)
     os.mkfifo(tmp_path / "pipe.mp4")
-    refused(send(stub, tmp_path / "pipe.mp4", seconds=5), stub, "a FIFO")
-
-
-def test_an_empty_file_is_refused_with_exit_code_3(hive, send, post, recording):
-    stub, file = hive(), recording(0)
-    refused(send(stub, file), stub, "empty")
-    refused(post(stub, file), stub, "empty")
+    for file, words in (
+        ("missing.mp4", "missing.mp4 does not exist"), ("/etc/passwd/missing.mp4", "does not exist"), ("", ""),
+        (tmp_path, "a directory"), ("/", "a directory"), (tmp_path / "pipe.mp4", "a FIFO"), (empty, "empty"),
+    ):
+        refused(send(stub, file, seconds=5), stub, words)
+    refused(post(stub, empty), stub, "empty")
 
 
 def test_a_broken_link_is_a_missing_file_and_a_good_one_is_followed(hive, send, recording, tmp_path):

@@ -6,7 +6,7 @@ Bunny Stream answers so, and Supabase documents it: after a PATCH that was cut, 
 import pytest
 from program import trust
 from records import only_record
-from uploads import CHUNK, CREATION, PASSWORD, is_delivered, of_kind, sent
+from uploads import CREATION, PASSWORD, is_delivered, sent
 
 SIZE = 12_000_000
 CUT = 2_000_000
@@ -16,22 +16,6 @@ AT = CREATION + CUT
 def seen(hive) -> int:
     """Bytes of content that reached the server, including those after a refusal."""
     return sent(hive) + sum(request.drained_bytes for request in hive.requests)
-
-
-def refused(hive) -> list:
-    return [request for request in of_kind(hive, "patch") if request.status == 409]
-
-
-def test_a_lock_is_waited_for_with_small_requests(any_hive, upload, recording):
-    """At a server that keeps what it gets, where everything that is left would go in one request."""
-    hive, file = any_hive(f"PATCH/close-after={CUT}@1", "lock=1:409:patch@1"), recording(SIZE)
-    result = upload(hive, file, "--json", "--retry-max-delay", "200ms", retries=30).check()
-    assert is_delivered(hive, file)
-    waited = [event for event in result.events if event["event"] == "retry"]
-    assert len(waited) >= 2
-    assert len(refused(hive)) <= len(waited)
-    assert seen(hive) < 2 * SIZE
-    assert all(request.content_length <= CHUNK for request in refused(hive)[1:])
 
 
 @pytest.mark.parametrize("lock", ["lock=3600:409:patch@1", "lock=3600@1"])

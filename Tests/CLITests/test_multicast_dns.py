@@ -86,23 +86,6 @@ def test_only_the_wanted_addresses_are_asked_for_and_taken(sent, option, kind):
     assert len(learned(result)) == 1
 
 
-def test_of_both_ipv6_comes_first_and_a_dead_address_gives_way(sent):
-    server = Server(gives("fe80::99", THEIRS))
-    result, requests = sent(server)
-    assert result.code == 0, result
-    assert len(requests) == 1
-    tried = [line for line in result.err.splitlines() if line.startswith("* connecting to ")]
-    assert "[fe80::99%" in tried[0] and THEIRS in tried[1]
-
-
-def test_a_lost_question_is_asked_again(sent):
-    """After a second, RFC 6762, 5.2."""
-    server = Server(lambda query: gives(THEIRS)(query) if len(server.queries) > 4 else [])
-    result, _ = sent(server)
-    assert result.code == 0, result
-    assert sum("* asking for" in line for line in result.err.splitlines()) == 2
-
-
 # MARK: What is no answer
 
 
@@ -118,11 +101,6 @@ def test_what_is_no_answer_is_ignored_and_the_error_names_the_interfaces(sent, a
     assert result.code == 4, result
     assert f"no such host: {NAME}: no answer to multicast DNS on lan0; " in result.err
     assert learned(result) == [] and requests == []
-
-
-def test_neither_is_one_from_another_port(sent):
-    result, requests = sent(Server(gives(THEIRS), source_port=0), *SOON)
-    assert result.code == 4 and requests == [], result
 
 
 def test_without_an_interface_nobody_is_asked(run, recording):

@@ -155,13 +155,6 @@ def through(run, hive, recording):
     return through
 
 
-@pytest.mark.parametrize(("exceptions", "code"), [("10.0.0.0/8,\t127.0.0.1/32", 0), ("128.0.0.0/8", 4)])
-def test_no_proxy_has_blocks_of_addresses(through, exceptions, code):
-    result, targets = through({"http_proxy": "http://127.0.0.1:9", "no_proxy": exceptions})
-    assert result.code == code, result
-    assert targets == ["/upload"] * (code == 0)
-
-
 SOCKS = "socks5h://user:Pr0xy-planted-0004@127.0.0.1:9"
 
 
@@ -170,13 +163,6 @@ def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(
     result, targets = through({name: SOCKS, **decides})
     assert result.code == 0, result
     assert targets == ["/upload"]
-
-
-def test_nor_to_what_goes_through_an_http_proxy(run, hive, recording):
-    stub = hive(user=None)
-    environment = {"ALL_PROXY": SOCKS, "http_proxy": f"http://127.0.0.1:{stub.port}"}
-    run("send", recording(), "--multipart-url", "http://192.0.2.1/upload", env=environment).check()
-    assert [request.target for request in stub.requests] == ["http://192.0.2.1/upload"]
 
 
 def test_nor_where_the_command_line_names_another_one(run, hive, recording):

@@ -20,15 +20,6 @@ def test_a_recording_that_is_pending_is_asked_for_until_it_is_there(any_hive, se
     assert all(request.header("Authorization") for request in of_kind(hive, "asset"))
 
 
-def test_a_recording_that_stays_pending_is_a_failure_and_is_not_sent_again(hive, program, send, recording):
-    stub, file = hive("multipart-pending=1000"), recording(SIZE)
-    result = send(stub, file, *SOON, retries=3)
-    assert result.code == 9 and "still processing" in result.err, result
-    assert len(of_kind(stub, "multipart")) == 1
-    assert sum(request.body_bytes for request in stub.requests) <= SIZE + FORM_BYTES
-    assert only_record(program).phase != "delivered"
-
-
 def test_a_recording_that_stays_pending_is_asked_for_by_the_next_process(any_hive, program, send, recording):
     hive, file = any_hive("multipart-pending=3"), recording(SIZE)
     assert send(hive, file, *SOON, retries=1).code == 9

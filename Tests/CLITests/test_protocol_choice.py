@@ -36,12 +36,6 @@ def test_a_server_without_tus_gets_the_recording_by_multipart(any_hive, send, re
     assert "no tus on this server" in result.err
 
 
-def test_a_server_that_answers_options_without_a_word_of_tus_gets_multipart(hive, send, recording):
-    stub, file = hive("options/somebody-else=200"), recording()
-    assert send(stub, file, "--threshold", "1").code == 0
-    assert stub.recordings[0].via == "multipart"
-
-
 @pytest.mark.parametrize(("status", "code"), [(401, 6), (503, 9)])
 def test_what_is_wrong_with_the_server_or_the_user_is_no_lack_of_tus(hive, send, recording, status, code):
     stub = hive(f"options/status={status}")

@@ -34,13 +34,6 @@ def test_a_redirection_out_of_tls_is_a_refusal(hive, send, recording, certificat
     assert elsewhere.requests == []
 
 
-def test_each_of_several_files_may_be_redirected(hive, send, recording):
-    stub = hive("http-redirect=307:/api/uploads.php?ui=json&moved=1")
-    files = [recording(name=f"{number}.mp4") for number in range(8)]
-    assert send(stub, *files).code == 0
-    assert len(stub.recordings) == 8
-
-
 def test_the_file_is_sent_from_its_beginning_again(hive, send, recording):
     """The server redirects when it has read all."""
     answer = b"HTTP/1.1 307 Moved\r\nLocation: /api/uploads.php?ui=json&moved=1\r\nContent-Length: 0\r\n\r\n"

@@ -323,12 +323,3 @@ def test_other_credentials_replace_those_of_before(hive, program, recording, tmp
         assert "Basic" not in head
     else:
         assert result.code == 0, result
-
-
-def test_what_is_delivered_is_not_sent_again(hive, program, recording):
-    stub, file = hive(), recording()
-    assert program.send(stub, *TUS, file).code == 0
-    stub._requests.clear()
-    result = go_on(program, stub, file, "resume")
-    assert result.code == 0 and "already delivered" in result.out, result
-    assert stub.requests == []

@@ -14,7 +14,6 @@ import pytest
 from hivestub.fault_arguments import Lock
 from program import private, wait_until
 from records import only_record, records
-from test_jobs import under_way
 from uploads import PASSWORD, begin, is_delivered, kinds, of_kind, sent, sha256, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -197,23 +196,6 @@ def test_all_are_delivered_with_any_number_of_jobs(any_hive, program, stopped, w
     assert {item.sha256 for item in hive.recordings} == set(map(sha256, files)) and sent(hive) == 4 * (SIZE - AT)
     assert kinds(hive).count("create") == 0
     assert program.run("resume", "--all", env=PASSWORD).out == f"nothing to resume in {program.state}.\n"
-
-
-def test_as_many_as_wanted_are_under_way_at_once(hive, program, recording):
-    """Whatever their forms are."""
-    stub = hive()
-    for number in range(5):
-        stop(program, stub, recording(SIZE, f"{number}.mp4"), "--label", f"Song {number}", at=AT)
-    stub.set_faults("PATCH/stall-after=1000")
-    running = program.start("resume", "--all", "--jobs", "3", env=PASSWORD)
-    wait_until(lambda: sum(request.body_bytes == 1000 for request in of_kind(stub, "patch")) == 3)
-    time.sleep(0.2)
-    assert under_way(stub) == 3 and len(of_kind(stub, "patch")) == 3
-    running.signal(signal.SIGTERM)
-    assert running.wait(10).code == 143
-    stub.set_faults()
-    program.run("resume", "--all", "-j3", env=PASSWORD).check()
-    assert {item.label for item in stub.recordings} == {f"Song {number}" for number in range(5)}
 
 
 def test_credentials_are_read_once_for_uploads_that_share_them(hive, program, stopped, tmp_path):

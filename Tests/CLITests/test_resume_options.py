@@ -1,14 +1,13 @@
 """Whatever `send` was given, `resume ID` takes up: the record keeps options that `resume` knows, and no others."""
 
-import re
 from pathlib import Path
 
 import pytest
 from program import private
 from records import only_record
+from test_help import options_of
 
-HELP = (Path(__file__).parent / "help-send.txt").read_text()
-ARGUMENTS = dict(re.findall(r"^  --([\w-]+)(?: ([^ ]+))?  ", HELP, re.MULTILINE))
+ARGUMENTS = options_of("send")
 DESTINATIONS = {"server", "multipart-url", "tus-url"}
 ENDING = {"help", "dry-run", "from"}
 """Nothing is sent, or no file is named."""

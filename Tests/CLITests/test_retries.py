@@ -35,12 +35,6 @@ def test_a_connection_that_is_lost_is_made_again(any_hive, send, recording, faul
     assert retries(result)
 
 
-def test_a_server_that_stalls_is_asked_again(hive, send, recording):
-    stub, file = hive("stall-after=1000@1"), recording(8_000_000)
-    send(stub, file, *SOON, "--stall-timeout", "500ms", retries=1).check()
-    assert is_delivered(stub, file)
-
-
 @pytest.mark.parametrize("way", ["tus", "multipart"])
 def test_a_server_that_is_not_there_yet_is_waited_for(program, recording, way):
     port = unused_port()
@@ -68,13 +62,6 @@ def test_a_server_that_goes_away_and_comes_back_gets_the_rest(hive, program, rec
     running.wait().check()
     assert is_delivered(second, file)
     assert sent(second) < SIZE - 1_900_000
-
-
-@pytest.mark.parametrize("fault", ["wrong-checksum", "status=413"])
-def test_what_another_try_cannot_fix_is_not_retried(hive, send, recording, fault):
-    stub = hive(fault)
-    assert send(stub, recording(), *SOON, retries=3).code in (8, 10)
-    assert len(stub.requests) == 1
 
 
 # How often.

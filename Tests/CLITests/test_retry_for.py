@@ -89,24 +89,10 @@ def test_what_often_passes_is_waited_out(hive, send, recording, fault, way):
     assert len(retries(result)) >= 3
 
 
-def test_what_stays_is_not_waited_for(hive, send, recording):
-    stub = hive("status=403")
-    result = send(stub, recording(), "--protocol", "multipart", *SOON, "--retry-for", "forever", "--json", retries=None)
-    assert result.code == 6 and retries(result) == [], result
-
-
 @pytest.mark.parametrize(("limit", "text"), [("1h", "(retry 2, for up to 59 min)"), ("forever", "(retry 2)")])
 def test_text_tells_how_long(hive, send, recording, limit, text):
     result = send(hive("status=503@2"), recording(), *SOON, "--retry-for", limit, retries=None).check()
     assert text in result.err and " of " not in result.err.split("Retrying")[1].split("\n")[0], result
-
-
-def test_a_server_that_asks_for_more_time_than_is_left_gets_it(hive, program, recording):
-    stub = hive("status=503:120")
-    result = program.send(stub, recording(), "--retry-for", "10s", retries=None)
-    assert result.code == 9 and "asked to wait until" in result.err, result
-    assert len(stub.requests) == 1
-    assert time.time() + 100 < record(program)["next_retry"] < time.time() + 130
 
 
 # Full sends.

@@ -11,11 +11,11 @@ from program import wait_until
 from watching import status, wait_for_status
 
 
-@pytest.fixture(params=["path", "abstract"])
+@pytest.fixture
 def manager(request):
-    """A socket as the service manager's, and its name in $NOTIFY_SOCKET."""
+    """A socket as the service manager's, and its name in $NOTIFY_SOCKET: a path, unless a test asks for an abstract one."""
     with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        name = f"{directory}/notify" if request.param == "path" else f"@gighive-upload-{os.getpid()}-{id(listener)}"
+        name = f"{directory}/notify" if getattr(request, "param", "path") == "path" else f"@gighive-upload-{os.getpid()}-{id(listener)}"
         listener.bind(name.replace("@", "\0"))
         listener.settimeout(30)
         yield listener, name
@@ -28,6 +28,7 @@ def messages_until(listener, wanted: str) -> list[str]:
     return messages
 
 
+@pytest.mark.parametrize("manager", ["path", "abstract"], indirect=True)
 def test_from_ready_to_stopping(hive, watch, rec, manager):
     listener, name = manager
     watching = watch(hive(), env={"NOTIFY_SOCKET": name})

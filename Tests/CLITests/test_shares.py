@@ -5,7 +5,7 @@ What the server has of each is compared, never a time.
 
 import pytest
 from program import wait_until
-from uploads import CREATION, TUS, sha256
+from uploads import sha256
 
 JOBS = 4
 SIZE = 4_000_000
@@ -49,15 +49,6 @@ def test_uploads_that_share_a_rate_get_about_as_much(any_hive, program, files, w
     assert len(hive.recordings) == JOBS
 
 
-def test_uploads_that_share_a_rate_get_about_as_much_at_a_plain_server(hive, program, files):
-    stub = hive()
-    running = program.start("send", "--tus-url", stub.url + "/tus/", *files([SIZE] * JOBS), "--progress=none", "-j", JOBS,
-                            "--limit-rate", "3M")
-    counts = when(stub, "tus", JOBS * SIZE // 2, running)
-    assert len(counts) == JOBS and counts[-1] <= 2 * counts[0], counts
-    assert running.wait().code == 0
-
-
 @pytest.mark.parametrize("way", ["tus", "multipart"])
 def test_no_upload_pauses_until_the_server_gives_it_up(hive, program, files, way):
     """A server that ends a request in which nothing comes for a second, at 250 kB a second for each."""
@@ -65,30 +56,3 @@ def test_no_upload_pauses_until_the_server_gives_it_up(hive, program, files, way
     program.send(stub, *files, "--protocol", way, "-j", JOBS, "--limit-rate", "1M", "--json", retries=0).check()
     assert {item.sha256 for item in stub.recordings} == set(map(sha256, files))
     assert [request.ending for request in stub.requests if request.ending == "idle-limit"] == []
-
-
-def test_what_one_upload_cannot_use_the_others_get(hive, program, files):
-    """Two of four wait for the server's answer: the rate is the other two's."""
-    stub = hive("multipart/stall-after=100000@2")
-    running = program.start_sending(
-        stub, *files([SIZE] * JOBS), "--protocol", "multipart", "--progress=none", "-j", JOBS, "--limit-rate", "2M",
-        "--stall-timeout", "60s")
-    counts = when(stub, "multipart", 4_200_000, running)
-    assert len(counts) == JOBS, counts
-    assert counts[:2] == [100_000] * 2 and counts[3] <= 2 * counts[2], counts
-    wait_until(lambda: len(stub.recordings) == 2, seconds=30)
-    running.end()
-
-
-def test_a_file_that_comes_later_gets_its_share(hive, program, files):
-    """The short one ends soon, and the next takes its place beside a long one."""
-    stub = hive()
-    running = program.start_sending(
-        stub, *files([8_000_000, 200_000, 4_000_000]), *TUS, "-j", 2, "--limit-rate", "3M")
-    wait_until(lambda: len(stub.recordings) == 1)
-    before = {upload.id: upload.offset for upload in stub.uploads}
-    wait_until(lambda: sum(upload.offset for upload in stub.uploads) - sum(before.values()) >= 4 * CREATION
-               or running.process.poll() is not None, seconds=30)
-    gained = sorted(upload.offset - before.get(upload.id, 0) for upload in stub.uploads)
-    assert len(gained) == 2 and gained[1] <= 4 * gained[0], gained
-    assert running.wait().code == 0

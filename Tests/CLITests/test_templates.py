@@ -66,14 +66,6 @@ def test_the_name_of_the_directory_is_found_whatever_the_path(hive, run, rec):
     assert [form["label"] for form in forms(stub)] == ["rec", "night", "night", "rec", "rec"]
 
 
-def test_a_label_can_be_a_template_alone(hive, run, rec):
-    stub = hive(user=None)
-    rec("a.wav")
-    for label in ("{name}", "{stem}", "{dir}", "{host}"):
-        run("send", "-r", "rec", "--server", stub.url, "--label", label, "--again").check()
-    assert [form["label"] for form in forms(stub)] == ["a.wav", "a", "rec", os.uname().nodename]
-
-
 @pytest.mark.parametrize("label, parts", [
     ("{stme}", ["unknown placeholder {stme}; use {name}, {stem}, {dir}, {date}, {time}, {host}"]), ("a { b", ["write {{"]), ("a } b", ["write }}"])])
 def test_a_template_that_is_none_is_a_usage_error(hive, send, recording, label, parts):
@@ -121,15 +113,6 @@ def test_the_default_date_does_not_make_another_upload_of_it(hive, run, rec):
         assert len(forms(stub)) == 1
     run(*base, "--event-date", "2026-01-02", **UTC).check()
     assert len(forms(stub)) == 2
-
-
-def test_an_old_recording_keeps_its_date(hive, run, rec):
-    """While the clock is right, the time of a file from before this program is true."""
-    stub = hive(user=None)
-    root = rec("a.wav", "b.wav")
-    at(root / "a.wav", calendar.timegm((1999, 7, 4, 21, 0, 0))), at(root / "b.wav", calendar.timegm((2025, 10, 1, 21, 0, 0)))
-    run("send", "-r", "rec", "--server", stub.url, "--label", "x", **UTC).check()
-    assert [form["event_date"] for form in forms(stub)] == ["1999-07-04", "2025-10-01"]
 
 
 @pytest.mark.parametrize("time, said", [

@@ -18,18 +18,6 @@ def test_an_upload_ends_when_its_time_is_over(any_hive, send, recording, way):
     assert hive.recordings == []
 
 
-def test_the_time_counts_pauses_too(hive, send, recording):
-    stub = hive("status=503:60")
-    result = send(stub, recording(), "--max-time", "700ms", retries=5, seconds=20)
-    assert result.code == 4 and "--max-time" in result.err, result
-    assert len(stub.requests) == 1
-
-
-def test_the_time_counts_silence_too(hive, send, recording):
-    result = send(hive("silent"), recording(), "--max-time", "700ms", retries=5, seconds=20)
-    assert result.code == 4 and "--max-time" in result.err, result
-
-
 def test_each_file_has_its_own_time(hive, send, recording):
     files = [recording(1_000_000, f"{number}.mp4") for number in range(3)]
     send(hive("slow-read=1.5e6"), *files, "--max-time", "2s").check()

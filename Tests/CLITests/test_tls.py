@@ -27,17 +27,6 @@ def refused(result, stub, *words):
         assert word in result.err, result
 
 
-@pytest.fixture
-def served_with(certificates, hive):
-    """Starts a stub with a certificate that the trusted authority issues as told."""
-
-    def served_with(name, **options):
-        certificate, key = certificates.authority.issue(name, **options)
-        return hive(tls=dataclasses.replace(certificates, certificate=certificate, key=key))
-
-    return served_with
-
-
 @pytest.fixture(scope="session")
 def self_signed(certificates, tmp_path_factory):
     folder = tmp_path_factory.mktemp("self-signed")
@@ -52,11 +41,6 @@ def self_signed(certificates, tmp_path_factory):
 def without_trust(stub):
     stub.certificates = None
     return stub
-
-
-def test_a_certificate_for_the_address_only_is_refused_for_the_name(served_with, send, recording):
-    stub = served_with("address", names=("127.0.0.1",))
-    refused(send(stub, recording(), "--server", f"https://localhost:{stub.port}"), stub, "localhost")
 
 
 def test_cacert_and_capath_give_trust(hive, send, recording, certificates):
@@ -76,13 +60,6 @@ def test_insecure_delivers_and_warns_loudly(hive, send, recording, self_signed):
     assert re.search(r"warning.*--insecure", result.err)
 
 
-def test_the_right_pin_is_accepted(hive, send, recording, certificates):
-    pin = key_pin(certificates.certificate)
-    other = "sha256//" + base64.b64encode(bytes(32)).decode()
-    assert send(hive(tls=certificates), recording(), "--pin", pin).code == 0
-    assert send(hive(tls=certificates), recording(), "--pin", other, "--pin", pin).code == 0
-
-
 def test_a_pin_does_not_replace_the_certificates_check(hive, send, recording, self_signed):
     stub = without_trust(hive(tls=self_signed))
     refused(send(stub, recording(), "--pin", key_pin(self_signed.certificate)), stub)
@@ -97,13 +74,6 @@ def test_a_client_certificate_is_shown_when_the_server_asks(hive, send, recordin
     assert send(stub, recording(name="b.mp4"), "--cert", both).code == 0
     subject = dict(pair[0] for pair in stub.wait_for(2)[1].client_certificate["subject"])
     assert subject["commonName"] == "uploader"
-
-
-@pytest.mark.parametrize("version", ["1.2", "1.3"])
-def test_tls_1_2_and_1_3_are_spoken(hive, send, recording, certificates, version):
-    stub = hive(tls=certificates, tls_minimum=version, tls_maximum=version)
-    assert send(stub, recording(2_000_000)).code == 0
-    assert stub.wait_for(1)[0].tls_version == f"TLSv{version}"
 
 
 def test_the_servers_name_goes_into_the_handshake_and_an_address_does_not(start, recording, certificates):

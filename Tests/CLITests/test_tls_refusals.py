@@ -12,7 +12,7 @@ from certificates_forge import HOST, leaf, openssl
 from certificates_matrix import CASES
 from program import wait_until
 from test_tls import key_pin
-from tls_servers import ANSWER, CutServer, drain
+from tls_servers import ANSWER, CutServer
 
 SECRET = "Planted-pa55word"
 
@@ -152,41 +152,10 @@ BAD_TLS = {
 }
 
 
-@pytest.fixture
-def answering():
-    """Starts servers that read the client's first words and answer them with some bytes."""
-    listeners = []
-
-    def answering(answer):
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def serve():
-            try:
-                while True:
-                    connection, _ = listener.accept()
-                    with connection:
-                        connection.settimeout(10)
-                        connection.recv(1 << 16)
-                        connection.sendall(answer)
-                        connection.shutdown(socket.SHUT_WR)
-                        drain(connection)
-            except OSError:
-                pass
-
-        threading.Thread(target=serve, daemon=True).start()
-        return f"https://127.0.0.1:{listener.getsockname()[1]}/"
-
-    yield answering
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
 @pytest.mark.parametrize("number", ALERTS)
 def test_an_alert_is_reported_in_words(answering, run, recording, number):
-    url = answering(b"\x15\x03\x03\x00\x02\x02" + bytes([number]))
-    result = run("send", recording(), "--multipart-url", url)
+    port = answering(lambda hello: b"\x15\x03\x03\x00\x02\x02" + bytes([number]))
+    result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/")
     assert result.code == 5, result
     check_sentence(result, ALERTS[number], "server")
     assert "sslv3" not in result.err, "nobody speaks SSL 3"
@@ -194,8 +163,8 @@ def test_an_alert_is_reported_in_words(answering, run, recording, number):
 
 @pytest.mark.parametrize("name", [*NO_TLS, *BAD_TLS])
 def test_a_server_that_speaks_no_tls_is_refused(answering, run, recording, name):
-    url = answering({**NO_TLS, **BAD_TLS}[name])
-    result = run("send", recording(), "--multipart-url", url, "--retries", "0")
+    port = answering(lambda hello: {**NO_TLS, **BAD_TLS}[name])
+    result = run("send", recording(), "--multipart-url", f"https://127.0.0.1:{port}/", "--retries", "0")
     assert result.code == 5, result
     check_sentence(result, "TLS", "127.0.0.1", *(["port"] if name in NO_TLS else []))
 

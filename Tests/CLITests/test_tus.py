@@ -4,7 +4,7 @@ import base64
 import hashlib
 
 import pytest
-from records import only_record, records
+from records import records
 from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
 
 GIGHIVE = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
@@ -23,10 +23,6 @@ def raw(tmp_path):
         return f"{kind}/raw-answer={file}{which}"
 
     return raw
-
-
-def offsets(hive):
-    return [int(request.header("Upload-Offset")) for request in of_kind(hive, "patch")]
 
 
 def metadata(hive) -> dict[str, str]:
@@ -74,12 +70,6 @@ def test_every_request_has_the_credentials_and_all_but_options_the_version(hive,
         wanted = "1.0.0" if request.kind in ("create", "patch", "head") else ""
         assert request.header("Tus-Resumable") == wanted, request.head
         assert request.header("Transfer-Encoding") == "" and request.header("Authorization").startswith("Basic ")
-
-
-def test_an_upload_goes_over_one_connection(any_hive, upload, recording):
-    hive = any_hive()
-    assert upload(hive, recording(LARGE)).code == 0
-    assert {request.connection for request in hive.requests} == {1}
 
 
 def test_the_form_goes_along_with_the_upload_and_again_at_its_end(hive, upload, recording):
@@ -161,14 +151,6 @@ def test_a_server_says_how_large_a_recording_it_takes(hive, upload, recording):
 # The upload's address.
 
 
-def test_behind_a_tls_proxy_an_address_with_http_is_not_followed_there(hive, program, upload, recording, certificates):
-    stub, file = hive("http-location", tls=certificates), recording(MIDDLE)
-    upload(stub, file).check()
-    assert is_delivered(stub, file)
-    assert all(request.tls_version for request in stub.requests)
-    assert only_record(program).document["upload_url"].startswith(stub.url + "/files/")
-
-
 def store(request) -> bytes:
     """A tus server of the simplest kind: every PATCH is stored whole."""
     end = int(request.header("Upload-Offset") or 0) + (request.content_length or 0)
@@ -193,27 +175,7 @@ def test_a_creation_that_does_not_say_where_is_a_server_failure(hive, upload, re
 # The length of requests.
 
 
-def test_a_413_halves_the_requests_until_they_pass(any_hive, upload, recording):
-    limit = 100_000
-    hive, file = any_hive(f"max-patch={limit}"), recording(MIDDLE)
-    upload(hive, file, "--json").check()
-    passed = [request.content_length for request in of_kind(hive, "patch") if request.status == 204]
-    refused = [request.content_length for request in of_kind(hive, "patch") if request.status == 413]
-    assert max(passed) <= limit < min(refused)
-    assert sorted(refused, reverse=True) == refused and len(set(refused)) == len(refused)
-    assert is_delivered(hive, file)
-
-
 # Interruptions.
-
-
-@pytest.mark.parametrize("fault", ["close-after", "reset-after"])
-def test_an_upload_resumes_at_the_servers_offset(any_hive, upload, recording, fault):
-    hive, file = any_hive(f"PATCH/{fault}=2000000@1"), recording(LARGE)
-    upload(hive, file, "--retry-max-delay", "10ms", retries=1).check()
-    assert is_delivered(hive, file)
-    assert offsets(hive)[1] == CREATION + 2_000_000
-    assert sent(hive) == LARGE
 
 
 def test_a_failing_proxy_loses_nothing(hive, upload, recording):

@@ -76,24 +76,6 @@ def test_a_kill_before_the_proof_leaves_the_old_address_in_the_record(program, i
     assert stub.recordings[0].upload_id == record.upload_path.rpartition("/")[2]
 
 
-@pytest.mark.parametrize("status", [404, 410])
-def test_an_upload_is_lost_only_when_a_new_one_has_proved_who_answers(program, interrupted, status):
-    """A proxy replaces the pages of all errors, so the old address never gives one with Tus-Resumable."""
-    stub, record = interrupted()
-    stub.set_faults(f"head/gone={status}@1", "error-pages")
-    resume(program, retries=5).check()
-    assert is_delivered(stub, record.source)
-    old = record.upload_path
-    new = "/files/" + stub.recordings[0].upload_id
-    assert new != old
-    asked = [(request.kind, request.path, request.status) for request in stub.requests if request.kind != "options"]
-    created = next(number for number, entry in enumerate(asked) if entry[0] == "create")
-    sending = next(number for number, entry in enumerate(asked) if entry[0] == "patch")
-    proof = asked[created + 1 : sending]
-    assert ("head", new, 200) in proof and ("head", old, status) in proof, asked
-    assert proof.index(("head", new, 200)) < proof.index(("head", old, status)), asked
-
-
 # cancel
 
 
@@ -109,16 +91,3 @@ def test_a_cancellation_that_something_else_answers_is_none(program, interrupted
     stub.set_faults()
     assert program.run("cancel", record.id, env=PASSWORD).code == 0
     assert stub.uploads == [] and records(program) == []
-
-
-# A form
-
-
-@pytest.mark.parametrize("stranger", ["somebody-else=511", "somebody-else=302:http://portal.example/login",
-                                      "somebody-else=307:http://portal.invalid/login"])
-def test_what_is_plainly_somebody_elses_delivers_to_no_plain_endpoint(hive, post, recording, stranger):
-    stub = hive(stranger)
-    result = post(stub, recording(), *SOON, retries=1)
-    assert result.code not in (0, 1), result
-    assert "delivered" not in result.out
-    assert len(stub.requests) == 1

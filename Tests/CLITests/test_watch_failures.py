@@ -117,31 +117,6 @@ def test_a_killed_watcher_takes_its_worker_along(halfway, watch):
     assert len(of_kind(stub, "create")) == 1
 
 
-@pytest.mark.long
-def test_a_file_that_kills_every_worker_is_set_aside(hive, watch, rec):
-    stub = hive("multipart/stall-after=10000")
-    # More than sockets hold: the stub must not get it from a process that is gone.
-    bad = write(rec / "a.wav", 30_000_000)
-    watching = watch(stub)
-    for count in range(3):
-        wait_until(lambda: stub._sockets and watching.worker, 30, what="an upload")
-        wait_until(lambda: _reads(watching.worker, bad), 30, what="the file being read")
-        os.kill(watching.worker, signal.SIGKILL)
-        watching.idle()
-    watching.says("is set aside until it changes")
-    stub.set_faults()
-    good = write(rec / "b.wav")
-    has(stub, good, seconds=30)
-    watching.stop()
-
-
-def _reads(worker, file) -> bool:
-    try:
-        return any(os.readlink(f"/proc/{worker}/fd/{number}") == str(file) for number in os.listdir(f"/proc/{worker}/fd"))
-    except (OSError, TypeError):
-        return False
-
-
 # The network, the server and the destination.
 
 

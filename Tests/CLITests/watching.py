@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import subprocess
 from pathlib import Path
 
 from program import trust, wait_until
@@ -29,7 +28,7 @@ class Watching:
     def log(self) -> str:
         return self.log_file.read_text()
 
-    def says(self, text: str, count: int = 1, seconds: float = 15) -> None:
+    def says(self, text: str, count: int = 1, seconds: float = 40) -> None:
         wait_until(lambda: self.log.count(text) >= count or self._ended(), seconds, f"{text!r} in the log")
 
     def _ended(self) -> bool:
@@ -49,7 +48,7 @@ class Watching:
 
     def idle(self) -> None:
         """Until no worker is there."""
-        wait_until(lambda: self.worker is None, 15, what="the end of the worker")
+        wait_until(lambda: self.worker is None, 40, what="the end of the worker")
 
     def stop(self, number=signal.SIGTERM) -> int:
         self.running.signal(number)
@@ -101,7 +100,3 @@ def has(stub, *files, seconds: float = 20) -> None:
 def times_sent(stub) -> int:
     """How many bodies with a file the server has read to the end."""
     return sum(1 for request in stub.requests if request.file)
-
-
-def group_of(pid: int) -> int:
-    return int(subprocess.check_output(["ps", "-o", "pgid=", "-p", str(pid)]))

@@ -67,17 +67,6 @@ struct TemplateTests {
     #expect(template.constant == bytes(text))
   }
 
-  @Test func anyBytesAreATemplateOrAnError() throws {
-    var generator = SeededGenerator(seed: 1)
-    for _ in 0..<3000 {
-      let text = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
-        Array("{}nameé\u{0}".utf8).randomElement(using: &generator)!
-      }
-      guard let template = try? Template(parsing: text), let constant = template.constant else { continue }
-      #expect(Template.escaped(constant) == text)
-    }
-  }
-
   @Test func aNameKeepsItsBytes() throws {
     let path = LocalPath(bytes: bytes("/rec/caf") + [0xE9] + bytes(".wav"))
     let values = TemplateValues(path: path, modified: evening, host: [])

@@ -91,19 +91,4 @@ struct ConfigurationFileTests {
       }
     }
   }
-
-  @Test func randomBytesAreParsedOrRefused() {
-    var generator = SystemRandomNumberGenerator()
-    let alphabet = bytes("a=[]# \t\r\n\0") + [0xEF, 0xBB, 0xBF, 0xFF]
-    for _ in 0..<2000 {
-      let length = Int.random(in: 0...60, using: &generator)
-      let content = (0..<length).map { _ in alphabet.randomElement(using: &generator)! }
-      guard let file = try? ConfigurationFile(parsing: content) else { continue }
-      for entry in file.entries {
-        #expect(!entry.name.isEmpty)
-        #expect((entry.section ?? -1) < file.sections.count)
-        #expect(ASCII.trimmed(entry.value[...]) == entry.value[...])
-      }
-    }
-  }
 }

@@ -39,21 +39,6 @@ struct ExchangeReceivingTests {
     EverySplit.expect(.complete(expected), from: sample) { reception(of: $0) }
   }
 
-  @Test(arguments: [204, 304])
-  func someStatusesHaveNoContentWhateverTheirFieldsSay(status: Int) {
-    let sample = bytes("HTTP/1.1 \(status) Nothing\r\nContent-Length: 5\r\n\r\n")
-    EverySplit.expect(.complete(response(status, [Field("Content-Length", "5")])), from: sample) { reception(of: $0) }
-  }
-
-  @Test func aResponseToHEADHasNoContentWhateverItsFieldsSay() {
-    let sample = bytes("HTTP/1.1 200 OK\r\nUpload-Offset: 30\r\nContent-Length: 9000\r\n\r\n")
-    let fields = [Field("Upload-Offset", "30"), Field("Content-Length", "9000")]
-    EverySplit.expect(.complete(response(200, fields)), from: sample) { reception(of: $0, method: "HEAD") }
-    let chunked = bytes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    let expected = response(200, [Field("Transfer-Encoding", "chunked")])
-    EverySplit.expect(.complete(expected), from: chunked) { reception(of: $0, method: "HEAD") }
-  }
-
   @Test func emptyContentIsComplete() {
     let length = bytes("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     EverySplit.expect(.complete(response(200, [Field("Content-Length", "0")])), from: length) { reception(of: $0) }

@@ -27,30 +27,6 @@ struct TusProbingTests {
     return upload
   }
 
-  @Test(arguments: [404, 410])
-  func whereTheServerIsThereAndTheOldAddressIsNotTheNewUploadReplacesIt(status: Int) throws {
-    var upload = try examined(status: status)
-    #expect(try upload.ask("HEAD").target.text == old)
-    // Even now the old address is kept.
-    #expect(upload.location?.text == old)
-    try upload.answer(status)
-    #expect(upload.next() == .gone)
-    upload.restart()
-    #expect(upload.location?.text == new)
-    #expect(try upload.ask("PATCH").fileRange == 0..<100)
-  }
-
-  @Test func anOldUploadThatIsThereAfterAllIsResumedAndTheNewOneRemoved() throws {
-    var upload = try examined(offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
-    try upload.ask("HEAD", 200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"])
-    #expect(try upload.ask("DELETE").target.text == new)
-    #expect(upload.confirmed == 42)
-    // One that stays expires.
-    try upload.answer(500)
-    let patch = try upload.ask("PATCH")
-    #expect(patch.target.text == old && patch.fileRange == 42..<100)
-  }
-
   @Test func aServerThatEndsNoUploadsIsNotAskedTo() throws {
     var upload = try examined()
     try upload.ask("HEAD", 200, ["Upload-Offset": "42"])

@@ -59,18 +59,6 @@ struct TusTaskTests {
       ])
   }
 
-  @Test func overADistanceASecondPatchFollowsBeforeTheFirstIsAnswered() throws {
-    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
-    let mebibytes = mebibyte
-    var server = ScriptedServer([offer, created, has(4 * mebibytes), has(8 * mebibytes), has(10 * mebibytes)])
-    #expect(server.run(try .upload(to: .tusServer, size: 10 * mebibytes)) == deliveredPlainly(size: 10 * mebibytes))
-    #expect(
-      server.log == begin + [
-        "PATCH /files/1 0..<4194304", "+PATCH /files/1 4194304..<8388608", "+PATCH /files/1 8388608..<10485760",
-        "save lastByteNext",
-      ])
-  }
-
   /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
     let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .partial)
@@ -211,8 +199,9 @@ struct TusTaskTests {
     #expect(UploadError.notFromServer(status: status).leavesPending)
   }
 
-  @Test func whereTheServerProvesItselfAndTheOldAddressStaysUnknownTheNewUploadIsUsed() throws {
-    var server = ScriptedServer([offer, .status(404), created, has(0), .status(404), has(100)])
+  @Test(arguments: [404, 410])
+  func whereTheServerProvesItselfAndTheOldAddressStaysUnknownTheNewUploadIsUsed(status: Int) throws {
+    var server = ScriptedServer([offer, .status(status), created, has(0), .status(status), has(100)])
     #expect(
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
     #expect(

@@ -291,12 +291,13 @@ extension WatchMachineTests {
   }
 
   @Test func candidatesAreBoundedAndTheOthersAreFoundAgain() {
-    var station = SimulatedStation(.init(settleMilliseconds: 30_000, jobs: 4))
-    station.uploadMilliseconds = 1000
-    let count = Limits.watchedCandidates + 1000
-    for number in 0..<count { station.write("/\(number)") }
-    station.run(until: 120 * minute)
-    #expect(station.isComplete && station.deliveries.count == count)
-    #expect(station.mostCandidates == Limits.watchedCandidates)
+    var station = SimulatedStation()
+    for number in 0..<Limits.watchedCandidates - 10 { station.write("/full/\(number)") }
+    for number in 0..<30 { station.write("/\(number)") }
+    #expect(station.machine.candidates.count == Limits.watchedCandidates)
+    station.files = station.files.filter { !$0.key.starts(with: Array("/full/".utf8)) }
+    station.machine.forget(under: Array("/full".utf8))
+    station.run(until: 60 * minute)
+    #expect(station.isComplete && station.deliveries.count == 30)
   }
 }

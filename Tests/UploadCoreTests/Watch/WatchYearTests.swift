@@ -39,7 +39,7 @@ struct WatchYearTests {
       station.run(until: hour)
       station.scan()
       // What was delivered is moved away, all but the last ones.
-      if station.files.count > 100 { removeDelivered(&station) }
+      if station.files.count > 40 { removeDelivered(&station) }
     }
     station.isNetworkUp = true
     station.run(until: station.now + 3 * day)

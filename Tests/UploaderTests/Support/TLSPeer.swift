@@ -8,10 +8,8 @@ final class TestCertificate {
   fileprivate let certificate: OpaquePointer
   fileprivate let key: OpaquePointer
 
-  /// - Parameters:
-  ///   - names: such as "DNS:hive,IP:127.0.0.1".
-  ///   - validDays: from today; negative if it has expired.
-  init(for names: String, validDays: Int = 1) {
+  /// - Parameter names: such as "DNS:hive,IP:127.0.0.1".
+  init(for names: String) {
     let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil)
     defer { EVP_PKEY_CTX_free(context) }
     var key: OpaquePointer?
@@ -22,7 +20,7 @@ final class TestCertificate {
     X509_set_version(certificate, 2)
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1)
     X509_gmtime_adj(X509_getm_notBefore(certificate), -10 * 86_400)
-    X509_gmtime_adj(X509_getm_notAfter(certificate), validDays * 86_400)
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 86_400)
     X509_set_pubkey(certificate, key)
     let name = X509_get_subject_name(certificate)
     X509_NAME_add_entry_by_txt(name, "CN", 0x1001, "test", -1, -1, 0)
@@ -60,14 +58,13 @@ final class TLSPeer {
   private let context: OpaquePointer
 
   /// Takes over the descriptor.
-  init(_ certificate: TestCertificate, over descriptor: Int32, wantsClientCertificate: Bool = false) {
+  init(_ certificate: TestCertificate, over descriptor: Int32) {
     guard let context = SSL_CTX_new(TLS_server_method()),
       SSL_CTX_use_certificate(context, certificate.certificate) == 1,
       SSL_CTX_use_PrivateKey(context, certificate.key) == 1, let ssl = SSL_new(context),
       SSL_set_fd(ssl, descriptor) == 1, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
     else { fatalError("no TLS server") }
     (self.descriptor, self.context, self.ssl) = (descriptor, context, ssl)
-    if wantsClientCertificate { SSL_set_verify(ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil) }
   }
 
   deinit {

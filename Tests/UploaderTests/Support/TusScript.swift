@@ -5,13 +5,8 @@ enum TusScript {
   typealias Action = LoopbackServer.Action
 
   /// The response to OPTIONS.
-  static func offer(_ extensions: String = "creation") -> Action {
-    .answer(
-      "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: \(extensions)\r\n"
-        + "Tus-Checksum-Algorithm: sha256\r\n\r\n")
-  }
+  static let offer = Action.answer("HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n")
 
-  static let created = created(storing: 0)
   /// Delayed, as from a distant server.
   static let createdFarAway = Action.answerLate(createdText(0), milliseconds: 40)
   static func created(storing offset: Int) -> Action { .answer(createdText(offset)) }

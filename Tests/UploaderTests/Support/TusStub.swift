@@ -2,7 +2,6 @@
 /// their length depends on the speed of the machine.
 final class TusStub: @unchecked Sendable {
   private let length: Int
-  private let extensions: String
   private var resets: [Int] = []
   private var troubles: ArraySlice<LoopbackServer.Action> = []
   private var offset = 0
@@ -11,9 +10,8 @@ final class TusStub: @unchecked Sendable {
   private var count = 0
 
   /// - Parameter resets: the requests, counted from 0, whose connection is reset without reading them.
-  init(length: Int, extensions: String = "creation", resets: [Int] = []) {
+  init(length: Int, resets: [Int] = []) {
     self.length = length
-    self.extensions = extensions
     self.resets = resets
   }
 
@@ -23,7 +21,6 @@ final class TusStub: @unchecked Sendable {
   ///   - kept: how much of both the server has.
   init(farAway length: Int, second: LoopbackServer.Action, kept: Int) {
     self.length = length
-    extensions = "creation"
     troubles = [.answer(""), second]
     offsetBehindTroubles = kept
     isFarAway = true
@@ -33,7 +30,7 @@ final class TusStub: @unchecked Sendable {
     count += 1
     if resets.contains(count - 1) { return .reset }
     switch request.head.prefix(while: { $0 != " " }) {
-    case "OPTIONS": return TusScript.offer(extensions)
+    case "OPTIONS": return TusScript.offer
     case "POST":
       offset = Int(request.value("Content-Length") ?? "") ?? 0
       defer { isFarAway = false }
