@@ -136,7 +136,7 @@ def test_a_distant_receiver_has_to_make_requests_overlap():
     assert rules_of(row) == {Rule.HARNESS}
 
 
-@pytest.mark.parametrize("extra, fails", [(0, False), (64 << 10, False), ((64 << 10) + 1, True), (-9999, False)])
+@pytest.mark.parametrize("extra, fails", [(0, False), (128 << 10, False), ((128 << 10) + 1, True), (-9999, False)])
 @pytest.mark.parametrize(
     "base, larger",
     [

@@ -138,7 +138,7 @@ def _per_request(outcome: Outcome) -> str:
 
 
 def _growth(growths: list[Growth]) -> str:
-    lines = ["## Growth", "", f"Allowed: {GROWTH_BYTES >> 10} KiB.", ""]
+    lines = ["## Growth", "", f"Allowed: {GROWTH_BYTES >> 10} KiB. A page fault maps 64 KiB of the program at once.", ""]
     lines += ["| protocol | reader, way | |", "| --- | --- | --- |"]
     for growth in growths:
         verdict = " **too much**" if growth.finding else ""

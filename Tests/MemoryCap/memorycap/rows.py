@@ -10,9 +10,9 @@ MIB = 1 << 20
 PROMISE_BYTES = 50 * MB
 """More than this anywhere, at any size, breaks the product's promise."""
 
-GROWTH_BYTES = 64 << 10
+GROWTH_BYTES = 128 << 10
 """How much more the largest file, or the most requests, may take than 177 MB: nothing, but for the kernel's own
-granularity."""
+granularity. A page fault maps 64 KiB of the program at once (fault_around_bytes), and a short run may need one less."""
 
 REQUEST_ALLOCATIONS = 150
 """Calls that may lie between two requests of an upload: the request's head, the answer's, the record's."""
