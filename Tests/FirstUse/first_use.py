@@ -8,6 +8,7 @@ Usage: first_use.py EMULATOR UNSTRIPPED-BINARY [EMULATOR UNSTRIPPED-BINARY ...]"
 import contextlib
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -92,17 +93,37 @@ def functions_of_watcher(emulator: str, binary: str) -> list[str]:
         return functions_in(folder / "trace")
 
 
+VARIANT = re.compile(r"(__(?:mem|raw|stp|str)[a-z]+)_(?:avx|evex|sse2)[a-z0-9_]*")
+"""The x86-64 string functions of libc: __strlen_avx2."""
+
+
+def with_variants(order: list[str], symbols: set[str]) -> list[str]:
+    """Adds what other processors use in place of these functions: AVX-512, or neither that nor AVX2."""
+    stems = {match[1] for name in order if (match := VARIANT.fullmatch(name))} | {"__strstr"}
+    variants = {name for name in symbols if (match := VARIANT.fullmatch(name)) and match[1] in stems and "_rtm" not in name}
+    if "aesni_gcm_initkey" in order:
+        variants |= {name for name in symbols if name.startswith("vaes_gcm_")}
+    return sorted(variants.difference(order)) + order
+
+
+def symbols_of(binary: str) -> set[str]:
+    output = subprocess.run(["nm", binary], check=True, capture_output=True, text=True).stdout
+    return {line.split()[-1] for line in output.splitlines() if len(line.split()) == 3}
+
+
 def main() -> None:
     sending: dict[str, None] = {}
     watching: dict[str, None] = {}
+    symbols: set[str] = set()
     for emulator, binary in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         sending |= dict.fromkeys(functions(emulator, binary, UPLOADS))
         watching |= dict.fromkeys(functions_of_watcher(emulator, binary))
+        symbols |= symbols_of(binary)
     # What both use is in the middle, so that either uses one block.
     only_watching = [name for name in watching if name not in sending]
     both = [name for name in sending if name in watching]
     only_sending = [name for name in sending if name not in watching]
-    print("\n".join(only_watching + both + only_sending))
+    print("\n".join(only_watching + with_variants(both, symbols) + only_sending))
 
 
 if __name__ == "__main__":
