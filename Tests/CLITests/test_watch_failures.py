@@ -226,19 +226,26 @@ def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):
     for name in ("one", "two"):
         write(tmp_path / name / "a.wav", 100_000)
     config = configure(tmp_path, stub, "".join(f"[watch {tmp_path}/{name}]\nlabel = {name}\n" for name in ("one", "two")))
-    watching = watch(None, "--config", config, named=False)
 
-    def worker(name):
-        commands = {Path(f"/proc/{worker}/cmdline").read_bytes(): worker for worker in watching.workers}
-        return next((commands[command] for command in commands if f"--label={name}".encode() in command), None)
+    def second_ends_before_the_first():
+        watching = watch(None, "--config", config, named=False)
 
-    one, two = (wait_until(lambda name=name: worker(name), 20, "a worker") for name in ("one", "two"))
-    os.kill(one, signal.SIGSTOP)
-    watching.running.signal(signal.SIGTERM)
-    wait_until(lambda: not Path(f"/proc/{two}").exists(), what="the end of the second one")
-    assert Path(f"/proc/{one}").exists()
-    os.kill(one, signal.SIGCONT)
-    assert watching.running.wait(10).code == 0
+        def worker(name):
+            commands = {Path(f"/proc/{worker}/cmdline").read_bytes(): worker for worker in watching.workers}
+            return next((commands[command] for command in commands if f"--label={name}".encode() in command), None)
+
+        one, two = (wait_until(lambda name=name: worker(name), 20, "a worker") for name in ("one", "two"))
+        os.kill(one, signal.SIGSTOP)
+        watching.running.signal(signal.SIGTERM)
+        wait_until(lambda: not Path(f"/proc/{two}").exists(), what="the end of the second one")
+        is_first_there = Path(f"/proc/{one}").exists()
+        if is_first_there:
+            os.kill(one, signal.SIGCONT)
+        assert watching.running.wait(10).code == 0
+        return is_first_there
+
+    # After four seconds the first one is killed. A busy machine may need as long for the second one.
+    assert any(second_ends_before_the_first() for _ in range(3))
 
 
 def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
