@@ -228,7 +228,7 @@ public:
             recording.readyAt = world().clock.now + server().traits.finalizeDelay;
             return server().pending(recording);
         }
-        world().noteForm(index);
+        world().noteForm(index, session.line->start);
         Recording recording;
         recording.sha256 = sha256(file);
         recording.content = std::move(file);

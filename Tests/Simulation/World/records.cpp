@@ -245,7 +245,8 @@ void World::noteComplete(const Upload &upload) {
     if (others) checkRepetition(files[(size_t)upload.file], false);
 }
 
-void World::noteForm(int index) {
+void World::noteForm(int index, int start) {
+    if (start < startNumber && files[(size_t)index].repeatingStarts.count(start)) return;
     for (auto &recording : server.recordings) {
         if (recording.file == index) return checkRepetition(files[(size_t)index], scenario.faults.mayLackRecord());
     }

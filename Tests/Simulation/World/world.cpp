@@ -137,6 +137,9 @@ bool World::beginStart() {
     // A run that only sends may finish what a resuming run started.
     for (File &file : files) file.mayRepeat = file.mayRepeat || plan.resumes != WORLD_SENDS;
     noteSending();
+    for (File &file : files) {
+        if (file.mayRepeat) file.repeatingStarts.insert(startNumber);
+    }
     plan.total_milliseconds = next.totalLimit;
     plan.password = server.password.c_str();
     outcomes.assign(files.size(), -1);

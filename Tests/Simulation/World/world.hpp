@@ -43,6 +43,8 @@ struct File {
     bool mustResume = false;
     /// Whether the user asked to send it even if the server may have it.
     bool mayRepeat = false;
+    /// The starts that were asked to store it once more. Their forms can arrive when the next start has begun.
+    std::set<int> repeatingStarts;
     size_t versionAtStart = 0;
     const std::string &content() const { return versions.back(); }
 };
@@ -100,7 +102,7 @@ public:
     /// A tus server has got the last byte of it.
     void noteComplete(const Upload &upload);
     /// A plain endpoint stores another form of this file.
-    void noteForm(int index);
+    void noteForm(int index, int start);
     /// What a client sends more than the creation for must be in a record that survives a power cut.
     void checkIsRecorded(const Upload &upload);
     /// What only a damaged record can have told must not be used.
