@@ -222,20 +222,9 @@ sanitize-%: sanitizer-%
 bench: static ## compare the speed with other clients and write docs/performance.md (twenty minutes)
 	$(PYTHON) -B Tests/Bench --write-docs
 
-# Debian 13's packages for the other architectures, unpacked but not installed; Debian 12's where Debian 13's lists cannot be read.
-SYSROOT_PACKAGES := libc6-dev linux-libc-dev zlib1g-dev
+# Debian's packages for the other architectures, unpacked but not installed.
 $(BUILD)/sysroot/%/versions: | setup
-	@rm -rf $(@D) && mkdir -p $(@D)/packages
-	@for release in trixie bookworm; do \
-	  debian="$(CURDIR)/Sources/Packaging/debian $$release $(CURDIR)/$(BUILD)/debian/$$release-$* $*"; \
-	  gcc=$$($$debian apt-cache pkgnames libgcc- | grep -E '^libgcc-[0-9]+-dev$$' | sort -V | tail -n 1) || true; \
-	  if [ -n "$$gcc" ]; then break; fi; \
-	  echo "$*: the lists of Debian's release $$release cannot be read" >&2; \
-	done; \
-	[ $$release = trixie ] || echo "$*: C library and zlib come from Debian's older release $$release" >&2; \
-	cd $(@D)/packages && $$debian apt-get download -qq $(SYSROOT_PACKAGES) $$gcc; \
-	for package in *.deb; do dpkg -x $$package ..; dpkg-deb -W --showformat '$${Package} $${Version}\n' $$package; done > ../versions.new
-	@rm -r $(@D)/packages && mv $(@D)/versions.new $@
+	Sources/Packaging/sysroot $(@D) $* $(BUILD)/debian
 
 .PHONY: sysroots
 sysroots: $(BUILD)/sysroot/arm64/versions $(BUILD)/sysroot/armel/versions
