@@ -118,8 +118,8 @@ package enum Limits {
   package static let recordReserveLength = 8 << 10
   /// How many times an index is built for one lookup while other processes change the records.
   package static let indexBuildCount = 3
-  /// Records read for the index before the cancellation is checked again: on a slow card, less than a second.
-  package static let indexedRecordCount = 32
+  /// Records read before the cancellation is checked again: on a slow card, less than a second.
+  package static let cancellationCheckRecordCount = 32
   /// The capacity of the index, as powers of two: from 1024 slots of 32 bytes up to 512 MiB.
   package static let indexMinimumBits: UInt64 = 10
   package static let indexMaximumBits: UInt64 = 24

@@ -20,6 +20,8 @@ extension TusUpload {
     case .locating(let location): try receiveOffset(verdict, status, fields, of: location)
     case .probing(let probe, let old, let claimed):
       try receive(verdict, status, fields, in: probe, of: old, claimed, from: target ?? plan.endpoint)
+    // The response does not matter: a remaining upload expires.
+    case .removing(_, let location, let confirmed): advance(location, to: confirmed)
     case .sending(let location, _, let next):
       if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, at: location, next) }
     case .complete, .gone: break
@@ -102,13 +104,15 @@ extension TusUpload {
     _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
   ) throws(TusError) {
     switch verdict {
-    case .tus(.offset(let offset)): try accept(offset, fields, of: location)
+    case .tus(.offset(let offset)):
+      try accept(offset, fields, of: location)
+      removeUnused()
     case .tus(.gone): state = .gone(location, replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
     case .tus(.success): throw .noOffset(status: status)
     case .somebodyElse(status: 404), .somebodyElse(status: 410):
-      state = .probing(.creating, of: location, claimed: status)
+      state = .probing(unused.map { .locatingNew($0) } ?? .creating, of: location, claimed: status)
     case .tus(.unsupportedVersion), .tus(.tooLarge), .tus(.checksumMismatch), .tus(.refused), .gigHive, .somebodyElse:
       if status >= 200, status < 300 { throw .noOffset(status: status) }
       throw .refused(method: "HEAD", status: status)
@@ -149,23 +153,34 @@ extension TusUpload {
     case .creating:
       guard status == 201, isProved else { throw abandonProbe(of: old, claimed) }
       let new = try TusUpload.resolve(fields.first("Location"), from: target)
+      // Some servers give the same file the same URL: that upload must not be removed as an unused one.
+      guard new != old else { throw abandonProbe(of: old, claimed) }
+      unused = new
       state = .probing(.locatingNew(new), of: old, claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else { throw abandonProbe(of: old, claimed) }
+      guard case .tus(.offset) = verdict, isProved else {
+        if verdict == .tus(.gone) { unused = nil }
+        throw abandonProbe(of: old, claimed)
+      }
       state = .probing(.locatingOld(new: new), of: old, claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
-      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(old, replacement: new)
+      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410):
+        unused = nil
+        state = .gone(old, replacement: new)
       case .tus(.offset(let offset)):
         try accept(offset, fields, of: old)
-        if case .sending(_, let confirmed, _) = state, offer.terminates {
-          state = .probing(.removingNew(new, confirmed: confirmed), of: old, claimed: claimed)
-        }
+        removeUnused()
       case .tus, .gigHive, .somebodyElse: throw abandonProbe(of: old, status)
       }
-    // The response does not matter: a remaining upload expires.
-    case .removingNew(_, let confirmed): advance(old, to: confirmed)
     }
+  }
+
+  /// The upload itself exists.
+  private mutating func removeUnused() {
+    guard let unused, offer.terminates, case .sending(let location, let confirmed, _) = state else { return }
+    self.unused = nil
+    state = .removing(unused, of: location, confirmed: confirmed)
   }
 
   private mutating func abandonProbe(of old: TargetURI, _ status: Int) -> TusError {

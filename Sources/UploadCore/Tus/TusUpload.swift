@@ -9,6 +9,8 @@
 ///               │   gone ─┘      locating
 ///               ▼    ▲
 ///             probing (something other than the server may have said that the upload is gone)
+///
+/// If probing shows that the upload exists, the one that probing created is removed before sending continues.
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
     /// Ask what the server supports (OPTIONS). `resuming`: the upload to continue then; nil if one is to be created.
@@ -19,6 +21,8 @@ package struct TusUpload: Sendable {
     case locating(TargetURI)
     /// Find out whether the server itself says that the upload is gone. `claimed`: the status of the response that said so.
     case probing(Probe, of: TargetURI, claimed: Int)
+    /// Remove the unused upload that probing created (DELETE), then send the rest from `confirmed`.
+    case removing(TargetURI, of: TargetURI, confirmed: Int64)
     /// The server has `confirmed` bytes; the next request starts at `next` (PATCH).
     case sending(TargetURI, confirmed: Int64, next: Int64)
     /// The server has every byte.
@@ -36,8 +40,6 @@ package struct TusUpload: Sendable {
     case locatingNew(TargetURI)
     /// Look up the old upload (HEAD).
     case locatingOld(new: TargetURI)
-    /// The old upload exists: remove the new one (DELETE).
-    case removingNew(TargetURI, confirmed: Int64)
   }
 
   /// What to do next.
@@ -81,6 +83,8 @@ package struct TusUpload: Sendable {
   package internal(set) var expires: String?
   /// Whether the server still needs the length of the upload.
   var declaresLength = false
+  /// The upload that probing created, as long as it is not used. Later probing takes it instead of creating another one each time.
+  var unused: TargetURI?
   var sizing: ChunkSizing
   var inFlight = TusInFlight()
   var disagreements: OffsetDisagreements
@@ -105,8 +109,8 @@ package struct TusUpload: Sendable {
     switch state {
     case .discovering(let resuming): resuming
     case .creating: nil
-    case .locating(let location), .probing(_, let location, _), .sending(let location, _, _), .complete(let location),
-      .gone(let location, _):
+    case .locating(let location), .probing(_, let location, _), .removing(_, let location, _),
+      .sending(let location, _, _), .complete(let location), .gone(let location, _):
       location
     }
   }
@@ -114,7 +118,7 @@ package struct TusUpload: Sendable {
   /// The number of bytes that the server is known to have.
   package var confirmed: Int64 {
     switch state {
-    case .sending(_, let confirmed, _), .probing(.removingNew(_, let confirmed), _, _): confirmed
+    case .sending(_, let confirmed, _), .removing(_, _, let confirmed): confirmed
     case .complete: plan.length
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
@@ -135,8 +139,8 @@ package struct TusUpload: Sendable {
     case .probing(.creating, _, _): return .ask(emptyCreation())
     case .probing(.locatingNew(let new), _, _): return .ask(TusUpload.head(of: new))
     case .probing(.locatingOld, let old, _): return .ask(TusUpload.head(of: old))
-    case .probing(.removingNew(let new, _), _, _):
-      return .ask(TusUpload.termination(of: new, overridesMethod: plan.options.overridesMethod))
+    case .removing(let unused, _, _):
+      return .ask(TusUpload.termination(of: unused, overridesMethod: plan.options.overridesMethod))
     case .sending(let location, let confirmed, let next): return send(to: location, confirmed, next)
     case .complete: return .complete
     case .gone: return .gone
@@ -216,8 +220,8 @@ package struct TusUpload: Sendable {
   /// Whether the newest request in flight carries the file's last byte, or completes the upload with its length.
   var sendsLastByte: Bool { inFlight.patches.last?.end == plan.length }
 
-  /// Whether the new upload of a probe is being removed, which was not needed.
-  var isRemovingProbe: Bool { if case .probing(.removingNew, _, _) = state { true } else { false } }
+  /// Whether the request in flight removes an upload that is not needed.
+  var isRemoving: Bool { if case .removing = state { true } else { false } }
 
   /// Whether the offset is before the end of the oldest PATCH in flight.
   func isPart(_ offset: Int64) -> Bool { inFlight.patches.first.map { offset < $0.end } ?? false }
@@ -249,11 +253,8 @@ package struct TusUpload: Sendable {
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
       inFlight.interrupt(arrived: arrived)
       state = .locating(location)
-    // Keep the new upload, because creating another one each time would never end. The next connection must prove its origin
-    // again before the old upload counts as gone.
-    case .probing(.locatingNew(let new), let old, let claimed), .probing(.locatingOld(let new), let old, let claimed):
-      state = .probing(.locatingNew(new), of: old, claimed: claimed)
-    case .probing(.creating, let old, _), .probing(.removingNew, let old, _): state = .locating(old)
+    // The next connection must prove its origin again before the upload counts as gone.
+    case .probing(_, let old, _), .removing(_, let old, _): state = .locating(old)
     case .discovering, .locating, .complete, .gone: break
     }
   }

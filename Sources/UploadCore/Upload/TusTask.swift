@@ -77,7 +77,7 @@ struct TusTask: Sendable {
   var isTidying: Bool {
     switch state {
     case .locatingSuperseded, .removingSuperseded: true
-    case .uploading, .locating: upload.isRemovingProbe
+    case .uploading, .locating: upload.isRemoving
     case .checkingToken, .notSupported, .hashing, .finalizing, .done: false
     }
   }

@@ -22,6 +22,7 @@ extension LockedRecord {
       found = request.upload == nil ? try search.previous(of: own, request) : nil
     } catch { throw .state(error) }
     defer { withExtendedLifetime(search) {} }
+    if search.isCancelled { return nil }
     if let found, found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return try begin(own, search) }

@@ -11,6 +11,8 @@ final class RecordSearch {
   /// The IDs of uploads of the file's former content that may be stored. Their locks must be free before a new upload of the file
   /// begins: a process that is still sending one has not noticed the change.
   private(set) var formers: [String] = []
+  /// Whether a cancellation has ended the search before all records were read.
+  private(set) var isCancelled = false
 
   private init(_ directory: StateDirectory, _ creation: StateLock?, _ index: OpenIndex?) {
     self.directory = directory
@@ -61,20 +63,23 @@ final class RecordSearch {
     do throws(StateError) {
       found = try search.previous(of: UploadRecord(id: "", of: request, for: file, identity), request)
     } catch { throw .state(error) }
+    if search.isCancelled { throw .cancelled(hasSentAll: false) }
     guard let found else { return nil }
     if found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
     if found.mayBeStored { throw .uncertain(upload: found.id) }
     return found
   }
 
-  /// The record of the same upload, or of an earlier delivery, by path, file or content.
+  /// The record of the same upload, or of an earlier delivery, by path, file or content. It counts unless ``isCancelled``.
   func previous(of own: UploadRecord, _ request: UploadRequest) throws(StateError) -> UploadRecord? {
     let match = BestMatch(own, isAgain: request.sendsAgain)
     defer { formers = match.formers }
     var unreadable: [String] = []
     for key in own.searchKeys {
       guard let ids = index?.ids([key]) else {
-        try directory.visit(.all) { [directory] record, _ in
+        let check = CancellationCheck(directory.cancellation)
+        defer { isCancelled = check.isCancelled }
+        try directory.visit(.all, isOver: check.isOver) { [directory] record, _ in
           // After a power cut, the record before a delivery can still be there; only the delivery counts.
           let isCurrent = record.phase == .delivered
           match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)

@@ -93,21 +93,8 @@ extension StateDirectory {
   private final class Building {
     var table: RecordIndex<IndexFile>
     var failure: IndexError?
-    private(set) var isCancelled = false
-    private let cancellation: Cancellation?
-    private var count = 0
 
-    init(_ table: RecordIndex<IndexFile>, _ cancellation: Cancellation?) {
-      self.table = table
-      self.cancellation = cancellation
-    }
-
-    /// Called before each record.
-    func isOver() -> Bool {
-      count += 1
-      if count % Limits.indexedRecordCount == 0, cancellation?.isCancelled ?? false { isCancelled = true }
-      return isCancelled
-    }
+    init(_ table: RecordIndex<IndexFile>) { self.table = table }
 
     func add(_ record: UploadRecord, _ name: RecordName) {
       add(record.indexKeys, name, IndexedDelivery(record))
@@ -142,12 +129,13 @@ extension StateDirectory {
   private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile>? {
     let found = try names()
     let entries = found.count * UploadRecord.usualIndexKeyCount
-    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance), cancellation)
+    let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
+    let check = CancellationCheck(cancellation)
     do throws(StateError) {
       let add = { (record: UploadRecord, name: RecordName) in building.add(record, name) }
-      try visit(.all, isOver: building.isOver, unreadable: { building.add([.unreadable], $0, .none) }, add)
+      try visit(.all, isOver: check.isOver, unreadable: { building.add([.unreadable], $0, .none) }, add)
     } catch { throw .damaged }
-    if building.isCancelled { return nil }
+    if check.isCancelled { return nil }
     if let failure = building.failure { throw failure }
     try building.table.flush()
     return building.table

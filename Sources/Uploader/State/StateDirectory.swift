@@ -11,7 +11,7 @@ package final class StateDirectory {
   let path: LocalPath
   let warn: (String) -> Void
   var indexState = IndexState()
-  /// Ends the building of the index.
+  /// Ends a walk through all records.
   var cancellation: Cancellation?
   private var knownToKeepCopies: Bool?
 

@@ -315,6 +315,7 @@ final class UploadJob: Steppable {
     guard request.upload == nil, let path = shared.configuration.stateDirectory else { return }
     let directory: StateDirectory?
     do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch { return }
+    directory?.cancellation = shared.state.cancellation
     if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
   }
 

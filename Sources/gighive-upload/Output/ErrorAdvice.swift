@@ -60,7 +60,7 @@ extension UploadError {
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
     case .notFromServer:
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
-    case .refused(let status, _): status == 413 ? "A wrong --file-field has the same effect." : nil
+    case .refused(let status, _): status == 413 ? "For a form, a wrong --file-field has the same effect." : nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
       .notConnected, .timedOut,
       .connectionLost,

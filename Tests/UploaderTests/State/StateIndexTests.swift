@@ -67,7 +67,7 @@ struct StateIndexTests {
 
   @Test func aCancellationEndsTheBuildingOfTheIndexAndTheNextProcessBuildsIt() throws {
     var ids: [String] = []
-    for number in 0..<2 * Limits.indexedRecordCount { ids.append(try leave(String(number)).id) }
+    for number in 0..<2 * Limits.cancellationCheckRecordCount { ids.append(try leave(String(number)).id) }
     bench.put([], at: "index")
     let directory = try bench.open()
     let cancellation = Cancellation()
@@ -79,7 +79,24 @@ struct StateIndexTests {
     for name in bench.names where name.hasSuffix(".record") { bench.put([], at: name) }
     bench.put([], at: "index")
     #expect(try RecordSearch.locked(directory, usesIndex: true) == nil)
-    #expect(bench.warnings.count == Limits.indexedRecordCount - 1)
+    #expect(bench.warnings.count == Limits.cancellationCheckRecordCount - 1)
+  }
+
+  @Test func aCancellationEndsTheReadingOfAllRecordsWithoutAnIndex() throws {
+    for number in 0..<Limits.cancellationCheckRecordCount { _ = try leave(String(number)) }
+    unlink(bench.path + "/index")
+    mkdir(bench.path + "/index", 0o700)
+    for name in bench.names where name.hasSuffix(".record") { bench.put([], at: name) }
+    bench.place("new")
+    let directory = try bench.open()
+    let cancellation = Cancellation()
+    directory.cancellation = cancellation
+    cancellation.cancel()
+    // No record is created, because one that was not read may be that of this file.
+    #expect(try bench.openRecordOnce(LocalPath(bench.directory.path(of: "new")), in: directory) == nil)
+    // One about the index, one for each record that was read.
+    #expect(bench.warnings.count == 1 + Limits.cancellationCheckRecordCount - 1)
+    #expect(bench.names.count { $0.hasSuffix(".record") } == 1)
   }
 
   @Test func manyMoreRecordsThanTheIndexHasRoomForAreFound() throws {

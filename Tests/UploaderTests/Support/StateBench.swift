@@ -64,18 +64,24 @@ extension StateBench {
   func openRecord(
     _ path: LocalPath, endpoint: String, in state: StateDirectory? = nil
   ) throws -> LockedRecord {
-    let file = try SourceFile.open(path, limit: .max)
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-    defer { space.deallocate() }
     let state = try state ?? open()
-    let identity = try file.identity(using: space)
     // A child process of another test holds this process's locks until it has executed its program.
     for _ in 0..<1000 {
-      let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
-      if let kept = try LockedRecord.open(for: file, identity, of: request, in: state) { return kept }
+      if let kept = try openRecordOnce(path, endpoint: endpoint, in: state) { return kept }
       usleep(5000)
     }
     return try #require(nil, "the directory stays locked")
+  }
+
+  /// - Returns: nil if the directory is locked, or after a cancellation.
+  func openRecordOnce(
+    _ path: LocalPath, endpoint: String = "https://hive/", in state: StateDirectory
+  ) throws -> LockedRecord? {
+    let file = try SourceFile.open(path, limit: .max)
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+    defer { space.deallocate() }
+    let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
+    return try LockedRecord.open(for: file, try file.identity(using: space), of: request, in: state)
   }
 }
 
