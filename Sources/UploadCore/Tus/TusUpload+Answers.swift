@@ -176,10 +176,11 @@ extension TusUpload {
     }
   }
 
-  /// The upload itself exists.
+  /// The upload exists. If that is in doubt again, later probing creates another one, because only a new one proves who answers.
   private mutating func removeUnused() {
-    guard let unused, offer.terminates, case .sending(let location, let confirmed, _) = state else { return }
+    guard let unused else { return }
     self.unused = nil
+    guard offer.terminates, case .sending(let location, let confirmed, _) = state else { return }
     state = .removing(unused, of: location, confirmed: confirmed)
   }
 

@@ -83,7 +83,7 @@ package struct TusUpload: Sendable {
   package internal(set) var expires: String?
   /// Whether the server still needs the length of the upload.
   var declaresLength = false
-  /// The upload that probing created, as long as it is not used. Later probing takes it instead of creating another one each time.
+  /// The upload that probing created, as long as nothing has come of it. The next attempt uses it instead of creating another one.
   var unused: TargetURI?
   var sizing: ChunkSizing
   var inFlight = TusInFlight()

@@ -34,6 +34,10 @@ struct TusProbingTests {
     var upload = try examined()
     try upload.ask("HEAD", 200, ["Upload-Offset": "42"])
     #expect(try upload.ask("PATCH").fileOffset == 42)
+    // Later doubts need a new upload.
+    upload.interrupted(arrived: 0)
+    try upload.ask("HEAD", 404)
+    _ = try upload.ask("POST")
   }
 
   @Test(arguments: [(201, false), (200, true), (404, false), (404, true), (302, false), (500, true)])
