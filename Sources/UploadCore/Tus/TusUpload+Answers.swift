@@ -104,9 +104,7 @@ extension TusUpload {
     _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
   ) throws(TusError) {
     switch verdict {
-    case .tus(.offset(let offset)):
-      try accept(offset, fields, of: location)
-      removeUnused()
+    case .tus(.offset(let offset)): try accept(offset, fields, of: location)
     case .tus(.gone): state = .gone(location, replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
     case .tus(.locked), .tus(.conflict): throw lock()
@@ -120,6 +118,9 @@ extension TusUpload {
   }
 
   private mutating func accept(_ offset: Int64, _ fields: [Field], of location: TargetURI) throws(TusError) {
+    // If it is in doubt again, another upload is created, because only a new one proves who answers.
+    let unused = unused
+    self.unused = nil
     declaresLength = fields.first("Upload-Defer-Length") == "1"
     // An upload of another length belongs to another file.
     if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
@@ -134,6 +135,9 @@ extension TusUpload {
     let isLocked = disagreements.wasLock(at: offset)
     advance(location, to: offset)
     if isLocked { throw lock() }
+    if let unused, offer.terminates, case .sending = state {
+      state = .removing(unused, of: location, confirmed: offset)
+    }
   }
 
   /// The server has locked the upload: requests are short until it has stored something.
@@ -165,23 +169,11 @@ extension TusUpload {
       state = .probing(.locatingOld(new: new), of: old, claimed: claimed)
     case .locatingOld(let new):
       switch verdict {
-      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410):
-        unused = nil
-        state = .gone(old, replacement: new)
-      case .tus(.offset(let offset)):
-        try accept(offset, fields, of: old)
-        removeUnused()
+      case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(old, replacement: new)
+      case .tus(.offset(let offset)): try accept(offset, fields, of: old)
       case .tus, .gigHive, .somebodyElse: throw abandonProbe(of: old, status)
       }
     }
-  }
-
-  /// The upload exists. If that is in doubt again, later probing creates another one, because only a new one proves who answers.
-  private mutating func removeUnused() {
-    guard let unused else { return }
-    self.unused = nil
-    guard offer.terminates, case .sending(let location, let confirmed, _) = state else { return }
-    state = .removing(unused, of: location, confirmed: confirmed)
   }
 
   private mutating func abandonProbe(of old: TargetURI, _ status: Int) -> TusError {

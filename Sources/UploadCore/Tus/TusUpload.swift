@@ -271,6 +271,7 @@ package struct TusUpload: Sendable {
   package mutating func restart() {
     let replacement: TargetURI? = if case .gone(_, let new) = state { new } else { nil }
     state = replacement.map { .sending($0, confirmed: 0, next: 0) } ?? .creating
+    unused = nil
     expires = nil
     declaresLength = offer.defersLength && plan.options.defersLength
     inFlight.clear()
