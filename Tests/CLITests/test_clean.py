@@ -77,6 +77,22 @@ def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deli
     assert not sparse.exists() and not full.exists()
 
 
+def test_it_says_if_the_space_is_not_free_yet(hive, program, deliver, recording, card):
+    """Another program takes it here; a snapshot with the same content looks the same."""
+    stub = hive()
+    zero, one = deliver(stub, 2)
+    stub.set_faults("asset/delay-answer=2")
+    cleaning = program.start("clean", card, "--keep-free", free(card) + 1, env=PASSWORD)
+    wait_until(lambda: of_kind(stub, "asset"))
+    recording(SIZE, name="other", directory=card)
+    result = cleaning.wait()
+    assert result.code == 0 and "once the file system has freed what they took. If a snapshot" in result.out, result
+    assert not zero.exists() and one.exists()
+    stub.set_faults()
+    result = clean(program, card, 1)
+    assert result.code == 0 and result.out.endswith(" are free.\n") and not one.exists(), result
+
+
 def test_with_enough_space_nothing_is_asked_or_read(hive, program, deliver, card, tmp_path):
     stub = hive()
     files = deliver(stub)

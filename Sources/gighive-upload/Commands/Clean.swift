@@ -53,10 +53,7 @@ enum Clean {
       }
     } catch { return Records.fail(error, report) }
     let free = free()
-    report.say(
-      String(remover.count) + (remover.count == 1 ? " file" : " files")
-        + (remover.isDryRun ? " would be removed; " : " removed; ") + SizeText.short(free)
-        + (remover.isDryRun ? " would be free." : " are free."))
+    report.say(summary(remover, free: free, now: place.free(), wanted: wanted))
     if free >= wanted { return ExitCode.delivered }
     let name = PrintableText.line(directory.text)
     if cancellation.isCancelled {
@@ -69,6 +66,18 @@ enum Clean {
       name + ": only " + SizeText.short(free) + " are free instead of " + SizeText.short(wanted)
         + ", and no other delivered recording can be removed.", exitCode: ExitCode.notEnoughSpace)
     return ExitCode.notEnoughSpace
+  }
+
+  /// - Parameters:
+  ///   - free: what is free once the file system has freed the removed files, in bytes.
+  ///   - now: what is free now.
+  private static func summary(_ remover: Remover, free: Int64, now: Int64, wanted: Int64) -> String {
+    let files = String(remover.count) + (remover.count == 1 ? " file" : " files")
+    if remover.isDryRun { return files + " would be removed; " + SizeText.short(free) + " would be free." }
+    let removed = files + " removed; "
+    if now >= min(free, wanted) { return removed + SizeText.short(now) + " are free." }
+    return removed + SizeText.short(now) + " are free now, and " + SizeText.short(free)
+      + " once the file system has freed what they took. If a snapshot has the same content, it does not."
   }
 }
 
