@@ -39,6 +39,12 @@ public struct LocalPath: Equatable, Sendable, ExpressibleByStringLiteral {
     return LocalPath(bytes: Array(bytes[..<max(slash, 1)]))
   }
 
+  /// Whether it is this directory, or below it.
+  package func contains(_ path: [UInt8]) -> Bool {
+    guard path.starts(with: bytes) else { return false }
+    return path.count == bytes.count || bytes.last == ASCII.slash || path[bytes.count] == ASCII.slash
+  }
+
   /// The same as text for people.
   package var lastComponent: String { PrintableText.escaped(Array(lastComponentBytes)) }
 

@@ -1,6 +1,6 @@
 /// The redirects of an upload (RFC 9110, 15.4).
 struct Redirects: Sendable {
-  private var moved: [(from: TargetURI, to: TargetURI)] = []
+  private var moved: [(from: TargetURI, to: TargetURI, isPermanent: Bool)] = []
   /// For the current request.
   private var followed = 0
   /// Since the last progress of the upload.
@@ -11,14 +11,17 @@ struct Redirects: Sendable {
   func target(for target: TargetURI) -> TargetURI {
     var target = target
     // Later redirects start where earlier ones lead. Loops were refused.
-    for (from, to) in moved where from == target { target = to }
+    for (from, to, _) in moved where from == target { target = to }
     return target
   }
 
   /// Follows a Location field.
+  /// - Parameter isPermanent: whether it also applies to later attempts (308).
   /// - Returns: its URI.
   @discardableResult
-  mutating func follow(from target: TargetURI, to location: String) throws(UploadError) -> TargetURI {
+  mutating func follow(
+    from target: TargetURI, to location: String, isPermanent: Bool
+  ) throws(UploadError) -> TargetURI {
     guard let destination = try? target.resolving(location) else {
       throw .redirectionRefused(location: location, .noAddress)
     }
@@ -37,7 +40,7 @@ struct Redirects: Sendable {
       throw .redirectionRefused(location: location, .circle)
     }
     if moved.count == Limits.redirectMemoryCount { forgetOldest() }
-    moved.append((target, destination))
+    moved.append((target, destination, isPermanent))
     return destination
   }
 
@@ -52,6 +55,13 @@ struct Redirects: Sendable {
   private mutating func forgetOldest() {
     var end = moved.removeFirst().to
     while let next = moved.firstIndex(where: { $0.from == end }) { end = moved.remove(at: next).to }
+  }
+
+  /// After a pause, the server is asked again where temporary redirects lead (RFC 9110, 15.4.8).
+  mutating func attemptFailed() {
+    moved.removeAll { !$0.isPermanent }
+    followed = 0
+    followedInAll = 0
   }
 
   /// Forgets all redirects, because a captive portal may have made them.

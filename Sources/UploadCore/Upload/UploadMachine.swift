@@ -338,7 +338,7 @@ package struct UploadMachine: Sendable {
     let refusal = UploadError.redirected(status: answer.status, location: location)
     let target = try? first.target.resolving(location)
     if first.isConfidential, let target, target.origin != origin { throw refusal }
-    try traits.redirects.follow(from: first.target, to: location)
+    try traits.redirects.follow(from: first.target, to: location, isPermanent: answer.status == 308)
     try askAgain(orElse: refusal)
   }
 
@@ -378,7 +378,9 @@ package struct UploadMachine: Sendable {
       latest = .nothing
     }
     switch consequence {
-    case .retry(let retry): state = .retrying(retry)
+    case .retry(let retry):
+      traits.redirects.attemptFailed()
+      state = .retrying(retry)
     case .end(let error): state = .failed(error)
     }
   }

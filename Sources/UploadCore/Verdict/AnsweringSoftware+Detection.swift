@@ -17,6 +17,13 @@ extension AnsweringSoftware {
   /// Whether the content is a PHP program itself, which the server should have run.
   static func isPHPSource(_ answer: Answer) -> Bool { answer.content.starts(with: "<?php".utf8) }
 
+  /// Whether the server has stored nothing, although the status is a success: PHP drops a form that is too long and runs the program
+  /// without it, or does not run it at all.
+  static func isRefusalByPHP(_ answer: Answer) -> Bool {
+    let page = Page(answer)
+    return isPHPSource(answer) || page.has("post content-length of") && page.has("exceeds the limit")
+  }
+
   /// The start of the content, in lower case.
   private struct Page {
     private let bytes: [UInt8]

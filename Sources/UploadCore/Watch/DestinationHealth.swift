@@ -21,7 +21,10 @@ struct DestinationHealth: Sendable {
   enum Attempt: Equatable, Sendable {
     /// When it is due: on the monotonic clock, in milliseconds.
     case at(Int64)
-    case inProgress
+    /// `isOutdated`: something has changed since it began, so the next one follows at once.
+    case inProgress(isOutdated: Bool)
+
+    var isInProgress: Bool { if case .inProgress = self { true } else { false } }
   }
 
   private(set) var state = State.ready
@@ -49,19 +52,24 @@ struct DestinationHealth: Sendable {
   }
 
   /// An attempt has begun, if the destination is not ready.
-  mutating func beginAttempt() { setAttempt(.inProgress) }
+  mutating func beginAttempt() { setAttempt(.inProgress(isOutdated: false)) }
 
   /// The attempt has ended and says nothing about the destination.
-  mutating func noteInconclusive(now: Int64) { if trouble?.attempt == .inProgress { setAttempt(.at(now)) } }
+  mutating func noteInconclusive(now: Int64) { if let trouble, trouble.attempt.isInProgress { setAttempt(.at(now)) } }
 
   /// The next attempt is due now, because something has changed. The back-off begins again.
   mutating func retryNow(now: Int64) {
-    guard trouble?.attempt != .inProgress else { return }
+    guard let trouble, !trouble.attempt.isInProgress else { return setAttempt(.inProgress(isOutdated: true)) }
     setAttempt(.at(now))
     if case .unreachable(var trouble) = state {
       trouble.failures = 0
       state = .unreachable(trouble)
     }
+  }
+
+  /// The attempt that follows a failure.
+  private func next(_ now: Int64, after delay: Int64) -> Attempt {
+    .at(trouble?.attempt == .inProgress(isOutdated: true) ? now : now + delay)
   }
 
   private mutating func setAttempt(_ attempt: Attempt) {
@@ -81,17 +89,17 @@ struct DestinationHealth: Sendable {
   mutating func noteFailure(_ message: String, now: Int64, unixSeconds: Int64, random: UInt64) -> Bool {
     let before = trouble
     // It failed together with the others, after the first one.
-    if let before, before.attempt != .inProgress { return false }
+    if let before, !before.attempt.isInProgress { return false }
     if isPaused {
       // Nothing was learned: the pause continues.
-      setAttempt(.at(now + Limits.watchRetryMaximumMilliseconds))
+      setAttempt(next(now, after: Limits.watchRetryMaximumMilliseconds))
       return false
     }
     let failures = (before?.failures ?? 0) + 1
     state = .unreachable(
       Trouble(
         since: before?.since ?? unixSeconds, message: message,
-        attempt: .at(now + DestinationHealth.delay(failures: failures, random: random)), failures: failures))
+        attempt: next(now, after: DestinationHealth.delay(failures: failures, random: random)), failures: failures))
     return before == nil
   }
 
@@ -101,7 +109,7 @@ struct DestinationHealth: Sendable {
     var isNews = true
     if case .paused(let trouble) = state { (since, isNews) = (trouble.since, false) }
     state = .paused(
-      Trouble(since: since, message: message, attempt: .at(now + Limits.watchProbeMilliseconds), failures: 1))
+      Trouble(since: since, message: message, attempt: next(now, after: Limits.watchProbeMilliseconds), failures: 1))
     return isNews
   }
 

@@ -19,7 +19,12 @@ extension LockedRecord {
       delivery.deleteToken = receipt.deleteToken ?? inherited?.record.delivery?.deleteToken
       $0.state = .delivered(delivery)
     }
-    if let inherited { try removeEarlierRecord(inherited) }
+    if let inherited {
+      // It is recorded already.
+      do throws(UploadError) { try removeEarlierRecord(inherited) } catch {
+        directory.warn("the earlier record " + inherited.record.id + " could not be removed: " + error.message)
+      }
+    }
     if isAgain { removeEarlierDeliveries() }
     directory.tidy(delivered: record.id)
   }

@@ -106,16 +106,11 @@ private final class CleanedDirectory {
     let file = record.file.path
     let directory = file.directory
     if last?.directory != directory {
-      last = (directory, CleanedDirectory.realPath(of: directory).map { isAbove($0) } ?? false)
+      last = (directory, CleanedDirectory.realPath(of: directory).map { path.contains($0.bytes) } ?? false)
     }
     guard last?.isBelow ?? false else { return false }
     var status = shim_file_status()
     return shim_lstat(file.cName, &status) == 0 && status.device == device
-  }
-
-  private func isAbove(_ other: LocalPath) -> Bool {
-    let root = path.bytes.last == ASCII.slash ? path.bytes : path.bytes + [ASCII.slash]
-    return other == path || other.bytes.starts(with: root)
   }
 
   private static func realPath(of path: LocalPath) -> LocalPath? {

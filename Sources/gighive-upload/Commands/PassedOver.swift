@@ -1,14 +1,15 @@
 import CShims
 import Uploader
 
-/// The uploads that `resume --all` skips, because their files are missing, it is too early to retry, or another process is
-/// working on them. They are neither started nor failed.
+/// The uploads that `resume --all` skips, because they may be stored, their files are missing, it is too early to retry, or another
+/// process is working on them. They are neither started nor failed.
 final class PassedOver {
   private let directory: StateDirectory
   private let report: Report
   /// Whether uploads that another process is working on are errors instead.
   let isStrict: Bool
   private let isVerbose: Bool
+  private var mayBeStoredCount = 0
   private var goneCount = 0
   private var waitingCount = 0
   private var postponedCount = 0
@@ -24,6 +25,11 @@ final class PassedOver {
   /// Counts the upload if it cannot be resumed now.
   /// - Returns: whether it is skipped.
   func take(_ record: UploadRecord) -> Bool {
+    // It is sent again only when its ID is given.
+    if record.mayBeStored {
+      mayBeStoredCount += 1
+      return true
+    }
     switch record.locateFile() {
     case .gone: goneCount += 1
     case .waitingForMedium: waitingCount += 1
@@ -49,6 +55,7 @@ final class PassedOver {
   /// One line; nil if there were none.
   var text: String? {
     let parts = [
+      (mayBeStoredCount, "that may be stored (see gighive-upload list)"),
       (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its drive"),
       (postponedCount, "to be retried later"),
       (busyCount, "in progress in another process"),

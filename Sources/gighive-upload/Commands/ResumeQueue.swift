@@ -89,8 +89,6 @@ final class ResumeQueue {
   }
 
   private func isChosen(_ record: UploadRecord) -> Bool {
-    // A recording that may be stored is sent again only when its ID is given.
-    if record.mayBeStored { return false }
     if let filter, !filter.includes(record) { return false }
     return !(passedOver?.take(record) ?? false)
   }

@@ -93,9 +93,9 @@ struct WatchArguments {
     statePath = state
     workerArguments = WatchArguments.worker(.send, options, sending, state)
     cleanerArguments = WatchArguments.worker(.clean, options, sending, state)
-    credentialFiles = options.filter { $0.option.isSecretFile || $0.option == .cert || $0.option == .cacert }.map {
-      $0.argument
-    }
+    let files = options.filter { $0.option.isSecretFile || [.cert, .cacert, .capath].contains($0.option) }
+    let netrcFile = options.contains { $0.option == .netrc } ? sending.common.credentials.netrcFile : nil
+    credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
   }
 
   /// Whether both have the same options.

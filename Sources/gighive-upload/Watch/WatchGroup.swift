@@ -56,7 +56,7 @@ final class WatchGroup {
   }
 
   /// Their names, for people.
-  var directoryNames: [String] { directories.all.map { $0.name } }
+  var openDirectoryNames: [String] { directories.all.filter { $0.isOpen }.map { $0.name } }
 
   /// Opens what can be opened.
   /// - Returns: whether another watcher has locked one of them.

@@ -50,9 +50,12 @@ final class WatchLoop {
 
   func run() {
     for group in groups {
-      let names = group.directoryNames.joined(separator: ", ")
+      let names = group.openDirectoryNames.joined(separator: ", ")
       outputs.tell(
-        WatchNotice(.started, "watching " + names + "; uploading to " + PrintableText.line(group.destination) + "."))
+        WatchNotice(
+          .started,
+          (names.isEmpty ? "started" : "watching " + names) + "; uploading to "
+            + PrintableText.line(group.destination) + "."))
     }
     while shim_signal_received() == 0 {
       let now = shim_monotonic_milliseconds()
@@ -160,12 +163,14 @@ final class WatchLoop {
   // MARK: The end
 
   private func end() {
+    outputs.stopping()
     let began = shim_monotonic_milliseconds()
     for group in groups { group.end(atOnce: false) }
     var isKilling = false
     while true {
       let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
+      outputs.step(now: now)
       // All of them, even while the first one has not ended.
       let ended = groups.map { $0.hasEnded(now: now) }
       if ended.allSatisfy({ $0 }) { break }
@@ -173,7 +178,7 @@ final class WatchLoop {
         isKilling = true
         for group in groups { group.end(atOnce: true) }
       }
-      poll(min(began + Limits.workerEndMilliseconds, now + 1000))
+      poll(isKilling ? now + 1000 : min(began + Limits.workerEndMilliseconds, now + 1000))
     }
     outputs.tell(WatchNotice(.stopped, "stopped."))
     outputs.ended()

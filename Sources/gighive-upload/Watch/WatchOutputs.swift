@@ -36,11 +36,7 @@ final class WatchOutputs {
   func tell(_ notice: WatchNotice) {
     log.tell(notice)
     hookProgram?.tell(notice)
-    switch notice.kind {
-    case .started: serviceManager.ready()
-    case .stopped: serviceManager.stopping()
-    default: break
-    }
+    if notice.kind == .started { serviceManager.ready() }
   }
 
   /// Does what is due. Called whenever ``wait`` says so.
@@ -62,9 +58,11 @@ final class WatchOutputs {
   /// The configuration is being read again; this has ended at the next step.
   func reloading() { serviceManager.reloading() }
 
+  /// The watcher has begun to stop.
+  func stopping() { serviceManager.stopping() }
+
   /// The watcher has stopped. Waits for the program of `--on-event` for at most ``Limits/hookEndMilliseconds``.
   func ended() {
-    serviceManager.stopping()
     if let hookProgram { end(hookProgram) }
     statusFile?.remove()
     metricsFile?.remove()

@@ -122,7 +122,7 @@ final class WatchedDirectories {
 
   /// The one that a path is in.
   func directory(of path: [UInt8]) -> WatchedDirectory? {
-    all.filter { path.starts(with: $0.path.bytes) }.max { $0.path.bytes.count < $1.path.bytes.count }
+    all.filter { $0.path.contains(path) }.max { $0.path.bytes.count < $1.path.bytes.count }
   }
 
   // MARK: Scans

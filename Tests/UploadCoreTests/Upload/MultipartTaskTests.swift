@@ -180,12 +180,14 @@ struct MultipartTaskTests {
     }
   }
 
-  @Test func aFormThatIsSentAgainIsNotStoredUntilThen() throws {
-    var server = ScriptedServer([.status(307, ["Location": "/other"]), .lost(.none), .lost(.partial)])
+  /// After a pause, only a permanent redirect still applies.
+  @Test(arguments: [(307, "POST /upload 0..<100"), (308, "POST /other 0..<100")])
+  func aFormThatIsSentAgainIsNotStoredUntilThen(status: Int, again: String) throws {
+    var server = ScriptedServer([.status(status, ["Location": "/other"]), .lost(.none), .lost(.partial)])
     _ = server.run(try .upload(to: .plain))
     #expect(
       server.log == [
-        plainPost, "save mayBeStored", "save notStored", "POST /other 0..<100", "wait", "POST /other 0..<100",
+        plainPost, "save mayBeStored", "save notStored", "POST /other 0..<100", "wait", again,
       ])
     #expect(!server.record.mayBeStored && server.record.phase == .pending)
   }
@@ -197,6 +199,18 @@ struct MultipartTaskTests {
       return
     }
     #expect(request.isRepeatable && request.body?.fileLength == 100)
+  }
+
+  @Test(arguments: [
+    "<br />\n<b>Warning</b>:  POST Content-Length of 9437184 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>",
+    "<?php move_uploaded_file($_FILES['file']['tmp_name'], '/srv/x');",
+  ])
+  func aPageByWhichPHPHasStoredNothingIsNoDelivery(page: String) throws {
+    var server = ScriptedServer([.status(200, content: page)])
+    guard case .failed(.refused(status: 200, _)) = server.run(try .upload(to: .plain)) else {
+      Issue.record("not refused")
+      return
+    }
   }
 
   @Test(arguments: [400, 401, 403, 404, 409, 413, 511])

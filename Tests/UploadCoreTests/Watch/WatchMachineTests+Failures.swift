@@ -214,6 +214,20 @@ extension WatchMachineTests {
     #expect(station.deliveries.count == 1)
   }
 
+  /// The attempt in progress has still used the old password.
+  @Test func credentialsThatChangeDuringAnAttemptAreTriedAfterIt() {
+    var health = DestinationHealth()
+    _ = health.notePause("password.", now: 0, unixSeconds: 0)
+    health.beginAttempt()
+    health.retryNow(now: 5)
+    #expect(health.nextAttemptAt == nil)
+    _ = health.notePause("password.", now: 10, unixSeconds: 0)
+    #expect(health.nextAttemptAt == 10)
+    health.beginAttempt()
+    _ = health.notePause("password.", now: 20, unixSeconds: 0)
+    #expect(health.nextAttemptAt == 20 + Limits.watchProbeMilliseconds)
+  }
+
   @Test func anotherProcessIsWaitedFor() {
     var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
     station.write("/a")
