@@ -91,3 +91,12 @@ def test_a_cancellation_that_something_else_answers_is_none(program, interrupted
     stub.set_faults()
     assert program.run("cancel", record.id, env=PASSWORD).code == 0
     assert stub.uploads == [] and records(program) == []
+
+
+def test_a_200_by_which_php_has_dropped_the_form_is_no_delivery(hive, post, recording, tmp_path):
+    page = b"<b>Warning</b>:  POST Content-Length of 9437184 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>"
+    answer = tmp_path / "answer"
+    answer.write_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page))
+    file = recording(300_000)
+    result = post(hive(f"raw-answer={answer}"), file, "--after", "delete", "--trust-server", "--trust-settle")
+    assert result.code == 7 and "post_max_size" in result.err and file.exists(), result

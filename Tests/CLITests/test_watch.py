@@ -160,6 +160,22 @@ def test_existing_skip(hive, watch, rec):
     again.stop()
 
 
+def test_existing_skip_applies_to_each_directory_from_its_own_first_start(hive, watch, tmp_path):
+    """Also if the name of one begins like that of another."""
+    stub, outer = hive(), tmp_path / "card"
+    (outer / "one").mkdir(parents=True)
+    watching = watch(stub, "--existing", "skip", directory=outer)
+    watching.says("watching")
+    watching.stop()
+    file, old = write(outer / "one-more" / "a.wav"), write(outer / "one" / "old.wav")
+    wait_until(lambda: time.time() > int(old.stat().st_ctime) + 1.2, what="another second, also by the kernel's coarse clock")
+    again = watch(stub, outer / "one", "--existing", "skip", directory=outer)
+    has(stub, file)
+    again.idle()
+    again.stop()
+    assert times_sent(stub) == 1
+
+
 def test_existing_skip_after_a_first_start_by_a_clock_that_was_ahead(hive, watch, rec, program):
     """The first start is noted again: otherwise nothing would be sent for years."""
     stub = hive()

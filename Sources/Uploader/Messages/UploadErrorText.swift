@@ -106,7 +106,7 @@ extension UploadError {
     case .timedOut(.delivering, _, let limit):
       "the upload did not finish within " + DurationText.seconds(limit) + "."
     case .timedOut(let phase, let peer, let limit):
-      "timed out " + phase.text + ": nothing from " + peer + " for " + DurationText.seconds(limit) + "."
+      "timed out " + phase.text + ": " + UploadError.lack(in: phase, peer) + DurationText.seconds(limit) + "."
         + UploadError.remark(on: phase)
     case .connectionLost(let phase, let peer, let error):
       "the connection to " + peer + " was lost " + phase.text + ": " + (error?.text ?? "the server closed it") + "."
@@ -156,7 +156,7 @@ extension UploadError {
     case .guestTokenRefused:
       "GigHive does not know this upload token, or it has expired. Ask the event's host for a new one."
     case .termsNotAccepted: "guests must accept the event's terms (tos_accepted)."
-    case .cancelled(let hasSentAll): "cancelled." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
+    case .cancelled(let hasSentAll): "interrupted." + (hasSentAll ? " " + UploadError.mayBeStoredText : "")
     case .outOfResources(let what): "the system has run out of " + what + "."
     }
   }
@@ -172,6 +172,14 @@ extension UploadError {
   /// The text of an error after which the recording may be stored. Some say so themselves.
   private static func withMayBeStored(_ problem: String) -> String {
     problem.hasSuffix(mayBeStoredText) ? problem : problem + " " + mayBeStoredText
+  }
+
+  private static func lack(in phase: UploadPhase, _ peer: String) -> String {
+    switch phase {
+    // A part of it may have arrived.
+    case .awaitingConfirmation, .awaitingAnswer: "no complete response from " + peer + " within "
+    case .resolving, .connecting, .tunnelling, .handshaking, .sending, .delivering: "nothing from " + peer + " for "
+    }
   }
 
   private static func remark(on phase: UploadPhase) -> String {

@@ -97,7 +97,9 @@ enum OptionTable {
         .init(
           .retryMaxDelay, "retry-max-delay", "TIME",
           "longest delay between retries, unless the server asks for more (default: 60s)"),
-        .init(.limitRate, "limit-rate", "RATE", "bytes per second, off, or a timetable: '08:00,1M 23:00,off'"),
+        .init(
+          .limitRate, "limit-rate", "RATE",
+          "bytes per second, off, or a timetable that can pause: '07:00,pause 23:00,off'"),
         .init(.proxy, "proxy", "URL", "HTTP proxy, overriding $https_proxy and similar; \"\" for none"),
         .init(
           .proxyUser, "proxy-user", "NAME", "proxy user; the password comes from $GIGHIVE_PROXY_PASSWORD or a file"),
@@ -106,7 +108,7 @@ enum OptionTable {
         .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
         .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
         .init(.deferLength, "defer-length", nil, "send the size to a tus server with the first bytes, not at creation"),
-        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, with no extra memory (-j; default: 1)"),
+        .init(.jobs, "jobs", "N", "upload up to N files at once, at most 16, with little more memory (-j; default: 1)"),
         .init(.stateDir, "state-dir", "DIR", "directory where uploads are recorded, so that they can resume"),
         .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
         .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),

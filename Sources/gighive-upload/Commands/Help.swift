@@ -55,7 +55,7 @@ enum Help {
 
       Sends recordings to a server. Files are streamed, never copied. GigHive confirms each recording with
       its SHA-256, which must match that of the file. Large files are sent with tus: if an upload is interrupted,
-      run the same command again, or resume, to continue at the server's offset.
+      the same command, or gighive-upload resume --all, continues at the server's offset.
 
       SIZE takes the suffixes k, M, G and Ki, Mi, Gi. TIME takes ms, s, m, h, d and w.
 
@@ -65,7 +65,7 @@ enum Help {
       Usage: gighive-upload watch DIR... --server URL --label TEXT [options]
              gighive-upload watch [options]
 
-      Uploads every recording that appears in the directories and their subdirectories, exactly once. Runs until
+      Uploads every recording that appears in the directories and their subdirectories, and none twice. Runs until
       SIGINT or SIGTERM; SIGHUP reloads the configuration. A recording is sent once no program is writing to it and
       it has not changed for the --settle time. Failures are retried; a recording that the server refuses is set
       aside until it changes. Without DIR, the [watch DIR] sections of the configuration name the directories.

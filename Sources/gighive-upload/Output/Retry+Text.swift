@@ -3,7 +3,8 @@ import Uploader
 extension Retry {
   /// "Retrying in 5 s (3 of 5)."
   func text(of limit: RetryLimit) -> String {
-    let start = "Retrying in " + DurationText.seconds(delayMilliseconds / 100 * 100)
+    let delay = delayMilliseconds / 100 * 100
+    let start = "Retrying " + (delay == 0 ? "now" : "in " + DurationText.seconds(delay))
     let number = String(failures)
     return switch limit {
     case .failures(let count): start + " (" + number + " of " + String(count) + ")."
