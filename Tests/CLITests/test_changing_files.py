@@ -31,7 +31,7 @@ def broken_off(result, hive, *words):
     request = hive.wait_for(1)[0]
     assert not request.complete
     assert request.status is None
-    assert len(hive.catalogue) == 0
+    assert hive.recordings == []
     assert len(hive.requests) == 1
 
 

@@ -132,7 +132,6 @@ def test_tls_versions_client_certificates_and_ipv6(start, recording, certificate
     curl("--cert", certificates.client_certificate, "--key", certificates.client_key, *trust)
     request = hive.requests[-1]
     assert request.tls_version == "TLSv1.2" and request.client_certificate["subject"]
-    assert hive.handshake_failures
 
 
 # Multipart
@@ -152,7 +151,6 @@ def test_multipart_is_the_same_at_every_split():
         assert (label.text, label.filename) == ("x", None)
         assert (file.raw_headers, file.size) == (headers, len(content))
         assert file.sha256 == hashlib.sha256(content).hexdigest()
-        assert (parser.preamble, parser.epilogue) == (b"", b"\r\n")
 
 
 @pytest.mark.parametrize("body", [
