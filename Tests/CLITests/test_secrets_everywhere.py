@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from program import private, wait_until
+from program import NOBODY, private, wait_until
 from secrets_bench import (
     ANSWER_TOKEN, BEARER, CREDENTIALS, DELETE_TOKEN, PASSWORD, PROXY_PASSWORD, QUERY_TOKEN, UPLOAD_TOKEN, Proxy, basic,
     check_files, records,
@@ -233,22 +233,15 @@ def test_the_process_list_shows_no_secret(at_work, secrets):
 
 
 @pytest.mark.native
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
-def test_no_other_process_of_the_user_can_look_into_it(program, recording, shared, hive):
+def test_no_other_process_of_the_user_can_look_into_it(program, recording, nobody, hive):
     """PR_SET_DUMPABLE: /proc/PID belongs to root then, and ptrace(2) is refused."""
     stub = hive("silent", user=None)
-    home = shared / "nobody"
-    home.mkdir(exist_ok=True)
-    os.chown(home, 65534, 65534)
-    file = recording(directory=home)
-    file.chmod(0o644)
-    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    running = program.start(
-        "send", file, "--multipart-url", stub.url + "/upload", "--state-dir", home / "state", cwd=home,
-        env={"HOME": str(home), "GIGHIVE_PASSWORD": PASSWORD}, **nobody)
+    home, settings = nobody
+    settings["env"]["GIGHIVE_PASSWORD"] = PASSWORD
+    running = program.start("send", recording(directory=home), "--multipart-url", stub.url + "/upload", **settings)
     wait_until(lambda: stub.requests)
     for name in ("environ", "mem", "maps"):
-        seen = subprocess.run(["/bin/cat", f"/proc/{running.pid}/{name}"], capture_output=True, **nobody)
+        seen = subprocess.run(["/bin/cat", f"/proc/{running.pid}/{name}"], capture_output=True, **NOBODY)
         assert b"Permission denied" in seen.stderr and not seen.stdout, seen
     running.end()
 

@@ -4,9 +4,8 @@ import os
 import signal
 
 import pytest
-from program import wait_until
+from program import root, wait_until
 from test_clean import card, free
-from test_state import root
 from uploads import of_kind
 from watching import digest, got, has, wait_for_status, write
 
