@@ -229,6 +229,7 @@ def test_lengths_out_of_range(run, size):
     assert result.code == 2 and "--send-test" in result.err
 
 
-def test_another_endpoint_cannot_be_cleaned(run):
-    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", "--send-test", "1M")
-    assert result.code == 2 and "cannot be removed" in result.err
+@pytest.mark.parametrize("option", [["--send-test", "1M"], ["--link"]])
+def test_another_endpoint_cannot_be_cleaned(run, option):
+    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", *option)
+    assert result.code == 2 and option[0] in result.err and "cannot be removed" in result.err

@@ -342,14 +342,6 @@ def test_uploads_at_an_internal_address(hive, examine):
     assert "http://127.0.0.1:9" in event["remedy"] and "-behind-proxy" in event["remedy"]
 
 
-# Programs.
-
-
-def test_a_program_gets_the_response_that_a_failure_shows_in(hive, examine):
-    event = found(examine(hive(answer=answer("502 Bad Gateway", NGINX_502)).url, *USER, "--json"), "credentials")
-    assert event["answer"]["status"] == 502 and event["answer"]["author"] == "nginx"
-
-
 def test_advice_is_given_once(hive, examine):
     event = found(examine(hive(answer=answer("404 Not Found", "gone")).url, *USER, "--json"), "credentials")
     assert (event["message"] + event["remedy"]).count("Check the server's address") == 1, event

@@ -277,14 +277,6 @@ def test_verbose_shows_the_headers_with_secrets_redacted(program, hive, recordin
         assert line in result.err, result
 
 
-def test_credentials_do_not_follow_a_redirect(program, send, hive, recording):
-    elsewhere = hive(user=None)
-    stub = hive(f"http-redirect=307:{elsewhere.url}/api/uploads.php?ui=json&moved=1")
-    assert send(stub, recording()).code == 0
-    request = elsewhere.wait_for(1)[0]
-    assert request.complete and request.header("Authorization") == ""
-
-
 def test_a_server_that_the_machine_does_not_trust_gets_nothing(program, hive, recording, certificates):
     stub = hive(tls=certificates)
     result = program.run(

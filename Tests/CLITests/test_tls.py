@@ -8,7 +8,6 @@ import socket
 import ssl
 import subprocess
 
-import pytest
 from certificates_matrix import self_signed
 
 
