@@ -95,7 +95,7 @@ def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hiv
 
 
 @pytest.mark.parametrize("options", [["-j", "4"], [*TUS, "-j", "1"]])
-def test_several_at_a_time_are_all_removed(any_hive, program, recording, tmp_path, options):
+def test_several_at_a_time_are_all_removed(any_hive, program, recording, options):
     """With tus, those that wait for finalize have left their places to the next ones."""
     stub = any_hive("finalize/delay-answer=1")
     files = [recording(name=f"{number}.mp4") for number in range(8)]

@@ -133,7 +133,7 @@ def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording
 
 
 @pytest.mark.native
-def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording):
     """It waits for the lease to end, and writes to the file under its own name."""
     file = recording()
     content = file.read_bytes()

@@ -63,7 +63,7 @@ def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, progra
     assert not two.exists() and not zero.exists()
 
 
-def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deliver, recording, card):
+def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deliver, card):
     stub = hive()
     sparse = card / "sparse.mp4"
     with sparse.open("wb") as file:
@@ -115,7 +115,7 @@ def test_only_what_was_delivered_is_removed_and_15_says_if_that_is_not_enough(hi
     assert [file.exists() for file in (*files, other, failed)] == [False, False, True, True]
 
 
-def test_files_elsewhere_stay(hive, program, deliver, recording, card, tmp_path):
+def test_files_elsewhere_stay(hive, program, deliver, recording, card):
     """Those of other directories of the same file system, too."""
     (card / "a").mkdir()
     (card / "ab").mkdir()

@@ -33,7 +33,7 @@ def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hi
     assert kernel("available_") == loaded
 
 
-def test_a_name_is_what_the_kernel_uses(run, start, hive, recording):
+def test_a_name_is_what_the_kernel_uses(start, hive, recording):
     """As ss(8) sees it."""
     stub = hive(user=None)
     running = start(
@@ -49,7 +49,7 @@ def test_a_name_is_what_the_kernel_uses(run, start, hive, recording):
     running.end()
 
 
-def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording, certificates):
+def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
     proxy = hive(user=None)
     result = run(
         "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--congestion", "reno",

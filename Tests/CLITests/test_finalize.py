@@ -66,7 +66,7 @@ def test_what_the_server_says_in_the_meantime_is_reported(hive, upload, recordin
 
 
 @pytest.mark.parametrize(("status", "code"), [(400, 7), (401, 6)])
-def test_a_refusal_leaves_the_upload_for_another_try(hive, program, upload, recording, status, code):
+def test_a_refusal_leaves_the_upload_for_another_try(hive, upload, recording, status, code):
     stub, file = hive(f"finalize/status={status}"), recording(SIZE)
     result = upload(stub, file, retries=3)
     assert result.code == code and str(status) in result.err, result

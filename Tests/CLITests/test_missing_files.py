@@ -17,13 +17,8 @@ DAY = 86_400
 class Stick:
     """A file system that is mounted, pulled out and put back, with the same content and device."""
 
-    def __init__(self, directory):
-        self._content = directory / "content"
-        self.place = directory / "stick"
-        self._content.mkdir()
-        self.place.mkdir()
-        mount(self._content, "size=32m")
-        self.insert()
+    def __init__(self, content, place):
+        self._content, self.place = content, place
 
     def insert(self):
         subprocess.run(["mount", "--bind", self._content, self.place], check=True)
@@ -31,18 +26,17 @@ class Stick:
     def remove(self):
         subprocess.run(["umount", self.place], check=True)
 
-    def end(self):
-        for path in (self.place, self._content):
-            subprocess.run(["umount", path], capture_output=True)
-
 
 @pytest.fixture
 def stick(tmp_path):
-    directory = tmp_path / "media"
-    directory.mkdir()
-    stick = Stick(directory)
+    content, place = tmp_path / "content", tmp_path / "stick"
+    content.mkdir(), place.mkdir()
+    mount(content, "size=32m")
+    stick = Stick(content, place)
+    stick.insert()
     yield stick
-    stick.end()
+    for path in (place, content):
+        subprocess.run(["umount", path], capture_output=True)
 
 
 def file_states(program) -> list[str]:

@@ -126,7 +126,7 @@ def test_a_token_in_the_address_is_not_shown(upload, program, secrets, tmp_path,
     check_files(program, secrets, tmp_path)
 
 
-def test_the_secrets_do_go_out(upload, program, certificates):
+def test_the_secrets_do_go_out(upload):
     """Otherwise the tests above would look for nothing."""
     for kind in CREDENTIALS:
         stub, running = upload(kind, "delivered")
@@ -218,18 +218,11 @@ def test_a_token_that_cannot_be_sent_is_not_shown(post, hive, recording, secrets
 # MARK: The process itself
 
 
-@pytest.fixture
-def at_work(upload):
-    """A run that waits for an answer."""
+def test_the_process_list_shows_no_secret(upload, secrets):
     stub, running = upload("password file", "silent", "--response-timeout", "60s")
     wait_until(lambda: stub.requests)
-    yield running
-    running.end()
-
-
-def test_the_process_list_shows_no_secret(at_work, secrets):
-    assert not secrets.shown_in(Path(f"/proc/{at_work.pid}/cmdline").read_bytes())
-    assert not secrets.shown_in(Path(f"/proc/{at_work.pid}/comm").read_bytes())
+    for name in ("cmdline", "comm"):
+        assert not secrets.shown_in(Path(f"/proc/{running.pid}/{name}").read_bytes())
 
 
 @pytest.mark.native

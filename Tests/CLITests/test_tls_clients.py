@@ -1,5 +1,6 @@
 """Client certificates: missing, rejected, and requested after the request was sent (RFC 8446, 4.4.2.4 and 4.6.2)."""
 
+import random
 import re
 import socket
 import ssl
@@ -133,7 +134,7 @@ def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload
     assert re.fullmatch(rf"gighive-upload: TLS with localhost failed: the server says: {words}\. {advice}\n", result.err), result
 
 
-def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recording):
+def test_an_upload_by_tus_ends_alike_and_is_not_begun(serve, run, recording):
     server = serve()
     result = run(
         "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--retry-max-delay", "10ms",
@@ -169,10 +170,7 @@ def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_la
 
 
 @pytest.mark.parametrize("rate", [[], ["--limit-rate", "20M"]], ids=["", "slowly"])
-def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, upload, tmp_path, run, rate):
-    import hashlib
-    import random
-
+def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, tmp_path, run, rate):
     content = random.Random(7).randbytes(6_000_000)
     (tmp_path / "a.bin").write_bytes(content)
     own = forge.issue("/CN=me", issuer=forge.authority())
@@ -182,9 +180,7 @@ def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, uploa
             "send", tmp_path / "a.bin", "--multipart-url", server.url, "--cacert", server.shown.cacert, "--cert", own.path,
             "--key", own.key, *rate)
         assert result.code == 0, (result.err, server.failures)
-        start = server.bodies[0].index(content[:1000])
-        body = server.bodies[0][start:start + len(content)]
-        assert hashlib.sha256(body).digest() == hashlib.sha256(content).digest()
+        assert content in server.bodies[0]
 
 
 @pytest.mark.parametrize("kind", ["of an unknown authority", "expired"])

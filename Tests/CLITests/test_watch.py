@@ -204,7 +204,7 @@ def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
     assert got(stub) == ["Encore"]
 
 
-def test_dry_run(run, hive, rec, program):
+def test_dry_run(run, hive, rec):
     stub = hive()
     write(rec / "a.wav")
     write(rec / "notes.txt")
@@ -251,7 +251,7 @@ def test_wrong_options(run, rec, arguments, message):
     assert result.code == 2 and message in result.err, result
 
 
-def test_the_state_directory_is_not_watched(run, rec, program):
+def test_the_state_directory_is_not_watched(run, rec):
     for state in (rec, rec / "state"):
         result = run("watch", "rec", "--server", "http://h", "--label", "x", "--state-dir", state)
         assert result.code == 2 and "state directory" in result.err, result

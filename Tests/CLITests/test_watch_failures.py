@@ -180,7 +180,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
+def test_what_may_be_stored_is_not_sent_again(hive, watch, rec):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
     watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")

@@ -109,7 +109,7 @@ def test_what_was_delivered_to_another_server_stays(hive, kept_free, card, progr
     assert [file.exists() for file in (other, *files)] == [True, False, True] and len(elsewhere.requests) == asked
 
 
-def test_after_the_delivery_and_room_together(hive, kept_free, card, tmp_path):
+def test_after_the_delivery_and_room_together(hive, kept_free, card):
     stub = hive()
     rec, sent = card / "rec", card / "sent"
     rec.mkdir(), sent.mkdir()
