@@ -31,11 +31,6 @@ def result_of(result, check: str) -> str:
     return found(result, check)["result"]
 
 
-def found_failure(result) -> dict:
-    (event,) = [event for event in result.events if event.get("result") == "failure"]
-    return event
-
-
 def failures(result) -> list[str]:
     return [event["check"] for event in result.events if event.get("result") == "failure"]
 
@@ -163,7 +158,7 @@ def test_something_that_is_not_http(hive, examine):
 def test_a_proxy_that_is_not_there(examine, proxy):
     result = examine("https://gighive.invalid", "--proxy", proxy, "--json")
     assert result.code == 4 and failures(result) == ["proxy"]
-    event = found_failure(result)
+    (event,) = [event for event in result.events if event.get("result") == "failure"]
     assert proxy.removeprefix("http://") in event["message"] and "--proxy" in event["remedy"]
 
 
