@@ -7,7 +7,7 @@ import time
 import pytest
 from program import wait_until
 from records import records
-from test_large_files import PEAK_KIB_HTTP, PEAK_KIB_HTTPS
+from test_large_files import check_memory, peak_kib
 from uploads import TUS, kinds, of_kind, sha256
 
 SIZE = 3_000_000
@@ -116,17 +116,13 @@ CREATION_AND_ONE = (1 << 20) + 1
 def test_several_at_once_take_the_memory_of_one(any_hive, program, files, way):
     hive = any_hive()
     result = program.send(hive, *files(16, 8_000_000), "--protocol", way, "-j", "16", measure=True).check()
-    if program.keeps_the_promise:
-        limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
-        assert result.peak_kib <= limit + MORE_KIB, f"{result.peak_kib} KiB"
+    check_memory(program, result, peak_kib(hive) + MORE_KIB)
 
 
 def test_a_slow_server_does_not_make_several_at_once_keep_more(any_hive, program, files):
     hive = any_hive("slow-read=10e6")
     result = program.send(hive, *files(8, 8_000_000), *TUS, "-j", "8", measure=True).check()
-    if program.keeps_the_promise:
-        limit = PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
-        assert result.peak_kib <= limit + MORE_KIB, f"{result.peak_kib} KiB"
+    check_memory(program, result, peak_kib(hive) + MORE_KIB)
 
 
 @pytest.mark.parametrize("way", ["tus", "multipart"])
