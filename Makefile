@@ -143,7 +143,7 @@ replay fuzzer: setup
 # memory, and the end of the process. The code of an upload is the same, and the unit tests run it in the ordinary build. Large
 # files are tested by `make memcap`.
 ORDINARY := ciphers connecting credentials delivery file_names help input_files interruption json_output library list \
-  memory_ceiling names output password_bytes readme text_output tls tls_algorithms tls_clients usage
+  memory_ceiling names output password_bytes readme resume_options text_output tls tls_algorithms tls_clients usage
 
 # They wait most of the time, so they run at once. Each process of pytest first reads all of its tests, which takes seconds: more
 # processes than the waiting tests can use would only cost time.

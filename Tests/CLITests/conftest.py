@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "Tests" / "HiveStub"), str(Path(__file__).resolve().p
 
 from certificates_forge import Forge
 from hivestub import HiveStub, make_certificates
-from program import HANGS_AFTER_SECONDS, Program, trust
+from program import HANGS_AFTER_SECONDS, NOBODY, Program, trust
 from records import only_record
 from secrets_bench import plant
 from tls_servers import Server, drain
@@ -203,7 +203,7 @@ def any_hive(request, hive):
 
 @pytest.fixture
 def recording(tmp_path):
-    """Makes files. With content up to 1 MB they are random, beyond that sparse but for both ends."""
+    """Makes files that everybody can read. With content up to 1 MB they are random, beyond that sparse but for both ends."""
 
     def recording(size=300_000, name="gig.mp4", content=None, directory=tmp_path):
         path = os.path.join(os.fsencode(directory), os.fsencode(name))
@@ -217,9 +217,21 @@ def recording(tmp_path):
                 file.truncate(size - 4096)
                 file.seek(size - 4096)
                 file.write(os.urandom(4096))
+        os.chmod(path, 0o644)
         return path if isinstance(name, bytes) else Path(os.fsdecode(path))
 
     return recording
+
+
+@pytest.fixture
+def nobody(shared):
+    """The home directory of a user without privileges, and what `start` needs to run the program there."""
+    if os.getuid() != 0:
+        pytest.skip("only root can be another user")
+    home = shared / f"nobody-{os.urandom(4).hex()}"
+    home.mkdir()
+    os.chown(home, NOBODY["user"], NOBODY["group"])
+    return home, {"cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}, **NOBODY}
 
 
 @pytest.fixture

@@ -35,7 +35,6 @@ PORTAL = (
 )
 HAPROXY_503 = "<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n"
 CLOUDFLARE = (("Server", "cloudflare"), ("CF-RAY", "8f1d2c3b4a5e6f70-FRA"))
-PORTAL_SCRIPT = '<html><head><script>window.location="http://10.0.0.1/"</script></head><body></body></html>'
 PHP_WARNING = (
     "<br />\n<b>Warning</b>:  Unknown: POST Content-Length of 20000300 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>"
     " on line <b>0</b><br />\n"
@@ -57,16 +56,12 @@ AUTHORED = {
     "Apache, 502 by a limit": (answer("502 Proxy Error", APACHE_502), "Apache", "SecRequestBodyLimit"),
     "ModSecurity, 406": (answer("406 Not Acceptable", MODSECURITY_406), "ModSecurity", "SecRuleRemoveById"),
     "Cloudflare, 413": (answer("413 Payload Too Large", CLOUDFLARE_413, *CLOUDFLARE), "Cloudflare", "100 MB"),
-    "Cloudflare, 413 without a page": (answer("413 Payload Too Large", "", *CLOUDFLARE), "Cloudflare", "100 MB"),
     "Cloudflare, 521": (answer("521 Unknown", "error code: 521", *CLOUDFLARE), "Cloudflare", "refuses its connections"),
     "Cloudflare's challenge": (answer("403 Forbidden", CHALLENGE, *CLOUDFLARE), "Cloudflare", "browser"),
     "HAProxy, 503": (answer("503 Service Unavailable", HAPROXY_503), "HAProxy", "No server behind it"),
     "a portal, 511": (answer("511 Network Authentication Required", PORTAL), "login page", "log in"),
     "a portal, 200": (answer("200 OK", PORTAL), "login page", "log in"),
     "a portal, 302": (answer("302 Found", "", ("Location", "http://10.1.1.1/login?id=7")), "login page", "log in"),
-    "openNDS, 302": (answer("302 Found", "", ("Location", "http://status.client/opennds_preauth/?fas=a")), "login page", "log in"),
-    "UniFi, 302": (answer("302 Found", "", ("Location", "http://192.168.1.1:8880/guest/s/default/?id=0")), "login page", "log in"),
-    "a portal with a script, 200": (answer("200 OK", PORTAL_SCRIPT), "login page", "log in"),
     "LiteSpeed, 413": (answer("413 Request Entity Too Large", "", ("Server", "LiteSpeed")), "LiteSpeed", "maxReqBodySize"),
     "lighttpd, 413": (answer("413 Payload Too Large", "", ("Server", "lighttpd/1.4.69")), "lighttpd", "max-request-size"),
     "IIS, 413": (answer("413 Request Entity Too Large", "", ("Server", "Microsoft-IIS/10.0")), "IIS", "maxAllowedContentLength"),

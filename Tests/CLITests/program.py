@@ -184,6 +184,12 @@ class Program:
         return all(struct.unpack_from("<I", data, offset + number * size)[0] != 3 for number in range(count))
 
 
+root = pytest.mark.skipif(os.getuid() != 0, reason="only root can mount, and be another user")
+
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+"""For `start`: the program runs as a user without privileges. Only root can do that."""
+
+
 def private(path: Path, content) -> Path:
     """Writes a file that only its owner can read, as the program requires for secrets."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())

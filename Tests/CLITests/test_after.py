@@ -7,7 +7,7 @@ import pytest
 from program import wait_until
 from records import only_record
 from removals import DELETE, kept, names
-from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, stop
+from uploads import PASSWORD, TUS, is_delivered, kinds, of_kind, rewrite, stop
 
 
 @pytest.mark.parametrize("way", [[], TUS])
@@ -66,18 +66,11 @@ def test_a_link_is_not_removed_nor_what_it_leads_to(hive, program, recording, tm
     assert file.exists()
 
 
-def rewrite(file):
-    status = os.stat(file)
-    with open(file, "r+b") as stream:
-        stream.write(b"x")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
 def test_a_file_that_changes_while_the_server_is_asked_stays(hive, program, recording):
     stub, file = hive("asset/delay-answer=1"), recording()
     running = program.start_sending(stub, file, *DELETE)
     wait_until(lambda: of_kind(stub, "asset"))
-    rewrite(file)
+    rewrite(file, 0)
     content = file.read_bytes()
     assert kept(running.wait(), file)
     assert file.read_bytes() == content
@@ -102,7 +95,7 @@ def test_a_signal_while_the_server_is_asked_leaves_the_file_and_the_delivery(hiv
 
 
 @pytest.mark.parametrize("options", [["-j", "4"], [*TUS, "-j", "1"]])
-def test_several_at_a_time_are_all_removed(any_hive, program, recording, tmp_path, options):
+def test_several_at_a_time_are_all_removed(any_hive, program, recording, options):
     """With tus, those that wait for finalize have left their places to the next ones."""
     stub = any_hive("finalize/delay-answer=1")
     files = [recording(name=f"{number}.mp4") for number in range(8)]

@@ -16,7 +16,6 @@ import pytest
 from program import wait_until
 from records import only_record, records
 from removals import DELETE, kept, names
-from test_state import be_nobody, root
 from uploads import PASSWORD
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
@@ -134,7 +133,7 @@ def test_who_opens_the_file_at_the_last_moment_keeps_it(hive, program, recording
 
 
 @pytest.mark.native
-def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording, tmp_path):
+def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, recording):
     """It waits for the lease to end, and writes to the file under its own name."""
     file = recording()
     content = file.read_bytes()
@@ -146,19 +145,13 @@ def test_a_writer_that_comes_at_the_last_moment_loses_nothing(hive, program, rec
     assert "gig.mp4 was kept" in process.err and file.read_bytes() == content + b"more", process.err
 
 
-@root
-def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, shared, tmp_path):
+def test_where_open_files_cannot_be_seen_the_user_must_vouch(hive, program, recording, nobody):
     """As nobody, without CAP_LEASE, in a directory of nobody's with a file of root's."""
     stub = hive()
-    home = shared / f"nobody-{os.urandom(4).hex()}"
-    home.mkdir()
-    os.chown(home, 65534, 65534)
-    settings = {"preexec_fn": be_nobody, "cwd": home, "env": {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}}
+    home, settings = nobody
     file = recording(directory=home)
-    file.chmod(0o644)
     assert kept(program.send(stub, file, *DELETE, **settings), file, "cannot tell", "--trust-settle")
     other = recording(name="other.mp4", directory=home)
-    other.chmod(0o644)
     result = program.send(stub, other, *DELETE, "--trust-settle", **settings)
     assert result.code == 0 and not other.exists(), result
 
@@ -208,16 +201,3 @@ def test_two_processes_remove_their_files_one_after_the_other(hive, program, rec
     for file, result in zip(files, results):
         assert file.exists() == ("another process" in result.err)
     assert {record.phase for record in records(program)} == {"delivered"}
-
-
-def test_a_hard_link_protects_a_file(hive, program, recording, tmp_path):
-    file = recording()
-    os.link(file, tmp_path / "second name")
-    assert kept(program.send(hive(), file, *DELETE), file, "hard link")
-
-
-@pytest.mark.parametrize("mode", ["ab", "rb"])
-def test_a_file_that_is_open_elsewhere_stays(hive, program, recording, mode):
-    file = recording()
-    with open(file, mode):
-        assert kept(program.send(hive(), file, *DELETE), file, "open")

@@ -43,7 +43,7 @@ def test_without_recursive_a_directory_is_an_error_and_the_others_are_sent(hive,
     assert sent(stub) == [b"gig.mp4"]
 
 
-def test_links_and_special_files_are_never_sent(hive, send, rec, tmp_path, recording):
+def test_links_and_special_files_are_never_sent(hive, send, rec, recording):
     stub = hive()
     root = rec("a.wav")
     outside = rec("secret.wav", at="outside")
@@ -125,7 +125,7 @@ def test_a_directory_without_a_match_is_an_error_and_the_others_are_sent(send, h
     assert result.code == 3 and "rec has no recording" in result.err
 
 
-def test_a_directory_that_cannot_be_read_is_an_error_and_the_others_are_sent(send, hive, rec, monkeypatch):
+def test_a_directory_that_cannot_be_read_is_an_error_and_the_others_are_sent(send, hive, rec):
     stub = hive()
     root = rec("a.wav", "shut/b.wav", "z.wav")
     deep = root / "deep"
@@ -140,7 +140,7 @@ def test_a_directory_that_cannot_be_read_is_an_error_and_the_others_are_sent(sen
     assert sent(stub) == [b"a.wav", b"b.wav", b"z.wav"]
 
 
-def test_what_was_delivered_is_counted_and_not_listed(send, hive, rec, recording):
+def test_what_was_delivered_is_counted_and_not_listed(send, hive, rec):
     stub = hive()
     rec(*(f"{number}.wav" for number in range(5)))
     send(stub, "-r", "rec").check()

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from program import wait_until
-from uploads import sha256
+from uploads import rewrite, sha256
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -16,8 +16,7 @@ def slow_hive(any_hive):
     return any_hive("slow-read=24e6")
 
 
-def change(program, hive, file, action, *options):
-    running = program.start_sending(hive, file, *options)
+def change(running, hive, file, action):
     wait_until(lambda: hive.requests and hive.requests[0].body_bytes, what="the body's first byte")
     action(file)
     return running.wait()
@@ -31,7 +30,7 @@ def broken_off(result, hive, *words):
     request = hive.wait_for(1)[0]
     assert not request.complete
     assert request.status is None
-    assert len(hive.catalogue) == 0
+    assert hive.recordings == []
     assert len(hive.requests) == 1
 
 
@@ -40,7 +39,7 @@ def append(file):
         stream.write(b"more")
 
 
-def rewrite(file):
+def overwrite(file):
     with open(file, "r+b") as stream:
         stream.seek(100)
         stream.write(b"other")
@@ -48,14 +47,15 @@ def rewrite(file):
 
 CHANGES = {
     "grown": (append, ["grew", str(SIZE), str(SIZE + 4)]),
-    "rewritten": (rewrite, ["changed"]),
+    "rewritten": (overwrite, ["changed"]),
     "shortened": (lambda file: os.truncate(file, SIZE - 1000), ["shrank", str(SIZE - 1000)]),
 }
 
 
 @pytest.mark.parametrize(("action", "words"), CHANGES.values(), ids=CHANGES)
 def test_a_file_that_changes_while_it_is_sent_is_not_delivered(program, slow_hive, recording, action, words):
-    broken_off(change(program, slow_hive, recording(SIZE), action), slow_hive, *words)
+    file = recording(SIZE)
+    broken_off(change(program.start_sending(slow_hive, file), slow_hive, file, action), slow_hive, *words)
 
 
 @pytest.mark.parametrize(("action", "words"), CHANGES.values(), ids=CHANGES)
@@ -63,31 +63,26 @@ def test_another_endpoint_gets_no_mixture_either(program, hive, recording, actio
     """There the file goes from the page cache to the connection without being read."""
     stub, file = hive("slow-read=24e6"), recording(SIZE)
     running = program.start("send", "--multipart-url", stub.url + "/upload", file)
-    wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
-    action(file)
-    broken_off(running.wait(), stub, *words)
+    broken_off(change(running, stub, file, action), stub, *words)
 
 
 def test_a_file_that_is_replaced_by_another_of_its_name_is_sent_as_it_was_opened(program, hive, recording, tmp_path):
     stub, file = hive("slow-read=24e6"), recording(SIZE)
     os.link(file, tmp_path / "kept.mp4")
     other = recording(1000, "other.mp4")
-    change(program, stub, file, lambda file: os.replace(other, file)).check()
+    change(program.start_sending(stub, file), stub, file, lambda file: os.replace(other, file)).check()
     assert stub.wait_for(1)[0].file.size == SIZE
 
 
 def retag(file):
-    """Rewrites what has been sent and what has not, and restores the modification time, as editors of tags do."""
-    before = os.stat(file)
-    with open(file, "r+b") as stream:
-        for offset in (100, before.st_size - 100):
-            stream.seek(offset)
-            stream.write(b"another tag")
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    """What has been sent and what has not."""
+    rewrite(file, 100, SIZE - 100)
 
 
 def test_a_rewrite_that_restores_the_modification_time_is_noticed(program, slow_hive, recording):
-    broken_off(change(program, slow_hive, recording(SIZE), retag), slow_hive, "changed", "Nothing was delivered")
+    file = recording(SIZE)
+    result = change(program.start_sending(slow_hive, file), slow_hive, file, retag)
+    broken_off(result, slow_hive, "changed", "Nothing was delivered")
 
 
 PLAIN = [[option, path, *more] for option, path in [("--multipart-url", "/upload"), ("--tus-url", "/tus/")] for more in ([], ["--digest"])]
@@ -112,15 +107,8 @@ def test_another_endpoint_gets_no_mixture_with_the_modification_time_restored(pr
 
 def test_a_part_that_is_rewritten_before_it_is_sent_makes_no_mixture(program, hive, recording):
     """What is sent is then what the file has: nothing of the old content went out."""
-    def rewrite_the_end(file):
-        before = os.stat(file)
-        with open(file, "r+b") as stream:
-            stream.seek(SIZE - 100)
-            stream.write(b"another tag")
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
     stub, file = hive("slow-read=24e6"), recording(SIZE)
-    change(program, stub, file, rewrite_the_end).check()
+    change(program.start_sending(stub, file), stub, file, lambda file: rewrite(file, SIZE - 100)).check()
     assert stub.recordings[0].sha256 == sha256(file)
 
 
@@ -152,5 +140,5 @@ def test_what_was_changed_is_sent_again_and_not_resumed(program, hive, recording
 
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):
-    stub = hive("slow-read=24e6")
-    change(program, stub, recording(SIZE), lambda file: (file.read_bytes(), os.chmod(file, 0o444))).check()
+    stub, file = hive("slow-read=24e6"), recording(SIZE)
+    change(program.start_sending(stub, file), stub, file, lambda file: (file.read_bytes(), os.chmod(file, 0o444))).check()

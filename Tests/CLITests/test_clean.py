@@ -9,7 +9,7 @@ import pytest
 from program import wait_until
 from records import records
 from test_full_disks import mount
-from uploads import PASSWORD, of_kind
+from uploads import PASSWORD, of_kind, rewrite
 
 SIZE = 200_000
 
@@ -63,7 +63,7 @@ def test_the_oldest_delivery_makes_room_and_no_more_than_needed(any_hive, progra
     assert not two.exists() and not zero.exists()
 
 
-def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deliver, recording, card):
+def test_a_sparse_file_counts_only_what_it_takes_on_the_disk(hive, program, deliver, card):
     stub = hive()
     sparse = card / "sparse.mp4"
     with sparse.open("wb") as file:
@@ -131,7 +131,7 @@ def test_only_what_was_delivered_is_removed_and_15_says_if_that_is_not_enough(hi
     assert [file.exists() for file in (*files, other, failed)] == [False, False, True, True]
 
 
-def test_files_elsewhere_stay(hive, program, deliver, recording, card, tmp_path):
+def test_files_elsewhere_stay(hive, program, deliver, recording, card):
     """Those of other directories of the same file system, too."""
     (card / "a").mkdir()
     (card / "ab").mkdir()
@@ -178,13 +178,8 @@ def change(file):
     file.write_bytes(file.read_bytes() + b"x")
 
 
-def rewrite(file):
-    status = os.stat(file)
-    content = bytearray(file.read_bytes())
-    content[SIZE // 2] ^= 1
-    with open(file, "r+b") as stream:
-        stream.write(content)
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+def edit(file):
+    rewrite(file, SIZE // 2)
 
 
 def link(file):
@@ -196,7 +191,7 @@ def replace_by_link(file):
     file.symlink_to(file.with_suffix(".old"))
 
 
-@pytest.mark.parametrize("what", [change, rewrite, link, replace_by_link])
+@pytest.mark.parametrize("what", [change, edit, link, replace_by_link])
 def test_what_is_not_certainly_the_delivered_file_stays(hive, program, deliver, card, what):
     stub = hive()
     file, = deliver(stub, 1)
@@ -240,11 +235,7 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
     """Without a SHA-256 in the record, nothing else could show the change."""
     stub, file = hive(), recording(SIZE, directory=card)
     assert program.post(stub, file).code == 0
-    status = file.stat()
-    with file.open("r+b") as opened:
-        opened.seek(SIZE // 2)
-        opened.write(b"edited")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    edit(file)
     assert clean(program, card, 1, "--trust-server").code == 15 and file.exists()
 
 

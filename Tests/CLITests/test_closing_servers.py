@@ -1,16 +1,13 @@
 """Servers that close a connection after a response without notice, like uWSGI, and the requests in flight then."""
 
 import pytest
+from test_retries import retries
 from uploads import CHUNK, TUS, is_delivered, of_kind, sent, sha256
 
 SIZE = 2_000_000
 LARGE = 30_000_000
 
 CLOSINGS = [f"hang-up={milliseconds}:{ending}" for milliseconds in (0.2, 3) for ending in ("fin", "rst")]
-
-
-def retries(result) -> list[dict]:
-    return [event for event in result.events if event["event"] == "retry"]
 
 
 @pytest.mark.parametrize("closing", CLOSINGS)

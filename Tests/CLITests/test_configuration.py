@@ -44,7 +44,7 @@ def authorizations(stub):
     return {request.header("Authorization") for request in stub.requests}
 
 
-def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, configure, tmp_path):
+def test_a_recording_is_sent_with_the_users_file_alone(run, stub, recording, configure):
     text = f"server = {stub.url}\nlabel = L\nuser = uploader\npassword-file = secret\n"
     private(configure(text).parent / "secret", "secret")
     run("send", recording()).check()
@@ -171,7 +171,7 @@ def test_a_credential_of_systemd_comes_first(run, stub, recording, configure, tm
     run("send", recording(), "--config", path, "--label", "L", env={"CREDENTIALS_DIRECTORY": str(credentials)}).check()
 
 
-def test_resume_takes_no_credentials_and_no_destination_from_a_file(program, run, hive, recording, configure, tmp_path):
+def test_resume_takes_no_credentials_and_no_destination_from_a_file(run, hive, recording, configure, tmp_path):
     """The record has none: a file written later must not send its password to the record's server."""
     stub = hive()
     options = ["--tus-url", stub.url + "/files/", "--config", ""]

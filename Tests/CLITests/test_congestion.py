@@ -1,6 +1,5 @@
 """--congestion: what the kernel has and allows is found out, and what it refuses is told before a connection is made."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from records import only_record
 pytestmark = pytest.mark.native
 
 KERNEL = Path("/proc/sys/net/ipv4")
-NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
 
 def kernel(list_: str) -> list[str]:
@@ -22,23 +20,12 @@ def in_use(result) -> list[str]:
     return [line.split(": ")[1] for line in result.err.splitlines() if line.startswith("* congestion control: ")]
 
 
-@pytest.fixture
-def open_to_all(shared, recording):
-    """A recording and a working directory for a user without privileges."""
-    home = shared / "congestion"
-    home.mkdir(exist_ok=True)
-    home.chmod(0o777)
-    file = recording(directory=home)
-    file.chmod(0o644)
-    return file, {"cwd": home, **NOBODY}
-
-
 @pytest.mark.parametrize("option", [[], ["--congestion", "auto"]], ids=["default", "auto"])
-def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hive, open_to_all, option):
-    file, nobody = open_to_all
-    stub = hive(user=None)
+def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hive, recording, nobody, option):
+    home, settings = nobody
+    stub, file = hive(user=None), recording(directory=home)
     loaded = kernel("available_")
-    for options, may_use in ((nobody, "bbr" in kernel("allowed_")), ({}, os.geteuid() == 0 or "bbr" in kernel("allowed_"))):
+    for options, may_use in ((settings, "bbr" in kernel("allowed_")), ({}, True)):
         result = run("send", file, "--multipart-url", stub.url + "/x", "--verbose", *option, **options)
         assert result.code == 0, result
         expected = ["bbr"] if "bbr" in loaded and may_use else kernel("")
@@ -46,7 +33,7 @@ def test_auto_takes_bbr_where_it_is_loaded_and_allowed_and_loads_nothing(run, hi
     assert kernel("available_") == loaded
 
 
-def test_a_name_is_what_the_kernel_uses(run, start, hive, recording):
+def test_a_name_is_what_the_kernel_uses(start, hive, recording):
     """As ss(8) sees it."""
     stub = hive(user=None)
     running = start(
@@ -62,7 +49,7 @@ def test_a_name_is_what_the_kernel_uses(run, start, hive, recording):
     running.end()
 
 
-def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording, certificates):
+def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording):
     proxy = hive(user=None)
     result = run(
         "send", recording(), "--multipart-url", "http://192.0.2.1/x", "--proxy", proxy.url, "--congestion", "reno",
@@ -71,27 +58,28 @@ def test_a_name_is_for_the_connection_to_the_proxy_too(run, hive, recording, cer
     assert in_use(result) == ["reno"]
 
 
-def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, open_to_all):
-    file, nobody = open_to_all
+def test_a_name_that_the_kernel_does_not_have_is_an_error_before_connecting(run, hive, recording, nobody):
+    home, settings = nobody
     stub = hive(user=None)
-    arguments = ["send", file, "--multipart-url", stub.url + "/x", "--congestion", "none_such"]
-    result = run(*arguments, "--verbose", **nobody)
+    arguments = ["send", recording(directory=home), "--multipart-url", stub.url + "/x", "--congestion", "none_such"]
+    result = run(*arguments, "--verbose", **settings)
     assert result.code == 2, result
     assert "connecting to" not in result.err
     assert "the kernel has no congestion control none_such; it has " + " ".join(kernel("available_")) in result.err
     assert "modprobe tcp_none_such" in result.err and "--congestion auto" in result.err
-    result = run(*arguments, "--json", **nobody)
+    result = run(*arguments, "--json", **settings)
     assert result.code == 2 and result.outcome["event"] == "failed" and result.outcome["exit_code"] == 2, result
     assert stub.requests == []
 
 
-def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(run, hive, open_to_all):
+def test_one_that_is_loaded_and_not_allowed_is_named_with_the_way_to_allow_it(run, hive, recording, nobody):
     restricted = sorted(set(kernel("available_")) - set(kernel("allowed_")))
     if not restricted:
         pytest.skip("this machine allows all that it has")
-    file, nobody = open_to_all
+    home, settings = nobody
     stub = hive(user=None)
-    result = run("send", file, "--multipart-url", stub.url + "/x", "--congestion", restricted[0], **nobody)
+    result = run(
+        "send", recording(directory=home), "--multipart-url", stub.url + "/x", "--congestion", restricted[0], **settings)
     assert result.code == 2, result
     allowed = " ".join(kernel("allowed_"))
     assert f'sysctl net.ipv4.tcp_allowed_congestion_control="{allowed} {restricted[0]}"' in result.err

@@ -5,13 +5,6 @@ import socket
 import pytest
 
 
-@pytest.fixture
-def mute_port():
-    """A port that connects and then says nothing."""
-    with socket.create_server(("127.0.0.1", 0), backlog=8) as listener:
-        yield listener.getsockname()[1]
-
-
 def unused_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -39,18 +32,6 @@ def test_a_connection_that_is_not_answered_times_out(run, recording, deaf_port):
     assert "0.50 s" in result.err or "500 ms" in result.err
 
 
-def test_a_handshake_that_is_not_answered_times_out(run, recording, mute_port):
-    url = f"https://127.0.0.1:{mute_port}"
-    result = run("send", recording(), "--multipart-url", url, "--handshake-timeout", "500ms", seconds=10)
-    assert result.code == 4, result
-
-
-def test_a_dead_address_gives_way_to_the_next_one(hive, post, recording):
-    """localhost is ::1 first on most machines, and the stub listens on 127.0.0.1 only."""
-    stub = hive()
-    assert post(stub, recording(), "--multipart-url", f"http://localhost:{stub.port}/x").code == 0
-
-
 @pytest.mark.parametrize(("host", "option", "words"), [
     ("127.0.0.1", "--ipv6", "127.0.0.1 is an IPv4 address, but only IPv6 may be used. Leave out --ipv6"),
     ("[::1]", "--ipv4", "::1 is an IPv6 address, but only IPv4 may be used. Leave out --ipv4"),
@@ -60,10 +41,3 @@ def test_an_address_of_the_version_that_is_excluded_is_named(run, recording, hos
     for more in (["--retries", "0"], ["--retry-for", "forever"]):
         result = run(*arguments, *more, retries=None, seconds=10)
         assert result.code == 2 and words in result.err, result
-
-
-def test_every_file_is_tried_and_told(run, recording):
-    url = f"http://127.0.0.1:{unused_port()}/"
-    files = [recording(name="a.mp4"), recording(name="b.mp4")]
-    result = run("send", *files, "--multipart-url", url, "--json")
-    assert [event["exit_code"] for event in result.events if event["event"] == "failed"] == [4, 4]

@@ -43,11 +43,6 @@ def test_the_password_is_the_first_line_of_a_file(hive, upload, secret):
         assert authorization(stub) == basic("uploader", PASSWORD)
 
 
-def test_the_password_may_come_from_the_environment(hive, upload):
-    stub = hive(password=PASSWORD)
-    assert upload(stub, "--user", "uploader", env={"GIGHIVE_PASSWORD": PASSWORD}).code == 0
-
-
 def test_the_file_counts_more_than_the_environment(hive, upload, secret):
     stub = hive()
     options = ["--user", "uploader", "--password-file", secret("secret")]
@@ -71,12 +66,6 @@ def test_a_process_substitution_serves_as_the_password_file(hive, program, recor
 
 
 NETRC = "machine a.example login x password y\nmachine 127.0.0.1\n\tlogin uploader\n\tpassword secret\n"
-
-
-def test_a_netrc_file_gives_user_and_password(hive, upload, secret):
-    stub = hive()
-    assert upload(stub, "--netrc-file", secret(NETRC)).code == 0
-    assert authorization(stub) == basic("uploader", "secret")
 
 
 def test_netrc_is_the_one_at_home(hive, upload, secret):

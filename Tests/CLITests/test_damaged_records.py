@@ -3,8 +3,8 @@
 import os
 
 import pytest
+from program import private
 from records import only_record
-from test_state import be_nobody, root
 from uploads import PASSWORD, TUS, is_delivered, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -101,15 +101,10 @@ def test_a_record_that_cannot_be_read_is_not_fatal(hive, program, recording, mak
     assert is_delivered(stub, file)
 
 
-@root
-def test_a_record_of_another_user_is_not_fatal(hive, program, recording, shared):
-    place = shared / "anothers"
-    place.mkdir()
-    os.chown(place, 65534, 65534)
-    (place / "00000000.record").write_bytes(b"")
-    (place / "00000000.record").chmod(0o600)
-    file = recording(directory=place)
-    result = program.send(hive(), *TUS, file, "--state-dir", place, preexec_fn=be_nobody, cwd="/").check()
+def test_a_record_of_another_user_is_not_fatal(hive, program, recording, nobody):
+    place, settings = nobody
+    private(place / "00000000.record", b"")
+    result = program.send(hive(), *TUS, recording(directory=place), "--state-dir", place, **settings).check()
     assert "00000000.record" in result.err
 
 

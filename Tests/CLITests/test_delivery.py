@@ -1,9 +1,9 @@
 """A recording reaches a server, and the program says so only when the server has confirmed it."""
 
 import datetime
-import hashlib
 
 import pytest
+from uploads import sha256
 
 FULL_FORM = {
     "event_date": "2026-02-28",
@@ -22,12 +22,11 @@ def test_a_recording_is_delivered_over_http_and_https(any_hive, send, recording)
     hive, file = any_hive(), recording()
     result = send(hive, file).check()
     request = hive.wait_for(1)[0]
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert (request.method, request.target) == ("POST", "/api/uploads.php?ui=json")
-    assert (request.status, request.complete, request.file.sha256) == (201, True, digest)
+    assert (request.status, request.complete, request.file.sha256) == (201, True, sha256(file))
     assert request.file.filename == "gig.mp4"
     assert "gig.mp4: delivered" in result.out
-    assert digest + " (verified)" in result.out
+    assert sha256(file) + " (verified)" in result.out
     assert "asset     1" in result.out
 
 
@@ -102,10 +101,9 @@ def test_gighive_takes_further_fields_too(hive, send, recording):
 
 def test_a_digest_is_computed_for_another_endpoint_only_on_demand(hive, post, recording):
     stub, file = hive(), recording()
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     without, with_digest = post(stub, file, "--json"), post(stub, file, "--json", "--digest", "--again")
     assert "checksum_sha256" not in without.outcome
-    assert with_digest.outcome["checksum_sha256"] == digest
+    assert with_digest.outcome["checksum_sha256"] == sha256(file)
 
 
 def test_several_files_go_over_one_connection(any_hive, send, recording):

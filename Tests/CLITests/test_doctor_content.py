@@ -44,17 +44,11 @@ def test_content_passes_and_nothing_stays(any_hive, examine):
     assert is_empty(stub)
 
 
-def test_only_the_file_of_zeros_is_in_the_form(hive, examine):
+def test_only_the_file_of_zeros_is_in_the_form_and_a_short_test_says_nothing_about_the_path(hive, examine):
     stub = hive(keep_body=5000)
-    examine(stub.url, *USER, "--send-test", "1k", "--json").check()
+    result = examine(stub.url, *USER, "--send-test", "1k", "--json").check()
     (form,) = sent(stub, "POST")
     assert form.body.count(b"\0") == 1000 and b"label" not in form.body
-
-
-@pytest.mark.parametrize("size", ["1", "300k"])
-def test_a_short_test_says_nothing_about_the_path(hive, examine, size):
-    stub = hive()
-    result = examine(stub.url, *USER, "--send-test", size, "--json").check()
     assert result_of(result, "spooling") == "not_examined"
     assert result_of(result, "test-upload") == result_of(result, "removal") == "ok" and is_empty(stub)
 
@@ -229,6 +223,7 @@ def test_lengths_out_of_range(run, size):
     assert result.code == 2 and "--send-test" in result.err
 
 
-def test_another_endpoint_cannot_be_cleaned(run):
-    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", "--send-test", "1M")
-    assert result.code == 2 and "cannot be removed" in result.err
+@pytest.mark.parametrize("option", [["--send-test", "1M"], ["--link"]])
+def test_another_endpoint_cannot_be_cleaned(run, option):
+    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", *option)
+    assert result.code == 2 and option[0] in result.err and "cannot be removed" in result.err

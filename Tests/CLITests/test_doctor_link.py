@@ -92,39 +92,33 @@ def test_a_receiver_that_reads_slowly_is_named_and_the_time_is_limited(hive, exa
     assert sent(stub, "PATCH")[0].body_bytes < LONGEST // 2 and is_empty(stub)
 
 
-def shaped(*shape):
-    """For `alone`: a loopback device with the packets of an Ethernet and this queue."""
-    command("ip", "link", "set", "lo", "mtu", "1500")
-    try:
-        command("tc", "qdisc", "add", "dev", "lo", "root", *shape)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"this kernel cannot shape a link: {getattr(error, 'stderr', error)!r}")
+@pytest.fixture
+def measured_through(hive, examine):
+    """The result over a loopback device with the packets of an Ethernet and a queue of this shape, and the stub."""
 
-
-def test_loss_is_a_warning_and_bbr_its_remedy(hive, examine):
-    """A queue for three packets loses some of every burst."""
-
-    def test():
-        shaped("tbf", "rate", "20mbit", "burst", "3000", "limit", "6000")
+    def test(*shape):
+        command("ip", "link", "set", "lo", "mtu", "1500")
+        try:
+            command("tc", "qdisc", "add", "dev", "lo", "root", *shape)
+        except (OSError, subprocess.CalledProcessError) as error:
+            pytest.skip(f"this kernel cannot shape a link: {getattr(error, 'stderr', error)!r}")
         stub = hive()
-        return examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), stub
+        return found(examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), "link"), stub
 
-    result, stub = alone(test)
-    event = found(result, "link")
+    return lambda *shape: alone(lambda: test(*shape))
+
+
+def test_loss_is_a_warning_and_bbr_its_remedy(measured_through):
+    """A queue for three packets loses some of every burst."""
+    event, stub = measured_through("tbf", "rate", "20mbit", "burst", "3000", "limit", "6000")
     assert event["result"] == "warning" and "the link to 127.0.0.1" in event["message"], event
     assert float(re.search(r"([0-9.]+) % was lost", event["message"])[1]) >= 0.5
     assert rate(event["message"]) < 2_600_000
     assert "--congestion bbr" in event["remedy"] and "cubic" in event["remedy"] and is_empty(stub)
 
 
-def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(hive, examine):
-    def test():
-        shaped("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
-        stub = hive()
-        return examine(stub.url, *USER, "--link", "--congestion", "cubic", "--json").check(), stub
-
-    result, stub = alone(test)
-    event = found(result, "link")
+def test_a_long_queue_is_a_warning_and_a_lower_rate_its_remedy(measured_through):
+    event, stub = measured_through("tbf", "rate", "4mbit", "burst", "16000", "limit", "4000000")
     assert event["result"] == "warning" and event["message"].endswith(LOSSLESS + "."), event
     assert "waits in a queue" in event["remedy"] and "cable" not in event["remedy"], event
     limit = re.search(r"--limit-rate ([0-9]+)(k|M),", event["remedy"])
@@ -194,11 +188,3 @@ def test_a_kernel_that_counts_less(hive, program, tmp_path, length, word):
     assert "TCP_INFO" in log.read_text()
     (event,) = [line for line in outcome.stdout.splitlines() if '"check":"link"' in line]
     assert " takes " in event and re.search(word, event)
-
-
-# The command line.
-
-
-def test_another_endpoint_cannot_be_cleaned(run):
-    result = run("doctor", "--multipart-url", "http://127.0.0.1:9", "--link")
-    assert result.code == 2 and "--link" in result.err and "cannot be removed" in result.err

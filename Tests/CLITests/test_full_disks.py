@@ -6,9 +6,8 @@ import signal
 import subprocess
 
 import pytest
-from program import wait_until
+from program import NOBODY, root, wait_until
 from records import read_record
-from test_state import be_nobody, root
 from uploads import PASSWORD, TUS, begin, is_delivered, of_kind, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -104,13 +103,8 @@ def test_what_is_recorded_can_be_seen_where_nothing_can_be_written(hive, program
 @root
 @pytest.mark.parametrize("option", [["--protocol", "tus"], []])
 def test_without_a_home_there_is_a_sentence(hive, program, recording, shared, option):
-    home = shared / f"homeless-{len(list(shared.iterdir()))}"
-    home.mkdir()
-    os.chown(home, 65534, 65534)
-    options = {"env": {"XDG_STATE_HOME": None, "HOME": None}, "preexec_fn": be_nobody, "cwd": "/"}
-    stub, file = hive(), recording(directory=home)
-    file.chmod(0o644)
-    result = program.send(stub, file, *option, **options)
+    options = {"env": {"XDG_STATE_HOME": None, "HOME": None}, "cwd": "/", **NOBODY}
+    result = program.send(hive(), recording(directory=shared), *option, **options)
     assert result.code == (13 if option else 0), result
     assert "no home directory" in result.err and "--state-dir" in result.err
     assert program.run("list", **options).code == 13

@@ -1,12 +1,10 @@
-"""`help`, and whether every option in the help is accepted."""
+"""`help`. That every option in it is accepted: test_resume_options.py"""
 
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from program import private
-from test_tls import key_pin
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Sources" / "Packaging" / "reference"))
@@ -19,40 +17,6 @@ REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 COMMANDS = re.findall("^## ([a-z]+)$", REFERENCE, re.MULTILINE)
 LAYOUT = (Path(__file__).parent / "help-status.txt").read_text()
 """The output of `help status`. After an intended change: gighive-upload help status > Tests/CLITests/help-status.txt"""
-
-FORM_TEXTS = ["label", "org-name", "participants", "keywords", "location", "rating", "notes"]
-
-VALUES = {
-    **{name: "text" for name in FORM_TEXTS},
-    **{"event-date": "2026-01-31", "event-type": "wedding", "field": "name=value", "file-name": "other.mp4"},
-    **{"file-field": "file", "mime": "video/mp4", "user": "uploader", "password-file": "password"},
-    **{"netrc": None, "netrc-file": ".netrc", "bearer-file": "password", "upload-token-file": "password"},
-    **{"header-file": "headers", "header": "X-Team: sound", "metadata": "name=value"},
-    **{"shared-secrets": None, "protocol": "tus", "threshold": "1k"},
-    **{"cacert": "{cacert}", "capath": "{capath}", "cert": "{cert}", "key": "{key}", "pin": "{pin}", "insecure": None},
-    **{f"{name}-timeout": "10s" for name in ("resolve", "connect", "handshake", "stall", "response")},
-    **{"max-time": "1m", "retries": "3", "retry-max-delay": "2s", "limit-rate": "100M", "proxy": ""},
-    **{"chunk-size": "100k", "method-override": None, "defer-length": None, "jobs": "2", "state-dir": "records"},
-    **{"max-size": "1G", "max-memory": "64G", "digest": None, "congestion": "reno", "ipv4": None},
-    **{"recursive": None, "match": "*.mp4", "exclude": "*.raw", "min-size": "1k", "day-starts": "06:00", "dry-run": None},
-    **{"after": "keep", "trust-server": None, "trust-settle": None},
-    **{"again": None, "color": "always", "progress": "plain", "json": None, "json-progress": "2s", "quiet": None, "verbose": None},
-}
-"""A valid value for each option of `send`. Those in WITH_CARE have separate tests."""
-
-NEEDS = {
-    "json-progress": ["--json"],
-    "user": ["--password-file", "password"],
-    "password-file": ["--user", "uploader"],
-    "match": ["--recursive"],
-    "exclude": ["--recursive"],
-    "min-size": ["--recursive"],
-    "upload-token-file": ["--field", "tos_accepted=true"],
-    "key": ["--cert", "{cert}"],
-    "cert": ["--key", "{key}"],
-}
-WITH_CARE = {
-    "from", "server", "multipart-url", "tus-url", "proxy-user", "proxy-password-file", "ipv6", "help", "config", "to", "retry-for"}
 
 EXIT_CODES = {*map(str, range(16)), "130, 143"}
 OWN_MEANINGS = {
@@ -121,32 +85,3 @@ def test_send_explains_itself(run, arguments):
 
 def test_help_for_an_unknown_command_is_a_usage_error(run):
     assert run("help", "sned").code == 2
-
-
-def test_every_option_of_the_help_has_a_test(run):
-    assert options_of("send").keys() == VALUES.keys() | WITH_CARE
-    assert {name for name, argument in options_of("send").items() if not argument} - WITH_CARE == {
-        name for name, value in VALUES.items() if value is None
-    }
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_an_option_that_the_help_names_is_accepted(hive, run, recording, certificates, tmp_path, name):
-    words = {
-        "{cacert}": certificates.cacert,
-        "{capath}": certificates.capath,
-        "{cert}": certificates.client_certificate,
-        "{key}": certificates.client_key,
-        "{pin}": key_pin(certificates.certificate),
-    }
-    private(tmp_path / "password", "secret\n")
-    private(tmp_path / "headers", "apikey: secret\n")
-    private(tmp_path / ".netrc", "default login uploader password secret\n")
-    stub = hive(tls=certificates, user=None)
-    options = [f"--{name}"] if VALUES[name] is None else [f"--{name}", VALUES[name]]
-    options += NEEDS.get(name, [])
-    if name not in ("cacert", "capath", "insecure"):
-        options += ["--cacert", "{cacert}"]
-    if name != "label":
-        options += ["--label", "L"]
-    run("send", recording(), "--server", stub.url, *(words.get(option, option) for option in options)).check()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from program import wait_until
 from records import only_record
+from test_output import full_pipe  # noqa: F401
 from uploads import of_kind
 
 SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
@@ -67,19 +68,14 @@ def test_while_a_pipe_has_no_writer(program, tmp_path, number, code):
     assert result.code in (code, -number)
 
 
-def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording):
+def test_a_second_signal_ends_it_whatever_it_waits_for(hive, program, recording, full_pipe):  # noqa: F811
     """Here: a standard output that is not read."""
-    reading, writing = os.pipe()
-    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
-    os.write(writing, b"x" * 4096)
-    running = program.start_sending(hive("silent"), recording(), "--json", stdout=writing)
-    os.close(writing)
+    running = program.start_sending(hive("silent"), recording(), "--json", stdout=full_pipe().writing)
     time.sleep(0.3)
     running.signal(signal.SIGTERM)
     time.sleep(0.1)
     running.signal(signal.SIGTERM)
     assert running.wait(10).code in (143, -signal.SIGTERM)
-    os.close(reading)
 
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 import pytest
 import schema
 from records import only_record
+from uploads import PASSWORD
 
 
 def check(result):
@@ -42,14 +43,6 @@ def test_a_delivery_is_reported_with_all_its_figures(any_hive, program, recordin
         "asset_id": 1,
         "exit_code": 0,
     }
-
-
-def test_a_failure_is_reported_with_exit_code_and_message(hive, send, recording):
-    file = recording()
-    result = send(hive("early-status=413"), file, "--json")
-    failed = check(result)[-1]
-    assert (failed["event"], failed["file"], failed["exit_code"]) == ("failed", str(file), 8)
-    assert "413" in failed["message"]
 
 
 def test_progress_never_goes_back_and_never_beyond_the_size(hive, send, recording):
@@ -91,19 +84,13 @@ def test_every_line_is_json_with_any_words_of_a_server(hive, send, recording, me
     assert len(check(result)[-1]["message"]) < 1000
 
 
-def test_each_of_several_files_has_one_outcome(hive, send, recording):
-    a, d = recording(name="a.mp4"), recording(name="d.mp4")
-    files = [a, a.with_name("missing.mp4"), recording(0, "empty.mp4"), d]
-    events = check(send(hive(), *files, "--json"))
-    outcomes = [(event["file"], event["exit_code"]) for event in events if "exit_code" in event]
-    assert outcomes == list(zip(map(str, files), (0, 3, 3, 0)))
-    assert sum(event["event"] == "start" for event in events) == 4
-
-
 def test_errors_are_reported_on_stderr_too_unless_it_is_quiet(hive, send, recording):
-    stub = hive("early-status=413")
-    assert "413" in send(stub, recording(), "--json").err
-    quiet = send(stub, recording(), "--json", "--quiet")
+    stub, file = hive("early-status=413"), recording()
+    result = send(stub, file, "--json")
+    failed = check(result)[-1]
+    assert (failed["event"], failed["file"], failed["exit_code"]) == ("failed", str(file), 8)
+    assert "413" in failed["message"] and "413" in result.err
+    quiet = send(stub, file, "--json", "--quiet")
     assert quiet.err == "" and quiet.outcome["exit_code"] == 8
 
 
@@ -170,7 +157,7 @@ def test_the_interval_of_events_needs_events(hive, program, recording):
 
 def test_a_resume_does_not_inherit_the_interval(program, interrupted):
     _, record = interrupted("--json", "--json-progress", "none")
-    assert program.run("resume", record.id, env={"GIGHIVE_PASSWORD": "secret"}).check()
+    assert program.run("resume", record.id, env=PASSWORD).check()
 
 
 # The server's answer.
@@ -217,10 +204,14 @@ def test_a_failure_without_an_answer_has_none(hive, send, recording):
 
 def test_what_is_cancelled_deleted_or_forgotten_is_named(program, delivered, interrupted):
     _, record = delivered()
-    (event,) = program.run("delete", record.id, "--json", env={"GIGHIVE_PASSWORD": "secret"}).check().events
-    assert (event["event"], event["id"], event["file"]) == ("deleted", record.id, os.fsdecode(record.source))
+
+    def named(record, *command, code=0) -> str:
+        (event,) = program.run(*command, record.id, "--json", env=PASSWORD).events
+        assert (event["id"], event["file"], event["exit_code"]) == (record.id, os.fsdecode(record.source), code)
+        return event["event"]
+
+    assert named(record, "delete") == "deleted"
     _, record = interrupted()
-    refused = program.run("delete", record.id, "--json").outcome
-    assert (refused["event"], refused["id"], refused["file"]) == ("failed", record.id, os.fsdecode(record.source))
-    (event,) = program.run("list", "--forget", record.id, "--json").check().events
-    assert (event["event"], event["id"], event["file"]) == ("forgotten", record.id, os.fsdecode(record.source))
+    assert named(record, "delete", code=2) == "failed" and named(record, "list", "--forget") == "forgotten"
+    _, record = interrupted()
+    assert named(record, "cancel") == "cancelled"

@@ -18,6 +18,10 @@ def sparse(shared):
     (shared / "sparse.bin").unlink()
 
 
+def peak_kib(hive) -> int:
+    return PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS
+
+
 def check_memory(program, result, limit):
     """The promise is made for the static binary; the ordinary build brings Swift's and C's libraries along."""
     assert result.peak_kib > 1000
@@ -49,4 +53,4 @@ def test_a_slow_server_does_not_make_the_program_keep_more(any_hive, program, re
     """Everything between disk and socket fills up then. GigHive's answer is compared with a digest."""
     hive = any_hive("slow-read=30e6")
     result = getattr(program, kind)(hive, recording(24_000_000), measure=True).check()
-    check_memory(program, result, PEAK_KIB_HTTP if hive.certificates is None else PEAK_KIB_HTTPS)
+    check_memory(program, result, peak_kib(hive))

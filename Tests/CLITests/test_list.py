@@ -119,11 +119,13 @@ def test_a_list_changes_nothing(program, interrupted):
 # Forgetting.
 
 
-def test_a_delivered_recording_can_be_forgotten(program, delivered):
+def test_a_delivered_recording_can_be_forgotten_and_is_still_known_to_the_server(program, delivered, tmp_path):
     stub, record = delivered()
     result = program.run("list", "--forget", record.id)
     assert result.code == 0 and "forgotten" in result.out, result
     assert records(program) == [] and len(stub.recordings) == 1 and stub.requests == []
+    result = program.send(stub, *TUS, tmp_path / "gig.mp4")
+    assert result.code == 0 and "already there" in result.out, result
 
 
 def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording):
@@ -144,10 +146,3 @@ def test_what_is_under_way_is_not_forgotten(hive, program, recording):
     assert program.run("list", "--forget").code == 0
     assert only_record(program).id == upload
     running.end()
-
-
-def test_without_its_record_the_same_recording_is_known_to_the_server(program, delivered, tmp_path):
-    stub, record = delivered()
-    program.run("list", "--forget", record.id)
-    result = program.send(stub, *TUS, tmp_path / "gig.mp4")
-    assert result.code == 0 and "already there" in result.out, result

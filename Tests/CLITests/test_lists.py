@@ -134,7 +134,7 @@ def test_a_signal_ends_the_wait_for_a_line(hive, program, rec):
 # MARK: Dry run
 
 
-def test_a_dry_run_says_what_would_be_sent(hive, send, rec, recording, program):
+def test_a_dry_run_says_what_would_be_sent(hive, send, rec, program):
     stub = hive()
     root = rec("a.wav", "b.wav", "empty.wav")
     (root / "empty.wav").write_bytes(b"")

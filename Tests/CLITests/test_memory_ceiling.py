@@ -24,6 +24,7 @@ def test_an_upload_over_https_keeps_below_12_mebibytes(hive, send, recording, ce
 
 
 def test_a_name_is_looked_up_below_12_mebibytes(hive, post, recording, static):
+    """It is ::1 first on most machines, and the stub listens on 127.0.0.1 only."""
     stub = hive()
     url = stub.url.replace("127.0.0.1", "localhost") + "/upload"
     post(stub, recording(), "--max-memory", static[0], "--multipart-url", url).check()

@@ -2,14 +2,12 @@
 
 import os
 import subprocess
-import time
 
 import pytest
 from broken_disk import BrokenDisk
-from program import wait_until
+from program import root, wait_until
 from records import only_record, records
 from test_full_disks import mount
-from test_state import be_nobody, root
 from uploads import PASSWORD, TUS, is_delivered, of_kind, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -19,13 +17,8 @@ DAY = 86_400
 class Stick:
     """A file system that is mounted, pulled out and put back, with the same content and device."""
 
-    def __init__(self, directory):
-        self._content = directory / "content"
-        self.place = directory / "stick"
-        self._content.mkdir()
-        self.place.mkdir()
-        mount(self._content, "size=32m")
-        self.insert()
+    def __init__(self, content, place):
+        self._content, self.place = content, place
 
     def insert(self):
         subprocess.run(["mount", "--bind", self._content, self.place], check=True)
@@ -33,18 +26,17 @@ class Stick:
     def remove(self):
         subprocess.run(["umount", self.place], check=True)
 
-    def end(self):
-        for path in (self.place, self._content):
-            subprocess.run(["umount", path], capture_output=True)
-
 
 @pytest.fixture
 def stick(tmp_path):
-    directory = tmp_path / "media"
-    directory.mkdir()
-    stick = Stick(directory)
+    content, place = tmp_path / "content", tmp_path / "stick"
+    content.mkdir(), place.mkdir()
+    mount(content, "size=32m")
+    stick = Stick(content, place)
+    stick.insert()
     yield stick
-    stick.end()
+    for path in (place, content):
+        subprocess.run(["umount", path], capture_output=True)
 
 
 def file_states(program) -> list[str]:
@@ -203,17 +195,13 @@ def test_gone_and_waiting_files_are_told_in_one_line(hive, program, recording, t
 # Neither.
 
 
-@root
-def test_a_file_in_a_directory_without_permission_is_neither(hive, program, recording, shared):
-    home = shared / f"closed-{time.monotonic_ns()}"
+def test_a_file_in_a_directory_without_permission_is_neither(hive, program, recording, nobody):
+    home, options = nobody
+    options["env"] |= PASSWORD
     place = home / "private"
-    place.mkdir(parents=True)
-    for path in (home, place):
-        os.chown(path, 65534, 65534)
-    file = recording(SIZE, directory=place)
-    file.chmod(0o644)
-    options = {"env": {**PASSWORD, "XDG_STATE_HOME": str(home / "state")}, "preexec_fn": be_nobody, "cwd": home}
-    stub = hive()
+    place.mkdir()
+    os.chown(place, options["user"], -1)
+    stub, file = hive(), recording(SIZE, directory=place)
     stop(program, stub, file, at=AT, **options)
     place.chmod(0)
     (upload,) = program.run("list", "--json", **options).check().events

@@ -19,15 +19,10 @@ def broken_ipv6(count: int) -> list[str]:
     return [f"2001:db8::{0x10 + number:x} {NAME}" for number in range(count)]
 
 
-@pytest.fixture
-def own_ipv6():
-    """For `alone`: an address of the world, so that those of the world are tried first (RFC 6724)."""
-    return lambda: command("ip", "addr", "add", "2001:db8::1/64", "dev", "lo", "nodad")
-
-
-def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried(run, hive, recording, tmp_path, own_ipv6):
+def test_however_many_broken_ipv6_addresses_a_host_has_its_ipv4_address_is_tried(run, hive, recording, tmp_path):
     def test():
-        own_ipv6()
+        # An address of the world, so that those of the world are tried first (RFC 6724).
+        command("ip", "addr", "add", "2001:db8::1/64", "dev", "lo", "nodad")
         hosts(tmp_path / "hosts", *broken_ipv6(40), f"127.0.0.1 {NAME}")
         stub = hive(user=None)
         result = run(
@@ -106,7 +101,7 @@ def test_an_address_can_have_a_zone_which_is_not_sent(run, link_local, recording
     alone(test)
 
 
-def test_an_upload_by_tus_continues_in_its_zone(run, program, link_local, recording):
+def test_an_upload_by_tus_continues_in_its_zone(run, link_local, recording):
     """The server's Location has none."""
 
     def test():
@@ -142,27 +137,14 @@ def test_a_zone_that_the_machine_does_not_have_is_named(run, recording):
 # MARK: Proxies
 
 
-@pytest.fixture
-def through(run, hive, recording):
-    """Sends with environment variables. Returns whether it reached the stub directly."""
-
-    def through(environment: dict, scheme="http", url=None):
-        stub = hive(user=None)
-        url = url or f"{scheme}://127.0.0.1:{stub.port}/upload"
-        result = run("send", recording(), "--multipart-url", url, env=environment)
-        return result, [request.target for request in stub.requests]
-
-    return through
-
-
 SOCKS = "socks5h://user:Pr0xy-planted-0004@127.0.0.1:9"
 
 
 @pytest.mark.parametrize(("name", "decides"), [("ALL_PROXY", {"no_proxy": "127.0.0.0/8"}), ("all_proxy", {"NO_PROXY": "*"})])
-def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(through, name, decides):
-    result, targets = through({name: SOCKS, **decides})
-    assert result.code == 0, result
-    assert targets == ["/upload"]
+def test_a_socks_proxy_for_other_programs_does_not_matter_to_what_goes_directly(post, hive, recording, name, decides):
+    stub = hive(user=None)
+    post(stub, recording(), env={name: SOCKS, **decides}).check()
+    assert [request.target for request in stub.requests] == ["/upload"]
 
 
 def test_nor_where_the_command_line_names_another_one(run, hive, recording):

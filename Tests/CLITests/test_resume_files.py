@@ -4,29 +4,23 @@ import os
 
 import pytest
 from records import only_record
-from uploads import PASSWORD, TUS, go_on, is_delivered, sent, stop
+from uploads import PASSWORD, TUS, go_on, is_delivered, rewrite, sent, stop
 
 SIZE, AT = 6_000_000, 3_000_000
 
 
-def keep_times(file, change):
-    status = os.stat(file)
-    change()
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+def size(file) -> int:
+    return file.stat().st_size
 
-
-def write(file, position, data=b"changed"):
-    with open(file, "r+b") as stream:
-        stream.seek(position)
-        stream.write(data)
 
 CHANGES = {
-    "longer": (lambda file: write(file, SIZE, b"x"), [str(SIZE), str(SIZE + 1)]),
-    "shorter": (lambda file: os.truncate(file, SIZE - 1), [str(SIZE), str(SIZE - 1)]),
-    "its beginning": (lambda file: keep_times(file, lambda: write(file, 0)), ["last bytes differ"]),
-    "its end": (lambda file: keep_times(file, lambda: write(file, SIZE - 7)), ["last bytes differ"]),
+    "longer": (lambda file: os.truncate(file, size(file) + 1), [str(SIZE), str(SIZE + 1)]),
+    "shorter": (lambda file: os.truncate(file, size(file) - 1), [str(SIZE), str(SIZE - 1)]),
+    "its beginning": (lambda file: rewrite(file, 0), ["last bytes differ"]),
+    "its end": (lambda file: rewrite(file, size(file) - 7), ["last bytes differ"]),
     "written to": (lambda file: os.utime(file, (1, 1)), ["modification time"]),
 }
+"""What is done to a file, and words about it if it had SIZE bytes."""
 
 
 @pytest.mark.parametrize("change", ["longer", "its end"])
@@ -53,11 +47,7 @@ def test_a_form_is_resumed_only_with_the_recording_that_it_was_for(hive, program
     assert before.phase == "pending"
     stub.set_faults()
     stub._requests.clear()
-    {"longer": lambda: file.write_bytes(file.read_bytes() + b"x"),
-     "shorter": lambda: os.truncate(file, 99_999),
-     "its beginning": lambda: keep_times(file, lambda: file.write_bytes(b"changed" + file.read_bytes()[7:])),
-     "its end": lambda: keep_times(file, lambda: file.write_bytes(file.read_bytes()[:-7] + b"changed")),
-     "written to": lambda: os.utime(file, (1, 1))}[change]()
+    CHANGES[change][0](file)
     for which in ("--all", before.id):
         result = program.run("resume", which, env=PASSWORD)
         assert result.code == 3 and "has changed since its upload started" in result.err, result
@@ -85,7 +75,7 @@ def test_a_change_that_nothing_shows_is_found_by_the_digest(hive, program, recor
     """In the middle, with the times put back. What was sent before is part of the digest."""
     stub, file = hive(), recording(SIZE)
     stop(program, stub, file, at=AT)
-    keep_times(file, lambda: write(file, 500_000))
+    rewrite(file, 500_000)
     result = go_on(program, stub, file, "resume")
     assert result.code == 10, result
     assert result.out == ""

@@ -1,34 +1,42 @@
-"""Whatever `send` was given, `resume ID` takes up: the record keeps options that `resume` knows, and no others."""
+"""Every option in the help is accepted, and whatever `send` was given, `resume ID` takes up: the record keeps options that
+`resume` knows, and no others."""
 
 from pathlib import Path
 
 import pytest
-from program import private
+from program import private, trust
 from records import only_record
+from secrets_bench import PROXY_PASSWORD, Proxy
 from test_help import options_of
+from test_tls import key_pin
 
 ARGUMENTS = options_of("send")
+"""What each option takes, by the help."""
 DESTINATIONS = {"server", "multipart-url", "tus-url"}
 ENDING = {"help", "dry-run", "from"}
 """Nothing is sent, or no file is named."""
 FOR_DIRECTORIES = {"recursive", "match", "exclude", "min-size"}
 VALUES = {
     "protocol": "tus", "event-date": "2026-11-20", "day-starts": "05:00", "event-type": "wedding", "mime": "audio/wav",
-    "congestion": "reno", "retry-for": "1s", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "http://127.0.0.1:9",
-    "after": "keep", "progress": "none", "color": "never", "pin": "sha256//" + "A" * 43 + "=", "retries": "0",
-    "match": "*.wav", "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "500Mi",
+    "congestion": "reno", "retry-for": "1s", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
+    "after": "keep", "progress": "none", "color": "always", "retries": "0", "file-name": "other.mp4", "match": "*.wav",
+    "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "64G", "cert": "client.pem",
+    "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "capath": "{capath}", "pin": "{pin}",
 }
 """The others follow from the name of the argument."""
 BY_ARGUMENT = {"SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}
-FILES = {"header-file": "X-Rack: 7\n", "config": "", "netrc-file": "machine 127.0.0.1 login a password b\n"}
+FILES = {
+    "header-file": "X-Rack: 7\n", "config": "", "netrc-file": "machine 127.0.0.1 login a password b\n",
+    "proxy-password-file": PROXY_PASSWORD + "\n",
+}
 BESIDE = {
-    "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "http://127.0.0.1:9", "--proxy-user", "a"],
-    "proxy-user": ["--proxy", "http://127.0.0.1:9"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
+    "password-file": ["--user", "a"], "proxy-password-file": ["--proxy", "{proxy}", "--proxy-user", "proxy-user"],
+    "proxy-user": ["--proxy", "{proxy}"], "min-size": ["-r"], "match": ["-r"], "exclude": ["-r"],
     "trust-server": ["--after", "delete"], "trust-settle": ["--after", "delete"], "key": ["--cert", "client.pem"],
     "json-progress": ["--json"], "upload-token-file": ["--field", "tos_accepted=true"],
 }
 """Options that another one needs."""
-PASSWORDS = {"user": "GIGHIVE_PASSWORD", "proxy-user": "GIGHIVE_PROXY_PASSWORD"}
+PASSWORDS = {"user": ("GIGHIVE_PASSWORD", "secret"), "proxy-user": ("GIGHIVE_PROXY_PASSWORD", PROXY_PASSWORD)}
 
 
 @pytest.fixture
@@ -37,32 +45,30 @@ def options(tmp_path, certificates, program):
     pair = [certificates.client_certificate, certificates.client_key]
     private(tmp_path / "client.pem", b"".join(Path(file).read_bytes() for file in pair))
     private(tmp_path / ".netrc", FILES["netrc-file"])
+    proxy = Proxy()
+    words = {
+        "{state}": program.state, "{cacert}": certificates.cacert, "{capath}": certificates.capath,
+        "{pin}": key_pin(certificates.certificate), "{proxy}": proxy.url,
+    }
 
     def options(name):
-        words = [f"--{name}", *BESIDE.get(name, [])]
-        argument = ARGUMENTS[name]
-        if not argument:
-            return words
+        found, argument = [f"--{name}"], ARGUMENTS[name]
         if name in VALUES:
-            value = VALUES[name]
-        elif name == "state-dir":
-            value = program.state
-        elif name == "cacert":
-            value = certificates.cacert
-        elif name in ("cert", "key"):
-            value = "client.pem"
+            found.append(VALUES[name])
         elif argument == "FILE":
             private(tmp_path / name, FILES.get(name, "secret\n"))
-            value = name
-        else:
-            value = BY_ARGUMENT[argument]
-        return [words[0], value, *words[1:]]
+            found.append(name)
+        elif argument:
+            found.append(BY_ARGUMENT[argument])
+        return [words.get(word, word) for word in found + BESIDE.get(name, [])]
 
-    return options
+    yield options
+    proxy.stop()
 
 
 @pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - DESTINATIONS - ENDING))
-def test_an_upload_with_this_option_is_resumed(run, program, tmp_path, options, name):
+def test_an_upload_with_this_option_is_resumed(run, hive, program, certificates, tmp_path, options, name):
+    stub = hive("create/status=503", tls=certificates, user=None, host="::1" if name == "ipv6" else "127.0.0.1")
     (tmp_path / "rec").mkdir()
     (tmp_path / "rec" / "take.wav").write_bytes(b"x" * (32 << 20 if name == "min-size" else 1000))
     if name == "to":
@@ -71,13 +77,15 @@ def test_an_upload_with_this_option_is_resumed(run, program, tmp_path, options, 
         private(configuration, "[stage]\nnotes = x\n")
     what = "rec" if name in FOR_DIRECTORIES else "rec/take.wav"
     given = [*options(name), *([] if name == "retry-for" else ["--retries", "0"])]
-    environment = {variable: "secret" for option, variable in PASSWORDS.items() if f"--{option}" in given}
-    host = "localhost" if name == "ipv6" else "127.0.0.1"
-    destination = ["--server", f"http://{host}:9", "--label", "L", "--protocol", "tus"]
+    environment = dict(password for option, password in PASSWORDS.items() if f"--{option}" in given)
+    destination = ["--server", stub.url, "--label", "L", "--protocol", "tus"]
+    if name not in ("cacert", "capath", "insecure"):
+        destination += trust(stub)
     sent = run("send", what, *destination, *given, env=environment, retries=None)
-    assert sent.code == 4, sent
-    resumed = run("resume", only_record(program).id, "--retries", "0", env=environment, retries=None)
-    assert resumed.code == 4, resumed
+    assert sent.code == 9, sent
+    stub.set_faults()
+    run("resume", only_record(program).id, "--retries", "0", env=environment, retries=None).check()
+    assert len(stub.recordings) == 1
 
 
 def test_options_for_directories_in_a_configuration_are_for_directories(run, hive, tmp_path):

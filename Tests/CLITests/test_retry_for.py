@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from program import private
 from records import only_record
 from test_retries import retries
 from uploads import PASSWORD, is_delivered, stop
@@ -37,28 +38,17 @@ def test_what_is_no_time_is_refused(run, recording, value):
     assert result.code == 2 and "--retry-for" in result.err and "forever" in result.err, result
 
 
-@pytest.fixture
-def configure(tmp_path):
-    def configure(text):
-        path = tmp_path / "own.conf"
-        path.write_text(text)
-        path.chmod(0o600)
-        return path
-
-    return configure
-
-
-def test_the_command_line_wins_over_the_file(hive, send, recording, configure):
-    path = configure("retry-for = forever\n")
+def test_the_command_line_wins_over_the_file(hive, send, recording, tmp_path):
+    path = private(tmp_path / "own.conf", "retry-for = forever\n")
     result = send(hive("status=503"), recording(), *SOON, "--config", path, "--json", retries=2)
     assert result.code == 9 and len(retries(result)) == 2, result
-    path = configure("retries = 0\n")
+    private(path, "retries = 0\n")
     result = send(hive("status=503@3"), recording(), *SOON, "--config", path, "--retry-for", "1h", "--json", retries=None).check()
     assert len(retries(result)) == 3
 
 
-def test_a_file_has_one_of_them_in_a_section(run, recording, configure):
-    path = configure("retries = 1\nretry-for = 1h\n")
+def test_a_file_has_one_of_them_in_a_section(run, recording, tmp_path):
+    path = private(tmp_path / "own.conf", "retries = 1\nretry-for = 1h\n")
     result = run("send", recording(), "--config", path, retries=None)
     assert result.code == 2 and f"{path}:2: " in result.err and "cannot be used together" in result.err, result
 

@@ -35,7 +35,7 @@ def finalized(stub) -> dict:
 # MARK: Templates
 
 
-def test_a_template_says_what_is_known_of_each_file(hive, run, rec, program):
+def test_a_template_says_what_is_known_of_each_file(hive, run, rec):
     stub = hive(user=None)
     root = rec("b.final.wav", "night/a.wav")
     at(root / "b.final.wav", EVENING), at(root / "night" / "a.wav", NIGHT)

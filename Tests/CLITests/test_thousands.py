@@ -127,7 +127,7 @@ def test_a_signal_ends_the_building_of_the_index(program, files, tmp_path):
     assert sum(1 for path in program.state.iterdir() if path.suffix == ".record") == 20 * COUNT + 1
 
 
-def test_the_records_of_a_night_are_resumed_in_their_order(hive, program, files, tmp_path):
+def test_the_records_of_a_night_are_resumed(hive, program, files, tmp_path):
     stub, names = hive(), files(40)
     assert refused(program, names, cwd=tmp_path).code == 4
     for record in records(program):

@@ -1,7 +1,6 @@
 """TLS: only the right server gets a byte of the request. Exit code 5 otherwise."""
 
 import base64
-import dataclasses
 import functools
 import hashlib
 import re
@@ -9,7 +8,7 @@ import socket
 import ssl
 import subprocess
 
-import pytest
+from certificates_matrix import self_signed
 
 
 @functools.cache
@@ -17,25 +16,6 @@ def key_pin(certificate: str) -> str:
     key = subprocess.check_output(["openssl", "x509", "-in", certificate, "-noout", "-pubkey"])
     der = subprocess.check_output(["openssl", "pkey", "-pubin", "-outform", "DER"], input=key)
     return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
-
-
-def refused(result, stub, *words):
-    assert result.code == 5, result
-    assert stub.requests == [], "the request went out"
-    assert result.out == ""
-    for word in words:
-        assert word in result.err, result
-
-
-@pytest.fixture(scope="session")
-def self_signed(certificates, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("self-signed")
-    files = {"certificate": str(folder / "self.pem"), "key": str(folder / "self.key")}
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 2"
-    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    output = ["-keyout", files["key"], "-out", files["certificate"]]
-    subprocess.run([*command.split(), *names, *output], capture_output=True, check=True)
-    return dataclasses.replace(certificates, **files)
 
 
 def without_trust(stub):
@@ -51,18 +31,16 @@ def test_cacert_and_capath_give_trust(hive, send, recording, certificates):
 
 def test_a_directory_without_the_authority_gives_no_trust(hive, send, recording, certificates, tmp_path):
     stub = without_trust(hive(tls=certificates))
-    refused(send(stub, recording(), "--capath", tmp_path), stub)
+    result = send(stub, recording(), "--capath", tmp_path)
+    assert result.code == 5 and result.out == "" and stub.requests == [], result
 
 
-def test_insecure_delivers_and_warns_loudly(hive, send, recording, self_signed):
-    stub = without_trust(hive(tls=self_signed))
-    result = send(stub, recording(), "--insecure").check()
-    assert re.search(r"warning.*--insecure", result.err)
-
-
-def test_a_pin_does_not_replace_the_certificates_check(hive, send, recording, self_signed):
-    stub = without_trust(hive(tls=self_signed))
-    refused(send(stub, recording(), "--pin", key_pin(self_signed.certificate)), stub)
+def test_insecure_delivers_and_warns_loudly_and_a_pin_does_not_replace_the_certificates_check(run, forge, serve_tls, recording):
+    server = serve_tls(self_signed(forge, is_trusted=False))
+    arguments = ["send", recording(), "--multipart-url", f"https://localhost:{server.port}/upload", "--ipv4"]
+    result = run(*arguments, "--pin", key_pin(server.shown.leaf.path))
+    assert result.code == 5 and result.out == "" and server.received == b"", result
+    assert re.search(r"warning.*--insecure", run(*arguments, "--insecure").check().err)
 
 
 def test_a_client_certificate_is_shown_when_the_server_asks(hive, send, recording, certificates, tmp_path):

@@ -1,12 +1,14 @@
 """Client certificates: missing, rejected, and requested after the request was sent (RFC 8446, 4.4.2.4 and 4.6.2)."""
 
+import random
+import re
 import socket
 import ssl
 import time
 
 import pytest
 from certificates_forge import DAY, leaf
-from tls_servers import ANSWER, Server
+from tls_servers import ANSWER, Server, drain
 
 FORBIDDEN = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -54,7 +56,7 @@ class AskingServer(Server):
                 except ssl.SSLError as problem:
                     connection.failure = str(problem)
                     stream.sendall(FORBIDDEN)
-                    drain_tls(stream)
+                    drain(stream)
                     return
                 stream.do_handshake()
                 time.sleep(self._pause)
@@ -84,14 +86,6 @@ class AskingServer(Server):
         return stream.getpeercert()
 
 
-def drain_tls(stream):
-    try:
-        while stream.recv(1 << 16):
-            pass
-    except OSError:
-        pass
-
-
 @pytest.fixture
 def serve(serve_tls, forge):
     return lambda *version, **options: serve_tls(leaf(forge), AskingServer, *version, **options)
@@ -111,15 +105,14 @@ def upload(run, recording):
 
 
 REFUSED = {
-    "of nobody": (None, 116, "certificate required"),
+    "of nobody": (None, "certificate required"),
     "of an unknown authority": (
-        lambda forge: forge.issue("/CN=me", issuer=forge.authority("/CN=Somebody else", key="eca")), 48, "unknown ca"),
-    "expired": (lambda forge: forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY), 45, "certificate expired"),
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority("/CN=Somebody else", key="eca")), "unknown ca"),
+    "expired": (lambda forge: forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY), "certificate expired"),
     "for servers": (
-        lambda forge: forge.issue("/CN=me", issuer=forge.authority(), extended_usage="serverAuth"), 43,
-        "unsupported certificate"),
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority(), extended_usage="serverAuth"), "unsupported certificate"),
     "of an authority that has only the name": (
-        lambda forge: forge.issue("/CN=me", issuer=forge.authority(key="ecc")), 48, ""),
+        lambda forge: forge.issue("/CN=me", issuer=forge.authority(key="ecc")), "[a-z ]+"),
 }
 
 
@@ -129,31 +122,19 @@ REFUSED = {
 def test_a_certificate_that_is_refused_costs_one_connection(forge, serve, upload, kind, version, size):
     """Under TLS 1.3 the refusal comes after the handshake, when the request is on its way: the server may close with a reset,
     and the whole form may be out."""
-    make, _, words = REFUSED[kind]
+    make, words = REFUSED[kind]
     server = serve(version)
     result = upload(server, size, certificate=make and make(forge))
     assert result.code == 5, result
     assert len(server.connections) == 1, server.failures
     assert server.bodies == []
-    assert result.err.startswith("gighive-upload: TLS with localhost failed: the server says: "), result
-    assert "stored" not in result.err
-    if version == "TLSv1_3" or kind != "of nobody":
-        assert words in result.err, result
-        assert "It requires a client certificate that it accepts; use --cert and --key." in result.err
-    else:
-        assert "--cert" in result.err, result
+    advice = "It requires a client certificate that it accepts; use --cert and --key."
+    if kind == "of nobody" and version == "TLSv1_2":
+        words, advice = "handshake failure", r"It may lack a secure algorithm \(.*\), or require a client certificate \(--cert\)."
+    assert re.fullmatch(rf"gighive-upload: TLS with localhost failed: the server says: {words}\. {advice}\n", result.err), result
 
 
-@pytest.mark.parametrize("version", ["TLSv1_2", "TLSv1_3"])
-def test_a_refused_certificate_is_reported_alike_by_both_versions(forge, serve, upload, version):
-    own = forge.issue("/CN=me", issuer=forge.authority(), ends=-DAY)
-    result = upload(serve(version), 1000, certificate=own)
-    assert result.err == (
-        "gighive-upload: TLS with localhost failed: the server says: certificate expired."
-        " It requires a client certificate that it accepts; use --cert and --key.\n")
-
-
-def test_an_upload_by_tus_ends_alike_and_is_not_begun(forge, serve, run, recording):
+def test_an_upload_by_tus_ends_alike_and_is_not_begun(serve, run, recording):
     server = serve()
     result = run(
         "send", recording(20_000), "--tus-url", server.url, "--cacert", server.shown.cacert, "--retry-max-delay", "10ms",
@@ -189,10 +170,7 @@ def test_a_certificate_that_the_full_connection_does_not_take_goes_behind_the_la
 
 
 @pytest.mark.parametrize("rate", [[], ["--limit-rate", "20M"]], ids=["", "slowly"])
-def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, upload, tmp_path, run, rate):
-    import hashlib
-    import random
-
+def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, tmp_path, run, rate):
     content = random.Random(7).randbytes(6_000_000)
     (tmp_path / "a.bin").write_bytes(content)
     own = forge.issue("/CN=me", issuer=forge.authority())
@@ -202,15 +180,13 @@ def test_what_was_sent_around_the_question_arrives_as_it_was(forge, serve, uploa
             "send", tmp_path / "a.bin", "--multipart-url", server.url, "--cacert", server.shown.cacert, "--cert", own.path,
             "--key", own.key, *rate)
         assert result.code == 0, (result.err, server.failures)
-        start = server.bodies[0].index(content[:1000])
-        body = server.bodies[0][start:start + len(content)]
-        assert hashlib.sha256(body).digest() == hashlib.sha256(content).digest()
+        assert content in server.bodies[0]
 
 
 @pytest.mark.parametrize("kind", ["of an unknown authority", "expired"])
 @pytest.mark.parametrize("size", [1000, 8_000_000])
 def test_a_certificate_that_is_refused_later_costs_one_connection_too(forge, serve, upload, kind, size):
-    make, _, words = REFUSED[kind]
+    make, words = REFUSED[kind]
     server = serve(asks=True)
     result = upload(server, size, certificate=make(forge))
     assert result.code == 5, result

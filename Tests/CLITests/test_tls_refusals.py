@@ -1,18 +1,17 @@
 """Every way for a server to be the wrong one: refused with exit code 5, before a byte of the request, with a message that
 say what to do. Beside each stands a server that is right in just that, and is served."""
 
+import contextlib
 import functools
 import re
 import socket
-import subprocess
-import threading
 
 import pytest
 from certificates_forge import HOST, leaf, openssl
 from certificates_matrix import CASES
 from program import wait_until
 from test_tls import key_pin
-from tls_servers import ANSWER, CutServer
+from tls_servers import ANSWER, CommandServer, CutServer
 
 SECRET = "Planted-pa55word"
 
@@ -172,34 +171,19 @@ def test_a_server_that_speaks_no_tls_is_refused(answering, run, recording, name)
 # MARK: Later
 
 
-class LiveServer:
-    """openssl s_server, which can be told to renegotiate in the middle."""
+class LiveServer(CommandServer):
+    """It does only what it is told to, and can be told to renegotiate in the middle."""
 
-    def __init__(self, shown, folder, *options):
-        pem = folder / "live.pem"
-        pem.write_text(shown.pem + open(shown.leaf.key).read())
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        command = ["openssl", "s_server", "-accept", f"127.0.0.1:{self.port}", "-cert", pem, *options]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0)
-        self.output = b""
-        threading.Thread(target=self._read, daemon=True).start()
-        wait_until(lambda: b"ACCEPT" in self.output, what="s_server's start")
-
-    def _read(self):
-        while data := self._process.stdout.read(1 << 16):
-            self.output += data
+    def _answer(self):
+        with contextlib.suppress(EOFError, OSError):
+            self._read_until(b"$^")
 
     def say(self, line: bytes):
         self._process.stdin.write(line + b"\n")
+        self._process.stdin.flush()
 
     def wait_for(self, words: bytes):
-        wait_until(lambda: words in self.output, what=f"{words!r} at the server")
-
-    def stop(self):
-        self._process.kill()
-        self._process.wait()
+        wait_until(lambda: words in self.said, what=f"{words!r} at the server")
 
 
 def uploading(start, recording, server, shown):

@@ -172,9 +172,6 @@ def test_a_creation_that_does_not_say_where_is_a_server_failure(hive, upload, re
     assert result.code == 9 and "Location" in result.err, result
 
 
-# The length of requests.
-
-
 # Interruptions.
 
 

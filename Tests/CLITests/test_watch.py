@@ -10,7 +10,8 @@ import pytest
 from broken_disk import BrokenDisk
 from program import wait_until
 from test_full_disks import mount
-from watching import digest, got, has, times_sent, write
+from uploads import sha256
+from watching import got, has, times_sent, write
 
 
 # What is taken, and when.
@@ -103,7 +104,7 @@ def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
 def test_a_file_that_grows_after_its_delivery_is_a_new_delivery(hive, watch, rec):
     stub = hive()
     file = write(rec / "a.wav")
-    before = digest(file)
+    before = sha256(file)
     watching = watch(stub)
     has(stub, file)
     with open(file, "ab") as more:
@@ -111,7 +112,7 @@ def test_a_file_that_grows_after_its_delivery_is_a_new_delivery(hive, watch, rec
     wait_until(lambda: len(stub.recordings) == 2, what="the second delivery")
     watching.idle()
     watching.stop()
-    assert [recording.sha256 for recording in stub.recordings] == [before, digest(file)]
+    assert [recording.sha256 for recording in stub.recordings] == [before, sha256(file)]
 
 
 def test_a_touched_or_renamed_file_is_not_sent_again(hive, watch, rec):
@@ -219,7 +220,7 @@ def test_what_lies_beside_a_recording_describes_it(hive, watch, rec):
     assert got(stub) == ["Encore"]
 
 
-def test_dry_run(run, hive, rec, program):
+def test_dry_run(run, hive, rec):
     stub = hive()
     write(rec / "a.wav")
     write(rec / "notes.txt")
@@ -266,7 +267,7 @@ def test_wrong_options(run, rec, arguments, message):
     assert result.code == 2 and message in result.err, result
 
 
-def test_the_state_directory_is_not_watched(run, rec, program):
+def test_the_state_directory_is_not_watched(run, rec):
     for state in (rec, rec / "state"):
         result = run("watch", "rec", "--server", "http://h", "--label", "x", "--state-dir", state)
         assert result.code == 2 and "state directory" in result.err, result

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from program import private, wait_until
-from uploads import of_kind
-from watching import digest, got, has, times_sent, write
+from uploads import of_kind, sha256
+from watching import got, has, times_sent, write
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]
@@ -38,7 +38,7 @@ def test_a_file_that_grows_during_its_upload(halfway):
     wait_until(lambda: stub.recordings, 30, what="a recording")
     watching.idle()
     watching.stop()
-    assert [recording.sha256 for recording in stub.recordings] == [digest(file)]
+    assert [recording.sha256 for recording in stub.recordings] == [sha256(file)]
 
 
 def test_a_file_that_is_renamed_during_its_upload(halfway, rec):
@@ -180,7 +180,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
+def test_what_may_be_stored_is_not_sent_again(hive, watch, rec):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
     watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
@@ -199,10 +199,7 @@ def test_what_may_be_stored_is_not_sent_again(hive, watch, rec, program):
 
 
 def configure(tmp_path, stub, text):
-    file = tmp_path / "watch.conf"
-    file.write_text(f"server = {stub.url}\nuser = uploader\n{text}")
-    file.chmod(0o600)
-    return file
+    return private(tmp_path / "watch.conf", f"server = {stub.url}\nuser = uploader\n{text}")
 
 
 def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):

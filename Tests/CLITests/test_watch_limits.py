@@ -9,9 +9,8 @@ import subprocess
 import pytest
 from lan import THEIRS, Server, gives, on_lan
 from namespaces import command
-from program import Program, wait_until
+from program import Program, root, wait_until
 from test_full_disks import fill, small_disk
-from test_state import root
 from test_watch_failures import SIZE
 from uploads import of_kind
 from watching import Watching, has, times_sent, wait_for_status, write

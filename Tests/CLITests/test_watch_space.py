@@ -4,11 +4,10 @@ import os
 import signal
 
 import pytest
-from program import wait_until
+from program import root, wait_until
 from test_clean import card, free
-from test_state import root
-from uploads import of_kind
-from watching import digest, got, has, wait_for_status, write
+from uploads import of_kind, sha256
+from watching import got, has, wait_for_status, write
 
 __all__ = ["card"]
 
@@ -66,7 +65,7 @@ def test_where_nothing_can_be_removed_it_is_said_once_and_over_when_there_is_spa
     assert metrics.read_text().partition("_directory_space_short{")[2].split("\n")[0].endswith(" 1")
     # A delivery is a reason to try again, and its recording gives room, though not enough. That is no news.
     file = write(card / "a.wav", SIZE)
-    content = digest(file)
+    content = sha256(file)
     watching.says("a.wav: removed after its delivery.")
     assert [recording.sha256 for recording in stub.recordings] == [content] and not file.exists()
     watching.idle()
@@ -110,7 +109,7 @@ def test_what_was_delivered_to_another_server_stays(hive, kept_free, card, progr
     assert [file.exists() for file in (other, *files)] == [True, False, True] and len(elsewhere.requests) == asked
 
 
-def test_after_the_delivery_and_room_together(hive, kept_free, card, tmp_path):
+def test_after_the_delivery_and_room_together(hive, kept_free, card):
     stub = hive()
     rec, sent = card / "rec", card / "sent"
     rec.mkdir(), sent.mkdir()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 from pathlib import Path
 
 from program import trust, wait_until
+from uploads import sha256
 
 SETTLE = ["--settle", "300ms"]
 
@@ -81,10 +81,6 @@ def write(path: Path, size: int = 1000) -> Path:
     return part.rename(path)
 
 
-def digest(path) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
 def got(stub) -> list[str]:
     """The names of what the server has, in order."""
     return [recording.label for recording in stub.recordings]
@@ -92,7 +88,7 @@ def got(stub) -> list[str]:
 
 def has(stub, *files, seconds: float = 20) -> None:
     """Waits until the server has exactly these files, each once."""
-    wanted = sorted(digest(file) for file in files)
+    wanted = sorted(map(sha256, files))
     wait_until(lambda: len(stub.recordings) >= len(wanted), seconds, what=f"{len(wanted)} recordings")
     assert sorted(recording.sha256 for recording in stub.recordings) == wanted, (got(stub), files)
 

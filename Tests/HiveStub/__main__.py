@@ -17,7 +17,6 @@ from hivestub import KINDS, Certificates, HiveStub, Request, make_certificates
 from hivestub.fault_kinds import usage
 from hivestub.faults import SCOPES
 from hivestub.tus import EXTENSIONS, GIGHIVE_EXTENSIONS
-from hivestub.tus_messages import CHECKSUM_ALGORITHMS
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -43,8 +42,6 @@ def parse_arguments() -> argparse.Namespace:
            help=f"comma-separated, may be empty; default: %(default)s; also: {','.join(EXTENSIONS[-2:])}")
     option("--tus-max-size", type=int, metavar="BYTES", help="413 to larger creations")
     option("--tus-expires", type=float, metavar="SECONDS", default=86400.0, help="with the expiration extension")
-    option("--tus-checksums", metavar="LIST", default=",".join(CHECKSUM_ALGORITHMS),
-           help="algorithms of the checksum extension; default: %(default)s")
     option("--finalize-delay", type=float, metavar="SECONDS", default=2.0,
            help="how long finalize waits for an incomplete upload (%(default)s)")
     option("--discard", action="store_true", help="discard bodies")
@@ -52,8 +49,7 @@ def parse_arguments() -> argparse.Namespace:
     option("--fault", action="append", default=[], metavar="[SCOPE/]NAME[=ARG][@COUNT]", help="can be repeated")
     option("--tls", action="store_true", help="use TLS with a new certificate")
     option("--cert-dir", metavar="DIR", help="create the certificates here, and keep them")
-    option("--tls-minimum", default="1.2", choices=["1.0", "1.1", "1.2", "1.3"])
-    option("--tls-maximum", default="1.3", choices=["1.0", "1.1", "1.2", "1.3"])
+    option("--tls-maximum", default="1.3", choices=["1.2", "1.3"])
     option("--tls-ciphers", metavar="LIST", help="OpenSSL cipher list, for TLS 1.2 and older")
     option("--tls-client-certificate", action="store_true", help="require a client certificate from the stub's authority")
     return parser.parse_args()
@@ -106,11 +102,9 @@ def main() -> None:
             tus_extensions=[name.strip() for name in options.tus_extensions.split(",") if name.strip()],
             tus_max_size=options.tus_max_size,
             tus_expires_seconds=options.tus_expires,
-            tus_checksum_algorithms=[name.strip() for name in options.tus_checksums.split(",") if name.strip()],
             finalize_delay_seconds=options.finalize_delay,
             host=options.host,
             port=options.port,
-            tls_minimum=options.tls_minimum,
             tls_maximum=options.tls_maximum,
             tls_ciphers=options.tls_ciphers,
             tls_client_ca=certificates.cacert if needs_client else None,

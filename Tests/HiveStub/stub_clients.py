@@ -2,10 +2,16 @@
 
 import json
 import socket
+import ssl
 import subprocess
 
 UPLOADS = "/api/uploads.php?ui=json"
 FORM = {"event_date": "2026-11-20", "org_name": "Band", "event_type": "band", "label": "Löwe/1"}
+MEMBERS = (
+    "id asset_id event_id event_item_id position file_name file_type mime_type size_bytes checksum_sha256 event_date org_name"
+    " event_type label participants keywords duration_seconds delete_token"
+).split()
+"""Of GigHive's answer to a new recording."""
 
 
 def curl(*arguments, check=True):
@@ -33,6 +39,14 @@ def upload(hive, path, *arguments, field="file", user="uploader:secret", accept=
     head, body = final(done.stdout)
     document = json.loads(body) if body.startswith(b"{") else body
     return int(head.split()[1]), head, document
+
+
+def connect(hive, certificates=None) -> socket.socket:
+    """A connection, over TLS with certificates."""
+    sock = socket.create_connection(("127.0.0.1", hive.port), timeout=5)
+    if certificates is None:
+        return sock
+    return ssl.create_default_context(cafile=certificates.cacert).wrap_socket(sock, server_hostname="localhost")
 
 
 def talk(hive, data: bytes, seconds=5.0) -> tuple[bytes, bool]:

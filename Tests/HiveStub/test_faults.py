@@ -5,7 +5,6 @@ import http.client
 import json
 import os
 import socket
-import ssl
 import time
 import zlib
 
@@ -13,7 +12,7 @@ import pytest
 
 from hivestub.faults import FaultList
 from hivestub.messages import Request
-from stub_clients import UPLOADS, create, curl, final, offset, patch, put, raw_patch, talk, tus, upload
+from stub_clients import UPLOADS, connect, create, curl, final, offset, patch, put, raw_patch, talk, tus, upload
 
 DATA = os.urandom(300_000)
 
@@ -23,12 +22,9 @@ LONG = 64 << 20
 @pytest.mark.parametrize("tls", [False, True])
 @pytest.mark.parametrize("ending", ["lingering", "fin", "rst"])
 def test_an_early_answer_reaches_a_client_that_still_sends(start, certificates, ending, tls):
-    hive = start(faults=[f"early-status-after=100000:413:{ending}"], tls=certificates if tls else None)
-    sock = socket.create_connection(("127.0.0.1", hive.port), timeout=5)
-    if tls:
-        context = ssl.create_default_context(cafile=certificates.cacert)
-        sock = context.wrap_socket(sock, server_hostname="localhost")
-    with sock:
+    used = certificates if tls else None
+    hive = start(faults=[f"early-status-after=100000:413:{ending}"], tls=used)
+    with connect(hive, used) as sock:
         sock.sendall(put(LONG, b"x" * 100_000))
         answer = b""
         while b"</html>" not in answer:

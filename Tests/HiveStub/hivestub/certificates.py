@@ -54,7 +54,6 @@ class Authority:
         names: tuple[str, ...] = LOCAL_NAMES,
         subject: str = "/CN=localhost",
         usage: str = "serverAuth",
-        days: int = 365,
         algorithm: tuple[str, ...] = P_256,
     ) -> tuple[str, str]:
         """Makes a key, such as of ("rsa:2048",), and a certificate for DNS names and IP addresses; returns both paths."""
@@ -71,7 +70,7 @@ class Authority:
         _openssl(*_new_key_arguments("req", "-new", subject=subject, key=key, algorithm=algorithm), "-out", request)
         _openssl(
             *("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key),
-            *("-CAcreateserial", "-days", str(days), "-extfile", extensions, "-out", certificate),
+            *("-CAcreateserial", "-days", "365", "-extfile", extensions, "-out", certificate),
         )
         return certificate, key
 

@@ -10,7 +10,7 @@ from . import answers
 from .body import Body, ClientGone
 from .fault_arguments import BodyFault
 from .faults import Plan, early_answer
-from .messages import Answer, Request, cloudflare_too_large, json_answer, status_answer
+from .messages import Answer, Request, json_answer, status_answer
 from .streams import Stream
 
 MAX_HEAD_BYTES = 256 << 10
@@ -114,8 +114,6 @@ class Connection:
         hive = self._hive
         if hive.max_body is not None and (request.content_length or 0) > hive.max_body:
             return status_answer(413), "lingering"
-        if "max-patch" in plan and (request.content_length or 0) > plan["max-patch"]:
-            return cloudflare_too_large(), "lingering"
         if "early-status" in plan:
             return early_answer(plan["early-status"]), plan["early-status"].ending
         redirect = hive.redirect_for(request, plan)

@@ -26,8 +26,6 @@ class DeletionEndpoint(JSONEndpoint):
         if not id or not isinstance(token, str) or not token.strip():
             raise _refused(400, "Bad Request", "Expected JSON body with asset_id and delete_token")
         known = self._catalogue.delete_token(id)
-        if known is None and request.plan.get("unknown") == 404:
-            raise _refused(404, "Not Found", "Not found")
         if known is None or not hmac.compare_digest(known.encode(), token.strip().encode()):
             raise _refused(403, "Forbidden", "Invalid delete token")
         recording = self._catalogue.remove(id)

@@ -84,7 +84,6 @@ class Receiver:
         finally:
             for output in outputs:
                 output.close()
-        request.preamble, request.epilogue = bytes(parser.preamble), bytes(parser.epilogue)
 
     def receive_plain(self, request: Request, body: Body) -> Digest:
         digest = Digest()

@@ -60,7 +60,7 @@ class FinalizeEndpoint(JSONEndpoint):
             raise Refused(error(400, "Bad Request", message))
         upload, _ = self._uploads.find(id)
         if upload is None:
-            return self._finalized_before(id, request)
+            return self._finalized_before(id)
         if "finalize-unknown" in request.plan:
             raise Refused(error(400, "Bad Request", _not_found(id)))
         self._wait_for(upload, "finalize-early" in request.plan)
@@ -68,19 +68,14 @@ class FinalizeEndpoint(JSONEndpoint):
             return json_answer(201, {"status": "pending", "upload_id": id})
         with upload.finalizing:  # two at once: the second finds what the first has made
             if self._catalogue.finalized(id) is not None:
-                return self._finalized_before(id, request)
+                return self._finalized_before(id)
             return self._accept(upload, _form(document, upload, is_guest))
 
-    def _finalized_before(self, id: str, request: Request) -> Answer:
+    def _finalized_before(self, id: str) -> Answer:
         known = self._catalogue.finalized(id)
         if known is not None:
             return json_answer(201, known)
-        message = _not_found(id)
-        status = request.plan.get("unknown", 404)
-        if status >= 500:
-            self._stopping.wait(self._delay_seconds)
-            raise Refused(error(status, "Server Error", message))
-        raise Refused(error(status, "Not Found" if status == 404 else "Bad Request", message))
+        raise Refused(error(404, "Not Found", _not_found(id)))
 
     def _wait_for(self, upload: Upload, is_early: bool) -> None:
         """The real server looks for tusd's hook record for 2 s before it gives up. Another call may remove the upload meanwhile."""

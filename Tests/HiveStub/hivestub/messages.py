@@ -76,8 +76,6 @@ class Request:
     body: bytes | None = None
     """The raw body, kept only up to the stub's `keep_body` bytes."""
     parts: list[Part] = field(default_factory=list)
-    preamble: bytes = b""
-    epilogue: bytes = b""
     sha256: str | None = None
     """Digest of a body that is no multipart (PUT)."""
     status: int | None = None
@@ -204,10 +202,6 @@ def status_answer(status: int) -> Answer:
     if status in (429, 503):
         answer.headers.append(("Retry-After", "1"))
     return answer
-
-
-def cloudflare_too_large() -> Answer:
-    return Answer(413, headers=[("cf-ray", "8f00c0ffee15bad5-FRA")], framing="length", close=True)
 
 
 def php_json(document: dict) -> bytes:

@@ -13,8 +13,6 @@ from typing import Callable
 from .messages import MAX_FIELD_BYTES, Digest, Part
 
 MAX_PART_HEADER_BYTES = 64 << 10
-MAX_MARGIN_BYTES = 4 << 10
-"""How much of a preamble or an epilogue is remembered."""
 
 _BOUNDARY = re.compile(r'^multipart/form-data\s*;.*?boundary=(?:"([^"]+)"|([^\s;"]+))\s*$', re.I | re.S)
 _QUOTED = r'="((?:[^"\r\n])*)"'
@@ -40,8 +38,6 @@ class MultipartParser:
         if not 1 <= len(boundary) <= 70:
             raise MultipartError(f"boundary has {len(boundary)} characters, 1 to 70 are allowed")
         self.parts: list[Part] = []
-        self.preamble = bytearray()
-        self.epilogue = bytearray()
         self._open_file = open_file or (lambda part: None)
         self._delimiter = b"\r\n--" + boundary.encode("latin-1")
         # The first delimiter may stand at the very start: pretend that a CRLF came before the body.
@@ -63,14 +59,11 @@ class MultipartParser:
     def finish(self) -> None:
         if self._state != self._read_epilogue:
             raise MultipartError("the body ends before the closing delimiter")
-        self.epilogue += self._pending[:MAX_MARGIN_BYTES]
-        if bytes(self.preamble[:2]) == b"\r\n":
-            del self.preamble[:2]
 
     # The states: each takes what is there, and returns up to where it has consumed it.
 
     def _read_preamble(self, data: bytes, position: int) -> int:
-        return self._until_delimiter(data, position, self._remember_preamble)
+        return self._until_delimiter(data, position, lambda view: None)
 
     def _read_content(self, data: bytes, position: int) -> int:
         return self._until_delimiter(data, position, self._take_content)
@@ -113,14 +106,9 @@ class MultipartParser:
         return end + 4
 
     def _read_epilogue(self, data: bytes, position: int) -> int:
-        room = MAX_MARGIN_BYTES - len(self.epilogue)
-        self.epilogue += data[position : position + max(room, 0)]
         return len(data)
 
     # Where the bytes go.
-
-    def _remember_preamble(self, view: memoryview) -> None:
-        self.preamble += view[: max(MAX_MARGIN_BYTES - len(self.preamble), 0)]
 
     def _take_content(self, view: memoryview) -> None:
         part = self.parts[-1]

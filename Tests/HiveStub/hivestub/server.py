@@ -21,15 +21,9 @@ from .messages import Answer, Request, json_answer
 from .site import Site
 from .streams import Stream, TLSStream
 from .tus import GIGHIVE_EXTENSIONS, TusSettings
-from .tus_messages import CHECKSUM_ALGORITHMS
 from .tus_store import TakenOver, Upload
 
-TLS_VERSIONS = {
-    "1.0": ssl.TLSVersion.TLSv1,
-    "1.1": ssl.TLSVersion.TLSv1_1,
-    "1.2": ssl.TLSVersion.TLSv1_2,
-    "1.3": ssl.TLSVersion.TLSv1_3,
-}
+TLS_VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 
 class HiveStub:
@@ -44,8 +38,7 @@ class HiveStub:
     max_body: like ModSecurity's limit: 413 from the headers alone, before credentials.
     keep_body: how many bytes of each raw body the log keeps.
     user=None: no credentials are asked for.
-    tus: whether /files/ exists; tus_extensions, tus_max_size, tus_expires_seconds, tus_checksum_algorithms say what
-        it offers.
+    tus: whether /files/ exists; tus_extensions, tus_max_size and tus_expires_seconds say what it offers.
     finalize_delay_seconds: how long finalize waits for an upload that is not complete.
     """
 
@@ -65,11 +58,9 @@ class HiveStub:
         tus_extensions: tuple[str, ...] | list[str] = GIGHIVE_EXTENSIONS,
         tus_max_size: int | None = None,
         tus_expires_seconds: float = 86400.0,
-        tus_checksum_algorithms: tuple[str, ...] | list[str] = CHECKSUM_ALGORITHMS,
         finalize_delay_seconds: float = 2.0,
         host: str = "127.0.0.1",
         port: int = 0,
-        tls_minimum: str = "1.2",
         tls_maximum: str = "1.3",
         tls_ciphers: str | None = None,
         tls_client_ca: str | None = None,
@@ -79,7 +70,6 @@ class HiveStub:
         self.max_body = max_body
         self.keep_body = keep_body
         self.stopping = threading.Event()
-        self.handshake_failures: list[str] = []
         self.internal_errors: list[str] = []
         """Faults of the stub itself; a test's teardown may assert that there are none."""
         self._answer = answer
@@ -93,13 +83,13 @@ class HiveStub:
         self._redirects = itertools.count(1)
         self._site = Site(
             Access(user, password, upload_token), store, tus,
-            TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds, tuple(tus_checksum_algorithms)),
+            TusSettings(tuple(tus_extensions), tus_max_size, tus_expires_seconds),
             finalize_delay_seconds,
             "https" if tls else "http", self.stopping,
         )
         self._discard = DiscardEndpoint()
         self._inspection = InspectionEndpoint(self)
-        self._tls = tls and make_context(tls, tls_minimum, tls_maximum, tls_ciphers, tls_client_ca)
+        self._tls = tls and make_context(tls, tls_maximum, tls_ciphers, tls_client_ca)
         self._host, self._wanted_port = host, port
         self._listener: socket.socket | None = None
 
@@ -252,22 +242,17 @@ class HiveStub:
             with self._lock:
                 self._sockets[number] = tls  # it has taken the descriptor over
             tls.do_handshake()
-        except (OSError, ValueError) as problem:
-            self.handshake_failures.append(str(problem))
+        except (OSError, ValueError):
             return
         Connection(number, TLSStream(tls, self.stopping), tls, self).serve()
 
 
-def make_context(
-    certificates: Certificates, minimum: str, maximum: str, ciphers: str | None, client_ca: str | None
-) -> ssl.SSLContext:
+def make_context(certificates: Certificates, maximum: str, ciphers: str | None, client_ca: str | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates.certificate, certificates.key)
-    if maximum in ("1.0", "1.1"):
-        ciphers = ciphers or "ALL:@SECLEVEL=0"  # OpenSSL 3 refuses these versions above level 0
     if ciphers:
         context.set_ciphers(ciphers)
-    context.minimum_version = TLS_VERSIONS[min(minimum, maximum)]
+    context.minimum_version = TLS_VERSIONS["1.2"]
     context.maximum_version = TLS_VERSIONS[maximum]
     if client_ca:
         context.load_verify_locations(client_ca)

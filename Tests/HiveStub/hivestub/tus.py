@@ -33,8 +33,6 @@ class TusSettings:
     extensions: tuple[str, ...] = GIGHIVE_EXTENSIONS
     max_size: int | None = None
     expires_seconds: float = 86400.0
-    checksum_algorithms: tuple[str, ...] = tus.CHECKSUM_ALGORITHMS
-    """What is announced; those that hashlib lacks are announced only."""
 
     def __post_init__(self):
         unknown = set(self.extensions) - set(EXTENSIONS)
@@ -71,9 +69,6 @@ class TusEndpoint(Endpoint):
             answer = self._answer(request, body)
         except Refused as refusal:
             answer = refusal.answer
-            if "error-pages" in request.plan:
-                text = "The server behind has refused the request."
-                answer = html_answer(answer.status, text, framing="length", close=answer.close)
         if request.method == "HEAD" and answer.framing == "length":
             answer.body, answer.framing = b"", "none"
         if body.left and (body.left > READ_ON_BYTES or body.on_begin is not None and request.expects_continue()):
@@ -117,7 +112,7 @@ class TusEndpoint(Endpoint):
         if self._settings.max_size is not None:
             answer.headers.append(("Tus-Max-Size", str(self._settings.max_size)))
         if self._has("checksum"):
-            answer.headers.append(("Tus-Checksum-Algorithm", ",".join(self._settings.checksum_algorithms)))
+            answer.headers.append(("Tus-Checksum-Algorithm", ",".join(tus.CHECKSUM_ALGORITHMS)))
         return answer
 
     def _create(self, request: Request, body: Body) -> Answer:
@@ -268,9 +263,7 @@ class TusEndpoint(Endpoint):
             raise
 
     def _wanted_checksum(self, request: Request) -> tuple[str, bytes] | None:
-        return (
-            tus.checksum(request.header("Upload-Checksum"), self._settings.checksum_algorithms)
-            if self._has("checksum") else None)
+        return tus.checksum(request.header("Upload-Checksum")) if self._has("checksum") else None
 
     @contextmanager
     def _spooled(self, body: Body, wanted: tuple[str, bytes] | None) -> Iterator[Path]:
@@ -305,8 +298,7 @@ class TusEndpoint(Endpoint):
             return plan["other-location"].replace("{id}", upload.id).replace("{path}", upload.path)
         if "relative-location" in plan:
             return upload.path
-        scheme = "http" if "http-location" in plan else self._scheme
-        return f"{scheme}://{request.header('Host')}{upload.path}"
+        return f"{self._scheme}://{request.header('Host')}{upload.path}"
 
 
 def write_all(file, chunk: memoryview) -> None:

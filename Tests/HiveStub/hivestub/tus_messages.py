@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import re
 
 from .messages import Answer, Refused, Request
@@ -82,12 +81,12 @@ def metadata(header: str) -> dict[str, str]:
     return values
 
 
-def checksum(header: str, algorithms: tuple[str, ...] = CHECKSUM_ALGORITHMS) -> tuple[str, bytes] | None:
+def checksum(header: str) -> tuple[str, bytes] | None:
     """Reads Upload-Checksum: `algorithm base64`."""
     if not header:
         return None
     algorithm, _, encoded = header.partition(" ")
-    if algorithm not in algorithms or algorithm not in hashlib.algorithms_available:
+    if algorithm not in CHECKSUM_ALGORITHMS:
         raise refused("ERR_INVALID_CHECKSUM")
     return algorithm, _decode(encoded, "ERR_INVALID_CHECKSUM")
 
