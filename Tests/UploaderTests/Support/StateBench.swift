@@ -86,14 +86,21 @@ extension StateBench {
 }
 
 /// A record as the tests need one.
-func record(_ id: String, phase: UploadRecord.Phase = .pending, createdAt: Int64 = 0) -> UploadRecord {
+func record(
+  _ id: String = "5e1f0a77", path: LocalPath = "/srv/set.wav", size: Int64 = 300, phase: UploadRecord.Phase = .pending,
+  createdAt: Int64 = 0, device: UInt64 = 1
+) -> UploadRecord {
   let identity = FileIdentity(
-    device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
+    device: device, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5,
     edges: String(repeating: "ab", count: 32))
   var record = UploadRecord(
-    id: id, RecordedFile(path: "/srv/set.wav", identity: identity),
-    to: RecordedDestination(endpoint: "https://hive/"))
-  record.state = .sample(phase)
+    id: id, RecordedFile(path: path, identity: identity), to: RecordedDestination(endpoint: "https://hive/"))
+  switch phase {
+  case .pending: break
+  case .uploaded: record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", isWhole: true)
+  case .failed: record.unfinished?.failure = .notDelivered
+  case .delivered: record.state = .delivered(RecordedDelivery())
+  }
   record.createdAt = createdAt
   return record
 }
