@@ -44,12 +44,12 @@ struct ServerTraitsTests {
   /// Each response in between would reset the count, but nothing is ever stored.
   @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
     var count = 0
-    var server = ScriptedServer { request in
-      if request.method == "HEAD" { return .status(200, ["Upload-Offset": "0"]) }
-      if request.method != "PATCH" { return .status(204, ["Tus-Version": "1.0.0"]) }
-      count += 1
-      return .status(307, ["Location": "/\(count)"])
-    }
+    var server = ScriptedServer.tus(
+      head: { .has(0) },
+      patch: { _ in
+        count += 1
+        return .status(307, ["Location": "/\(count)"])
+      })
     let end = server.run(try .upload(to: .tusServer, previous: .at()))
     #expect(end == .failed(.redirectionRefused(location: "/51", .tooMany(limit: 50))))
   }
@@ -112,16 +112,12 @@ struct ServerTraitsTests {
 
   @Test func progressLetsTheTriesBeginAgain() throws {
     var offset: Int64 = 0
-    var server = ScriptedServer { request in
-      switch request.method {
-      case "OPTIONS": return .status(204, ["Tus-Version": "1.0.0"])
-      case "POST": return .status(201, ["Location": "1"])
-      case "HEAD": return .status(200, ["Upload-Offset": String(offset)])
-      default:
+    var server = ScriptedServer.tus(
+      head: { .has(offset) },
+      patch: { _ in
         offset += 10
-        return offset < 100 ? .lost(.partial, arrived: 10) : .status(204, ["Upload-Offset": "100"])
-      }
-    }
+        return offset < 100 ? .lost(.partial, arrived: 10) : .has(100)
+      })
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.retries.count == 9 && server.retries.allSatisfy { $0.failures == 1 })
   }
@@ -225,11 +221,8 @@ struct ServerTraitsTests {
 
   /// The question about the offset, which shows that the 409 was about a lock, does not end the pause.
   @Test func aLocksWishForAPauseIsGranted() throws {
-    let offer = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"])
-    let start = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0"])
     var server = ScriptedServer([
-      offer, start, .status(409, ["Retry-After": "8"]), start, start,
-      .status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"]),
+      .offer, .has(0), .status(409, ["Retry-After": "8"]), .has(0), .has(0), .has(100),
     ])
     _ = server.run(try .upload(to: .tusServer, previous: .at()))
     #expect(server.retries.count == 1 && (8000...9000).contains(server.retries[0].delayMilliseconds))
