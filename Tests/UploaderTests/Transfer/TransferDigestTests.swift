@@ -68,14 +68,6 @@ struct TransferDigestTests {
     #expect(idle.untilMilliseconds > 5000)
   }
 
-  @Test func whatGoesOutInOrderNeedsNoSecondReading() throws {
-    let digest = try FileDigest()
-    let bench = try resume(at: 0, digest: digest, readyOnceIn: 2)
-    try bench.run()
-    #expect(digest.position == Int64(length))
-    #expect(try digest.finish() == sha256(bench.content))
-  }
-
   /// After an interruption, bytes are sent a second time.
   @Test func bytesThatGoOutTwiceCountOnce() throws {
     let digest = try FileDigest()

@@ -202,7 +202,7 @@ struct UploadDriverTests {
   /// A form is delivered on a full disk, too.
   @Test func aFormWhoseEndCannotBeRecordedIsDeliveredWithAWarning() throws {
     let bench = DriverBench(length: 200)
-    let server = LoopbackServer { _ in .answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+    let server = LoopbackServer { [ok] _ in .answer(ok) }
     let failure = UploadError.state(.unusable("/state", SystemError(code: 28)))
     bench.onSave { (_) throws(UploadError) in throw failure }
     #expect(isDelivered(try bench.run(bench.driver(to: .multipart(TargetURI(server.url))))))
