@@ -90,16 +90,13 @@ struct ExchangeTests {
     #expect(exchange.finalResponse == nil)
   }
 
-  @Test func aSuccessIsNoRefusal() throws {
-    var exchange = Exchange.afterSending()
-    try exchange.receive("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhalf")
-    #expect(exchange.refusalSoFar == nil)
-  }
-
-  @Test func aRedirectionIsARefusal() throws {
-    var exchange = Exchange.afterSending()
-    try exchange.receive("HTTP/1.1 302 Found\r\nLocation: /login\r\n\r\n")
-    #expect(exchange.refusalSoFar?.status == 302)
+  @Test func aRedirectionIsARefusalAndASuccessIsNone() throws {
+    var moved = Exchange.afterSending()
+    try moved.receive("HTTP/1.1 302 Found\r\nLocation: /login\r\n\r\n")
+    #expect(moved.refusalSoFar?.status == 302)
+    var created = Exchange.afterSending()
+    try created.receive("HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\nhalf")
+    #expect(created.refusalSoFar == nil)
   }
 
   @Test func receivingBeginsWithTheFirstByteOfAHead() throws {

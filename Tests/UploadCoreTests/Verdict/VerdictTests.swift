@@ -118,18 +118,15 @@ struct VerdictTests {
         == .gigHive(.deleteTokenUnknown))
   }
 
-  /// Such a token may still be needed.
-  @Test func a403AboutSomethingElseSaysNothingAboutTheToken() {
+  /// A token that is refused for another reason may still be needed.
+  @Test(arguments: [
+    (400, #"no\u001b"#, "no\u{1B}"), (500, #"no\u001b"#, "no\u{1B}"),
+    (403, "Admin access required", "Admin access required"),
+  ])
+  func otherRefusalsOfGigHiveAreInItsWords(status: Int, json: String, message: String) {
     #expect(
-      deletion(403, #"{"success":false,"error":"Forbidden","message":"Admin access required"}"#)
-        == .gigHive(.refused(status: 403, message: "Admin access required")))
-  }
-
-  @Test(arguments: [400, 500])
-  func otherRefusalsOfGigHiveAreInItsWords(status: Int) {
-    #expect(
-      deletion(status, #"{"success":false,"message":"no\u001b"}"#)
-        == .gigHive(.refused(status: status, message: "no\u{1B}")))
+      deletion(status, #"{"success":false,"error":"No","message":"\#(json)"}"#)
+        == .gigHive(.refused(status: status, message: message)))
   }
 
   // MARK: Finalize
