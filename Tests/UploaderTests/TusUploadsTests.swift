@@ -31,8 +31,7 @@ struct TusUploadsTests {
     configuration.credentials = .bearer(token: "old")
     configuration.refreshCredentials = { .bearer(token: "new") }
     let kept = trouble.keptMebibytes * mebibyte
-    let stub = TusStub(farAway: 9 * mebibyte, second: trouble.second, kept: kept)
-    let server = LoopbackServer { stub.answer($0) }
+    let server = LoopbackServer(TusStub(farAway: 9 * mebibyte, second: trouble.second, kept: kept))
     var request = UploadRequest(
       file: directory.file("set.wav", content), destination: .tus(try TargetURI(server.url + "files/")))
     request.computesDigest = true

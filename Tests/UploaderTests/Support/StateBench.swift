@@ -78,10 +78,28 @@ extension StateBench {
     _ path: LocalPath, endpoint: String = "https://hive/", in state: StateDirectory
   ) throws -> LockedRecord? {
     let file = try SourceFile.open(path, limit: .max)
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-    defer { space.deallocate() }
     let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
-    return try LockedRecord.open(for: file, try file.identity(using: space), of: request, in: state)
+    return try LockedRecord.open(for: file, try file.identity(), of: request, in: state)
+  }
+}
+
+extension SourceFile {
+  /// - Parameter room: the bytes that are read at a time.
+  func identity(room: Int = 1000, hasStableInodes: Bool = true) throws -> FileIdentity {
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+    defer { space.deallocate() }
+    return try identity(using: space, hasStableInodes: hasStableInodes)
+  }
+}
+
+extension LockedRecord {
+  /// Notes that the recording was delivered.
+  func noteDelivery(
+    asset: Int64? = nil, token: String? = nil, size: Int64 = 1000, _ status: StatusTime? = nil, isAgain: Bool = false
+  ) throws {
+    var receipt = Receipt()
+    (receipt.assetID, receipt.deleteToken) = (asset, token)
+    try noteDelivery(receipt, SentFile(size: size, sha256: "ab"), status, isAgain: isAgain)
   }
 }
 

@@ -86,7 +86,7 @@ struct UploadJobTests {
   @Test func aDeliveryIsFoundWhereNothingCanBeWritten() throws {
     let job = try job(.multipart, to: plain)
     let kept = try state.openRecord(LocalPath(directory.path(of: "set.wav")), endpoint: "http://127.0.0.1:9/")
-    try kept.noteDelivery(Receipt(), SentFile(size: 300, sha256: nil), nil, isAgain: false)
+    try kept.noteDelivery(size: 300)
     let lock = state.path + "/directory.lock"
     #expect(unlink(lock) == 0 && mkdir(lock, 0o700) == 0)
     #expect(throws: UploadError.delivered(PreviousDelivery(kept.record))) { try job.step([], nowMilliseconds: 1000) }
