@@ -5,6 +5,7 @@ import Testing
 /// Whole tus uploads over the loopback interface, with trouble under two requests in flight. For the reaction to each response see
 /// the machine's tests in UploadCoreTests; for what each request carries, Tests/CLITests.
 struct TusUploadsTests {
+  private let directory = TemporaryDirectory()
   private let mebibyte = 1 << 20
 
   /// What happens to the second of two requests in flight, what the server has of both, and how many failures that counts as. The
@@ -24,23 +25,33 @@ struct TusUploadsTests {
   @Test(arguments: troubles.indices)
   func afterTroubleUnderTwoRequestsTheRestArrivesOnce(index: Int) throws {
     let trouble = TusUploadsTests.troubles[index]
-    let bench = UploadBench(length: 9 * mebibyte)
-    bench.configuration.credentials = .bearer(token: "old")
-    bench.configuration.refreshCredentials = { .bearer(token: "new") }
+    let content = recording(9 * mebibyte)
+    var configuration = Configuration()
+    configuration.retryMaximumDelayMilliseconds = 1
+    configuration.credentials = .bearer(token: "old")
+    configuration.refreshCredentials = { .bearer(token: "new") }
     let kept = trouble.keptMebibytes * mebibyte
-    let stub = TusStub(farAway: 9 * mebibyte, second: trouble.second, kept: kept)
-    let server = LoopbackServer { stub.answer($0) }
-    var request = try bench.tus(server)
+    let server = LoopbackServer(TusStub(farAway: 9 * mebibyte, second: trouble.second, kept: kept))
+    var request = UploadRequest(
+      file: directory.file("set.wav", content), destination: .tus(try TargetURI(server.url + "files/")))
     request.computesDigest = true
-    let outcome = Result { try bench.upload(request)[0] }
+    var (outcomes, retryCount): ([Result<Delivery, UploadError>], Int) = ([], 0)
+    do {
+      // Closes its connection at the end.
+      let uploader = Uploader(configuration)
+      var observer = UploadObserver()
+      observer.onRetry = { _, _ in retryCount += 1 }
+      observer.onEnd = { outcomes.append($1) }
+      uploader.upload([request], observer: observer)
+    }
     let requests = server.finish()
-    #expect(try outcome.get().file.sha256 == sha256(bench.content))
+    #expect(try outcomes.map { try $0.get().file.sha256 } == [sha256(content)])
     let lines = requests.prefix(4).map { $0.line }
     #expect(lines == ["OPTIONS /files/", "POST /files/", "PATCH /files/1", "PATCH /files/1"])
     #expect(requests.dropFirst(2).prefix(2).map { $0.offset } == [0, 4 * mebibyte])
     let rest = requests.dropFirst(4).filter { $0.line == "PATCH /files/1" }
-    #expect(rest.first?.offset == kept && sha256(rest.flatMap { $0.body }) == sha256(Array(bench.content[kept...])))
-    #expect(bench.retries.count == trouble.retries)
+    #expect(rest.first?.offset == kept && sha256(rest.flatMap { $0.body }) == sha256(Array(content[kept...])))
+    #expect(retryCount == trouble.retries)
     #expect(requests.last?.value("Authorization") == (index == 1 ? "Bearer new" : "Bearer old"))
   }
 }

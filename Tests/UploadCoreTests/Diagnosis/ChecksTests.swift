@@ -6,15 +6,7 @@ struct ChecksTests {
   private let now = Limits.builtOn + 86_400
   private let full = SystemError(code: 28)
 
-  private func word(_ finding: Finding?) -> String {
-    switch finding?.result {
-    case .ok: "ok"
-    case .warning: "warning"
-    case .failure: "failure"
-    case .notExamined: "not examined"
-    case nil: "none"
-    }
-  }
+  private func word(_ finding: Finding?) -> String { finding?.result.word ?? "none" }
 
   private func text(_ finding: Finding?) -> String {
     switch finding?.result {
@@ -26,14 +18,6 @@ struct ChecksTests {
 
   private func error(_ finding: Finding?) -> UploadError? {
     if case .failure(let error, _, _, _) = finding?.result { error } else { nil }
-  }
-
-  private func answered(_ status: Int, _ content: String = "", _ fields: [Field] = []) -> ProbeResult {
-    let answer = Answer(status: status, fields: fields, content: bytes(content), receivedAtSeconds: now)
-    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
-    result.answer = answer
-    result.shown = RedactedAnswer(answer, Secrets())
-    return result
   }
 
   private var wanted: ProbeResult {

@@ -144,36 +144,28 @@ struct LinkChecksTests {
 
   // MARK: Forms
 
-  private func answered(_ status: Int, _ content: String) -> ProbeResult {
-    let answer = Answer(status: status, fields: [], content: Array(content.utf8))
-    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
-    result.answer = answer
-    result.shown = RedactedAnswer(answer, Secrets())
+  private func measured(_ result: ProbeResult) -> ProbeResult {
     result.link = measured(Line())
     return result
   }
 
   @Test func aFormMeasuresIfItIsReadOrCutShort() {
-    let cut = ProbeResult()
-    cut.link = measured(Line())
     let lost = ProbeResult(error: .connectionLost(.sending, peer: "p", nil))
-    lost.link = measured(Line())
     let refusal = "{\"error\":\"Bad Request\",\"message\":\"Label is required\"}"
     for (result, isMeasured) in [
-      (cut, true), (lost, false), (answered(400, refusal), true), (answered(409, refusal), true),
+      (ProbeResult(), true), (lost, false), (answered(400, refusal), true), (answered(409, refusal), true),
       (answered(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), true), (answered(400, "<html>"), false),
-      (answered(200, "<html>"), false),
-      (answered(413, refusal), false), (answered(502, ""), false),
+      (answered(200, "<html>"), false), (answered(413, refusal), false), (answered(502), false),
     ] {
-      let finding = LinkChecks.form(result, length: 100, proxy: nil)
+      let finding = LinkChecks.form(measured(result), length: 100, proxy: nil)
       if case .ok = finding.result { #expect(isMeasured) } else { #expect(!isMeasured, "\(finding)") }
     }
   }
 
   @Test func aFormIsHalvedOnlyIfItIsTooLongAndNotShortYet() {
-    #expect(LinkChecks.shorter(than: 94_371_840, after: answered(413, "")) == 47_185_920)
-    #expect(LinkChecks.shorter(than: 1_999_999, after: answered(413, "")) == nil)
-    #expect(LinkChecks.shorter(than: 94_371_840, after: answered(400, "")) == nil)
+    #expect(LinkChecks.shorter(than: 94_371_840, after: answered(413)) == 47_185_920)
+    #expect(LinkChecks.shorter(than: 1_999_999, after: answered(413)) == nil)
+    #expect(LinkChecks.shorter(than: 94_371_840, after: answered(400)) == nil)
     #expect(LinkChecks.shorter(than: 94_371_840, after: ProbeResult()) == nil)
   }
 }

@@ -5,16 +5,12 @@ import UploadCore
 struct TestUploadTests {
   private let upload = "https://gighive/files/1"
 
-  private func answered(
+  /// A response, by default of the tus server.
+  private func replied(
     _ status: Int, _ fields: [(String, String)] = [], tus: Bool = true, hiding secrets: Secrets = Secrets()
   ) -> ProbeResult {
     let all = fields.map { Field($0.0, $0.1) } + (tus ? [Field("Tus-Resumable", "1.0.0")] : [])
-    let answer = Answer(status: status, fields: all, content: [])
-    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
-    result.answer = answer
-    result.shown = RedactedAnswer(answer, secrets)
-    result.contentMilliseconds = 1000
-    return result
+    return answered(status, "", all, hiding: secrets)
   }
 
   private func lost(after arrived: Int64 = 0, error: UploadError? = .connectionLost(.sending, peer: "p", nil))
@@ -49,7 +45,7 @@ struct TestUploadTests {
       case .wait: steps.append("wait")
       case .finished:
         #expect(results.isEmpty)
-        return (steps, test.takeFindings().map { $0.check.rawValue + " " + word($0.result) })
+        return (steps, test.takeFindings().map { $0.check.rawValue + " " + $0.result.word })
       }
     }
   }
@@ -62,38 +58,29 @@ struct TestUploadTests {
     }
   }
 
-  private func word(_ result: Finding.Result) -> String {
-    switch result {
-    case .ok: "ok"
-    case .warning: "warning"
-    case .failure: "failure"
-    case .notExamined: "not examined"
-    }
-  }
-
-  private var created: ProbeResult { answered(201, [("Location", upload)]) }
+  private var created: ProbeResult { replied(201, [("Location", upload)]) }
   private var cut: ProbeResult { lost(after: 1 << 20, error: nil) }
   private func at(_ offset: Int64, _ length: Int64 = 4 << 20) -> ProbeResult {
-    answered(200, [("Upload-Offset", String(offset)), ("Upload-Length", String(length))])
+    replied(200, [("Upload-Offset", String(offset)), ("Upload-Length", String(length))])
   }
-  private func stored(_ offset: Int64) -> ProbeResult { answered(204, [("Upload-Offset", String(offset))]) }
+  private func stored(_ offset: Int64) -> ProbeResult { replied(204, [("Upload-Offset", String(offset))]) }
 
   @Test func oneRequestIsInterruptedAndTheUploadRemoved() throws {
-    let (steps, findings) = try play(4 << 20, [created, cut, at(1 << 20), stored(4 << 20), answered(204)])
+    let (steps, findings) = try play(4 << 20, [created, cut, at(1 << 20), stored(4 << 20), replied(204)])
     #expect(steps == ["POST", "PATCH 4194304/1048576", "HEAD", "PATCH 3145728", "DELETE"])
     #expect(findings == ["spooling ok", "test-upload ok", "removal ok"])
   }
 
   @Test func anOffsetOfZeroIsAskedForAgain() throws {
-    let late = try play(4 << 20, [created, cut, at(0), at(1), stored(4 << 20), answered(204)])
+    let late = try play(4 << 20, [created, cut, at(0), at(1), stored(4 << 20), replied(204)])
     #expect(late.steps[2...5] == ["HEAD", "wait", "HEAD", "PATCH 4194303"] && late.findings[0] == "spooling ok")
-    let never = try play(4 << 20, [created, cut, at(0), at(0), at(0), stored(4 << 20), answered(204)])
+    let never = try play(4 << 20, [created, cut, at(0), at(0), at(0), stored(4 << 20), replied(204)])
     #expect(never.findings == ["spooling warning", "test-upload ok", "removal ok"])
   }
 
   @Test(arguments: [1, 2 * Limits.chunkSpoolEvidence - 1])
   func aShortUploadIsNotInterrupted(length: Int64) throws {
-    let (steps, findings) = try play(length, [created, stored(length), answered(204)])
+    let (steps, findings) = try play(length, [created, stored(length), replied(204)])
     #expect(steps == ["POST", "PATCH \(length)", "DELETE"])
     #expect(findings == ["spooling not examined", "test-upload ok", "removal ok"])
   }
@@ -101,7 +88,7 @@ struct TestUploadTests {
   @Test func requestsAreAsLongAsThoseOfUploads() throws {
     let most = Limits.chunkMaximumLength
     let length = most + (2 << 20)
-    let results = [created, cut, at(1 << 20, length), stored(most + (1 << 20)), stored(length), answered(204)]
+    let results = [created, cut, at(1 << 20, length), stored(most + (1 << 20)), stored(length), replied(204)]
     let (steps, _) = try play(length, results)
     #expect(steps == ["POST", "PATCH \(most)/1048576", "HEAD", "PATCH \(most)", "PATCH 1048576", "DELETE"])
   }
@@ -109,65 +96,65 @@ struct TestUploadTests {
   @Test func aRefusedLengthIsHalved() throws {
     let (steps, findings) = try play(
       4 << 20,
-      [created, answered(413, tus: false), at(0), cut, at(1 << 20), stored(3 << 20), stored(4 << 20), answered(204)])
+      [created, replied(413, tus: false), at(0), cut, at(1 << 20), stored(3 << 20), stored(4 << 20), replied(204)])
     #expect(steps[1] == "PATCH 4194304/1048576" && steps[3] == "PATCH 2097152/1048576")
     #expect(findings == ["spooling ok", "test-upload warning", "removal ok"])
   }
 
   @Test func whatIsCreatedIsRemovedAfterEachFailure() throws {
-    let results = [created, cut, at(1 << 20), lost(after: 7), answered(204)]
+    let results = [created, cut, at(1 << 20), lost(after: 7), replied(204)]
     #expect(try play(4 << 20, results).findings == ["spooling ok", "test-upload failure", "removal ok"])
-    for failure in [answered(403), answered(404), answered(410), answered(404, tus: false), answered(200, tus: false)] {
-      let (steps, findings) = try play(100, [created, failure, answered(204)])
+    for failure in [replied(403), replied(404), replied(410), replied(404, tus: false), replied(200, tus: false)] {
+      let (steps, findings) = try play(100, [created, failure, replied(204)])
       #expect(steps == ["POST", "PATCH 100", "DELETE"])
       #expect(findings == ["spooling not examined", "test-upload failure", "removal ok"])
     }
   }
 
   @Test func anAnonymous404CreatesNoSecondUpload() throws {
-    let (steps, findings) = try play(4 << 20, [created, cut, answered(404, tus: false), answered(204)])
+    let (steps, findings) = try play(4 << 20, [created, cut, replied(404, tus: false), replied(204)])
     #expect(steps == ["POST", "PATCH 4194304/1048576", "HEAD", "DELETE"])
     #expect(findings == ["test-upload failure", "removal ok"])
   }
 
   @Test func aCreationWithoutAnAnswerIsNotKeptSecret() throws {
     #expect(try play(100, [lost()]).findings.last == "removal warning")
-    #expect(try play(100, [answered(502, tus: false)]).findings.last == "removal warning")
-    #expect(try play(100, [answered(403)]).findings == ["spooling not examined", "test-upload failure"])
+    #expect(try play(100, [replied(502, tus: false)]).findings.last == "removal warning")
+    #expect(try play(100, [replied(403)]).findings == ["spooling not examined", "test-upload failure"])
   }
 
   @Test func aLockIsWaitedOutButNotForEver() throws {
     let (steps, findings) = try play(
-      4 << 20, [created, cut, answered(423), at(1 << 20), stored(4 << 20), answered(423), answered(204)])
+      4 << 20, [created, cut, replied(423), at(1 << 20), stored(4 << 20), replied(423), replied(204)])
     #expect(
       steps == ["POST", "PATCH 4194304/1048576", "HEAD", "wait", "HEAD", "PATCH 3145728", "DELETE", "wait", "DELETE"])
     #expect(findings == ["spooling ok", "test-upload ok", "removal ok"])
-    let locked = Array(repeating: answered(423), count: Limits.lockQuestionCount)
+    let locked = Array(repeating: replied(423), count: Limits.lockQuestionCount)
     #expect(try play(100, [created, stored(100)] + locked).findings.last == "removal warning")
-    let both = try play(4 << 20, [created, cut] + locked + [answered(423)] + locked)
+    let both = try play(4 << 20, [created, cut] + locked + [replied(423)] + locked)
     #expect(both.findings == ["test-upload failure", "removal warning"])
   }
 
   @Test func aRemovalThatFailsIsRepeatedOrReported() throws {
     let tries = Limits.offsetQuestionCount
-    #expect(try play(100, [created, stored(100), lost(), answered(204)]).findings.last == "removal ok")
-    #expect(try play(100, [created, stored(100), lost(), answered(404)]).findings.last == "removal ok")
+    #expect(try play(100, [created, stored(100), lost(), replied(204)]).findings.last == "removal ok")
+    #expect(try play(100, [created, stored(100), lost(), replied(404)]).findings.last == "removal ok")
     let lost = Array(repeating: lost(), count: tries)
     #expect(try play(100, [created, stored(100)] + lost).findings.last == "removal warning")
-    for refusal in [answered(405), answered(403), answered(501)] {
+    for refusal in [replied(405), replied(403), replied(501)] {
       #expect(try play(100, [created, stored(100), refusal]).findings.last == "removal warning")
     }
   }
 
   @Test func anInterruptionRemovesWhatThereIs() throws {
     for count in 1...3 {
-      let results = [created, cut, at(1 << 20)].prefix(count) + [answered(204)]
+      let results = [created, cut, at(1 << 20)].prefix(count) + [replied(204)]
       let (steps, findings) = try play(4 << 20, interruptBefore: count, Array(results))
       #expect(steps.last == "DELETE" && findings.last == "removal ok")
     }
     #expect(try play(100, interruptBefore: 0, []).findings == ["spooling not examined"])
     let cancelled = lost(error: .cancelled(hasSentAll: false))
-    let (_, findings) = try play(4 << 20, [created, cancelled, cancelled, answered(204)])
+    let (_, findings) = try play(4 << 20, [created, cancelled, cancelled, replied(204)])
     #expect(findings == ["removal ok"])
   }
 
@@ -178,14 +165,14 @@ struct TestUploadTests {
       let test = try TestUpload(
         at: try TargetURI("https://gighive/files/"), .limits(length: 100), overridesMethod: false, secrets)
       let answers = [
-        answered(201, [("Location", location), ("Upload-Expires", "hunter22")], hiding: secrets), answered(403),
-        answered(403),
+        replied(201, [("Location", location), ("Upload-Expires", "hunter22")], hiding: secrets), replied(403),
+        replied(403),
       ]
       for answer in answers {
         guard case .ask = test.next() else { break }
         test.receive(answer)
       }
-      while case .ask = test.next() { test.receive(answered(403)) }
+      while case .ask = test.next() { test.receive(replied(403)) }
       let findings = test.takeFindings()
       #expect(findings.count >= 2)
       for finding in findings {
@@ -210,14 +197,14 @@ struct TestUploadTests {
 
   @Test func theLineIsMeasuredWithOneRequestAndTheUploadRemoved() throws {
     for end in [lost(after: 1000, error: nil), stored(Limits.chunkMaximumLength)] {
-      let (steps, findings) = try play(line, [created, measured(end), answered(204)])
+      let (steps, findings) = try play(line, [created, measured(end), replied(204)])
       #expect(steps == ["POST", longest, "DELETE"] && findings == ["link ok", "removal ok"])
     }
   }
 
   @Test func theUploadThatMeasuresIsNeverComplete() throws {
     for (largest, length) in [(Int64(1000), Int64(999)), (1, 1), (1 << 40, Limits.chunkMaximumLength)] {
-      let results = [created, measured(lost(after: 1000, error: nil)), answered(204)]
+      let results = [created, measured(lost(after: 1000, error: nil)), replied(204)]
       #expect(try play(.link(proxy: nil, largest: largest), results).steps[1] == "PATCH \(length)/10000 ms")
     }
   }
@@ -227,55 +214,46 @@ struct TestUploadTests {
     let (steps, findings) = try play(
       line,
       [
-        created, measured(answered(413, tus: false)), at(0, Limits.chunkMaximumLength + 1), measured(stored(half)),
-        answered(204),
+        created, measured(replied(413, tus: false)), at(0, Limits.chunkMaximumLength + 1), measured(stored(half)),
+        replied(204),
       ])
     #expect(steps == ["POST", longest, "HEAD", "PATCH \(half)/10000 ms", "DELETE"])
     #expect(findings == ["link ok", "removal ok"])
   }
 
   @Test func aLineThatBreaksIsAFailureAndTheUploadRemoved() throws {
-    for result in [lost(after: 7), answered(403), answered(200, tus: false)] {
-      let (steps, findings) = try play(line, [created, measured(result), answered(204)])
+    for result in [lost(after: 7), replied(403), replied(200, tus: false)] {
+      let (steps, findings) = try play(line, [created, measured(result), replied(204)])
       #expect(steps.last == "DELETE" && findings == ["link failure", "removal ok"])
     }
     #expect(try play(line, [lost()]).findings == ["link failure", "removal warning"])
     let cancelled = lost(error: .cancelled(hasSentAll: false))
-    #expect(try play(line, [created, measured(cancelled), answered(204)]).findings == ["removal ok"])
+    #expect(try play(line, [created, measured(cancelled), replied(204)]).findings == ["removal ok"])
   }
 
   // MARK: Forms
 
-  private func form(_ status: Int, _ content: String) -> ProbeResult {
-    let answer = Answer(status: status, fields: [], content: Array(content.utf8))
-    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
-    result.answer = answer
-    result.shown = RedactedAnswer(answer, Secrets())
-    result.contentMilliseconds = 1000
-    return result
-  }
-
   @Test func onlyGigHivesOwnRefusalMeansThatTheContentPassed() {
     let refusal = "{\"error\":\"Bad Request\",\"message\":\"Label is required\"}"
     for (result, expected) in [
-      (form(400, refusal), "ok"), (form(409, refusal), "ok"), (form(400, "<html>"), "failure"),
-      (form(200, "<html>"), "failure"), (form(413, refusal), "failure"), (form(500, refusal), "failure"),
-      (form(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), "ok"), (lost(after: 10), "failure"),
+      (answered(400, refusal), "ok"), (answered(409, refusal), "ok"), (answered(400, "<html>"), "failure"),
+      (answered(200, "<html>"), "failure"), (answered(413, refusal), "failure"), (answered(500, refusal), "failure"),
+      (answered(201, "{\"asset_id\":1,\"checksum_sha256\":\"00\"}"), "ok"), (lost(after: 10), "failure"),
     ] {
-      #expect(word(FormTestCheck.form(result, length: 100).result) == expected)
+      #expect(FormTestCheck.form(result, length: 100).result.word == expected)
     }
   }
 
   @Test func aStoredFormIsDeletedIfThereIsAToken() throws {
     let base = try TargetURI("https://gighive")
-    #expect(TestRemoval(ofRecording: form(400, "{\"asset_id\":1}").answer!, from: base) == nil)
-    #expect(TestRemoval(ofRecording: form(200, "<html>").answer!, from: base) == nil)
-    let without = try #require(TestRemoval(ofRecording: form(201, "{\"asset_id\":1}").answer!, from: base))
-    #expect(without.request == nil && word(without.result) == "warning")
-    let stored = form(201, "{\"id\":1,\"delete_token\":\"ab\"}").answer!
+    #expect(TestRemoval(ofRecording: answered(400, "{\"asset_id\":1}").answer!, from: base) == nil)
+    #expect(TestRemoval(ofRecording: answered(200, "<html>").answer!, from: base) == nil)
+    let without = try #require(TestRemoval(ofRecording: answered(201, "{\"asset_id\":1}").answer!, from: base))
+    #expect(without.request == nil && without.result.word == "warning")
+    let stored = answered(201, "{\"id\":1,\"delete_token\":\"ab\"}").answer!
     let removal = try #require(TestRemoval(ofRecording: stored, from: base))
     #expect(removal.request?.method == "POST")
-    #expect(!removal.receive(form(200, "{\"success\":true,\"deleted_count\":1,\"error_count\":0}")))
-    #expect(removal.request == nil && word(removal.result) == "ok")
+    #expect(!removal.receive(answered(200, "{\"success\":true,\"deleted_count\":1,\"error_count\":0}")))
+    #expect(removal.request == nil && removal.result.word == "ok")
   }
 }

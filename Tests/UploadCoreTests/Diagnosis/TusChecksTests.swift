@@ -6,24 +6,10 @@ struct TusChecksTests {
   private let version = [Field("Tus-Resumable", "1.0.0"), Field("Tus-Version", "1.0.0")]
   private let needs: [TusChecks.Need] = [.tusServer, .chosen, .guests, .preferred, .avoided]
 
-  private func answered(_ status: Int, _ content: String = "", _ fields: [Field] = []) -> ProbeResult {
-    let answer = Answer(status: status, fields: fields, content: bytes(content))
-    let result = ProbeResult(error: status < 300 ? nil : answer.refusal)
-    result.answer = answer
-    result.shown = RedactedAnswer(answer, Secrets())
-    return result
-  }
-
   /// The result as a word. Asks for a creation only if it is needed.
   private func word(_ options: ProbeResult, _ creation: ProbeResult, _ need: TusChecks.Need) throws -> String {
     let asked = TusChecks.leavesOpen(options, need) ? creation : nil
-    let finding = TusChecks.tus(options, asked, at: try TargetURI("https://gighive/files/"), need)
-    return switch finding.result {
-    case .ok: "ok"
-    case .warning: "warning"
-    case .failure: "failure"
-    case .notExamined: "not examined"
-    }
+    return TusChecks.tus(options, asked, at: try TargetURI("https://gighive/files/"), need).result.word
   }
 
   private var missingLength: ProbeResult { answered(400, "ERR_INVALID_UPLOAD_LENGTH", [version[0]]) }

@@ -2,15 +2,6 @@ import Testing
 import UploadCore
 
 struct FileIdentityTests {
-  private func identity(
-    device: UInt64 = 1, inode: UInt64 = 2, size: Int64 = 300, seconds: Int64 = 1_795_000_000, nanoseconds: Int64 = 5,
-    edges: String = "ab"
-  ) -> FileIdentity {
-    FileIdentity(
-      device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds, edges: edges
-    )
-  }
-
   @Test func anUntouchedFileHasNotChanged() {
     #expect(identity().change(since: identity()) == nil)
   }

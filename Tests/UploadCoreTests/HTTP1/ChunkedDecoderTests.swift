@@ -40,21 +40,12 @@ struct ChunkedDecoderTests {
 
   @Test(arguments: [
     "1;a\r\nx\r\n0\r\n\r\n", "1;a=b\r\nx\r\n0;c=\"d;e\\\"\"\r\n\r\n", "1 ; a = b\r\nx\r\n0\r\n\r\n",
-    "1 \r\nx\r\n0\t\r\n\r\n", "1;0\r\nx\r\n0;ffff\r\n\r\n",
+    "1 \r\nx\r\n0\t\r\n\r\n", "1;0\r\nx\r\n0;ffff\r\n\r\n", "1\r\nx\r\n0\r\nA: b\r\n\r\n",
+    "1\r\nx\r\n0\r\nA: b\r\nC:\r\nD: e\r\n\r\n",
+    // Lines may end in a line feed alone.
+    "1\nx\n0\nA: b\n\n",
   ])
-  func extensionsAreDropped(coded: String) {
-    let expected = Decoding(content: "x", consumed: coded.utf8.count, isFinished: true)
-    EverySplit.expect(expected, from: bytes(coded)) { decoding(of: $0) }
-  }
-
-  @Test(arguments: ["1\r\nx\r\n0\r\nA: b\r\n\r\n", "1\r\nx\r\n0\r\nA: b\r\nC:\r\nD: e\r\n\r\n"])
-  func trailersAreDropped(coded: String) {
-    let expected = Decoding(content: "x", consumed: coded.utf8.count, isFinished: true)
-    EverySplit.expect(expected, from: bytes(coded)) { decoding(of: $0) }
-  }
-
-  @Test func linesMayEndInLineFeedAlone() {
-    let coded = "1\nx\n0\nA: b\n\n"
+  func extensionsAndTrailersAreDropped(coded: String) {
     let expected = Decoding(content: "x", consumed: coded.utf8.count, isFinished: true)
     EverySplit.expect(expected, from: bytes(coded)) { decoding(of: $0) }
   }

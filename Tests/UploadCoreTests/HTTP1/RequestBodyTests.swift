@@ -22,8 +22,6 @@ private func drain(_ body: inout RequestBody, spaceLength: Int, limit: Int64 = .
 private func fileBytes(_ length: Int) -> [UInt8] { (0..<length).map { UInt8($0 % 251) } }
 
 struct RequestBodyTests {
-  private let mebibytes4 = 4 << 20
-
   @Test(arguments: [0, 1, 2, 250, 4096], [1, 2, 3, 7, 64, 5000])
   func theBytesAreHeaderFileAndFooterWhateverTheSpaces(fileLength: Int, spaceLength: Int) {
     var body = RequestBody(header: bytes("<header>"), fileLength: Int64(fileLength), footer: bytes("<footer>"))
@@ -31,17 +29,6 @@ struct RequestBodyTests {
     #expect(body.length == Int64(expected.count))
     #expect(drain(&body, spaceLength: spaceLength) == expected)
     #expect(body.phase == .complete)
-  }
-
-  @Test(arguments: [-1, 0, 1])
-  func aFileAboutAsLargeAsTheRingKeepsItsLength(difference: Int) {
-    let fileLength = mebibytes4 + difference
-    var body = RequestBody(header: bytes("h"), fileLength: Int64(fileLength), footer: bytes("ff"))
-    #expect(body.length == Int64(fileLength) + 3)
-    let output = drain(&body, spaceLength: 65_537)
-    #expect(output.count == fileLength + 3)
-    #expect(output.first == UInt8(ascii: "h") && output.suffix(2) == bytes("ff")[...])
-    #expect(output[1] == 0 && output[fileLength] == UInt8((fileLength - 1) % 251))
   }
 
   @Test func aFileOverFourGibibytesIsCountedInFull() {

@@ -21,21 +21,15 @@ struct TargetURIResolvingTests {
     try TargetURI(base ?? self.base).resolving(reference).text
   }
 
-  /// RFC 3986, 5.4.1
   @Test(arguments: [
+    // RFC 3986, 5.4.1
     ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
     ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"),
     ("g#s", "http://a/b/c/g"), ("g?y#s", "http://a/b/c/g?y"), (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"),
     ("g;x?y#s", "http://a/b/c/g;x?y"), ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"), ("./", "http://a/b/c/"),
     ("..", "http://a/b/"), ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"),
     ("../../", "http://a/"), ("../../g", "http://a/g"),
-  ])
-  func theStandardsNormalExamplesHold(reference: String, target: String) throws {
-    #expect(try resolve(reference) == target)
-  }
-
-  /// RFC 3986, 5.4.2
-  @Test(arguments: [
+    // RFC 3986, 5.4.2
     ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
     ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
     ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"),
@@ -43,7 +37,7 @@ struct TargetURIResolvingTests {
     ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g"),
     ("g#s/../x", "http://a/b/c/g"),
   ])
-  func theStandardsAbnormalExamplesHold(reference: String, target: String) throws {
+  func theStandardsExamplesHold(reference: String, target: String) throws {
     #expect(try resolve(reference) == target)
   }
 

@@ -5,19 +5,11 @@ import Testing
 struct RecordIndexTests {
   private let storage = MemoryStorage()
 
-  private func record(_ number: UInt32, path: String = "/srv/set.wav", endpoint: String = "https://hive/")
-    -> UploadRecord
-  {
-    UploadRecord(
-      id: RecordName.id(number),
-      RecordedFile(
-        path: LocalPath(path),
-        identity: FileIdentity(
-          device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "abcd")),
-      to: RecordedDestination(endpoint: endpoint))
-  }
+  private func record(
+    _ number: UInt32, path: LocalPath = "/srv/set.wav", endpoint: String = "https://hive/"
+  ) -> UploadRecord { .sample(id: RecordName.id(number), path: path, endpoint: endpoint) }
 
-  private func key(_ number: Int) -> IndexKey { record(0, path: "/srv/" + String(number)).indexKeys[0] }
+  private func key(_ number: Int) -> IndexKey { record(0, path: LocalPath("/srv/" + String(number))).indexKeys[0] }
 
   private func empty() throws -> RecordIndex<MemoryStorage> {
     try RecordIndex(building: storage, entries: 0, instance: 7)
@@ -94,12 +86,8 @@ struct RecordIndexTests {
 
   @Test(arguments: [0, 1, 899, 900, -1, -900, 1_795_000_000] as [Int64])
   func theKeysOfADeliveryOnFATAreFoundByShiftedTimes(seconds: Int64) {
-    func place(_ seconds: Int64, path: String = "/set.wav") -> UploadRecord {
-      let identity = FileIdentity(
-        device: 1, inode: 0, size: 300, modifiedSeconds: seconds, modifiedNanoseconds: 0, edges: "abcd")
-      return UploadRecord(
-        id: "5e1f0a77", RecordedFile(path: LocalPath(path), identity: identity),
-        to: RecordedDestination(endpoint: "https://hive/"))
+    func place(_ seconds: Int64, path: LocalPath = "/set.wav") -> UploadRecord {
+      .sample(identity(inode: 0, seconds: seconds, nanoseconds: 0), path: path)
     }
     var delivered = place(seconds)
     delivered.state = .sample(.delivered)

@@ -63,17 +63,9 @@ struct OldestFirstTests {
 /// Whether two records are of the same upload.
 struct RecordMatchTests {
   private func record(_ change: (inout UploadRecord) -> Void = { _ in }) -> UploadRecord {
-    var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: "/media/usb0/set.wav", identity: identity()),
-      to: RecordedDestination(endpoint: "http://hive/"))
+    var record = UploadRecord.sample(path: "/media/usb0/set.wav", endpoint: "http://hive/")
     change(&record)
     return record
-  }
-
-  private func identity(
-    device: UInt64 = 1, size: Int64 = 300, time: Int64 = 4, edges: String = "abcd"
-  ) -> FileIdentity {
-    FileIdentity(device: device, inode: 2, size: size, modifiedSeconds: time, modifiedNanoseconds: 5, edges: edges)
   }
 
   private func match(_ change: (inout UploadRecord) -> Void) -> UploadRecord.Match? {
@@ -85,14 +77,14 @@ struct RecordMatchTests {
   }
 
   @Test func aFileOfTheSamePathIsTheSameWhateverHasBecomeOfIt() {
-    #expect(match { $0.file.identity = identity(device: 9, size: 7, time: 1, edges: "x") } == .same)
+    #expect(match { $0.file.identity = identity(device: 9, size: 7, seconds: 1, edges: "x") } == .same)
     #expect(match { $0.state = .sample(.failed) } == .same && match { $0.state = .sample(.uploaded) } == .same)
   }
 
   @Test func aFileThatWasRenamedIsTheSameWhileItIsUnchanged() {
     let renamed: LocalPath = "/media/usb0/other.wav"
     #expect(match { $0.file.path = renamed } == .same)
-    for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
+    for changed in [identity(size: 301), identity(seconds: 5), identity(edges: "abce")] {
       #expect(match { ($0.file.path, $0.file.identity) = (renamed, changed) } == nil)
     }
   }
@@ -100,7 +92,7 @@ struct RecordMatchTests {
   @Test func aMediumThatWasPutInElsewhereIsFoundByNameAndContent() {
     let elsewhere: LocalPath = "/media/usb1/set.wav"
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2)) } == .moved)
-    #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, time: 3)) } == nil)
+    #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, seconds: 3)) } == nil)
     #expect(match { ($0.file.path, $0.file.identity) = (elsewhere, identity(device: 2, edges: "x")) } == nil)
     // A recorder's tracks can agree in size, time and silent ends.
     #expect(match { ($0.file.path, $0.file.identity) = ("/media/usb1/track2.wav", identity(device: 2)) } == nil)
@@ -108,8 +100,7 @@ struct RecordMatchTests {
 
   @Test func anotherDestinationIsAnother() {
     #expect(match { $0.destination.endpoint = "http://hive2/" } == nil)
-    let event = UploadRecord(
-      id: "5e1f0a77", record().file, to: RecordedDestination(endpoint: "http://hive/", event: "2026-11-20 Band"))
+    let event = UploadRecord.sample(path: record().file.path, endpoint: "http://hive/", event: "2026-11-20 Band")
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
     #expect(event.match(with: event) == .same)
     #expect(Set(event.indexKeys.map { $0.hash }).isDisjoint(with: record().indexKeys.map { $0.hash }))
@@ -123,7 +114,7 @@ struct RecordMatchTests {
         $0.state = .sample(.delivered)
         ($0.file.path, $0.file.identity) = ("/media/usb1/set.wav", identity(device: 2))
       } == .moved)
-    for changed in [identity(size: 301), identity(time: 5), identity(edges: "abce")] {
+    for changed in [identity(size: 301), identity(seconds: 5), identity(edges: "abce")] {
       #expect(match { ($0.state, $0.file.identity) = (.sample(.delivered), changed) } == nil)
     }
   }

@@ -6,11 +6,7 @@ struct UploadRecordPruningTests {
   private static let day: Int64 = 86_400
 
   private func record(_ phase: UploadRecord.Phase, updatedAt: Int64) -> UploadRecord {
-    let identity = FileIdentity(
-      device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "ab")
-    var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: "/srv/1.wav", identity: identity),
-      to: RecordedDestination(endpoint: "https://hive/"))
+    var record = UploadRecord.sample()
     record.state = .sample(phase)
     record.updatedAt = updatedAt
     return record

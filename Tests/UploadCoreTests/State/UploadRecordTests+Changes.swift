@@ -29,13 +29,8 @@ extension UploadRecordTests {
     #expect(record.renewed(by: plain).unfinished?.fullSends == sends)
     record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
     #expect(record.unfinished?.fullSends == sends)
-    let other = UploadRecord(
-      id: "5e1f0a78",
-      RecordedFile(
-        path: plain.file.path,
-        identity: FileIdentity(
-          device: 2049, inode: 131_072, size: 4_710_000_001, modifiedSeconds: 1_795_000_000, modifiedNanoseconds: 7,
-          edges: identity.edges)), to: plain.destination)
+    let other = UploadRecord.sample(
+      identity(device: 2049, inode: 131_072, size: 4_710_000_001, nanoseconds: 7, edges: fileIdentity.edges))
     #expect(record.renewed(by: other).unfinished?.fullSends == nil)
     record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
     #expect(record.unfinished?.fullSends == nil)
@@ -44,7 +39,7 @@ extension UploadRecordTests {
   // MARK: Changes
 
   private func apply(_ change: RecordChange, to record: inout UploadRecord) {
-    record.unfinished?.apply(change, size: identity.size)
+    record.unfinished?.apply(change, size: fileIdentity.size)
   }
 
   @Test func aNewUploadHasNothingOfTheOldOne() {
@@ -68,7 +63,7 @@ extension UploadRecordTests {
     apply(.lastByteNext, to: &record)
     #expect(record.lastByteMayBeSent && record.phase == .pending)
     apply(.uploaded, to: &record)
-    #expect(record.phase == .uploaded && record.offset == identity.size)
+    #expect(record.phase == .uploaded && record.offset == fileIdentity.size)
   }
 
   /// A form has no address at which to ask whether the server has it.
@@ -92,8 +87,7 @@ extension UploadRecordTests {
     #expect(record.assetID == 9 && record.phase == .pending)
     #expect(record.renewed(by: plain).assetID == 9)
     var other = plain
-    other.file.identity = FileIdentity(
-      device: 1, inode: 2, size: 301, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "another")
+    other.file.identity = identity(edges: "another")
     #expect(record.renewed(by: other).assetID == nil)
     record.unfinished?.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
     #expect(record.assetID == nil)

@@ -48,6 +48,10 @@ struct ScriptedServer {
   enum End: Equatable {
     case finished(Outcome)
     case failed(UploadError)
+
+    var isFailure: Bool {
+      if case .failed = self { true } else { false }
+    }
   }
 
   /// Answers the oldest request in flight; nil if the script does not cover it.
@@ -57,13 +61,7 @@ struct ScriptedServer {
   var sha256 = GigHive.sha256
   /// The result of reading the credentials again.
   var hasNewCredentials = false
-  private(set) var record = UploadRecord(
-    id: "5e1f0a77",
-    RecordedFile(
-      path: "/set.wav",
-      identity: FileIdentity(
-        device: 1, inode: 2, size: 1 << 40, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")),
-    to: RecordedDestination(endpoint: "https://hive/"))
+  private(set) var record = UploadRecord.sample(identity(size: 1 << 40))
 
   /// Requests, saved changes, hashes and delays, in order.
   private(set) var log: [String] = []
@@ -85,6 +83,18 @@ struct ScriptedServer {
   init(answering answer: @escaping (HTTPRequest) -> Reply) {
     self.answer = { answer($0) }
     hasMore = { false }
+  }
+
+  /// A tus server that creates uploads, and answers HEAD and PATCH like this.
+  static func tus(head: @escaping () -> Reply, patch: @escaping (HTTPRequest) -> Reply) -> ScriptedServer {
+    ScriptedServer { request in
+      switch request.method {
+      case "OPTIONS": .offer
+      case "POST": .created
+      case "HEAD": head()
+      default: patch(request)
+      }
+    }
   }
 
   /// Carries out the machine's actions until it ends.
@@ -175,6 +185,22 @@ struct ScriptedServer {
       line += " \(body.fileOffset)..<\(body.fileOffset + body.fileLength)"
     }
     log.append(line)
+  }
+}
+
+/// The responses of a tus server.
+extension ScriptedServer.Reply {
+  static let offer = status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"])
+  static let created = created(afterMilliseconds: 0)
+  static let gone = status(404, ["Tus-Resumable": "1.0.0"])
+
+  static func created(afterMilliseconds milliseconds: Int64) -> ScriptedServer.Reply {
+    status(201, ["Tus-Resumable": "1.0.0", "Location": "1"], afterMilliseconds: milliseconds)
+  }
+
+  /// To HEAD or PATCH: the server has this much of the upload.
+  static func has(_ offset: Int64, sent: ContentSent = .whole) -> ScriptedServer.Reply {
+    status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": String(offset)], sent: sent)
   }
 }
 

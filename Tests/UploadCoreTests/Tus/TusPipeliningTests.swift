@@ -72,19 +72,13 @@ struct TusPipeliningTests {
   }
 
   /// The length is sent once (tus 1.0.0, "Upload-Length"): tusd refuses it a second time.
-  @Test(arguments: [100, 64 * mebibyte])
-  func aDeferredLengthIsSentOnlyByTheFirstPatch(length: Int64) throws {
+  @Test func aDeferredLengthIsSentOnlyByTheFirstPatch() throws {
     var upload = try TusUpload.created(
-      length: length, offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-defer-length"],
+      length: 64 * mebibyte, offer: ["Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-defer-length"],
       afterMilliseconds: 100
     ) { $0.defersLength = true }
-    let first = try upload.ask("PATCH")
-    #expect(first.value("Upload-Length") == String(length))
-    if length == 100 {
-      #expect(first.fileRange == 0..<100 && upload.next() == .await)
-    } else {
-      #expect(try upload.ask("PATCH").value("Upload-Length") == nil)
-    }
+    #expect(try upload.ask("PATCH").value("Upload-Length") == String(64 * mebibyte))
+    #expect(try upload.ask("PATCH").value("Upload-Length") == nil)
   }
 
   // MARK: The connection breaks

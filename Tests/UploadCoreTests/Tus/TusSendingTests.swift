@@ -146,17 +146,11 @@ struct TusSendingTests {
 
   // MARK: Endless disagreement
 
-  /// The response of a server each time, the offset it returns then, and the error of the upload.
-  private static let disagreements: [(KeyValuePairs<String, String>, TusError)] = [
-    (["Tus-Resumable": "1.0.0"], .nothingStored(offset: 0)),
-    (["Upload-Offset": "0"], .nothingStored(offset: 0)),
-  ]
-
-  @Test(arguments: disagreements)
-  func aServerThatNeverTakesAnythingEndsInAnError(fields: KeyValuePairs<String, String>, error: TusError) throws {
+  @Test(arguments: [["Tus-Resumable": "1.0.0"], ["Upload-Offset": "0"]] as [KeyValuePairs<String, String>])
+  func aServerThatNeverTakesAnythingEndsInAnError(fields: KeyValuePairs<String, String>) throws {
     var upload = try TusUpload.created(length: 20_000_000)
     var count = 0
-    #expect(throws: error) {
+    #expect(throws: TusError.nothingStored(offset: 0)) {
       while count < 100 {
         count += 1
         try upload.ask("PATCH", 204, fields)

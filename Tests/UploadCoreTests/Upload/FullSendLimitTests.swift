@@ -5,6 +5,7 @@ import UploadCore
 struct FullSendLimitTests {
   private static let size: Int64 = 3 << 20
   private static let failure = UploadError.refused(status: 500, message: "")
+  private static let unavailable = UploadError.refused(status: 502, message: "")
 
   private func form(
     _ limit: RetryLimit, size: Int64 = size, fullSends: FullSends? = nil
@@ -103,25 +104,17 @@ struct FullSendLimitTests {
   /// A tus server that answers PATCH with 502, and keeps some of it.
   private func failingServer(keeping kept: Int64, from start: Int64 = 0) -> ScriptedServer {
     var offset = start
-    return ScriptedServer { request in
-      switch request.method {
-      case "OPTIONS":
-        return .status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation"])
-      case "HEAD": return .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "\(offset)"])
-      default:
-        offset = min(offset + kept, request.fileOffset + (request.body?.fileLength ?? 0))
-        if offset == 20 << 20 { return .status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "\(offset)"]) }
-        return .status(502)
-      }
-    }
+    return .tus(
+      head: { .has(offset) },
+      patch: { request in
+        offset = min(offset + kept, request.fileOffset + request.contentLength)
+        return offset == 20 << 20 ? .has(offset) : .status(502)
+      })
   }
 
   @Test func aPatchThatIsLostEachTimeIsSentThreeTimes() throws {
     var server = failingServer(keeping: 0)
-    guard case .failed(.postponed(_, let until, .sentRepeatedly(count: 3))) = server.run(try tus(.forever)) else {
-      throw Unexpected()
-    }
-    #expect(until == server.bootedAtSeconds + 86_400)
+    #expect(server.run(try tus(.forever)) == postponed(FullSendLimitTests.unavailable, from: server.bootedAtSeconds))
     #expect(server.requests.filter { $0.method == "PATCH" }.count == 3)
   }
 
@@ -136,14 +129,11 @@ struct FullSendLimitTests {
     let now: Int64 = 1_800_000_000
     let earlier = try #require(FullSends(.refused, times: [now - 2, now - 1]))
     var same = failingServer(keeping: 0, from: 8 << 20)
-    guard case .failed(.postponed) = same.run(try tus(.forever, offset: 8 << 20, fullSends: earlier)) else {
-      throw Unexpected()
-    }
+    let error = FullSendLimitTests.unavailable
+    #expect(same.run(try tus(.forever, offset: 8 << 20, fullSends: earlier)) == postponed(error, from: now - 2))
     #expect(same.requests.filter { $0.method == "PATCH" }.count == 1)
     var more = failingServer(keeping: 0, from: 9 << 20)
-    guard case .failed(.postponed) = more.run(try tus(.forever, offset: 8 << 20, fullSends: earlier)) else {
-      throw Unexpected()
-    }
+    #expect(more.run(try tus(.forever, offset: 8 << 20, fullSends: earlier)) == postponed(error, from: now))
     #expect(more.requests.filter { $0.method == "PATCH" }.count == 3)
   }
 

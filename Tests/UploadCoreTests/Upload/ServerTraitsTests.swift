@@ -44,12 +44,12 @@ struct ServerTraitsTests {
   /// Each response in between would reset the count, but nothing is ever stored.
   @Test func aServerThatRedirectsEachPatchElsewhereIsNotFollowedForever() throws {
     var count = 0
-    var server = ScriptedServer { request in
-      if request.method == "HEAD" { return .status(200, ["Upload-Offset": "0"]) }
-      if request.method != "PATCH" { return .status(204, ["Tus-Version": "1.0.0"]) }
-      count += 1
-      return .status(307, ["Location": "/\(count)"])
-    }
+    var server = ScriptedServer.tus(
+      head: { .has(0) },
+      patch: { _ in
+        count += 1
+        return .status(307, ["Location": "/\(count)"])
+      })
     let end = server.run(try .upload(to: .tusServer, previous: .at()))
     #expect(end == .failed(.redirectionRefused(location: "/51", .tooMany(limit: 50))))
   }
@@ -112,16 +112,12 @@ struct ServerTraitsTests {
 
   @Test func progressLetsTheTriesBeginAgain() throws {
     var offset: Int64 = 0
-    var server = ScriptedServer { request in
-      switch request.method {
-      case "OPTIONS": return .status(204, ["Tus-Version": "1.0.0"])
-      case "POST": return .status(201, ["Location": "1"])
-      case "HEAD": return .status(200, ["Upload-Offset": String(offset)])
-      default:
+    var server = ScriptedServer.tus(
+      head: { .has(offset) },
+      patch: { _ in
         offset += 10
-        return offset < 100 ? .lost(.partial, arrived: 10) : .status(204, ["Upload-Offset": "100"])
-      }
-    }
+        return offset < 100 ? .lost(.partial, arrived: 10) : .has(100)
+      })
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.retries.count == 9 && server.retries.allSatisfy { $0.failures == 1 })
   }
@@ -142,79 +138,58 @@ struct ServerTraitsTests {
 
   // MARK: Stale connections
 
-  private func stale(hasSentLittle: Bool = true) -> ScriptedServer.Reply {
+  private static func stale(hasSentLittle: Bool = true) -> ScriptedServer.Reply {
     .lost(hasSentLittle ? .none : .partial, staleness: .used(hasSentLittle: hasSentLittle))
   }
 
+  /// The server announced that it closes the connection, but a request was pipelined before that was read.
+  private static let announced = ScriptedServer.Reply.lost(.none, staleness: .announced)
+  private static let timeOut = ScriptedServer.Reply.interruption(
+    Interruption(
+      .timedOut(.awaitingAnswer, peer: "hive", limitMilliseconds: 1), staleness: .used(hasSentLittle: true)))
+
   /// The server may close an idle connection just when a request is sent.
   @Test func aStaleConnectionIsNoFailureAndAFreshOneFollows() throws {
-    var server = ScriptedServer([stale(), .status(200)])
+    var server = ScriptedServer([ServerTraitsTests.stale(), .status(200)])
     #expect(server.run(try .upload(to: .plain)) == deliveredPlainly())
     #expect(server.choices == [.reusedIfPromised, .fresh] && server.retries.isEmpty)
   }
 
   @Test func fromThenOnEveryRequestHasAFreshConnection() throws {
     var server = ScriptedServer([
-      .status(204, ["Tus-Version": "1.0.0"]), stale(), .status(201, ["Location": "1"]),
+      .status(204, ["Tus-Version": "1.0.0"]), ServerTraitsTests.stale(), .status(201, ["Location": "1"]),
       .status(204, ["Upload-Offset": "100"]),
     ])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.choices == [.reused, .reused, .fresh, .fresh] && server.retries.isEmpty)
   }
 
-  @Test func thatIsToleratedOnce() throws {
-    var server = ScriptedServer([stale(), stale(), .status(201, content: GigHive.created)])
+  /// How a form's connections end before it is stored, which connections it goes over, and how many failures that counts as.
+  @Test(
+    arguments: [
+      // That is tolerated once.
+      ([stale(), stale()], [.reused, .fresh, .fresh], 1),
+      // Much was sent, so the network may have broken, or the server may close at any time.
+      ([stale(hasSentLittle: false), stale(hasSentLittle: false)], [.reused, .reused, .fresh], 1),
+      // No reason to avoid kept connections.
+      ([announced, announced], [.reused, .reused, .reused], 0), ([timeOut], [.reused, .reused], 1),
+    ] as [([ScriptedServer.Reply], [ConnectionChoice], Int)])
+  func aConnectionThatEndsUnderAForm(ends: [ScriptedServer.Reply], choices: [ConnectionChoice], failures: Int) throws {
+    var server = ScriptedServer(ends + [.status(201, content: GigHive.created)])
     #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
-    #expect(server.retries.count == 1 && server.choices == [.reused, .fresh, .fresh])
+    #expect(server.retries.count == failures && server.choices == choices)
   }
 
-  /// Much was sent, so the network may have broken, or the server may close at any time.
-  @Test func aConnectionLostUnderMuchContentIsNotTakenForAClose() throws {
+  /// The response to a HEAD in between is not progress by itself.
+  @Test(arguments: [false, true])
+  func aSecondLossWithoutProgressEndsTheUseOfKeptConnections(hasProgress: Bool) throws {
+    let stale = ServerTraitsTests.stale(hasSentLittle: false)
     var server = ScriptedServer([
-      stale(hasSentLittle: false), stale(hasSentLittle: false), .status(201, content: GigHive.created),
-    ])
-    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
-    #expect(server.retries.count == 1 && server.choices == [.reused, .reused, .fresh])
-  }
-
-  /// The response to a HEAD in between is not progress.
-  @Test func aSecondLossWithoutProgressEndsTheUseOfKeptConnections() throws {
-    var server = ScriptedServer([
-      .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), stale(hasSentLittle: false),
-      .status(200, ["Upload-Offset": "0"]), stale(hasSentLittle: false), .status(200, ["Upload-Offset": "0"]),
-      .status(204, ["Upload-Offset": "100"]),
-    ])
-    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(
-      server.retries.count == 1 && server.choices == [.reused, .reused, .reused, .reused, .reused, .fresh, .fresh])
-  }
-
-  @Test func progressEndsTheDoubt() throws {
-    var server = ScriptedServer([
-      .status(204, ["Tus-Version": "1.0.0"]), .status(201, ["Location": "1"]), stale(hasSentLittle: false),
-      .status(200, ["Upload-Offset": "10"]), stale(hasSentLittle: false), .status(200, ["Upload-Offset": "20"]),
-      .status(204, ["Upload-Offset": "100"]),
+      .offer, .created, stale, .has(hasProgress ? 10 : 0), stale, .has(hasProgress ? 20 : 0), .has(100),
     ])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-    #expect(server.retries.count == 2 && server.choices.allSatisfy { $0 == .reused })
-  }
-
-  /// The server announced that it closes the connection, but a request was pipelined before that was read.
-  @Test func anAnnouncedEndIsNoFailureAndNoReasonToAvoidKeptConnections() throws {
-    let announced = ScriptedServer.Reply.lost(.none, staleness: .announced)
-    var server = ScriptedServer([announced, announced, .status(201, content: GigHive.created)])
-    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
-    #expect(server.retries.isEmpty && server.choices == [.reused, .reused, .reused])
-  }
-
-  @Test func aTimeOutIsNoStaleConnection() throws {
-    let error = UploadError.timedOut(.awaitingAnswer, peer: "hive", limitMilliseconds: 1)
-    var server = ScriptedServer([
-      .interruption(Interruption(error, staleness: .used(hasSentLittle: true))),
-      .status(201, content: GigHive.created),
-    ])
-    #expect(server.run(try .upload(to: .gigHive)) == GigHive.delivered())
-    #expect(server.retries.count == 1 && server.choices == [.reused, .reused])
+    #expect(server.retries.count == (hasProgress ? 2 : 1))
+    #expect(server.choices.map { $0 == .reused } == [true, true, true, true, true, hasProgress, hasProgress])
   }
 
   @Test func theServersWishForAPauseIsGranted() throws {
@@ -225,11 +200,8 @@ struct ServerTraitsTests {
 
   /// The question about the offset, which shows that the 409 was about a lock, does not end the pause.
   @Test func aLocksWishForAPauseIsGranted() throws {
-    let offer = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0"])
-    let start = ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "0"])
     var server = ScriptedServer([
-      offer, start, .status(409, ["Retry-After": "8"]), start, start,
-      .status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"]),
+      .offer, .has(0), .status(409, ["Retry-After": "8"]), .has(0), .has(0), .has(100),
     ])
     _ = server.run(try .upload(to: .tusServer, previous: .at()))
     #expect(server.retries.count == 1 && (8000...9000).contains(server.retries[0].delayMilliseconds))

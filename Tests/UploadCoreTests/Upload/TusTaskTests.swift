@@ -3,26 +3,16 @@ import UploadCore
 
 private let offer = ScriptedServer.Reply.status(
   204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
-private let created = ScriptedServer.Reply.status(201, ["Tus-Resumable": "1.0.0", "Location": "1"])
-private let gone = ScriptedServer.Reply.status(404, ["Tus-Resumable": "1.0.0"])
+private let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
 
 /// A recording over tus to a plain server: creating, sending, resuming, locks, probes, and what may be stored.
 struct TusTaskTests {
   private let begin = ["OPTIONS /files/", "POST /files/", "save created"]
 
-  private func has(_ offset: Int64, afterMilliseconds: Int64 = 0) -> ScriptedServer.Reply {
-    .status(
-      204, ["Tus-Resumable": "1.0.0", "Upload-Offset": String(offset)], afterMilliseconds: afterMilliseconds)
-  }
-
-  private func patient(_ policy: inout UploadPolicy) {
-    policy.retries = RetryPolicy(.failures(30), maximumDelayMilliseconds: 1)
-  }
-
   // MARK: Sending
 
   @Test func anUploadIsCreatedSentAndItsAddressSavedBeforeTheFirstByte() throws {
-    var server = ScriptedServer([offer, created, has(100)])
+    var server = ScriptedServer([offer, .created, .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.log == begin + ["PATCH /files/1 0..<100", "save lastByteNext"])
     #expect(server.record.remote?.url == "https://hive/files/1" && server.record.lastByteMayBeSent)
@@ -30,7 +20,7 @@ struct TusTaskTests {
 
   // Whatever the answer to DELETE is, or if there is none.
   @Test(arguments: [
-    ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"]), gone, .status(403, [:]), .status(500, [:]),
+    ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"]), .gone, .status(403, [:]), .status(500, [:]),
     .status(303, ["Location": "http://portal/"]), .status(308, ["Location": "http://hive/files/old"]),
     .lost(.whole, arrived: 0),
   ])
@@ -38,7 +28,7 @@ struct TusTaskTests {
     let old = try TargetURI("https://hive/files/old")
     let part = ScriptedServer.Reply.status(
       200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7", "Upload-Length": "80"])
-    var server = ScriptedServer([part, reply, offer, created, has(100)])
+    var server = ScriptedServer([part, reply, offer, .created, .has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
     let log = server.log.filter { $0 != "wait" }
     #expect(log == ["HEAD /files/old", "DELETE /files/old"] + begin + ["PATCH /files/1 0..<100", "save lastByteNext"])
@@ -47,11 +37,11 @@ struct TusTaskTests {
   /// The server may have the only copy.
   @Test(arguments: [
     ScriptedServer.Reply.status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "80", "Upload-Length": "80"]),
-    .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7"]), gone, .status(403), .status(302), .lost(.whole),
+    .status(200, ["Tus-Resumable": "1.0.0", "Upload-Offset": "7"]), .gone, .status(403), .status(302), .lost(.whole),
   ])
   func anUploadOfTheFormerContentThatMayBeWholeIsLeft(reply: ScriptedServer.Reply) throws {
     let old = try TargetURI("https://hive/files/old")
-    var server = ScriptedServer([reply, offer, created, has(100)])
+    var server = ScriptedServer([reply, offer, .created, .has(100)])
     #expect(server.run(try .upload(to: .tusServer, superseded: old)) == deliveredPlainly())
     #expect(
       server.log.filter { $0 != "wait" } == ["HEAD /files/old"] + begin + [
@@ -61,20 +51,18 @@ struct TusTaskTests {
 
   /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
-    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "42"], sent: .partial)
-    var server = ScriptedServer([offer, created, early, has(100)])
+    var server = ScriptedServer([offer, .created, .has(42, sent: .partial), .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.log == begin + ["PATCH /files/1 0..<100", "PATCH /files/1 42..<100", "save lastByteNext"])
   }
 
   @Test func aServerThatClaimsMoreThanItCanHaveIsNotBelieved() throws {
-    let early = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0", "Upload-Offset": "100"], sent: .partial)
-    var server = ScriptedServer([offer, created, early])
+    var server = ScriptedServer([offer, .created, .has(100, sent: .partial)])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.prematureSuccess(status: 204)))
   }
 
   @Test func anInterruptedUploadContinuesFromTheServersOffset() throws {
-    var server = ScriptedServer([offer, created, .lost(.partial, arrived: 60), has(42), has(100)])
+    var server = ScriptedServer([offer, .created, .lost(.partial, arrived: 60), .has(42), .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(
       server.log == begin + [
@@ -83,16 +71,16 @@ struct TusTaskTests {
   }
 
   @Test func anUploadOfAnEarlierProcessIsResumed() throws {
-    var server = ScriptedServer([offer, has(42), has(100)])
+    var server = ScriptedServer([offer, .has(42), .has(100)])
     #expect(server.run(try .upload(to: .tusServer, previous: .at(offset: 7))) == deliveredPlainly(resumedFrom: 42))
     #expect(server.log == ["OPTIONS /files/", "HEAD /files/1", "PATCH /files/1 42..<100", "save lastByteNext"])
   }
 
   /// 307 to a request with another one pipelined: both are void, and the server returns its offset.
   @Test func aRedirectOfAPatchWithAPipelinedOneLosesNothing() throws {
-    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
     var server = ScriptedServer([
-      offer, created, .status(307, ["Location": "/moved"]), has(0), has(8 * mebibyte), has(9 * mebibyte),
+      offer, .created(afterMilliseconds: 100), .status(307, ["Location": "/moved"]), .has(0), .has(8 * mebibyte),
+      .has(9 * mebibyte),
     ])
     #expect(server.run(try .upload(to: .tusServer, size: 9 * mebibyte)) == deliveredPlainly(size: 9 * mebibyte))
     #expect(server.retries.isEmpty)
@@ -101,7 +89,7 @@ struct TusTaskTests {
 
   @Test func aChecksumGoesWithEachPatch() throws {
     let offer = ScriptedServer.Reply.status(204, ["Tus-Version": "1.0.0", "Tus-Extension": "creation,checksum"])
-    var server = ScriptedServer([offer, created, .status(460), has(0), has(100)])
+    var server = ScriptedServer([offer, .created, .status(460), .has(0), .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.log.filter { $0 == "sha1 0..<100" }.count == 2)
     #expect(server.requests.last?.fields.first("Upload-Checksum") == "sha1 3q2+7w==")
@@ -114,25 +102,23 @@ struct TusTaskTests {
   func aLockIsWaitedForWithSmallRequests(status: Int) throws {
     var count = 0
     let size = 40 * mebibyte
-    var server = ScriptedServer { request in
-      if request.method == "OPTIONS" { return offer }
-      if request.method == "HEAD" { return has(0) }
-      count += 1
-      return count <= 20 ? .status(status, sent: .partial) : has(request.fileOffset + request.contentLength)
+    var server = ScriptedServer.tus(
+      head: { .has(0) },
+      patch: { request in
+        count += 1
+        return count <= 20 ? .status(status, sent: .partial) : .has(request.fileRange.upperBound)
+      })
+    let machine = try UploadMachine.upload(to: .tusServer, size: size, previous: .at()) {
+      $0.retries = RetryPolicy(.failures(30), maximumDelayMilliseconds: 1)
     }
-    #expect(
-      server.run(try .upload(to: .tusServer, size: size, previous: .at(), policy: patient))
-        == deliveredPlainly(size: size)
-    )
+    #expect(server.run(machine) == deliveredPlainly(size: size))
     #expect(server.retries.count == 20 && server.retries.allSatisfy { $0.error == .tus(.locked) })
     let inVain = server.requests.filter { $0.method == "PATCH" }.prefix(20).dropFirst()
     #expect(inVain.allSatisfy { $0.contentLength == 262_144 })
   }
 
   @Test func aLockThatStaysEndsAsOne() throws {
-    var server = ScriptedServer { request in
-      request.method == "OPTIONS" ? offer : request.method == "HEAD" ? has(0) : .status(409)
-    }
+    var server = ScriptedServer.tus(head: { .has(0) }, patch: { _ in .status(409) })
     #expect(server.run(try .upload(to: .tusServer, previous: .at())) == .failed(.tus(.locked)))
   }
 
@@ -141,20 +127,18 @@ struct TusTaskTests {
   /// tusd's answers to a request that another one interrupted, or whose content ended early.
   @Test(arguments: ["ERR_UPLOAD_INTERRUPTED: upload has been interrupted\n", "ERR_UNEXPECTED_EOF: more was expected\n"])
   func aRequestThatTheServerDidNotGetWholeIsRetried(text: String) throws {
-    let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
-    var server = ScriptedServer([offer, has(0), .status(400, proof, content: text), has(40), has(100)])
+    var server = ScriptedServer([offer, .has(0), .status(400, proof, content: text), .has(40), .has(100)])
     #expect(server.run(try .upload(to: .tusServer, previous: .at())) == deliveredPlainly(resumedFrom: 0))
     #expect(server.retries.map { $0.error } == [.tus(.interrupted)])
     #expect(server.requests.last?.fileOffset == 40)
   }
 
   @Test func another400ToAPATCHIsARefusal() throws {
-    let proof: KeyValuePairs = ["Tus-Resumable": "1.0.0"]
     for reply in [
       ScriptedServer.Reply.status(400, proof, content: "ERR_INVALID_OFFSET: invalid"),
       .status(400, content: "ERR_UPLOAD_INTERRUPTED: without proof"),
     ] {
-      var server = ScriptedServer([offer, has(0), reply])
+      var server = ScriptedServer([offer, .has(0), reply])
       guard case .failed(.refused(status: 400, _)) = server.run(try .upload(to: .tusServer, previous: .at())) else {
         Issue.record("not refused")
         continue
@@ -165,7 +149,7 @@ struct TusTaskTests {
   // MARK: Unknown uploads
 
   @Test func anUploadThatTheServerSaysIsGoneStartsOver() throws {
-    var server = ScriptedServer([offer, gone, created, has(100)])
+    var server = ScriptedServer([offer, .gone, .created, .has(100)])
     #expect(
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
     #expect(
@@ -176,13 +160,7 @@ struct TusTaskTests {
   }
 
   @Test func aServerThatForgetsEachUploadIsGivenUp() throws {
-    var server = ScriptedServer { request in
-      switch request.method {
-      case "OPTIONS": offer
-      case "POST": created
-      default: gone
-      }
-    }
+    var server = ScriptedServer.tus(head: { .gone }, patch: { _ in .gone })
     let machine = try UploadMachine.upload(to: .tusServer, size: 100 * mebibyte)
     let until = server.bootedAtSeconds + 86_400
     #expect(server.run(machine) == .failed(.postponed(.uploadLost, untilSeconds: until, .sentRepeatedly(count: 3))))
@@ -201,7 +179,7 @@ struct TusTaskTests {
 
   @Test(arguments: [404, 410])
   func whereTheServerProvesItselfAndTheOldAddressStaysUnknownTheNewUploadIsUsed(status: Int) throws {
-    var server = ScriptedServer([offer, .status(status), created, has(0), .status(status), has(100)])
+    var server = ScriptedServer([offer, .status(status), .created, .has(0), .status(status), .has(100)])
     #expect(
       server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7))) == deliveredPlainly())
     #expect(
@@ -220,8 +198,8 @@ struct TusTaskTests {
       switch request.method {
       case "OPTIONS": return offer
       case "POST": return .status(201, ["Tus-Resumable": "1.0.0", "Location": "/files/1"])
-      case "HEAD": return path.hasSuffix("/0") ? .status(404) : has(0)
-      default: return has(100)
+      case "HEAD": return path.hasSuffix("/0") ? .status(404) : .has(0)
+      default: return .has(100)
       }
     }
     #expect(
@@ -229,8 +207,10 @@ struct TusTaskTests {
     #expect(server.log.filter { $0.hasPrefix("POST /moved") }.count == 1 && server.retries.isEmpty)
   }
 
-  @Test func whereTheOldAddressAnswersAgainItIsResumedAndTheNewUploadRemoved() throws {
-    var server = ScriptedServer([offer, .status(404), created, has(0), has(42), .status(204), has(100)])
+  /// Whatever the response to its removal.
+  @Test(arguments: [.status(204), .status(302, ["Location": "http://portal/"])] as [ScriptedServer.Reply])
+  func whereTheOldAddressAnswersAgainItIsResumedAndTheNewUploadRemoved(reply: ScriptedServer.Reply) throws {
+    var server = ScriptedServer([offer, .status(404), .created, .has(0), .has(42), reply, .has(100)])
     let end = server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 7)))
     #expect(end == deliveredPlainly(resumedFrom: 42))
     #expect(
@@ -243,59 +223,44 @@ struct TusTaskTests {
   // MARK: May be stored
 
   /// Some servers remove complete uploads. The URL then returns 404.
-  @Test func anUploadThatIsGoneAfterItsLastByteMayBeStored() throws {
-    var server = ScriptedServer([offer, created, .lost(), gone])
+  @Test(
+    arguments: [
+      .lost(),
+      // A proxy may refuse an upload that has reached the server, and was already stored and removed.
+      .status(408), .status(423), .status(425), .status(429),
+      // A proxy may send the last request twice: the second one meets the lock, or the offset, of the first.
+      .status(409, proof), .status(423, proof),
+      // A success without an offset does not say how much is stored.
+      .status(204, proof),
+    ] as [ScriptedServer.Reply])
+  func anUploadThatIsGoneAfterItsLastByteMayBeStored(reply: ScriptedServer.Reply) throws {
+    var server = ScriptedServer([offer, .created, reply, .gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
     #expect(server.log.last == "HEAD /files/1" && server.record.lastByteMayBeSent)
   }
 
-  /// The first response says nothing about the pipelined request.
-  @Test func thatHoldsEvenIfTheLastByteWasPipelined() throws {
-    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: 100)
-    var server = ScriptedServer([offer, created, has(4 * mebibyte), .lost(), gone])
+  /// The first response says nothing about the pipelined request, and one without an offset says nothing about either.
+  @Test(arguments: [[.has(4 * mebibyte), .lost()], [.status(204, proof)]] as [[ScriptedServer.Reply]])
+  func thatHoldsEvenIfTheLastByteWasPipelined(replies: [ScriptedServer.Reply]) throws {
+    var server = ScriptedServer([offer, .created(afterMilliseconds: 100)] + replies + [.gone])
     let end = server.run(try .upload(to: .tusServer, size: 6 * mebibyte))
     #expect(end == .failed(.mayBeStored(.uploadLost)))
     #expect(server.log.filter { $0.hasPrefix("POST") }.count == 1)
   }
 
-  /// A proxy may refuse an upload that has reached the server, and was already stored and removed.
-  @Test(arguments: [408, 423, 425, 429])
-  func thatHoldsEvenIfSomethingElseRefusedTheLastRequest(status: Int) throws {
-    var server = ScriptedServer([offer, created, .status(status), gone])
-    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
-  }
-
-  /// A proxy may send the last request twice: the second one meets the lock, or the offset, of the first.
-  @Test(arguments: [409, 423])
-  func thatHoldsEvenIfARepeatedRequestWasRefused(status: Int) throws {
-    var server = ScriptedServer([offer, created, .status(status, ["Tus-Resumable": "1.0.0"]), gone])
-    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
-  }
-
   /// A gateway's failure is the error that is shown.
   @Test func thatHoldsEvenIfAGatewayFailed() throws {
-    var server = ScriptedServer([offer, created, .status(502), gone])
+    var server = ScriptedServer([offer, .created, .status(502), .gone])
     #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.refused(status: 502, message: ""))))
-  }
-
-  /// A success without an offset does not say how much is stored.
-  @Test(arguments: [false, true])
-  func thatHoldsEvenIfTheOffsetIsMissing(isPipelined: Bool) throws {
-    let bare = ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"])
-    let created = ScriptedServer.Reply.status(201, ["Location": "1"], afterMilliseconds: isPipelined ? 100 : 0)
-    var server = ScriptedServer(isPipelined ? [offer, created, bare, gone] : [offer, created, bare, gone])
-    let size = isPipelined ? 6 * mebibyte : 100
-    #expect(server.run(try .upload(to: .tusServer, size: size)) == .failed(.mayBeStored(.uploadLost)))
-    #expect(server.log.filter { $0.hasPrefix("POST") }.count == 1)
   }
 
   /// Of a request that takes hours, a process that is killed has usually not sent the last byte.
   @Test func anUploadThatWasInterruptedBeforeItsLastByteAndExpiredStartsOver() throws {
-    var first = ScriptedServer([offer, created, .lost(.partial, arrived: 10)])
+    var first = ScriptedServer([offer, .created, .lost(.partial, arrived: 10)])
     _ = first.run(
       try .upload(to: .tusServer, policy: { $0.retries = RetryPolicy(.failures(0), maximumDelayMilliseconds: 1000) }))
     #expect(!first.record.lastByteMayBeSent && first.record.remote != nil)
-    var second = ScriptedServer([offer, gone, created, has(100)])
+    var second = ScriptedServer([offer, .gone, .created, .has(100)])
     let previous = UploadPlan.PreviousState(try #require(first.record.unfinished))
     #expect(second.run(try .upload(to: .tusServer, previous: previous)) == deliveredPlainly())
   }
@@ -303,7 +268,7 @@ struct TusTaskTests {
   /// As that of a portal, before the request was sent.
   @Test func anEarlySuccessWithoutProofIsRetried() throws {
     let page = ScriptedServer.Reply.status(200, content: GigHive.page, sent: .partial)
-    var server = ScriptedServer([offer, created, page, has(0), has(100)])
+    var server = ScriptedServer([offer, .created, page, .has(0), .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.retries.map(\.error) == [.tus(.unproved(status: 200))])
   }
@@ -314,38 +279,23 @@ struct TusTaskTests {
       204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,creation-with-upload"])
     let early = ScriptedServer.Reply.status(
       201, ["Location": "1", "Tus-Resumable": "1.0.0", "Upload-Offset": "0"], sent: .partial)
-    var server = ScriptedServer([offer, early, has(100)])
+    var server = ScriptedServer([offer, early, .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-  }
-
-  /// A redirect to the removal of an upload that is not needed ends nothing.
-  @Test func theNewUploadOfAProbeIsRemovedWhateverTheResponse() throws {
-    let offer = ScriptedServer.Reply.status(
-      204, ["Tus-Resumable": "1.0.0", "Tus-Version": "1.0.0", "Tus-Extension": "creation,termination"])
-    let portal = ScriptedServer.Reply.status(302, ["Location": "http://portal/"])
-    var server = ScriptedServer([offer, .status(404), created, has(0), has(42), portal, has(100)])
-    let end = server.run(try .upload(to: .tusServer, previous: .at("https://hive/files/0", offset: 42)))
-    #expect(end == deliveredPlainly(resumedFrom: 42))
   }
 
   /// The server itself says that it has not accepted it, or the last byte was not sent.
-  @Test(arguments: [(true, ContentSent.whole), (false, .partial)])
-  func whatTheServerRefusesIsNotStored(isProved: Bool, sent: ContentSent) throws {
-    let refusal = ScriptedServer.Reply.status(425, isProved ? ["Tus-Resumable": "1.0.0"] : [:], sent: sent)
-    var server = ScriptedServer([offer, created, refusal, gone, created, has(100)])
-    #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
-  }
-
-  /// It was interrupted before the last byte was sent.
-  @Test(arguments: [ContentSent.none, .partial])
-  func beforeTheLastRequestWentOutAsAWholeNothingIsStored(sent: ContentSent) throws {
-    var server = ScriptedServer([offer, created, .lost(sent), gone, created, has(100)])
+  @Test(
+    arguments: [
+      .status(425, proof), .status(425, sent: .partial), .lost(.none), .lost(.partial),
+    ] as [ScriptedServer.Reply])
+  func whatTheServerRefusesOrDidNotGetWholeIsNotStored(reply: ScriptedServer.Reply) throws {
+    var server = ScriptedServer([offer, .created, reply, .gone, .created, .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
     #expect(server.retries.map(\.error).last == .uploadLost)
   }
 
   @Test func thatHoldsAlsoForAnEarlierProcess() throws {
-    var server = ScriptedServer([offer, gone])
+    var server = ScriptedServer([offer, .gone])
     let end = server.run(try .upload(to: .tusServer, previous: .at(offset: 7, lastByteMayBeSent: true)))
     #expect(end == .failed(.mayBeStored(.uploadLost)))
   }
@@ -355,8 +305,8 @@ struct TusTaskTests {
       switch request.method {
       case "OPTIONS": offer
       case "POST": .status(201, ["Tus-Resumable": "1.0.0", "Location": "2"])
-      case "HEAD": gone
-      default: has(request.fileOffset + request.contentLength)
+      case "HEAD": .gone
+      default: .has(request.fileOffset + request.contentLength)
       }
     }
     let size = 20 * mebibyte
@@ -369,7 +319,7 @@ struct TusTaskTests {
   /// Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
   @Test(arguments: [403, 404, 501])
   func aServerThatDoesNotAnswerOptionsIsTriedAnyway(status: Int) throws {
-    var server = ScriptedServer([.status(status), created, has(100)])
+    var server = ScriptedServer([.status(status), .created, .has(100)])
     #expect(server.run(try .upload(to: .tusServer)) == deliveredPlainly())
   }
 }

@@ -4,15 +4,19 @@ import Testing
 
 /// Failures of the network, the server, the worker and single recordings.
 extension WatchMachineTests {
-  private func station(_ failure: WorkerEvent.Failure, of names: [String]) -> SimulatedStation {
+  /// A server that fails with some recordings, and others that are written at the start.
+  private func station(
+    _ failure: WorkerEvent.Failure, of names: [String], writing others: [String] = []
+  ) -> SimulatedStation {
     var station = SimulatedStation()
     station.refuses = { path in names.contains(String(decoding: path, as: UTF8.self)) ? failure : nil }
+    for name in names + others { station.write(name) }
     return station
   }
 
   @Test func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn() {
-    var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400), of: ["/a.wav"])
-    for name in ["/a.wav", "/b.wav", "/c.wav"] { station.write(name) }
+    let failure = WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400)
+    var station = station(failure, of: ["/a.wav"], writing: ["/b.wav", "/c.wav"])
     station.run(until: 10 * minute)
     #expect(station.deliveries.count == 2 && station.count(.setAside) == 1)
     #expect(station.machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).setAsideCount == 1)
@@ -87,7 +91,6 @@ extension WatchMachineTests {
 
   @Test func wrongCredentialsPauseAndAreToldOnce() {
     var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a", "/b", "/c"])
-    for name in ["/a", "/b", "/c"] { station.write(name) }
     station.run(until: 24 * 60 * minute)
     #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
     // Those that the worker had when it was refused, and then one an hour.
@@ -100,12 +103,10 @@ extension WatchMachineTests {
 
   @Test func a403ConcernsAFileAndASecondOneTheDestination() {
     let failure = WorkerEvent.Failure("403.", exitCode: 6, .file, status: 403)
-    var station = station(failure, of: ["/a"])
-    for name in ["/a", "/b", "/c"] { station.write(name) }
+    var station = station(failure, of: ["/a"], writing: ["/b", "/c"])
     station.run(until: 10 * minute)
     #expect(station.count(.setAside) == 1 && station.count(.paused) == 0 && station.deliveries.count == 2)
     station = self.station(failure, of: ["/a", "/b", "/c"])
-    for name in ["/a", "/b", "/c"] { station.write(name) }
     station.run(until: 10 * minute)
     #expect(station.count(.paused) == 1 && station.deliveries.isEmpty)
     station.refuses = { _ in nil }
@@ -128,8 +129,8 @@ extension WatchMachineTests {
   }
 
   @Test func whatTheServerStumblesOverDoesNotHoldUpOthers() {
-    var station = station(WorkerEvent.Failure("500.", exitCode: 9, .network, status: 500), of: ["/a"])
-    for name in ["/a", "/b", "/c", "/d"] { station.write(name) }
+    let failure = WorkerEvent.Failure("500.", exitCode: 9, .network, status: 500)
+    var station = station(failure, of: ["/a"], writing: ["/b", "/c", "/d"])
     station.run(until: 60 * minute)
     #expect(station.deliveries.count == 3 && station.count(.setAside) == 1)
   }
@@ -139,7 +140,6 @@ extension WatchMachineTests {
     let day: Int64 = 24 * 60 * minute
     let failure = WorkerEvent.Failure("500.", exitCode: 9, .file, status: 500, waitMilliseconds: day)
     var station = station(failure, of: ["/a", "/b", "/c"])
-    for name in ["/a", "/b", "/c"] { station.write(name) }
     station.run(until: 60 * minute)
     #expect(station.machine.report.totals.failedCount == 3 && station.count(.unreachable) == 1)
     station.run(until: day)
@@ -152,8 +152,7 @@ extension WatchMachineTests {
   /// The server has said what is wrong with the recording, each time.
   @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
     let failure = WorkerEvent.Failure("400.", exitCode: 7, .file, status: 400, waitMilliseconds: 24 * 60 * minute)
-    var station = station(failure, of: ["/a"])
-    for name in ["/a", "/b"] { station.write(name) }
+    var station = station(failure, of: ["/a"], writing: ["/b"])
     station.run(until: 10 * minute)
     #expect(station.count(.setAside) == 1 && station.count(.unreachable) == 0 && station.deliveries.count == 1)
   }
@@ -185,7 +184,6 @@ extension WatchMachineTests {
   /// A recording that no connection survives does not starve those that come later.
   @Test func aRecordingWhoseConnectionAlwaysBreaksDoesNotHoldUpOthers() {
     var station = station(WorkerEvent.Failure("lost.", exitCode: 4, .network), of: ["/a"])
-    station.write("/a")
     station.run(until: 5 * minute)
     for name in ["/b", "/c"] { station.write(name) }
     station.run(until: 60 * minute)
@@ -230,7 +228,6 @@ extension WatchMachineTests {
 
   @Test func anotherProcessIsWaitedFor() {
     var station = station(WorkerEvent.Failure("busy.", exitCode: 11, .file), of: ["/a"])
-    station.write("/a")
     station.run(until: 10 * minute)
     #expect(station.count(.setAside) == 0 && station.machine.report.totals.failedCount > 3)
     station.refuses = { _ in nil }
@@ -263,7 +260,6 @@ extension WatchMachineTests {
 
   @Test func aPausedDestinationWhoseWorkerCannotBeStartedIsTriedEveryTenMinutes() {
     var station = station(WorkerEvent.Failure("401.", exitCode: 6, .destination, status: 401), of: ["/a"])
-    station.write("/a")
     station.run(until: 5 * minute)
     #expect(station.count(.paused) == 1 && station.workerCount == 1)
     station.canStartWorkers = false

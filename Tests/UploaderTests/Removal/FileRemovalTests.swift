@@ -3,6 +3,8 @@ import Testing
 
 @testable import Uploader
 
+private func delivered(_ path: LocalPath) -> UploadRecord { record(path: path, size: 9, phase: .delivered) }
+
 /// The removal of one file, with the real calls. What another process does in between, and kills at each call: CLITests `test_after_interruptions.py`.
 struct FileRemovalTests {
   private final class Bench {
@@ -14,7 +16,7 @@ struct FileRemovalTests {
     init() throws {
       let path = directory.file("gig.mp4", bytes("recording"))
       file = try SourceFile.open(path, limit: 100)
-      record = deliveredRecord(path, size: 9)
+      record = delivered(path)
     }
 
     var names: [String] {
@@ -190,16 +192,4 @@ struct FileRemovalTests {
     unlink(other.text)
     #expect(try bench.restore() == .nothing)
   }
-}
-
-private func deliveredRecord(_ path: LocalPath, size: Int64) -> UploadRecord {
-  var record = UploadRecord(
-    id: "5e1f0a77",
-    RecordedFile(
-      path: path,
-      identity: FileIdentity(
-        device: 1, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
-    to: RecordedDestination(endpoint: "https://hive/"))
-  record.state = .delivered(RecordedDelivery())
-  return record
 }

@@ -31,7 +31,7 @@ struct DeliveryWalkTests {
     #expect(bench.warnings == [])
   }
 
-  /// A power cut during the delivery leaves both names.
+  /// A power cut between writing `.delivered` and removing `.record` leaves both names.
   @Test func whatIsDeliveredIsNotOpen() throws {
     let bench = StateBench()
     let directory = try bench.open()
@@ -42,5 +42,6 @@ struct DeliveryWalkTests {
     bench.put(pending, at: "00000001.record")
     #expect(try directory.records(.open).isEmpty)
     #expect(try directory.records(.delivered) == [delivered] && directory.records(.all) == [delivered])
+    #expect(try directory.current("00000001") == delivered)
   }
 }

@@ -87,10 +87,7 @@ extension LockedRecordTests {
 
   @Test func aDeliveryIsWrittenAndLeavesNoLockBehind() throws {
     let previous = try leave { $0.unfinished?.message = "the connection was lost" }
-    var receipt = Receipt()
-    receipt.assetID = 7
-    receipt.deleteToken = "5ec2e7"
-    try open().noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
+    try open().noteDelivery(asset: 7, token: "5ec2e7", size: 200_000)
     let record = try #require(try bench.open().records(.all).first)
     #expect(record.id == previous.id && record.phase == .delivered && record.offset == 200_000)
     #expect(record.assetID == 7 && record.delivery?.deleteToken == "5ec2e7" && record.delivery?.sha256 == "ab")
@@ -106,9 +103,7 @@ extension LockedRecordTests {
     }
     let kept = try open { $0.sendsAgain = true }
     #expect(kept.record.id != previous.id)
-    var receipt = Receipt()
-    receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    try kept.noteDelivery(asset: 7, size: 200_000, isAgain: true)
     let records = try bench.open().records(.all)
     #expect(records.map { $0.id } == [kept.record.id] && records.first?.delivery?.deleteToken == "5ec2e7")
   }
@@ -122,9 +117,7 @@ extension LockedRecordTests {
     }
     _ = bench.directory.file("copy.wav", content)
     let kept = try open("copy.wav")
-    var receipt = Receipt()
-    receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: false)
+    try kept.noteDelivery(asset: 7, size: 200_000)
     #expect(try bench.open().records(.all).map { $0.delivery?.deleteToken } == ["5ec2e7", "5ec2e7"])
     for name in ["set.wav", "copy.wav"] {
       #expect(throws: UploadError.self) { try open(name) }
@@ -133,7 +126,7 @@ extension LockedRecordTests {
     // Once the file is gone, its record has no purpose but the token.
     unlink(bench.directory.path(of: "set.wav"))
     let again = try open("copy.wav") { $0.sendsAgain = true }
-    try again.noteDelivery(receipt, SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    try again.noteDelivery(asset: 7, size: 200_000, isAgain: true)
     #expect(try bench.open().current(previous.id) == nil && again.record.delivery?.deleteToken == "5ec2e7")
   }
 
@@ -141,7 +134,7 @@ extension LockedRecordTests {
   @Test func aSecondDeliverySupersedesTheRecordOfTheFirst() throws {
     let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
     let kept = try open { $0.sendsAgain = true }
-    try kept.noteDelivery(Receipt(), SentFile(size: 200_000, sha256: "ab"), nil, isAgain: true)
+    try kept.noteDelivery(size: 200_000, isAgain: true)
     #expect(try bench.open().records(.all).map { $0.id } == [kept.record.id] && kept.record.id != previous.id)
   }
 }

@@ -13,12 +13,6 @@ struct LockedRecordTests {
     try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
   }
 
-  private func identity(of file: SourceFile) throws -> FileIdentity {
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-    defer { space.deallocate() }
-    return try file.identity(using: space)
-  }
-
   /// Opens the record of an upload, as a process does at its start.
   func open(
     _ name: String = "set.wav", requiredID: String? = nil, to destination: Destination? = nil,
@@ -36,7 +30,7 @@ struct LockedRecordTests {
     var request = UploadRequest(file: file.path, destination: try destination ?? .tus(TargetURI(endpoint)))
     request.upload = requiredID
     configure(&request)
-    return try LockedRecord.open(for: file, try identity(of: file), of: request, in: try bench.open())
+    return try LockedRecord.open(for: file, try file.identity(), of: request, in: try bench.open())
   }
 
   /// GigHive, with this date of the event.

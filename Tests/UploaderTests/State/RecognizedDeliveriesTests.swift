@@ -26,9 +26,7 @@ struct RecognizedDeliveriesTests {
   private func deliverSettled(_ name: String) throws -> UploadRecord {
     bench.place(name)
     let kept = try bench.openRecord(name)
-    var receipt = Receipt()
-    receipt.assetID = 7
-    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), StatusTime(fileStatus(name)), isAgain: false)
+    try kept.noteDelivery(asset: 7, StatusTime(fileStatus(name)))
     return kept.record
   }
 
@@ -73,9 +71,7 @@ struct RecognizedDeliveriesTests {
     let directory = try bench.open()
     func identity(_ name: String, later seconds: Int64 = 0) throws -> FileIdentity {
       let file = try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
-      let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-      defer { space.deallocate() }
-      let found = try file.identity(using: space, hasStableInodes: false)
+      let found = try file.identity(hasStableInodes: false)
       return FileIdentity(
         device: found.device, inode: found.inode, size: found.size, modifiedSeconds: found.modifiedSeconds + seconds,
         modifiedNanoseconds: 0, edges: found.edges)
@@ -85,7 +81,7 @@ struct RecognizedDeliveriesTests {
     let kept = try #require(
       try LockedRecord.open(for: file, try identity("a.wav"), of: try request("a.wav"), in: directory))
     #expect(kept.record.file.identity.inode == 0)
-    try kept.noteDelivery(Receipt(), SentFile(size: 1000, sha256: nil), nil, isAgain: false)
+    try kept.noteDelivery()
     for seconds: Int64 in [0, 2, -2, 3600] {
       #expect(directory.delivery(of: try request("a.wav"), try identity("a.wav", later: seconds)) != nil)
     }

@@ -182,17 +182,6 @@ struct StateDirectoryTests {
     #expect(try directory.current("5e1f0a77")?.phase == .delivered)
   }
 
-  /// A power cut between writing `.delivered` and removing `.record`.
-  @Test func whereBothAreThereTheDeliveredOneCounts() throws {
-    let directory = try bench.open()
-    try directory.write(record("5e1f0a77"))
-    let previous = try #require(bench.content(of: "5e1f0a77.record"))
-    try directory.write(record("5e1f0a77", phase: .delivered))
-    bench.put(previous, at: "5e1f0a77.record")
-    #expect(try directory.records(.all).map { $0.phase } == [.delivered])
-    #expect(try directory.current("5e1f0a77")?.phase == .delivered)
-  }
-
   // MARK: Finding and removing
 
   @Test func aRecordIsFoundByTheBeginningOfItsID() throws {

@@ -300,9 +300,7 @@ struct StateIndexTests {
     bench.place("a.wav")
     var kept: LockedRecord? = try bench.openRecord("a.wav")
     var holder: StateLock? = try bench.open().lock(file: LocalPath(bench.path + "/index"))
-    var receipt = Receipt()
-    (receipt.assetID, receipt.deleteToken) = (1, "token")
-    try kept?.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
+    try kept?.noteDelivery(asset: 1, token: "token")
     #expect(holder != nil)
     holder = nil
     kept = nil
@@ -314,9 +312,7 @@ struct StateIndexTests {
   private func deliver(_ name: String, asset: Int64, token: String?) throws -> UploadRecord {
     bench.place(name)
     let kept = try bench.openRecord(name)
-    var receipt = Receipt()
-    (receipt.assetID, receipt.deleteToken) = (asset, token)
-    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
+    try kept.noteDelivery(asset: asset, token: token)
     return kept.record
   }
 
@@ -327,9 +323,7 @@ struct StateIndexTests {
     bench.place("b.wav")
     let kept = try bench.openRecord("b.wav", in: directory)
     for name in bench.names where name.hasSuffix(".delivered") && !name.hasPrefix(second.id) { bench.put([], at: name) }
-    var receipt = Receipt()
-    receipt.assetID = 2
-    try kept.noteDelivery(receipt, SentFile(size: 1000, sha256: "ab"), nil, isAgain: false)
+    try kept.noteDelivery(asset: 2)
     #expect(kept.record.delivery?.deleteToken == "token2" && bench.warnings.isEmpty)
     #expect(try bench.open().current(second.id) != nil)
   }

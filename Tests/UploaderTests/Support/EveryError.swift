@@ -56,13 +56,6 @@ enum EveryError {
 
   static let statuses = [400, 401, 403, 404, 407, 409, 413, 429, 500, 503]
 
-  private static let delivered = UploadRecord(
-    id: "5e1f0a77",
-    RecordedFile(
-      path: "a",
-      identity: FileIdentity(device: 1, inode: 2, size: 3, modifiedSeconds: 4, modifiedNanoseconds: 5, edges: "")),
-    to: RecordedDestination(endpoint: "https://hive/"))
-
   static var samples: [UploadError] {
     var errors: [UploadError] = [
       .invalidConfiguration(field: "retryLimit", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
@@ -70,7 +63,7 @@ enum EveryError {
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
       .requestHead(.metadataTooLong(limit: 1)),
-      .conflict(upload: "a"), .delivered(PreviousDelivery(delivered)),
+      .conflict(upload: "a"), .delivered(PreviousDelivery(record("5e1f0a77"))),
       .noSuchName(host: "hive"), .noSuchName(host: "fe80::1%eth7"),
       .noLocalName(host: "hive.local", interfaces: ["eth0", "wlan0"]), .noLocalName(host: "hive.local", interfaces: []),
       .noResolver(host: "hive"), .notConnected(host: "hive", address: "192.0.2.1:443", system),

@@ -78,22 +78,47 @@ extension StateBench {
     _ path: LocalPath, endpoint: String = "https://hive/", in state: StateDirectory
   ) throws -> LockedRecord? {
     let file = try SourceFile.open(path, limit: .max)
-    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
-    defer { space.deallocate() }
     let request = UploadRequest(file: path, destination: .tus(try TargetURI(endpoint)))
-    return try LockedRecord.open(for: file, try file.identity(using: space), of: request, in: state)
+    return try LockedRecord.open(for: file, try file.identity(), of: request, in: state)
+  }
+}
+
+extension SourceFile {
+  /// - Parameter room: the bytes that are read at a time.
+  func identity(room: Int = 1000, hasStableInodes: Bool = true) throws -> FileIdentity {
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+    defer { space.deallocate() }
+    return try identity(using: space, hasStableInodes: hasStableInodes)
+  }
+}
+
+extension LockedRecord {
+  /// Notes that the recording was delivered.
+  func noteDelivery(
+    asset: Int64? = nil, token: String? = nil, size: Int64 = 1000, _ status: StatusTime? = nil, isAgain: Bool = false
+  ) throws {
+    var receipt = Receipt()
+    (receipt.assetID, receipt.deleteToken) = (asset, token)
+    try noteDelivery(receipt, SentFile(size: size, sha256: "ab"), status, isAgain: isAgain)
   }
 }
 
 /// A record as the tests need one.
-func record(_ id: String, phase: UploadRecord.Phase = .pending, createdAt: Int64 = 0) -> UploadRecord {
+func record(
+  _ id: String = "5e1f0a77", path: LocalPath = "/srv/set.wav", size: Int64 = 300, phase: UploadRecord.Phase = .pending,
+  createdAt: Int64 = 0, device: UInt64 = 1
+) -> UploadRecord {
   let identity = FileIdentity(
-    device: 1, inode: 2, size: 300, modifiedSeconds: 4, modifiedNanoseconds: 5,
+    device: device, inode: 2, size: size, modifiedSeconds: 4, modifiedNanoseconds: 5,
     edges: String(repeating: "ab", count: 32))
   var record = UploadRecord(
-    id: id, RecordedFile(path: "/srv/set.wav", identity: identity),
-    to: RecordedDestination(endpoint: "https://hive/"))
-  record.state = .sample(phase)
+    id: id, RecordedFile(path: path, identity: identity), to: RecordedDestination(endpoint: "https://hive/"))
+  switch phase {
+  case .pending: break
+  case .uploaded: record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", isWhole: true)
+  case .failed: record.unfinished?.failure = .notDelivered
+  case .delivered: record.state = .delivered(RecordedDelivery())
+  }
   record.createdAt = createdAt
   return record
 }

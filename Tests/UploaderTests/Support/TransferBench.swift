@@ -134,8 +134,6 @@ final class TransferBench {
 
   /// The response that ended the transfer.
   var response: Response? { last?.response }
-  /// How much of the request was sent when it arrived.
-  var answeredWhen: ContentSent? { last?.sent }
   /// The interruption if it ended now.
   var endNow: Interruption { transfer.interruption(.uploadLost) }
 

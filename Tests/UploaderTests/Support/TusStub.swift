@@ -51,6 +51,10 @@ final class TusStub: @unchecked Sendable {
   }
 }
 
+extension LoopbackServer {
+  convenience init(_ stub: TusStub) { self.init(answering: stub.answer) }
+}
+
 /// The range of the file in a PATCH.
 extension LoopbackServer.Request {
   var offset: Int? { value("Upload-Offset").flatMap { Int($0) } }

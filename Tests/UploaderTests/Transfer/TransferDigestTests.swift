@@ -68,14 +68,6 @@ struct TransferDigestTests {
     #expect(idle.untilMilliseconds > 5000)
   }
 
-  @Test func whatGoesOutInOrderNeedsNoSecondReading() throws {
-    let digest = try FileDigest()
-    let bench = try resume(at: 0, digest: digest, readyOnceIn: 2)
-    try bench.run()
-    #expect(digest.position == Int64(length))
-    #expect(try digest.finish() == sha256(bench.content))
-  }
-
   /// After an interruption, bytes are sent a second time.
   @Test func bytesThatGoOutTwiceCountOnce() throws {
     let digest = try FileDigest()
@@ -106,6 +98,10 @@ struct FileReadingTests {
     try SourceFile.open(directory.file("set.wav", content), limit: .max)
   }
 
+  private func hasher(_ range: HashRange, _ digest: FileDigest? = nil) throws -> FileHasher {
+    try FileHasher(TransferSource(file: try file(), digest: digest), range, buffers: TransferBuffers())
+  }
+
   private func run(_ reading: FileHasher) throws(UploadError) -> Int {
     for steps in 0..<1000 where try reading.step([], nowMilliseconds: 7) == nil { return steps }
     return 1000
@@ -126,9 +122,7 @@ struct FileReadingTests {
 
   @Test func aChecksumIsOfItsRangeAlone() throws {
     let digest = try FileDigest()
-    let reading = try FileHasher(
-      TransferSource(file: try file(), digest: digest), .range(.sha256, offset: 100_000, length: 800_000),
-      buffers: TransferBuffers())
+    let reading = try hasher(.range(.sha256, offset: 100_000, length: 800_000), digest)
     _ = try run(reading)
     #expect(
       try reading.hashed() == .range(checksum: Base64.encode(hex(sha256(Array(content[100_000..<900_000]))))))
@@ -137,8 +131,7 @@ struct FileReadingTests {
   }
 
   @Test func aChecksumCanBeOfTheKindThatEachServerHas() throws {
-    let reading = try FileHasher(
-      TransferSource(file: try file(), digest: nil), .range(.sha1, offset: 5, length: 9), buffers: TransferBuffers())
+    let reading = try hasher(.range(.sha1, offset: 5, length: 9))
     _ = try run(reading)
     let digest = try Digest(.sha1)
     content[5..<14].withUnsafeBytes { digest.update($0) }
@@ -157,14 +150,11 @@ struct FileReadingTests {
   }
 
   @Test func anEmptyRangeNeedsNoStep() throws {
-    let reading = try FileHasher(
-      TransferSource(file: try file(), digest: nil), .range(.sha256, offset: 5, length: 0), buffers: TransferBuffers())
-    #expect(try reading.step([], nowMilliseconds: 0) == nil)
+    #expect(try hasher(.range(.sha256, offset: 5, length: 0)).step([], nowMilliseconds: 0) == nil)
   }
 
   @Test func withoutADigestOfWhatWasSentNothingIsTheSame() throws {
-    let source = TransferSource(file: try file(), digest: nil)
-    let reading = try FileHasher(source, .wholeFileAgain, buffers: TransferBuffers())
+    let reading = try hasher(.wholeFileAgain)
     _ = try run(reading)
     #expect(
       try reading.hashed() == .wholeFileAgain(sent: sha256([]), now: sha256(content), isStable: true))

@@ -115,8 +115,7 @@ struct UploadDriverTests {
 
   @Test func allRequestsGoOverOneConnection() throws {
     let bench = DriverBench(length: 300)
-    let stub = TusStub(length: 300)
-    let server = LoopbackServer { stub.answer($0) }
+    let server = LoopbackServer(TusStub(length: 300))
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
     #expect(server.finish().count == 5 && bench.connectionCount == 1)
   }
@@ -126,8 +125,7 @@ struct UploadDriverTests {
   @Test func aStaleConnectionIsReplacedSilentlyAndLaterOnesAreNew() throws {
     let bench = DriverBench(length: 300)
     bench.configuration.retryLimit = .failures(0)
-    let stub = TusStub(length: 300, resets: [1])
-    let server = LoopbackServer { stub.answer($0) }
+    let server = LoopbackServer(TusStub(length: 300, resets: [1]))
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)) { $0.chunkLength = 100 })))
     let lines = server.finish().map { $0.line }
     #expect(
@@ -138,8 +136,7 @@ struct UploadDriverTests {
 
   @Test func aFreshConnectionThatBreaksIsAFailure() throws {
     let bench = DriverBench(length: 300)
-    let stub = TusStub(length: 300, resets: [0, 3])
-    let server = LoopbackServer { stub.answer($0) }
+    let server = LoopbackServer(TusStub(length: 300, resets: [0, 3]))
     #expect(isDelivered(try bench.run(bench.driver(to: tus(server)))))
     _ = server.finish()
     // The second one broke during a request that reused it.
@@ -183,8 +180,7 @@ struct UploadDriverTests {
   @Test(arguments: [0, 1])
   func aRecordThatCannotBeWrittenEndsTheUpload(change: Int) throws {
     let bench = DriverBench(length: 200)
-    let stub = TusStub(length: 200)
-    let server = LoopbackServer { stub.answer($0) }
+    let server = LoopbackServer(TusStub(length: 200))
     let failure = UploadError.state(.unusable("/state", SystemError(code: 28)))
     var count = 0
     bench.onSave { (_) throws(UploadError) in
@@ -202,7 +198,7 @@ struct UploadDriverTests {
   /// A form is delivered on a full disk, too.
   @Test func aFormWhoseEndCannotBeRecordedIsDeliveredWithAWarning() throws {
     let bench = DriverBench(length: 200)
-    let server = LoopbackServer { _ in .answer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+    let server = LoopbackServer { [ok] _ in .answer(ok) }
     let failure = UploadError.state(.unusable("/state", SystemError(code: 28)))
     bench.onSave { (_) throws(UploadError) in throw failure }
     #expect(isDelivered(try bench.run(bench.driver(to: .multipart(TargetURI(server.url))))))

@@ -2,19 +2,20 @@ import Testing
 
 @testable import UploadCore
 
-struct WatchYearTests {
-  /// 365 days, 50,000 recordings, outages of up to three days, reboots and crashes: each recording exactly once, and nothing grows.
-  @Test func aYearInFastMotion() {
+struct WatchSeasonTests {
+  /// Three months, 12,000 recordings, outages of up to three days, reboots and crashes: each recording exactly once, and nothing
+  /// grows. A longer time shows no more: what the machine knows ends with each of the fifty reboots.
+  @Test func aSeasonInFastMotion() {
     let day: Int64 = 86_400_000
     var station = SimulatedStation()
     var written = 0
     var networkAt: Int64 = 0
     var mishaps = 0
-    for _ in 0..<(365 * 24) {
+    for _ in 0..<(91 * 24) {
       let hour = station.now + day / 24
       // Now and then a whole concert, otherwise a few recordings.
       let count = station.draw(200) == 0 ? 300 : station.draw(9)
-      for _ in 0..<count where written < 50_000 {
+      for _ in 0..<count {
         station.write("/rec/\(written).wav", size: 1 + station.draw(1_000_000))
         written += 1
         if station.draw(10) == 0 {
@@ -45,7 +46,7 @@ struct WatchYearTests {
     station.run(until: station.now + 3 * day)
     station.scan()
     station.run(until: station.now + day)
-    #expect(written >= 40_000 && mishaps > 300)
+    #expect(written >= 10_000 && mishaps > 75)
     #expect(station.deliveries.count == written)
     #expect(station.deliveries.values.allSatisfy { $0 == 1 })
     #expect(station.machine.candidates.isEmpty && station.machine.leftAlone.setAside.isEmpty)
