@@ -255,6 +255,13 @@ struct MultipartTaskTests {
     #expect(hashing.next(nowMilliseconds: 10) == .failed(.mayBeStored(error)))
   }
 
+  @Test func anErrorAtTheDeadlineIsReportedItself() throws {
+    var machine = try UploadMachine.upload(to: .plain, policy: { $0.totalMilliseconds = 10 })
+    _ = machine.next(nowMilliseconds: 0)
+    machine.handle(.answered(Answer(status: 403)))
+    #expect(machine.next(nowMilliseconds: 10) == .failed(.refused(status: 403, message: "")))
+  }
+
   /// RFC 8446, 6.2: an alert about the client's certificate means that the request was not processed.
   @Test func aRefusedClientCertificateStoresNothing() throws {
     for alert in 0...255 {
