@@ -136,16 +136,19 @@ def test_an_outage_is_waited_out(hive, watch, rec):
 
 
 @pytest.mark.long
-def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "content"), [("password", "{}"), (".netrc", "machine 127.0.0.1 login uploader password {}")])
+def test_wrong_credentials_pause_until_their_file_changes(hive, watch, rec, tmp_path, name, content):
     stub = hive()
-    password = private(tmp_path / "password", "wrong")
+    file = private(tmp_path / name, content.format("wrong"))
     files = [write(rec / f"{name}.wav", 2_000_000) for name in "abc"]
-    watching = watch(stub, "--password-file", password)
+    options = ["--netrc"] if name == ".netrc" else ["--password-file", file]
+    watching = watch(stub, *options, env={"HOME": str(tmp_path)})
     watching.says("Nothing is sent until this is fixed")
     watching.idle()
     # The first one, and what the worker had been given already.
     assert len(stub.requests) <= 3 and stub.recordings == []
-    private(password, "secret")
+    private(file, content.format("secret"))
     has(stub, *files, seconds=60)
     watching.says("the destination works again.")
     watching.stop()
