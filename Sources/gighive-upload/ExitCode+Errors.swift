@@ -88,8 +88,7 @@ extension ExitCode {
       default: "success"
       }
     let interruption = command == .watch ? "stopped by a second signal" : "interrupted"
-    let common = command == .clean ? failures : failures.filter { $0.code != String(notEnoughSpace) }
-    return [("0", success)] + common + [("130, 143", interruption)]
+    return [("0", success)] + failures + [("130, 143", interruption)]
   }
 
   private static let failures: [(code: String, meaning: String)] = [
@@ -104,6 +103,6 @@ extension ExitCode {
     ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),
     ("13", "state directory unusable"),
     ("14", "output failed or was not read; everything else succeeded"),
-    ("15", "not enough space could be freed"),
+    ("15", "not enough space could be freed (clean)"),
   ]
 }

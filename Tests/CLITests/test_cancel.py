@@ -68,7 +68,7 @@ def test_each_retry_is_reported(program, interrupted, kind):
         assert cancelled["event"] == "cancelled"
     else:
         line = f"{record.id}: the server failed (503)"
-        assert (line in result.err and "Retrying in" in result.err) == (kind == "text"), result
+        assert (line in result.err and "Retrying now (1 of 2)." in result.err) == (kind == "text"), result
 
 
 def test_an_upload_that_never_reached_the_server_is_cancelled_here(hive, program, recording):
