@@ -41,7 +41,11 @@ void World::judgeDelivery(int index, bool before) {
         for (auto &recording : server.recordings) {
             count += (before || recording.start == startNumber) && recording.file == index && isFile(recording.content);
         }
-        if (before ? count < 1 : count != 1) fail(file.name + " is called delivered and was stored " + std::to_string(count) + " times");
+        // A file has two records if one could not be read for a moment, and a start that resumes uploads by their IDs sends both.
+        bool mayBeSeveral = before || (plan.resumes != WORLD_SENDS && recordsOf(file).size() > 1);
+        if (mayBeSeveral ? count < 1 : count != 1) {
+            fail(file.name + " is called delivered and was stored " + std::to_string(count) + " times");
+        }
         break;
     case Destination::tus:
         for (auto &[id, upload] : server.uploads) count += upload.file == index && upload.isComplete && isFile(upload.data);
