@@ -65,8 +65,10 @@ package final class LockedRecord {
 
   private func write() throws(UploadError) {
     let isLast = record.phase == .delivered
+    let wasWritten = hasWritten
+    hasWritten = false
     do throws(StateError) {
-      try directory.write(record, intoReservedSpace: hasReservedSpace && isLast, isNameSafe: hasWritten)
+      try directory.write(record, intoReservedSpace: hasReservedSpace && isLast, wasWritten: wasWritten)
     } catch { throw .state(error) }
     hasWritten = true
     if isLast { hasReservedSpace = false }

@@ -27,27 +27,29 @@ extension StateDirectory {
   /// Writes the record so that it survives a power cut.
   /// - Parameters:
   ///   - hasReservedSpace: whether space was reserved for it (``reserveSpace(for:)``), which is then released.
-  ///   - isNameSafe: whether the names of the record and its copy are on the disk for certain.
+  ///   - wasWritten: whether the record and its copy are on the disk for certain, with their names.
   func writeTwice(
-    _ record: UploadRecord, hasReservedSpace: Bool = false, isNameSafe: Bool = false
+    _ record: UploadRecord, hasReservedSpace: Bool = false, wasWritten: Bool = false
   ) throws(StateError) {
     let name = RecordName(of: record).text
     let bytes = record.encoded(paddedTo: Limits.recordBlockLength, crc32: { shim_crc32($0, $0.count) })
     // A longer record could not be read again.
     guard bytes.count <= Limits.recordLength else { throw .unusable(file(name), SystemError(code: SHIM_EFBIG)) }
     let isNew = isMissing(file(name))
-    let isNameSafe = isNameSafe && !isNew
+    let wasWritten = wasWritten && !isNew
     var hasReservedSpace = hasReservedSpace
+    let order = order(of: name)
+    if !isNew, !wasWritten { try secure(order[1]) }
     var result: Int32 = 0
     // A second attempt leaves alone what is whole by then.
-    for name in order(of: name) where result == 0 {
-      result = overwrite(name, with: bytes, isNameSafe)
+    for name in order where result == 0 {
+      result = overwrite(name, with: bytes, isNameSafe: wasWritten)
       guard result != 0, hasReservedSpace else { continue }
       releaseSpace(record.id)
       hasReservedSpace = false
       // Before the space is used again.
       _ = shim_sync_directory(path.cName)
-      result = overwrite(name, with: bytes, isNameSafe)
+      result = overwrite(name, with: bytes, isNameSafe: wasWritten)
     }
     guard result == 0 else {
       if isNew {
@@ -60,7 +62,14 @@ extension StateDirectory {
     if record.phase == .delivered { removeUndelivered(record.id) }
   }
 
-  private func overwrite(_ name: String, with bytes: [UInt8], _ isNameSafe: Bool) -> Int32 {
+  /// What stays while the other file is overwritten must be on the disk. It may be whole in memory alone, because the last write failed
+  /// or its process was killed.
+  private func secure(_ name: String) throws(StateError) {
+    let result = sync(file(name))
+    guard result == 0 || -result == SHIM_ENOENT else { throw failure(of: file(name), result) }
+  }
+
+  private func overwrite(_ name: String, with bytes: [UInt8], isNameSafe: Bool) -> Int32 {
     let result = store(bytes, in: file(name))
     return result == 0 && !isNameSafe ? shim_sync_directory(path.cName) : result
   }

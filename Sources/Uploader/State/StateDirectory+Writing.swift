@@ -6,12 +6,12 @@ extension StateDirectory {
   /// Writes the record so that it survives a power cut.
   /// - Parameters:
   ///   - intoReservedSpace: writes it into the space reserved for it (``reserveSpace(for:)``).
-  ///   - isNameSafe: whether this process has written the record before, and held its lock since.
+  ///   - wasWritten: whether this process has written the record before, last time without an error, and held its lock since.
   package func write(
-    _ record: UploadRecord, intoReservedSpace: Bool = false, isNameSafe: Bool = false
+    _ record: UploadRecord, intoReservedSpace: Bool = false, wasWritten: Bool = false
   ) throws(StateError) {
     if try keepsCopies() {
-      return try writeTwice(record, hasReservedSpace: intoReservedSpace, isNameSafe: isNameSafe)
+      return try writeTwice(record, hasReservedSpace: intoReservedSpace, wasWritten: wasWritten)
     }
     let bytes = record.encoded(crc32: { shim_crc32($0, $0.count) })
     let temporary = file(record.id + ".new")
@@ -40,12 +40,17 @@ extension StateDirectory {
   /// Syncs a delivered record that another process has written, and that may not survive a power cut yet.
   func syncDelivery(_ id: String) throws(StateError) {
     let file = file(id + ".delivered")
-    let descriptor = shim_open_for_reading(file.cName, 0)
-    guard descriptor >= 0 else { throw failure(of: file, descriptor) }
-    defer { _ = shim_close(descriptor) }
-    var result = shim_sync(descriptor)
+    var result = sync(file)
     if result == 0 { result = shim_sync_directory(path.cName) }
     guard result == 0 else { throw failure(of: file, result) }
+  }
+
+  /// Syncs what another process, or a write that failed, may have left only in memory.
+  func sync(_ file: LocalPath) -> Int32 {
+    let descriptor = shim_open_for_reading(file.cName, 0)
+    guard descriptor >= 0 else { return descriptor }
+    defer { _ = shim_close(descriptor) }
+    return shim_sync(descriptor)
   }
 
   /// Writes and syncs the bytes as the whole content of a file. Its name may not be on the disk yet.

@@ -36,7 +36,7 @@ void World::judgeDelivery(int index, bool before) {
             fail(file.name + " is called delivered and is on the server " + std::to_string(count) + " times");
         }
         break;
-    case Destination::multipart:
+    case Destination::multipart: {
         // Files of a byte can be the same.
         for (auto &recording : server.recordings) {
             count += (before || recording.start == startNumber) && recording.file == index && isFile(recording.content);
@@ -47,6 +47,7 @@ void World::judgeDelivery(int index, bool before) {
             fail(file.name + " is called delivered and was stored " + std::to_string(count) + " times");
         }
         break;
+    }
     case Destination::tus:
         for (auto &[id, upload] : server.uploads) count += upload.file == index && upload.isComplete && isFile(upload.data);
         // What the server had when it said so, and lost since, was there.
