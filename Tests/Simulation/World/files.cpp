@@ -232,8 +232,9 @@ int simulated_fsync(int descriptor) {
         the->disk.syncDirectory(handle->path);
         the->noteSync(handle->path);
     } else {
+        bool isNew = handle->inode->data != handle->inode->synced;
         the->disk.sync(*handle->inode);
-        if (the->disk.isFAT) the->noteOverwritten(handle->path);
+        if (the->disk.isFAT && isNew) the->noteOverwritten(handle->path);
     }
     kernel().moved();
     return 0;
