@@ -159,6 +159,7 @@ public:
         for (auto at = server().recordings.begin(); at != server().recordings.end(); ++at) {
             std::string id = std::to_string(at->asset);
             if (content != "{\"asset_id\":" + id + ",\"delete_token\":\"" + at->deleteToken + "\"}") continue;
+            world().deleted.push_back(std::move(at->content));
             server().recordings.erase(at);
             world().figures.count("recordings deleted");
             return {200, {{"Content-Type", "application/json"}},

@@ -131,6 +131,7 @@ bool World::beginStart() {
     }
     isActive.assign(files.size(), false);
     hadSecond = false;
+    deleted.clear();
     bool mustResume = false;
     for (File &file : files) mustResume = mustResume || file.mustResume;
     plan.resumes = mustResume ? WORLD_RESUMES_AND_SENDS : next.resumes ? WORLD_RESUMES : WORLD_SENDS;

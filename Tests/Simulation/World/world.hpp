@@ -65,6 +65,8 @@ public:
     Kernel kernel;
     Server server;
     std::vector<File> files;
+    /// The content of what was deleted on the server during this start.
+    std::vector<std::string> deleted;
     world_plan plan{};
 
     const Faults &faults() const;
