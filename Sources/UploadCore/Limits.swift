@@ -154,7 +154,7 @@ package enum Limits {
 
   /// Redirects followed for one request.
   package static let redirectCount = 5
-  /// Redirects followed for all requests of an upload without progress.
+  /// Redirects followed for all requests of one attempt without progress.
   package static let redirectCountInAll = 50
   /// Redirects that are remembered: far more than are followed without progress, because those that are forgotten count again.
   package static let redirectMemoryCount = 1000

@@ -3,7 +3,7 @@ struct Redirects: Sendable {
   private var moved: [(from: TargetURI, to: TargetURI, isPermanent: Bool)] = []
   /// For the current request.
   private var followed = 0
-  /// Since the last progress of the upload.
+  /// Since the last progress of the upload, in this attempt.
   private var followedInAll = 0
   private var highestProgress: Int64 = 0
 

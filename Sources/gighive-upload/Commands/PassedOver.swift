@@ -25,9 +25,9 @@ final class PassedOver {
   /// Counts the upload if it cannot be resumed now.
   /// - Returns: whether it is skipped.
   func take(_ record: UploadRecord) -> Bool {
-    // It is sent again only when its ID is given.
+    // It is sent again only when its ID is given. The record of a form says so while the form is being sent, too.
     if record.mayBeStored {
-      mayBeStoredCount += 1
+      if directory.isLocked(record.id) { noteBusy(record.id) } else { mayBeStoredCount += 1 }
       return true
     }
     switch record.locateFile() {
