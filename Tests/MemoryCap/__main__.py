@@ -119,7 +119,7 @@ def run_ceilings(workbench: Workbench, binary: Path, tally: Tally) -> list[ceili
 
 
 def run_canary(workbench: Workbench, build: Callable[[], tuple[Path, Path]], tally: Tally) -> bool:
-    print("\nThe canary, a build that leaks 1 KiB a read: every line has to fail.", flush=True)
+    print("\nThe canary, a build that leaks at each read: every line has to fail.", flush=True)
     try:
         unnoticed = canary.examine(workbench, *build())
     except canary.Failed as reason:

@@ -1,4 +1,4 @@
-"""The harness proves itself: a copy of the program that leaks 1 KiB a read, of the file or of an answer, must be caught, and for
+"""The harness proves itself: a copy of the program that leaks at each read, of the file or of an answer, must be caught, and for
 that reason."""
 
 from __future__ import annotations
@@ -14,11 +14,18 @@ from .rules import Rule
 from .workbench import TESTS, Workbench
 
 LEAKS = {
-    "Sources/CShims/File/system.c": "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n",
-    "Sources/CShims/Connection/network.c": "int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {\n",
+    "Sources/CShims/File/system.c": (
+        "int64_t shim_pread(int32_t descriptor, void *buffer, size_t length, int64_t offset) {\n",
+        1 << 10,
+    ),
+    "Sources/CShims/Connection/network.c": (
+        "int64_t shim_receive(int32_t descriptor, void *buffer, size_t length) {\n",
+        4 << 10,
+    ),
 }
-"""Files, and where in them it is planted."""
-LEAK = "    static void *volatile canary; canary = memset(malloc(1024), 1, 1024);\n"
+"""Files, where in them a leak is planted, and its bytes. An answer leaks more than a read of the file: how often an upload of few
+requests reads its file depends on the time, and what that leaks must not hide what many requests do."""
+LEAK = "    static void *volatile canary; canary = memset(malloc({bytes}), 1, {bytes});\n"
 INCLUDES = "#include <stdlib.h>\n#include <string.h>\n"
 
 MAKES_OWN = ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES")
@@ -34,12 +41,12 @@ def build(folder: Path, binary_name: str) -> tuple[Path, Path]:
     tree = folder / "canary"
     shutil.copytree(TESTS.parent, tree, ignore=LEFT_OUT)
     (tree / "Tests").symlink_to(TESTS)
-    for name, place in LEAKS.items():
+    for name, (place, bytes) in LEAKS.items():
         source = tree / name
         text = source.read_text()
         if text.count(place) != 1:
             raise Failed(f"the leak cannot be planted: {name} has changed. Adapt {Path(__file__).name}.")
-        source.write_text(INCLUDES + text.replace(place, place + LEAK))
+        source.write_text(INCLUDES + text.replace(place, place + LEAK.format(bytes=bytes)))
     # OpenSSL is that of the tree itself, which is built already.
     command = ["nice", "make", "-C", tree, "static", f"OPENSSL_DIRECTORY={TESTS.parent / '.build/openssl'}"]
     # Not as a part of the make that runs us: its variables would point into the tree itself.

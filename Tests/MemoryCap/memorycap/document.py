@@ -178,7 +178,7 @@ def _method(report: Report) -> str:
 - A row fails if it takes over {PROMISE_BYTES // MB} MB (the promise) or its goal, allocates in steady state, allocates
   more for later requests than for earlier ones, ends with a wrong exit code, or does not transfer every byte. 1 MB is
   10⁶ bytes.
-- The canary, a build that leaks 1 KiB with each read of the file, {caught}: by its allocations, by its growth with
+- The canary, a build that leaks with each read of the file or of an answer, {caught}: by its allocations, by its growth with
   the size and with the number of requests, and by the kernel's limit."""
 
 
