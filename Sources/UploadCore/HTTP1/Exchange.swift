@@ -30,7 +30,7 @@ package struct Exchange: Sendable {
   package let expectsContinue: Bool
   package private(set) var sending = Sending.head
   private var receiving = Receiving.head
-  private var headDecoder = ResponseHeadDecoder()
+  private var headBuffer = ResponseHeadBuffer()
   private var interimResponses = 0
   /// The bytes of content that were not kept.
   private var drained: Int64 = 0
@@ -62,10 +62,10 @@ package struct Exchange: Sendable {
   package var awaitsFirstHead: Bool { response == nil && interimResponses == 0 }
 
   /// Whether any part of a response has arrived, including interim responses.
-  package var hasResponseStarted: Bool { !headDecoder.isEmpty || interimResponses > 0 || response != nil }
+  package var hasResponseStarted: Bool { !headBuffer.isEmpty || interimResponses > 0 || response != nil }
 
   /// Whether nothing of a final response has arrived, so that the end of the connection truncates none.
-  package var awaitsHead: Bool { receiving == .head && headDecoder.isEmpty }
+  package var awaitsHead: Bool { receiving == .head && headBuffer.isEmpty }
 
   /// Whether the server said that the connection ends after this response.
   package var endsConnection: Bool { receiving == .complete && connectionEnds }
@@ -108,7 +108,7 @@ package struct Exchange: Sendable {
       let count: Int
       switch receiving {
       case .head:
-        let decoded = try headDecoder.decode(rest)
+        let decoded = try headBuffer.take(rest)
         count = decoded.count
         if let head = decoded.head { try accept(head) }
       case .length(let left): count = receiveLength(rest, left: left)

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// Sending: from the file into the ring, and from the ring into the connection.
+/// Sending: from the ring into the connection, or with sendfile(2) from the page cache.
 extension Transfer {
   enum WriteResult {
     /// More can be written at once.
@@ -108,12 +108,6 @@ extension Transfer {
     return count < length ? .blocked : .ready
   }
 
-  /// Whether the file can bypass the ring. A file that fits into one run is sent in one write with its framing.
-  private var goesDirectly: Bool {
-    guard let source, !source.mustBeRead, source.digest == nil else { return false }
-    return pipeline.current.body.fileLength > Int64(buffers.runLength)
-  }
-
   /// Whether the end of the file is sent, or in the ring.
   private var hasTakenFile: Bool {
     switch pipeline.current.body.phase {
@@ -141,58 +135,5 @@ extension Transfer {
   private var continueWait: Int64 {
     let roundTrips = connection.roundTripMilliseconds * Limits.continueWaitRoundTrips
     return min(max(roundTrips, Limits.continueWaitMinimumMilliseconds), Limits.continueWaitMaximumMilliseconds)
-  }
-
-  /// Puts the next run into the ring: the rest of the head, framing, and one read of the file.
-  private func fill() throws(UploadError) {
-    // If the ring wraps, the head is copied in two parts.
-    while !pipeline.current.hasTakenHead, !buffers.ring.isFull {
-      buffers.ring.commit(pipeline.current.writeHead(into: buffers.ring.writableRun))
-    }
-    let exchange = pipeline.current.exchange
-    guard exchange.sending == .body || !exchange.expectsContinue else { return }
-    while !buffers.ring.isFull {
-      switch pipeline.current.body.phase {
-      case .header, .footer:
-        buffers.ring.commit(pipeline.current.body.writeFraming(into: buffers.ring.writableRun))
-      case .file(let sent):
-        // The framing is sent first; then the file bypasses the ring.
-        if goesDirectly, !buffers.ring.isEmpty { return }
-        try fillFromFile(sent)
-        if changeDetector.statusChange != nil { return }
-        if case .file = pipeline.current.body.phase { return }
-      case .complete:
-        return
-      }
-    }
-  }
-
-  private func fillFromFile(_ sent: Int64) throws(UploadError) {
-    guard let source else { throw .noFile }
-    let body = pipeline.current.body
-    let run = buffers.fileRun.prefix(Int(clamping: body.fileLength - sent))
-    let offset = body.fileOffset + sent
-    let count = try source.readToSend(into: UnsafeMutableRawBufferPointer(rebasing: run), at: offset)
-    excludeReadingTime()
-    buffers.commit(count, at: offset, digest: source.digest)
-    pipeline.current.body.advanceFile(by: count)
-    try changeDetector.verifyAtEnd(of: pipeline.current.body)
-    excludeReadingTime()
-  }
-
-  /// While the connection is blocked: digests one run of the bytes that were sent earlier, as after a resume.
-  /// - Returns: true if there are more.
-  func catchUp() throws(UploadError) -> Bool {
-    guard let source, let digest = source.digest, case .file(let sent) = pipeline.current.body.phase else {
-      return false
-    }
-    let lag = pipeline.current.body.fileOffset + sent - digest.position
-    // Uses the free part of the ring.
-    let space = buffers.ring.writableRun
-    guard lag > 0, !space.isEmpty else { return false }
-    let run = UnsafeMutableRawBufferPointer(rebasing: space.prefix(min(Int(clamping: lag), buffers.runLength)))
-    let count = try source.read(into: run, at: digest.position)
-    excludeReadingTime()
-    return lag > Int64(count)
   }
 }

@@ -1,5 +1,6 @@
-/// Finds the heads of a response in the bytes that arrive: those of interim responses, then that of the final one.
-struct ResponseHeadDecoder: Sendable {
+/// Collects the bytes of a response's head until it is complete: of those of interim responses, then of the final one.
+/// ``ResponseHead/init(parsing:)`` parses it.
+struct ResponseHeadBuffer: Sendable {
   /// The bytes of an incomplete head.
   private var bytes: [UInt8] = []
   private var strayLineEnds = 0
@@ -9,7 +10,7 @@ struct ResponseHeadDecoder: Sendable {
 
   /// Takes bytes up to the end of the head.
   /// - Returns: how many bytes of the input were taken, and the head if it is complete.
-  mutating func decode(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> (count: Int, head: ResponseHead?) {
+  mutating func take(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> (count: Int, head: ResponseHead?) {
     var count = 0
     for byte in input {
       count += 1
