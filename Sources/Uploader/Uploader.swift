@@ -100,7 +100,7 @@ public final class Uploader {
     var count = 0
     shared.state.cancellation = cancellation
     defer { shared.state.cancellation = nil }
-    EventLoop<UploadJob>(cancellation, outlet: observer.outlet).run(slots.count) {
+    EventLoop<UploadJob>(cancellation, output: observer.output).run(slots.count) {
       if upcoming == nil {
         if isCountExact { return hasNext() }
         upcoming = next()

@@ -54,7 +54,7 @@ func addTrust(to configuration: inout Configuration) throws {
   configuration.tls.pins = ["sha256//n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="]
   configuration.proxies.https = Proxy(try TargetURI("http://proxy:3128"), user: "board", password: Array("secret".utf8))
   configuration.proxies.exceptions = "localhost,.local"
-  configuration.headers = [try HeaderField("X-Recorder", "aula-1")]
+  configuration.headers = [try CustomField("X-Recorder", "aula-1")]
 }
 
 func sendAll(_ requests: [UploadRequest], _ configuration: Configuration) {

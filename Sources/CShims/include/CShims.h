@@ -16,4 +16,4 @@
 #include "shim_hashing.h"
 #include "shim_zlib.h"
 #include "shim_components.h"
-#include "shim_condition.h"
+#include "shim_machine_checks.h"

@@ -9,7 +9,7 @@ public enum Credentials: Sendable {
   case uploadToken(String)
   /// Header fields with secrets, such as those of a gateway in front of the server, and other credentials beside them. No name may
   /// occur twice, and all together have at most 4,096 bytes.
-  indirect case headers([HeaderField], and: Credentials)
+  indirect case headers([CustomField], and: Credentials)
 
   /// Basic credentials with a UTF-8 password.
   public static func basic(user: String, password: String) -> Credentials {
@@ -29,7 +29,7 @@ public enum Credentials: Sendable {
   }
 
   /// The header fields with secrets.
-  package var ownHeaders: [HeaderField] {
+  package var ownHeaders: [CustomField] {
     if case .headers(let headers, let other) = self { headers + other.ownHeaders } else { [] }
   }
 
@@ -38,7 +38,7 @@ public enum Credentials: Sendable {
 
   /// Whether the value of the field must never be shown.
   package static func isSecret(fieldName: String) -> Bool {
-    HeaderField.isSecret(fieldName) || ASCII.equalsIgnoringCase(fieldName.utf8, "Set-Cookie".utf8)
+    CustomField.isSecret(fieldName) || ASCII.equalsIgnoringCase(fieldName.utf8, "Set-Cookie".utf8)
   }
 
   private static let uploadTokenName = "X-Upload-Token"

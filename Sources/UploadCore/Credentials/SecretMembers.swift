@@ -64,7 +64,7 @@ package enum SecretMembers {
     return Name(range: start..<quoteStart, quote: text[quoteStart..<end])
   }
 
-  private static let forms = ["token", "secret", "password", "key"].map { SecretForm(Array($0.utf8)) }
+  private static let forms = ["token", "secret", "password", "key"].map { SecretPattern(Array($0.utf8)) }
 
   private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
     // Those of a recording are no keys.

@@ -1,7 +1,7 @@
 /// The texts that must not be shown, in all forms in which a server could repeat them.
 package struct Secrets: Sendable {
   /// Longest first.
-  private var forms: [SecretForm] = []
+  private var forms: [SecretPattern] = []
   /// The host that the user gave. It is shown even if it contains part of a password.
   private let ownHost: String
 
@@ -21,7 +21,7 @@ package struct Secrets: Sendable {
   }
 
   /// The value, and what is secret in it on its own: a server can repeat a token without its scheme, or one cookie of several.
-  private mutating func add(_ header: HeaderField) {
+  private mutating func add(_ header: CustomField) {
     let value = Array(header.value.utf8)
     add(value)
     if header.field.hasName("Cookie") {
@@ -71,7 +71,7 @@ package struct Secrets: Sendable {
   }
 
   private mutating func addForm(_ bytes: [UInt8]) {
-    let form = SecretForm(bytes)
+    let form = SecretPattern(bytes)
     guard form.length >= Limits.redactedLength, !forms.contains(form) else { return }
     forms.insert(form, at: forms.firstIndex { $0.length < form.length } ?? forms.endIndex)
   }

@@ -5,7 +5,7 @@ public enum RequestHeadError: Error, Equatable {
   case invalidField(name: String)
   case tooLong(limit: Int)
   /// A header field of the caller cannot be sent.
-  case header(HeaderFieldError)
+  case header(CustomFieldError)
   /// The caller's metadata for a tus server is longer in total, in bytes before Base64.
   case metadataTooLong(limit: Int)
 }

@@ -1,8 +1,8 @@
 /// Who wrote a response, as far as the response proves it, and what it then means.
 ///
 /// Proxies, firewalls and captive portals sit between client and server, and each can answer in the server's place. What an
-/// upload believes, records, forgets or reports as done depends on the origin of the response. The rules are in `Verdict+Tus.swift` and
-/// `Verdict+GigHive.swift`, and those for the confirmation of a form in ``UploadConfirmation``.
+/// upload believes, records, forgets or reports as done depends on the origin of the response. The rules for the
+/// confirmation of a form are in ``UploadConfirmation``.
 package enum Verdict: Equatable, Sendable {
   /// A tus server: the response has `Tus-Resumable` or `Upload-Offset`, which nothing else sends.
   case tus(TusVerdict)
@@ -10,4 +10,114 @@ package enum Verdict: Equatable, Sendable {
   case gigHive(GigHiveVerdict)
   /// No proof of either.
   case somebodyElse(status: Int)
+}
+
+/// The rules for tus.
+extension Verdict {
+  /// The verdict on a response to a tus request. 409, 413, 423 and 460 need no proof, because they only make the client wait or
+  /// send less. `Tus-Version` proves a 412, which ends the upload.
+  package static func ofTus(status: Int, fields: [Field]) -> Verdict {
+    let isSuccess = status >= 200 && status < 300
+    if isSuccess, let offset = fields.tusNumber("Upload-Offset") { return .tus(.offset(offset)) }
+    let isProved = fields.haveTusProof
+    switch status {
+    case 409: return .tus(.conflict)
+    case 412:
+      let versions = fields.first("Tus-Version")
+      guard isProved || versions != nil else { return .somebodyElse(status: status) }
+      return .tus(.unsupportedVersion(offered: versions ?? ""))
+    case 413: return .tus(.tooLarge)
+    case 423: return .tus(.locked)
+    case 460: return .tus(.checksumMismatch)
+    case 404, 410: return isProved ? .tus(.gone) : .somebodyElse(status: status)
+    default:
+      guard isProved else { return .somebodyElse(status: status) }
+      return .tus(isSuccess ? .success(status: status) : .refused(status: status))
+    }
+  }
+
+  /// Whether a tus server says with its 400 to a PATCH that it did not get the whole request. tusd's content starts with its code
+  /// for that: after a lost connection, the next request for the upload interrupts the one before.
+  package static func isInterruption(_ answer: Answer) -> Bool {
+    answer.fields.haveTusProof
+      && ["ERR_UPLOAD_INTERRUPTED", "ERR_UNEXPECTED_EOF"].contains { answer.content.starts(with: $0.utf8) }
+  }
+}
+
+/// The rules for GigHive.
+extension Verdict {
+  /// The verdict on a response to a finalize call that was refused, or that checks an upload token.
+  package static func ofFinalize(_ answer: Answer) -> Verdict {
+    if isTokenRefusal(answer) { return .gigHive(.guestTokenUnknown) }
+    guard let json = json(of: answer, with: ["error", "message"]) else { return .somebodyElse(status: answer.status) }
+    let words = words(of: json, answer)
+    switch answer.status {
+    case 400 where ASCII.contains(words, "invalid upload_id"): return .gigHive(.guestTokenKnown)
+    case 400, 404, 410:
+      guard ASCII.contains(words, "not found") || ASCII.contains(words, "no such upload") else { break }
+      return .gigHive(.uploadUnknown)
+    // Other failures, as of its database, say nothing about the upload.
+    case 500 where ASCII.contains(words, "not been written") || ASCII.contains(words, "upload not found"):
+      return .gigHive(.uploadNotWritten)
+    default: break
+    }
+    return .gigHive(.refused(status: answer.status, message: ServerMessage.text(of: json, content: answer.content)))
+  }
+
+  /// GigHive's words about a guest's token, with or without a "message": it does not know the token, or it is too long.
+  private static func isTokenRefusal(_ answer: Answer) -> Bool {
+    guard let json = json(of: answer, with: ["error"]) else { return false }
+    let words = words(of: json, answer)
+    switch answer.status {
+    case 404: return ASCII.contains(words, "invalid or expired")
+    case 400: return ASCII.contains(words, "invalid token")
+    default: return false
+    }
+  }
+
+  /// The verdict on a response to the delete call, which can be 200 although nothing was deleted.
+  package static func ofDeletion(_ answer: Answer) -> Verdict {
+    // Other programs have a "success", too. What makes the client forget the token needs more.
+    let forgets = [403, 404, 410].contains(answer.status)
+    let names = forgets ? ["success", "error"] : ["success"]
+    guard let json = json(of: answer, with: names) else { return .somebodyElse(status: answer.status) }
+    switch answer.status {
+    case 404, 410: return .gigHive(.absent)
+    // A 403 can also be about who asks.
+    case 403 where ASCII.contains(words(of: json, answer), "token"): return .gigHive(.deleteTokenUnknown)
+    default: break
+    }
+    let hasFailed =
+      !answer.isSuccess || json["success"] == .bool(false) || (json["error_count"]?.integer ?? 0) > 0
+    let deletedCount = json["deleted_count"]?.integer
+    if answer.isSuccess, let deletedCount, deletedCount > 0 { return .gigHive(.absent) }
+    guard hasFailed else { return .somebodyElse(status: answer.status) }
+    let reason = json["results"]?["errors"]?.elements.first?["error"]?.string
+    if answer.isSuccess, reason == "Not found" { return .gigHive(.absent) }
+    let message = reason ?? ServerMessage.text(of: json, content: answer.content)
+    return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// The verdict on a response to a query for an asset.
+  package static func ofRecording(_ answer: Answer) -> Verdict {
+    if answer.isSuccess, let json = json(of: answer, with: ["checksum_sha256", "size_bytes"]) {
+      return .gigHive(
+        .recording(checksum: json["checksum_sha256"]?.string, sizeBytes: json["size_bytes"]?.integer))
+    }
+    guard let json = json(of: answer, with: ["error"]) else { return .somebodyElse(status: answer.status) }
+    if answer.status == 404 || answer.status == 410 { return .gigHive(.absent) }
+    let message = ServerMessage.text(of: json, content: answer.content)
+    return .gigHive(.refused(status: answer.status, message: message))
+  }
+
+  /// GigHive's message, in lower case.
+  private static func words(of json: JSONValue, _ answer: Answer) -> [UInt8] {
+    Array(ASCII.lowercased(ServerMessage.text(of: json, content: answer.content)).utf8)
+  }
+
+  /// The response's content, if it is an object with the names that GigHive always includes.
+  private static func json(of answer: Answer, with names: [String]) -> JSONValue? {
+    guard let json = try? JSONReader.read(answer.content) else { return nil }
+    return names.allSatisfy { json[$0] != nil } ? json : nil
+  }
 }

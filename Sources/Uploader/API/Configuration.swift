@@ -10,7 +10,7 @@ public struct Configuration {
   public var refreshCredentials: (() -> Credentials?)?
   /// Further header fields, sent with every request to the server, and never to another origin. At most 4,096 bytes in total. A
   /// User-Agent replaces ``userAgent`` there. Fields with secrets belong to ``credentials``.
-  public var headers: [HeaderField] = []
+  public var headers: [CustomField] = []
   /// Certificates, keys and pins.
   public var tls = TLSOptions()
   /// Time limits.
@@ -60,7 +60,7 @@ public struct Configuration {
     ranges.check("retryMaximumDelayMilliseconds", retryMaximumDelayMilliseconds, in: AllowedRanges.delayMilliseconds)
     ranges.check("jobs", Int64(jobs), in: AllowedRanges.jobs)
     if let problem = ranges.problem { return problem }
-    return HeaderField.problem(in: headers, with: credentials).map { .requestHead(.header($0)) }
+    return CustomField.problem(in: headers, with: credentials).map { .requestHead(.header($0)) }
   }
 
   var retryPolicy: RetryPolicy {

@@ -16,7 +16,7 @@ public struct UploadObserver {
   /// Once for each request.
   public var onEnd: (Int, Result<Delivery, UploadError>) -> Void = { _, _ in }
   /// The caller's output.
-  package var outlet: (any Outlet)?
+  package var output: (any CallerOutput)?
 
   /// An observer without callbacks.
   public init() {}

@@ -69,7 +69,7 @@ final class Probe: Steppable {
       return nil
     }
     let (complete, wire) = try composer.compose(request)
-    diagnostics.show(complete)
+    trace.show(complete)
     exchange = wire.exchange
     let content = ProbeContent(
       head: wire.head, request.mayExpectContinue ? RequestBody() : wire.body, cutAfter: cutAfterBytes)
@@ -208,7 +208,7 @@ final class Probe: Steppable {
     guard let response = exchange.finalResponse ?? exchange.refusalSoFar else { return }
     result.error = nil
     let answer: Answer
-    do throws(UploadError) { answer = try Answer(decoding: response, composer.secrets, diagnostics) } catch {
+    do throws(UploadError) { answer = try Answer(decoding: response, composer.secrets, trace) } catch {
       return fail(error)
     }
     result.answer = answer
@@ -232,8 +232,8 @@ final class Probe: Steppable {
     return programs.isEmpty ? nil : composer.secrets.line(programs.joined(separator: ", "))
   }
 
-  private var diagnostics: Diagnostics {
-    Diagnostics(tell: configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
+  private var trace: RequestTrace {
+    RequestTrace(tell: configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
   }
 
   /// Ends with the error of the connection.

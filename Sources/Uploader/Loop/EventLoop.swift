@@ -3,22 +3,22 @@ import CShims
 /// The only loop: polls for all machines, and steps those that can continue.
 final class EventLoop<Worker: Steppable> {
   private let cancellation: Cancellation
-  private let outlet: (any Outlet)?
+  private let output: (any CallerOutput)?
   private var machines: [Worker] = []
   private var waits: [Wait] = []
   private var ready: [Readiness] = []
-  /// First the cancellation, then those of each machine, then the outlet.
+  /// First the cancellation, then those of each machine, then the output.
   private var entries: [shim_poll_entry] = []
-  /// When to look for another machine again, because the outlet refused one or because the running ones must be stepped first; nil if
+  /// When to look for another machine again, because the output refused one or because the running ones must be stepped first; nil if
   /// neither.
   private var heldUntil: Int64?
 
-  /// - Parameter outlet: decides when another machine may start, and is written to as soon as possible.
-  init(_ cancellation: Cancellation, outlet: (any Outlet)? = nil) {
+  /// - Parameter output: decides when another machine may start, and is written to as soon as possible.
+  init(_ cancellation: Cancellation, output: (any CallerOutput)? = nil) {
     let most = Int(Limits.jobCount) + Limits.waitingUploadCount
     precondition(most * Limits.addressCount + EventLoop.standardStreamCount < SHIM_POLL_MOST)
     self.cancellation = cancellation
-    self.outlet = outlet
+    self.output = output
   }
 
   private static var standardStreamCount: Int { 3 }
@@ -26,7 +26,7 @@ final class EventLoop<Worker: Steppable> {
   /// Runs machines until there are no more.
   /// - Parameters:
   ///   - count: the number of concurrent machines.
-  ///   - hasNext: whether there is another machine. Called only if there is an outlet.
+  ///   - hasNext: whether there is another machine. Called only if there is output of the caller.
   ///   - skip: ends the next machine before it exists. Returns false if that is not possible.
   ///   - next: returns the next machine; nil if there are no more.
   ///   - ended: called with the outcome of each machine.
@@ -39,7 +39,7 @@ final class EventLoop<Worker: Steppable> {
       if machines.isEmpty, heldUntil == nil { return }
       let failure = poll()
       if machines.isEmpty, failure != nil { return }
-      outlet?.write()
+      output?.write()
       for index in machines.indices.reversed() { step(index, failure, ended) }
     }
   }
@@ -57,8 +57,8 @@ final class EventLoop<Worker: Steppable> {
     var skipped = 0
     while activeCount < count {
       if skipped % Limits.skippedFileCount == 0, cancellation.isCancelled { return }
-      if let outlet, hasNext() {
-        switch outlet.admission(nowMilliseconds: shim_monotonic_milliseconds()) {
+      if let output, hasNext() {
+        switch output.admission(nowMilliseconds: shim_monotonic_milliseconds()) {
         case .open: break
         case .held(let until):
           heldUntil = until
@@ -79,7 +79,7 @@ final class EventLoop<Worker: Steppable> {
       guard let machine = next() else { return }
       machines.append(machine)
       // What transfers wait for, so that nothing is allocated while content is sent: the cancellation, up to three descriptors
-      // of each machine, and two of the outlet. Only a race of many addresses needs more, before that.
+      // of each machine, and two of the output. Only a race of many addresses needs more, before that.
       entries.reserveCapacity(1 + 3 * machines.count + 2)
       waits.append(Wait(untilMilliseconds: 0))
       ready.append([])
@@ -98,8 +98,8 @@ final class EventLoop<Worker: Steppable> {
         entries.append(shim_poll_entry(descriptor: descriptor, events: wait.readiness.rawValue, ready: 0))
       }
     }
-    if let outlet {
-      for descriptor in outlet.blocked {
+    if let output {
+      for descriptor in output.blocked {
         entries.append(shim_poll_entry(descriptor: descriptor, events: Readiness.writable.rawValue, ready: 0))
       }
     }

@@ -48,7 +48,7 @@ extension RequestHeadError {
   }
 }
 
-extension HeaderFieldError {
+extension CustomFieldError {
   package var message: String {
     switch self {
     case .noColon: "a header field needs a name, a colon and a value, such as X-Team: sound."

@@ -2,7 +2,7 @@ import CShims
 import UploadCore
 
 extension Answer {
-  /// Decodes a response's content, and shows the response to `diagnostics`. Undecodable or truncated content is empty: it confirms
+  /// Decodes a response's content, and shows the response in `trace`. Undecodable or truncated content is empty: it confirms
   /// nothing.
   /// - Parameters:
   ///   - secrets: redacted in content that is not JSON. Such content is only quoted, and redacted before its tags are removed, because a
@@ -11,11 +11,11 @@ extension Answer {
   /// - Throws: if there is not enough memory.
   init(
     decoding response: Response, sent: ContentSent = .whole, afterMilliseconds milliseconds: Int64 = 0,
-    _ secrets: Secrets, _ diagnostics: Diagnostics
+    _ secrets: Secrets, _ trace: RequestTrace
   ) throws(UploadError) {
-    diagnostics.show(response.head)
+    trace.show(response.head)
     var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
-    diagnostics.show(content)
+    trace.show(content)
     if (try? JSONReader.read(content)) == nil { content = secrets.redacted(content) }
     self.init(
       status: response.status, fields: response.head.fields, content: content, sent: sent,

@@ -264,12 +264,12 @@ final class UploadDriver: Steppable {
 
   private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
     let (complete, wire) = try composer.compose(request)
-    diagnostics.show(complete)
+    trace.show(complete)
     return wire
   }
 
-  private var diagnostics: Diagnostics {
-    Diagnostics(
+  private var trace: RequestTrace {
+    RequestTrace(
       tell: shared.configuration.diagnostics, secrets: composer.secrets, secretFields: composer.credentials.fields)
   }
 
@@ -326,7 +326,7 @@ final class UploadDriver: Steppable {
     do throws(UploadError) {
       return .answered(
         try Answer(
-          decoding: response, sent: sent, afterMilliseconds: milliseconds, composer.secrets, diagnostics))
+          decoding: response, sent: sent, afterMilliseconds: milliseconds, composer.secrets, trace))
     } catch { return .failed(error) }
   }
 }

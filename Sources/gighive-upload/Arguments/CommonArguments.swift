@@ -66,7 +66,7 @@ struct CommonArguments {
     return " --state-dir " + (isPlain ? text : "'" + text.split(separator: "'").joined(separator: "'\\''") + "'")
   }
 
-  /// The configuration for a server, with its credentials. Diagnostics and warnings go to `report`.
+  /// The configuration for a server, with its credentials. RequestTrace and warnings go to `report`.
   func configuration(for target: TargetURI, _ report: Report) throws(UsageError) -> Configuration {
     var configuration = configuration
     let host = target.host

@@ -37,10 +37,10 @@ extension GivenOption {
     return FormField(name, bytes: Array(bytes.dropFirst(name.utf8.count + 1)))
   }
 
-  func header() throws(UsageError) -> HeaderField {
-    do throws(HeaderFieldError) {
-      let field = try HeaderField(line: argument.bytes)
-      guard !HeaderField.isSecret(field.name) else { throw .secret(name: field.name) }
+  func header() throws(UsageError) -> CustomField {
+    do throws(CustomFieldError) {
+      let field = try CustomField(line: argument.bytes)
+      guard !CustomField.isSecret(field.name) else { throw .secret(name: field.name) }
       return field
     } catch {
       if case .secret(let name) = error {

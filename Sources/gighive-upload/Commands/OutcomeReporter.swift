@@ -33,7 +33,7 @@ final class OutcomeReporter {
     observer.onProgress = { report.progress(index($0), $1) }
     observer.onAnswer = { report.answered(index($0), $1) }
     observer.onRetry = { report.retrying(index($0), $1, of: configuration.retryLimit) }
-    observer.outlet = ConsoleOutlet(limitMilliseconds: configuration.timeouts.totalMilliseconds)
+    observer.output = ConsoleOutput(limitMilliseconds: configuration.timeouts.totalMilliseconds)
     observer.onEnd = { [self] request, result in
       let index = index(request)
       switch result {

@@ -22,7 +22,7 @@ struct CredentialSources {
     let name = PrintableText.line(headerFile.text)
     let bytes = try SecretFile(headerFile, allowsShared: allowsShared, mayWait: mayWait)
       .read(limit: Limits.headerFileLength)
-    let headers: [HeaderField]
+    let headers: [CustomField]
     do throws(HeaderFileError) { headers = try HeaderFile.fields(in: bytes) } catch {
       throw UsageError(name + ":" + String(error.line) + ": " + error.reason.message)
     }
@@ -33,7 +33,7 @@ struct CredentialSources {
           + " --upload-token-file. Use only one of them.")
     }
     let all = Credentials.headers(headers, and: credentials)
-    if let problem = HeaderField.problem(in: [], with: all) { throw UsageError(name + ": " + problem.message) }
+    if let problem = CustomField.problem(in: [], with: all) { throw UsageError(name + ": " + problem.message) }
     return all
   }
 

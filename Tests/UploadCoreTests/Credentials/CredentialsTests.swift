@@ -26,15 +26,15 @@ struct CredentialsTests {
   }
 
   @Test func headersStandBesideOtherCredentials() throws {
-    let both = Credentials.headers([try HeaderField("apikey", "k")], and: .bearer(token: "t"))
+    let both = Credentials.headers([try CustomField("apikey", "k")], and: .bearer(token: "t"))
     #expect(both.fields == [Field("Authorization", "Bearer t"), Field("apikey", "k")])
     #expect(!both.areGuests)
   }
 
   @Test func aGuestIsKnownByTheField() throws {
     #expect(Credentials.uploadToken("t").areGuests)
-    #expect(Credentials.headers([try HeaderField("x-upload-token", "t")], and: .none).areGuests)
-    #expect(Credentials.headers([try HeaderField("apikey", "k")], and: .uploadToken("t")).areGuests)
+    #expect(Credentials.headers([try CustomField("x-upload-token", "t")], and: .none).areGuests)
+    #expect(Credentials.headers([try CustomField("apikey", "k")], and: .uploadToken("t")).areGuests)
     #expect(!Credentials.none.areGuests)
   }
 

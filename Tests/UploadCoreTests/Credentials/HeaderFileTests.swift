@@ -21,11 +21,11 @@ struct HeaderFileTests {
   }
 
   @Test(arguments: [
-    ("apikey: a\nsecret\n", 2, HeaderFieldError.noColon), (" # no comment", 1, .noColon),
+    ("apikey: a\nsecret\n", 2, CustomFieldError.noColon), (" # no comment", 1, .noColon),
     ("\n\nHost: a", 3, .reserved(name: "Host")), ("A: b\rC: d\n", 1, .invalidValue(name: "A")),
     ("A: b\n C: continued", 2, .invalidName), ("A: \0", 1, .invalidValue(name: "A")),
   ])
-  func aLineThatIsNoFieldIsNamed(text: String, line: Int, reason: HeaderFieldError) {
+  func aLineThatIsNoFieldIsNamed(text: String, line: Int, reason: CustomFieldError) {
     #expect(throws: HeaderFileError(line: line, reason: reason)) { try names(text) }
   }
 

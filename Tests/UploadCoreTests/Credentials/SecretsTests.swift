@@ -154,7 +154,7 @@ struct SecretsTests {
     ("Cookie", "a=first1; b=second=2", "a=first1; b=second=2"),
   ])
   func aServerCannotRepeatASecretOfAHeaderField(name: String, value: String, part: String) throws {
-    let secrets = secrets(.headers([try HeaderField(name, value)], and: .bearer(token: "b3arer")))
+    let secrets = secrets(.headers([try CustomField(name, value)], and: .bearer(token: "b3arer")))
     #expect(secrets.line("no: " + part + ".") == "no: (secret).")
     #expect(secrets.line("b3arer") == "(secret)")
     #expect(secrets.line("Basic Token a b apikey") == "Basic Token a b apikey")

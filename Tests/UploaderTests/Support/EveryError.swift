@@ -39,7 +39,7 @@ enum EveryError {
       .unusableFile(path: "/ca.pem", reason: "no start line"), .unusablePin("sha256//A"), .outOfMemory,
     ]
 
-  static let header: [HeaderFieldError] = [
+  static let header: [CustomFieldError] = [
     .noColon, .invalidName, .invalidValue(name: "X"), .reserved(name: "Host"), .secret(name: "Cookie"),
     .repeated(name: "X"), .tooLong(limit: 1),
   ]

@@ -1,6 +1,6 @@
 /// One form of a secret. It is also found where the text escapes it: by percent-encoding (RFC 3986, 2.1), with "+" for a space
 /// as in forms, as in a JSON string (RFC 8259, 7), or as in HTML.
-struct SecretForm: Equatable, Sendable {
+struct SecretPattern: Equatable, Sendable {
   /// Characters: what one escape stands for. An invalid UTF-8 byte is one unit.
   private let units: [[UInt8]]
   /// The number of bytes in all units.
@@ -16,7 +16,7 @@ struct SecretForm: Equatable, Sendable {
 
   init(_ bytes: [UInt8]) {
     length = bytes.count
-    units = SecretForm.units(of: bytes)
+    units = SecretPattern.units(of: bytes)
   }
 
   /// Whether the secret starts at the index, and continues to its own end or to the end of the text.

@@ -1,5 +1,5 @@
 /// Whether another upload may start.
-package enum Admission: Equatable {
+package enum UploadAdmission: Equatable {
   case open
   /// Not until something has been written. It is asked again at this time (monotonic clock) at the latest.
   case held(untilMilliseconds: Int64)

@@ -1,24 +1,24 @@
 /// A header field of the caller, sent with every request to the destination's origin (RFC 9110, 5). The program's own fields, and
 /// those that frame a message or belong to a connection, cannot be set.
-public struct HeaderField: Equatable, Sendable {
+public struct CustomField: Equatable, Sendable {
   /// A token, as given. Names are case-insensitive.
   public let name: String
   /// Without spaces at either end; can be empty.
   public let value: String
 
   /// A field. Spaces and tabs around the value are removed.
-  public init(_ name: String, _ value: String) throws(HeaderFieldError) {
+  public init(_ name: String, _ value: String) throws(CustomFieldError) {
     guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isTokenCharacter) else { throw .invalidName }
     let bytes = ASCII.trimmed(Array(value.utf8)[...])
     guard name.utf8.count + bytes.count <= Limits.ownFieldsLength else { throw .tooLong(limit: Limits.ownFieldsLength) }
     guard !bytes.contains(where: ASCII.isControl) else { throw .invalidValue(name: name) }
-    guard !HeaderField.isReserved(name) else { throw .reserved(name: name) }
+    guard !CustomField.isReserved(name) else { throw .reserved(name: name) }
     self.name = name
     self.value = String(decoding: bytes, as: UTF8.self)
   }
 
   /// Parses `Name: value`.
-  package init(line: [UInt8]) throws(HeaderFieldError) {
+  package init(line: [UInt8]) throws(CustomFieldError) {
     guard line.count <= Limits.ownFieldsLength else { throw .tooLong(limit: Limits.ownFieldsLength) }
     guard let colon = line.firstIndex(of: ASCII.colon) else { throw .noColon }
     let name = String(decoding: line[..<colon], as: UTF8.self)
@@ -60,7 +60,7 @@ public struct HeaderField: Equatable, Sendable {
 }
 
 /// Why a header field cannot be sent. Contains no values, because they can be secrets.
-public enum HeaderFieldError: Error, Equatable, Sendable {
+public enum CustomFieldError: Error, Equatable, Sendable {
   /// A line without a colon.
   case noColon
   /// The name is not a token (RFC 9110, 5.6.2).
@@ -77,9 +77,9 @@ public enum HeaderFieldError: Error, Equatable, Sendable {
   case tooLong(limit: Int)
 }
 
-extension HeaderField {
+extension CustomField {
   /// The error of the first field that cannot be sent with these credentials; nil if there is none.
-  package static func problem(in fields: [HeaderField], with credentials: Credentials) -> HeaderFieldError? {
+  package static func problem(in fields: [CustomField], with credentials: Credentials) -> CustomFieldError? {
     if let secret = fields.first(where: { isSecret($0.name) }) { return .secret(name: secret.name) }
     let own = fields.map { $0.field }
     var earlier: [Field] = []

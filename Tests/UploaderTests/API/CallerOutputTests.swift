@@ -3,16 +3,16 @@ import Testing
 
 @testable import Uploader
 
-/// An outlet controlled by the test.
-private final class ScriptedOutlet: Outlet {
+/// An output controlled by the test.
+private final class ScriptedOutput: CallerOutput {
   var blocked: [Int32] = []
   private(set) var writes = 0
-  private let answer: (ScriptedOutlet, Int64) -> Admission
+  private let answer: (ScriptedOutput, Int64) -> UploadAdmission
 
-  init(_ answer: @escaping (ScriptedOutlet, Int64) -> Admission) { self.answer = answer }
+  init(_ answer: @escaping (ScriptedOutput, Int64) -> UploadAdmission) { self.answer = answer }
 
   func write() { writes += 1 }
-  func admission(nowMilliseconds now: Int64) -> Admission { answer(self, now) }
+  func admission(nowMilliseconds now: Int64) -> UploadAdmission { answer(self, now) }
 }
 
 private final class Counted: Steppable {
@@ -23,11 +23,11 @@ private final class Counted: Steppable {
   }
 }
 
-struct OutletTests {
+struct CallerOutputTests {
   /// - Returns: how many of the machines ran.
-  private func run(_ count: Int, _ outlet: ScriptedOutlet, _ cancellation: Cancellation = Cancellation()) -> Int {
+  private func run(_ count: Int, _ output: ScriptedOutput, _ cancellation: Cancellation = Cancellation()) -> Int {
     var (begun, ended) = (0, 0)
-    EventLoop<Counted>(cancellation, outlet: outlet).run(4) {
+    EventLoop<Counted>(cancellation, output: output).run(4) {
       begun < count
     } next: {
       begun += 1
@@ -39,52 +39,52 @@ struct OutletTests {
   }
 
   @Test func anOpenOutletHoldsNothingBack() {
-    let outlet = ScriptedOutlet { _, _ in .open }
-    #expect(run(10, outlet) == 10 && outlet.writes > 0)
+    let output = ScriptedOutput { _, _ in .open }
+    #expect(run(10, output) == 10 && output.writes > 0)
   }
 
   @Test func aHeldMachineStartsWhenTheOutletHasWritten() {
     // A descriptor that can be written to at once.
     let null = open("/dev/null", O_WRONLY)
     defer { close(null) }
-    let outlet = ScriptedOutlet { outlet, _ in outlet.writes < 5 ? .held(untilMilliseconds: .max) : .open }
-    outlet.blocked = [null]
-    #expect(run(3, outlet) == 3 && outlet.writes >= 5)
+    let output = ScriptedOutput { output, _ in output.writes < 5 ? .held(untilMilliseconds: .max) : .open }
+    output.blocked = [null]
+    #expect(run(3, output) == 3 && output.writes >= 5)
   }
 
   @Test func whatIsHeldBackIsAskedForAgainInTime() {
     var asked = 0
-    let outlet = ScriptedOutlet { _, now in
+    let output = ScriptedOutput { _, now in
       asked += 1
       return asked < 3 ? .held(untilMilliseconds: now + 1) : .open
     }
-    #expect(run(1, outlet) == 1 && asked >= 3)
+    #expect(run(1, output) == 1 && asked >= 3)
   }
 
   @Test func withAClosedOutletNothingMoreStarts() {
     var admitted = 0
-    let outlet = ScriptedOutlet { _, _ in
+    let output = ScriptedOutput { _, _ in
       admitted += 1
       return admitted <= 2 ? .open : .closed
     }
-    #expect(run(10, outlet) == 2)
+    #expect(run(10, output) == 2)
   }
 
   @Test func whatIsHeldBackIsCancelledLikeEverythingElse() {
     let cancellation = Cancellation()
-    let outlet = ScriptedOutlet { _, _ in
+    let output = ScriptedOutput { _, _ in
       cancellation.cancel()
       return .held(untilMilliseconds: .max)
     }
-    #expect(run(10, outlet, cancellation) == 0)
+    #expect(run(10, output, cancellation) == 0)
   }
 
   @Test func aLoopEndsWithItsMachinesWhateverTheOutletSays() {
     var asked = 0
-    let outlet = ScriptedOutlet { _, _ in
+    let output = ScriptedOutput { _, _ in
       asked += 1
       return asked <= 2 ? .open : .held(untilMilliseconds: .max)
     }
-    #expect(run(2, outlet) == 2)
+    #expect(run(2, output) == 2)
   }
 }

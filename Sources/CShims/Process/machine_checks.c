@@ -1,4 +1,4 @@
-#include "shim_condition.h"
+#include "shim_machine_checks.h"
 
 #include <errno.h>
 #include <sys/random.h>

@@ -2,9 +2,9 @@ import Testing
 
 @testable import UploadCore
 
-struct HeaderFieldTests {
-  private func parse(_ line: String) throws(HeaderFieldError) -> HeaderField {
-    try HeaderField(line: Array(line.utf8))
+struct CustomFieldTests {
+  private func parse(_ line: String) throws(CustomFieldError) -> CustomField {
+    try CustomField(line: Array(line.utf8))
   }
 
   @Test(arguments: [
@@ -23,8 +23,8 @@ struct HeaderFieldTests {
   @Test func everyBeginningOfALineIsRefusedOrSendable() {
     let line = Array("X-Team: sound and light".utf8)
     for length in 0...line.count {
-      do throws(HeaderFieldError) {
-        let field = try HeaderField(line: Array(line.prefix(length)))
+      do throws(CustomFieldError) {
+        let field = try CustomField(line: Array(line.prefix(length)))
         #expect(length > 6 && field.field.isSendable)
       } catch { #expect(length <= 6 && error == .noColon) }
     }
@@ -32,7 +32,7 @@ struct HeaderFieldTests {
 
   @Test(arguments: ["", " ", "\t"])
   func aLineWithoutAColonIsRefused(line: String) {
-    #expect(throws: HeaderFieldError.noColon) { try parse(line) }
+    #expect(throws: CustomFieldError.noColon) { try parse(line) }
   }
 
   @Test func everyByteThatIsNoTokenCharacterIsRefusedInAName() {
@@ -40,24 +40,24 @@ struct HeaderFieldTests {
       for line in [[0x41, byte, 0x42, ASCII.colon, 0x43], [byte, ASCII.colon, 0x43], [0x41, byte, ASCII.colon]]
         as [[UInt8]]
       {
-        #expect(throws: HeaderFieldError.invalidName) { try HeaderField(line: line) }
+        #expect(throws: CustomFieldError.invalidName) { try CustomField(line: line) }
       }
     }
-    #expect(throws: HeaderFieldError.invalidName) { try parse(": value") }
+    #expect(throws: CustomFieldError.invalidName) { try parse(": value") }
   }
 
   @Test func everyControlCharacterIsRefusedInAValue() {
     for byte in (UInt8.min...UInt8.max).filter(ASCII.isControl) {
-      #expect(throws: HeaderFieldError.invalidValue(name: "A")) {
-        try HeaderField(line: Array("A: b".utf8) + [byte] + Array("c".utf8))
+      #expect(throws: CustomFieldError.invalidValue(name: "A")) {
+        try CustomField(line: Array("A: b".utf8) + [byte] + Array("c".utf8))
       }
     }
-    #expect(throws: HeaderFieldError.invalidValue(name: "X")) { try parse("X: a\r\nAuthorization: b") }
-    #expect(throws: HeaderFieldError.invalidValue(name: "X")) { try parse("X: a\n") }
+    #expect(throws: CustomFieldError.invalidValue(name: "X")) { try parse("X: a\r\nAuthorization: b") }
+    #expect(throws: CustomFieldError.invalidValue(name: "X")) { try parse("X: a\n") }
   }
 
   @Test func aValueThatIsNotUTF8IsRefused() {
-    #expect(throws: HeaderFieldError.invalidValue(name: "A")) { try HeaderField(line: Array("A: ".utf8) + [0xFF]) }
+    #expect(throws: CustomFieldError.invalidValue(name: "A")) { try CustomField(line: Array("A: ".utf8) + [0xFF]) }
   }
 
   @Test(arguments: [
@@ -67,8 +67,8 @@ struct HeaderFieldTests {
   ])
   func aFieldOfTheProtocolIsReserved(name: String) {
     for form in [name, ASCII.lowercased(name), name.uppercased(), String(name.map { $0 == "-" ? "_" : $0 })] {
-      #expect(throws: HeaderFieldError.reserved(name: form)) { try parse(form + ": 1") }
-      #expect(throws: HeaderFieldError.reserved(name: form)) { try HeaderField(form, "1") }
+      #expect(throws: CustomFieldError.reserved(name: form)) { try parse(form + ": 1") }
+      #expect(throws: CustomFieldError.reserved(name: form)) { try CustomField(form, "1") }
     }
   }
 
@@ -77,38 +77,38 @@ struct HeaderFieldTests {
     "CF-Access-Client-Secret", "X-Password", "X-Forwarded-Authorization",
   ])
   func aFieldWithASecretBelongsToTheCredentials(name: String) throws {
-    let field = try HeaderField(name, "1")
-    #expect(HeaderField.problem(in: [field], with: .none) == .secret(name: name))
-    #expect(HeaderField.problem(in: [], with: .headers([field], and: .none)) == nil)
+    let field = try CustomField(name, "1")
+    #expect(CustomField.problem(in: [field], with: .none) == .secret(name: name))
+    #expect(CustomField.problem(in: [], with: .headers([field], and: .none)) == nil)
   }
 
   @Test(arguments: ["Keyboard", "Token", "X-Key-Id", "X-Team", "Monkey"])
   func otherFieldsAreNoSecrets(name: String) throws {
-    #expect(HeaderField.problem(in: [try HeaderField(name, "1")], with: .none) == nil)
+    #expect(CustomField.problem(in: [try CustomField(name, "1")], with: .none) == nil)
   }
 
   @Test func aNameOfTheCredentialsOccursOnce() throws {
-    let authorization = try HeaderField("authorization", "Bearer abc")
+    let authorization = try CustomField("authorization", "Bearer abc")
     let twice = Credentials.headers([authorization, authorization], and: .none)
-    #expect(HeaderField.problem(in: [], with: twice) == .repeated(name: "authorization"))
+    #expect(CustomField.problem(in: [], with: twice) == .repeated(name: "authorization"))
     let both = Credentials.headers([authorization], and: .basic(user: "a", password: "b"))
-    #expect(HeaderField.problem(in: [], with: both) == .repeated(name: "authorization"))
-    let team = try HeaderField("X-Team", "1")
-    #expect(HeaderField.problem(in: [team], with: .headers([team], and: .none)) == .repeated(name: "X-Team"))
-    #expect(HeaderField.problem(in: [team, team], with: .none) == nil)
-    let agent = try HeaderField("user-agent", "1")
-    #expect(HeaderField.problem(in: [agent, agent], with: .none) == .repeated(name: "User-Agent"))
+    #expect(CustomField.problem(in: [], with: both) == .repeated(name: "authorization"))
+    let team = try CustomField("X-Team", "1")
+    #expect(CustomField.problem(in: [team], with: .headers([team], and: .none)) == .repeated(name: "X-Team"))
+    #expect(CustomField.problem(in: [team, team], with: .none) == nil)
+    let agent = try CustomField("user-agent", "1")
+    #expect(CustomField.problem(in: [agent, agent], with: .none) == .repeated(name: "User-Agent"))
   }
 
   @Test func theLengthIsLimitedForOneFieldAndForAll() throws {
     let limit = Limits.ownFieldsLength
-    let longest = try HeaderField("X", String(repeating: "a", count: limit - 1))
-    #expect(HeaderField.problem(in: [longest], with: .headers([try HeaderField("Y", "")], and: .none)) == nil)
-    #expect(throws: HeaderFieldError.tooLong(limit: limit)) {
-      try HeaderField("X", String(repeating: "a", count: limit))
+    let longest = try CustomField("X", String(repeating: "a", count: limit - 1))
+    #expect(CustomField.problem(in: [longest], with: .headers([try CustomField("Y", "")], and: .none)) == nil)
+    #expect(throws: CustomFieldError.tooLong(limit: limit)) {
+      try CustomField("X", String(repeating: "a", count: limit))
     }
-    let more = try HeaderField("Y", "")
-    #expect(HeaderField.problem(in: [longest, more], with: .none) == .tooLong(limit: limit))
-    #expect(HeaderField.problem(in: [], with: .headers([longest, more], and: .none)) == .tooLong(limit: limit))
+    let more = try CustomField("Y", "")
+    #expect(CustomField.problem(in: [longest, more], with: .none) == .tooLong(limit: limit))
+    #expect(CustomField.problem(in: [], with: .headers([longest, more], and: .none)) == .tooLong(limit: limit))
   }
 }

@@ -1,7 +1,7 @@
 import UploadCore
 
-/// Diagnostics of requests and responses, with secrets redacted.
-struct Diagnostics {
+/// What `--verbose` shows of requests (`>`) and responses (`<`), with secrets redacted.
+struct RequestTrace {
   let tell: ((String) -> Void)?
   /// The secrets to redact in fields from the server.
   let secrets: Secrets
