@@ -94,10 +94,10 @@ extension ExitCode {
   private static let failures: [(code: String, meaning: String)] = [
     ("1", "internal error"), ("2", "usage error"),
     ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
-    ("4", "no connection (unknown name, refused, timeout, lost), or the recording may be stored"),
+    ("4", "no connection (unknown name, refused, timeout, lost), or the recording may already be stored"),
     ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"),
-    ("9", "server failure after all retries, or a 5xx after which the recording may be stored"),
+    ("9", "server failure after all retries, or a 5xx after which the recording may already be stored"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
     ("11", "conflict: another process is running the same upload, or the server has locked it"),
     ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),

@@ -88,7 +88,7 @@ func explain(_ error: UploadError) {
   case .file(let path, .tooLarge(let size, let limit)): print(path.text, "has", size, "bytes, more than", limit)
   case .tls(let reason, let host): print(host, "is not trusted:", reason)
   case .timedOut(let phase, _, let limit): print("no end of", phase, "within", limit, "ms")
-  case .cancelled(let hasSentAll): print(hasSentAll ? "may be stored" : "nothing was delivered")
+  case .cancelled(let hasSentAll): print(hasSentAll ? "may already be stored" : "nothing was delivered")
   default: print(error.message)
   }
 }

@@ -1,7 +1,7 @@
 import CShims
 import Uploader
 
-/// The uploads that `resume --all` skips, because they may be stored, their files are missing, it is too early to retry, or another
+/// The uploads that `resume --all` skips, because they may already be stored, their files are missing, it is too early to retry, or another
 /// process is working on them. They are neither started nor failed.
 final class PassedOver {
   private let directory: StateDirectory
@@ -55,7 +55,7 @@ final class PassedOver {
   /// One line; nil if there were none.
   var text: String? {
     let parts = [
-      (mayBeStoredCount, "that may be stored (see gighive-upload list)"),
+      (mayBeStoredCount, "that may already be stored (see gighive-upload list)"),
       (goneCount, "whose file is gone"), (waitingCount, "whose file is waiting for its drive"),
       (postponedCount, "to be retried later"),
       (busyCount, "in progress in another process"),
