@@ -90,7 +90,7 @@ package enum ServerChecks {
     let remedy: String? =
       switch answer.status {
       case 401 where !hasCredentials: "Give a user name and a password."
-      case _ where AnsweringSoftware.isPHPSource(answer): unrunPHP
+      case _ where LikelySoftware.isPHPSource(answer): unrunPHP
       case 200..<300 where result.shown?.remedy == nil:
         "Open the server's address in a browser: another web server answers, or a page of this network's."
       case 300..<400 where result.shown?.remedy == nil: remedy(ofRedirect: result.shown?.location, from: target)
@@ -102,7 +102,7 @@ package enum ServerChecks {
   }
 
   /// Whether GigHive refuses the form for what it is, as it should, or for PHP's limits, or has stored it.
-  private static func isGigHives(_ answer: Answer, _ software: AnsweringSoftware?) -> Bool {
+  private static func isGigHives(_ answer: Answer, _ software: LikelySoftware?) -> Bool {
     switch software {
     case .gigHive: answer.isSuccess || [400, 409].contains(answer.status)
     case .php: ![401, 403].contains(answer.status) && answer.status < 500
@@ -133,7 +133,7 @@ package enum ServerChecks {
     case .gigHive(.guestTokenUnknown): return Finding(.guestToken, .failure(.guestTokenRefused))
     case .gigHive, .tus, .somebodyElse:
       let error = result.error ?? .unconfirmed(status: answer.status)
-      let remedy = AnsweringSoftware.isPHPSource(answer) ? unrunPHP : nil
+      let remedy = LikelySoftware.isPHPSource(answer) ? unrunPHP : nil
       return Finding(.guestToken, .failure(error, answer: result.shown, remedy: remedy))
     }
   }

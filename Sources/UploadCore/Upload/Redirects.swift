@@ -47,7 +47,7 @@ struct Redirects: Sendable {
   /// A captive portal can redirect a form to its login page, which accepts everything.
   /// - Parameter origin: that of the upload's target.
   static func problem(_ answer: Answer, from target: TargetURI, origin: String) -> UploadError? {
-    guard answer.isSuccess, target.origin != origin, AnsweringSoftware(of: answer) == .loginPage else { return nil }
+    guard answer.isSuccess, target.origin != origin, LikelySoftware(of: answer) == .loginPage else { return nil }
     return .redirectionRefused(location: target.text, .loginPage)
   }
 

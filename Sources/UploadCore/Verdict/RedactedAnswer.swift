@@ -9,7 +9,7 @@ public struct RedactedAnswer: Equatable, Sendable {
   /// Whether there was more content.
   public let isBodyTruncated: Bool
   /// Which software wrote it, as far as it shows.
-  public let software: AnsweringSoftware
+  public let software: LikelySoftware
   /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
@@ -18,7 +18,7 @@ public struct RedactedAnswer: Equatable, Sendable {
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)
-    software = AnsweringSoftware(of: answer)
+    software = LikelySoftware(of: answer)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
 

@@ -93,7 +93,7 @@ enum OptionTable {
         .init(.retries, "retries", "N", "give up after N retries without progress (default: 5)"),
         .init(
           .retryFor, "retry-for", "TIME|forever",
-          "instead of --retries: give up after this time without progress; retries more kinds of errors"),
+          "instead of --retries: retry for this long without progress, and retry more kinds of errors"),
         .init(
           .retryMaxDelay, "retry-max-delay", "TIME",
           "longest delay between retries, unless the server asks for more (default: 60s)"),
@@ -108,7 +108,9 @@ enum OptionTable {
         .init(.chunkSize, "chunk-size", "SIZE", "size of each tus request (default: adaptive)"),
         .init(.methodOverride, "method-override", nil, "send POST instead of PATCH, for proxies that block PATCH"),
         .init(.deferLength, "defer-length", nil, "send the size to a tus server with the first bytes, not at creation"),
-        .init(.jobs, "jobs", "N", "upload up to N files (1 to 16) at once, which takes little extra memory (-j; default: 1)"),
+        .init(
+          .jobs, "jobs", "N", "upload up to N files (1 to 16) at once, which takes little extra memory (-j; default: 1)"
+        ),
         .init(.stateDir, "state-dir", "DIR", "directory where uploads are recorded, so that they can resume"),
         .init(.maxSize, "max-size", "SIZE", "refuse larger files (default: 6Gi for GigHive, else none)"),
         .init(.maxMemory, "max-memory", "SIZE", "exit with code 12 rather than use more memory (12Mi is enough)"),
@@ -162,7 +164,9 @@ enum OptionTable {
       [
         .init(.after, "after", "HOW", "what to do with a delivered file: keep, delete or move=DIR (default: keep)"),
         .init(.keepFree, "keep-free", "SIZE", "remove the oldest delivered files while less than this is free"),
-        .init(.trustServer, "trust-server", nil, "if the server is not GigHive, remove files without checking that it still has them"),
+        .init(
+          .trustServer, "trust-server", nil,
+          "if the server is not GigHive, remove files without checking that it still has them"),
         .init(
           .trustSettle, "trust-settle", nil,
           "remove unchanged files even where open files cannot be detected, as on network shares"),

@@ -30,7 +30,7 @@ final class Batch {
   func next() -> UploadRequest? {
     while let file = nextFile() {
       let index = report.add(file)
-      do throws(Refusal) {
+      do throws(UnsendableFile) {
         // A list may be written while it is read, and so may the sidecars of its files.
         let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
         let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)

@@ -41,7 +41,7 @@ extension SendArguments {
 
   /// The request for one of the files.
   /// - Parameter mayHaveSidecar: whether to look for a file beside it.
-  func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(Refusal) -> UploadRequest {
+  func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(UnsendableFile) -> UploadRequest {
     var request = template
     request.file = file.path
     request.refusesLinks = file.isFound
@@ -70,7 +70,7 @@ extension SendArguments {
       let now = isOfWatcher ? shim_unix_seconds() : now
       let date = hasDate ? try day.date(now: now, modified: modified, dayStart: dayStart) : nil
       try fill(&request, expanded, date: date, isDefault: !day.isGiven)
-    } catch { throw Refusal(file.path, error) }
+    } catch { throw UnsendableFile(file.path, error) }
     return request
   }
 

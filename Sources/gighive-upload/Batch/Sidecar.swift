@@ -21,9 +21,9 @@ struct Sidecar {
   }
 
   /// Its options; empty if there is no sidecar.
-  func options() throws(Refusal) -> [GivenOption] {
+  func options() throws(UnsendableFile) -> [GivenOption] {
     guard let bytes = try read() else { return [] }
-    do throws(UsageError) { return try options(in: bytes) } catch { throw Refusal(file, error) }
+    do throws(UsageError) { return try options(in: bytes) } catch { throw UnsendableFile(file, error) }
   }
 
   private func options(in bytes: [UInt8]) throws(UsageError) -> [GivenOption] {
@@ -52,29 +52,29 @@ struct Sidecar {
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }
 
-  private func read() throws(Refusal) -> [UInt8]? {
+  private func read() throws(UnsendableFile) -> [UInt8]? {
     guard let descriptor = open() else { return nil }
     guard descriptor >= 0 else {
-      if -descriptor == SHIM_ELOOP { throw refusal(name + " is a link, which is not followed.") }
-      throw Refusal(file, name, SystemError(result: descriptor))
+      if -descriptor == SHIM_ELOOP { throw unsendable(name + " is a link, which is not followed.") }
+      throw UnsendableFile(file, name, SystemError(result: descriptor))
     }
     defer { _ = shim_close(descriptor) }
     var status = shim_file_status()
     guard shim_fstat(descriptor, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR else {
-      throw refusal(name + " is not a regular file.")
+      throw unsendable(name + " is not a regular file.")
     }
     guard status.size <= Int64(Limits.sidecarLength) else { throw tooLong }
     let bytes: [UInt8]
     do throws(SystemError) { bytes = try SmallFile.read(descriptor, limit: Limits.sidecarLength) } catch {
-      throw Refusal(file, name, error)
+      throw UnsendableFile(file, name, error)
     }
     guard bytes.count <= Limits.sidecarLength else { throw tooLong }
     return bytes
   }
 
-  private func refusal(_ message: String) -> Refusal { Refusal(file, UsageError(message)) }
+  private func unsendable(_ message: String) -> UnsendableFile { UnsendableFile(file, UsageError(message)) }
 
-  private var tooLong: Refusal {
-    refusal(name + ": the file is longer than " + String(Limits.sidecarLength) + " bytes.")
+  private var tooLong: UnsendableFile {
+    unsendable(name + ": the file is longer than " + String(Limits.sidecarLength) + " bytes.")
   }
 }

@@ -20,10 +20,10 @@ final class OutcomeReporter {
   /// - Parameters:
   ///   - index: the report's index of each of them.
   ///   - isNamed: whether they are uploads with an ID, as for `resume`.
-  ///   - passedOver: counts uploads that another process has begun to work on; nil if they are errors.
+  ///   - skipped: counts uploads that another process has begun to work on; nil if they are errors.
   ///   - removals: notes files whose removal is due; nil if none are to be removed.
   func observer(
-    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, passedOver: PassedOver? = nil,
+    _ configuration: Configuration, index: @escaping (Int) -> Int, isNamed: Bool, skipped: SkippedUploads? = nil,
     removals: DueRemovals? = nil
   ) -> UploadObserver {
     let report = report
@@ -41,10 +41,10 @@ final class OutcomeReporter {
       case .failure(.delivered(let previous)):
         let isRemovalDue = removals?.keepIfDue(previous.upload) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
-      case .failure(.conflict(let id)) where passedOver.map { !$0.isStrict } ?? false:
+      case .failure(.conflict(let id)) where skipped.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.
-        report.passedOver(index, recordID: id)
-        passedOver?.noteBusy(id)
+        report.noteBusy(index, recordID: id)
+        skipped?.noteBusy(id)
       case .failure(let error): fail(index, error)
       }
     }

@@ -25,8 +25,8 @@ enum Resume {
     do throws(StateError) {
       if isAll {
         count = try records.directory.openCount()
-        let passedOver = PassedOver(records.directory, report, isStrict: isStrict, isVerbose: common.isVerbose)
-        queue = ResumeQueue(all: records.directory.walk(.open), filter, passedOver, with: own)
+        let skipped = SkippedUploads(records.directory, report, isStrict: isStrict, isVerbose: common.isVerbose)
+        queue = ResumeQueue(all: records.directory.walk(.open), filter, skipped, with: own)
       } else {
         let named = try records.named(operands)
         count = named.count
@@ -37,7 +37,7 @@ enum Resume {
     let outcomes = OutcomeReporter(report)
     resume(queue, jobs: max(1, min(jobs, count)), outcomes, report)
     if let failure = queue.failure { return Records.fail(failure, report) }
-    if let text = queue.passedOver?.text {
+    if let text = queue.skipped?.text {
       report.say(text)
     } else if report.fileCount == 0 {
       report.say("nothing to resume in " + report.stateName + ".")
@@ -75,7 +75,7 @@ enum Resume {
       }
       let firstIndex = report.fileCount
       let observer = outcomes.observer(
-        configuration, index: { firstIndex + $0 }, isNamed: true, passedOver: queue.passedOver)
+        configuration, index: { firstIndex + $0 }, isNamed: true, skipped: queue.skipped)
       Uploader(configuration, jobs: jobs).upload(
         hasNext: isNext,
         next: {

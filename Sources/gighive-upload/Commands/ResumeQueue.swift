@@ -14,7 +14,7 @@ final class ResumeQueue {
         let arguments = try SendArguments(
           options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), recordID: record.id,
           note: StoredOptions.text(of: record.note, with: options))
-        do throws(Refusal) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
+        do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)
         }
         made = .success(arguments)
@@ -32,7 +32,7 @@ final class ResumeQueue {
   }
 
   /// nil if the uploads were named.
-  let passedOver: PassedOver?
+  let skipped: SkippedUploads?
   /// Why there are no more; nil if all of them were read.
   private(set) var failure: StateError?
   private enum Source {
@@ -50,14 +50,14 @@ final class ResumeQueue {
   init(_ records: [UploadRecord], with options: [GivenOption]) {
     source = .named(records.reversed())
     filter = nil
-    passedOver = nil
+    skipped = nil
     self.options = options
   }
 
-  init(all walk: RecordWalk, _ filter: DestinationFilter?, _ passedOver: PassedOver, with options: [GivenOption]) {
+  init(all walk: RecordWalk, _ filter: DestinationFilter?, _ skipped: SkippedUploads, with options: [GivenOption]) {
     source = .walk(walk)
     self.filter = filter
-    self.passedOver = passedOver
+    self.skipped = skipped
     self.options = options
   }
 
@@ -90,6 +90,6 @@ final class ResumeQueue {
 
   private func isChosen(_ record: UploadRecord) -> Bool {
     if let filter, !filter.includes(record) { return false }
-    return !(passedOver?.take(record) ?? false)
+    return !(skipped?.take(record) ?? false)
   }
 }

@@ -67,10 +67,10 @@ extension Report {
   }
 
   /// An upload of `resume --all` that another process has begun to work on in the meantime.
-  func passedOver(_ index: Int, recordID: String) {
+  func noteBusy(_ index: Int, recordID: String) {
     defer { end(index, isDelivered: true) }
     recorded(index, recordID: recordID)
-    passedOverCount += 1
+    busyCount += 1
     if isJSON { writeSkipped(index) }
   }
 

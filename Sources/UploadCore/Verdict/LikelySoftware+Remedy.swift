@@ -1,17 +1,17 @@
-extension AnsweringSoftware {
+extension LikelySoftware {
   /// What to do about a response of this program, as sentences that name its setting; nil if its status says enough or the
   /// program is not known.
   /// - Parameter status: 200 to 599.
   package func remedy(status: Int) -> String? {
     switch self {
-    case .apache: AnsweringSoftware.ofApache(status)
-    case .awsELB: AnsweringSoftware.ofAWSELB(status)
-    case .caddy: AnsweringSoftware.ofCaddy(status)
-    case .cloudflare: AnsweringSoftware.ofCloudflare(status)
+    case .apache: LikelySoftware.ofApache(status)
+    case .awsELB: LikelySoftware.ofAWSELB(status)
+    case .caddy: LikelySoftware.ofCaddy(status)
+    case .cloudflare: LikelySoftware.ofCloudflare(status)
     case .cloudflareChallenge:
       "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"
         + " custom rule with the action Skip)."
-    case .haproxy: AnsweringSoftware.ofHAProxy(status)
+    case .haproxy: LikelySoftware.ofHAProxy(status)
     case .iis:
       status == 413 ? "Raise maxAllowedContentLength (requestFiltering in web.config; 30 MB unless it is set)." : nil
     case .lighttpd: status == 413 ? "Raise server.max-request-size in lighttpd.conf (in kB)." : nil
@@ -19,17 +19,17 @@ extension AnsweringSoftware {
     case .loginPage:
       "This network, or a gateway in front of the server, requires a login. Open any page in a browser on this network"
         + " and log in, or use another network."
-    case .modSecurity: AnsweringSoftware.ofModSecurity(status)
-    case .nginx: AnsweringSoftware.ofNginx(status)
+    case .modSecurity: LikelySoftware.ofModSecurity(status)
+    case .nginx: LikelySoftware.ofNginx(status)
     case .php:
       // Also with other statuses: all messages by which it is known are about its limits.
       "Raise upload_max_filesize and post_max_size in the server's php.ini (2M and 8M unless they are set), or send it"
         + " over tus."
     case .phpError: "A program on the server has failed. PHP's error log there says more."
-    case .s3: AnsweringSoftware.ofS3(status)
-    case .squid: AnsweringSoftware.ofSquid(status)
+    case .s3: LikelySoftware.ofS3(status)
+    case .squid: LikelySoftware.ofSquid(status)
     case .tus: status == 413 ? "Raise its largest upload (tusd: -max-size)." : nil
-    case .varnish: AnsweringSoftware.ofVarnish(status)
+    case .varnish: LikelySoftware.ofVarnish(status)
     case .gigHive, .unknown: nil
     }
   }

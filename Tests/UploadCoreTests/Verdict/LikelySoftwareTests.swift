@@ -2,10 +2,10 @@ import Testing
 import UploadCore
 
 /// Pages as the programs write them, shortened where nothing depends on it.
-struct AnsweringSoftwareTests {
+struct LikelySoftwareTests {
   private func software(
     _ status: Int, _ content: String = "", _ fields: [Field] = []
-  ) -> AnsweringSoftware { AnsweringSoftware(of: Answer(status: status, fields: fields, content: bytes(content))) }
+  ) -> LikelySoftware { LikelySoftware(of: Answer(status: status, fields: fields, content: bytes(content))) }
 
   private let cloudflare = [Field("Server", "cloudflare"), Field("CF-RAY", "8f1d2c3b4a5e6f70-FRA")]
 
@@ -146,7 +146,7 @@ struct AnsweringSoftwareTests {
   }
 
   @Test func nothingIsNobodys() {
-    #expect(software(413) == .unknown && AnsweringSoftware.unknown.name == nil)
+    #expect(software(413) == .unknown && LikelySoftware.unknown.name == nil)
     #expect(software(500, "\u{FF}\u{FE}<") == .unknown)
   }
 
@@ -157,18 +157,18 @@ struct AnsweringSoftwareTests {
   }
 
   @Test(arguments: [
-    (AnsweringSoftware.nginx, "client_max_body_size"), (.apache, "LimitRequestBody"), (.apache, "SecRequestBodyLimit"),
+    (LikelySoftware.nginx, "client_max_body_size"), (.apache, "LimitRequestBody"), (.apache, "SecRequestBodyLimit"),
     (.modSecurity, "SecRequestBodyNoFilesLimit"), (.php, "post_max_size"), (.php, "upload_max_filesize"),
     (.tus, "-max-size"), (.cloudflare, "100 MB"), (.caddy, "max_size"), (.haproxy, "req.body_size"),
     (.squid, "request_body_max_size"), (.liteSpeed, "maxReqBodySize"), (.lighttpd, "max-request-size"),
     (.iis, "maxAllowedContentLength"),
-  ]) func whoeverFindsARequestTooLargeHasASetting(software: AnsweringSoftware, setting: String) throws {
+  ]) func whoeverFindsARequestTooLargeHasASetting(software: LikelySoftware, setting: String) throws {
     let remedy = try #require(software.remedy(status: 413))
     #expect(ASCII.contains(bytes(remedy), setting))
   }
 
   @Test func aRemedyIsWholeSentences() {
-    for software in AnsweringSoftware.allCases {
+    for software in LikelySoftware.allCases {
       for status in 200...599 {
         guard let remedy = software.remedy(status: status) else { continue }
         #expect(remedy.hasSuffix(".") && software.name != nil)

@@ -1,6 +1,6 @@
 /// The software that seems to have written a response: the server's own, or some in front of it. It is a guess, for messages and for
 /// doubting a success; what an upload believes is a ``Verdict``.
-public enum AnsweringSoftware: String, Equatable, Sendable, CaseIterable {
+public enum LikelySoftware: String, Equatable, Sendable, CaseIterable {
   case apache
   /// An AWS load balancer.
   case awsELB = "aws-elb"

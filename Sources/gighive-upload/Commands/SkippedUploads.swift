@@ -3,7 +3,7 @@ import Uploader
 
 /// The uploads that `resume --all` skips, because they may already be stored, their files are missing, it is too early to retry, or another
 /// process is working on them. They are neither started nor failed.
-final class PassedOver {
+final class SkippedUploads {
   private let directory: StateDirectory
   private let report: Report
   /// Whether uploads that another process is working on are errors instead.

@@ -1,7 +1,7 @@
 import Uploader
 
 /// Why a file is refused before anything is sent.
-struct Refusal: Error {
+struct UnsendableFile: Error {
   /// With the name of the file.
   let message: String
   let exitCode: Int32

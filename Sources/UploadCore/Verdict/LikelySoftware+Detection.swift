@@ -1,17 +1,17 @@
-extension AnsweringSoftware {
+extension LikelySoftware {
   /// The software that wrote a response. Its content counts first: a proxy passes on the pages of the programs behind it, and adds its own
   /// header fields to them.
   package init(of answer: Answer) {
     let page = Page(answer)
     // The text of a program names the settings by which PHP's messages are known.
-    if AnsweringSoftware.isPHPSource(answer) {
-      self = AnsweringSoftware.byFields(answer) ?? .unknown
+    if LikelySoftware.isPHPSource(answer) {
+      self = LikelySoftware.byFields(answer) ?? .unknown
       return
     }
     self =
-      AnsweringSoftware.byProgram(answer, page) ?? AnsweringSoftware.byChallenge(answer, page)
-      ?? AnsweringSoftware.byPage(page)
-      ?? AnsweringSoftware.byLogin(answer, page) ?? AnsweringSoftware.byFields(answer) ?? .unknown
+      LikelySoftware.byProgram(answer, page) ?? LikelySoftware.byChallenge(answer, page)
+      ?? LikelySoftware.byPage(page)
+      ?? LikelySoftware.byLogin(answer, page) ?? LikelySoftware.byFields(answer) ?? .unknown
   }
 
   /// Whether the content is a PHP program itself, which the server should have run.
@@ -42,7 +42,7 @@ extension AnsweringSoftware {
   // MARK: Programs
 
   /// The programs that upload servers consist of.
-  private static func byProgram(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
+  private static func byProgram(_ answer: Answer, _ page: Page) -> LikelySoftware? {
     // tusd's message, also where a proxy has dropped the field.
     if answer.fields.first("Tus-Resumable") != nil || page.starts(with: "err_") { return .tus }
     if page.has(
@@ -69,7 +69,7 @@ extension AnsweringSoftware {
       || ["invalid or expired", "no such upload", "upload not found"].contains { ASCII.contains(words, $0) }
   }
 
-  private static func byChallenge(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
+  private static func byChallenge(_ answer: Answer, _ page: Page) -> LikelySoftware? {
     let isChallenge =
       answer.fields.first("cf-mitigated") != nil
       || page.has("cf_chl", "challenge-platform", "<title>just a moment", "cf-browser-verification")
@@ -79,7 +79,7 @@ extension AnsweringSoftware {
   // MARK: Pages
 
   /// The pages that proxies and servers write themselves.
-  private static func byPage(_ page: Page) -> AnsweringSoftware? {
+  private static func byPage(_ page: Page) -> LikelySoftware? {
     if page.has("mod_security", "modsecurity") { return .modSecurity }
     if page.has("<center>cloudflare", "cf-error-details", "| cloudflare</title>") || page.starts(with: "error code: ") {
       return .cloudflare
@@ -98,7 +98,7 @@ extension AnsweringSoftware {
   }
 
   /// A response that asks for a login, or leads to one (RFC 6585, 6).
-  private static func byLogin(_ answer: Answer, _ page: Page) -> AnsweringSoftware? {
+  private static func byLogin(_ answer: Answer, _ page: Page) -> LikelySoftware? {
     if answer.status == 511 { return .loginPage }
     if let location = answer.fields.first("Location"), (300..<400).contains(answer.status) {
       let location = Array(ASCII.lowercased(location).utf8)
@@ -123,7 +123,7 @@ extension AnsweringSoftware {
 
   // MARK: Fields
 
-  private static func byFields(_ answer: Answer) -> AnsweringSoftware? {
+  private static func byFields(_ answer: Answer) -> LikelySoftware? {
     if answer.fields.first("X-Squid-Error") != nil { return .squid }
     let servers = answer.fields.values(of: "Server") + answer.fields.values(of: "Via")
     for server in servers {
@@ -142,7 +142,7 @@ extension AnsweringSoftware {
     return isMarked && isOwn
   }
 
-  private static let serverWords: [(String, AnsweringSoftware)] = [
+  private static let serverWords: [(String, LikelySoftware)] = [
     ("awselb", .awsELB), ("amazons3", .s3), ("caddy", .caddy), ("haproxy", .haproxy),
     ("varnish", .varnish), ("squid", .squid), ("openresty", .nginx), ("nginx", .nginx), ("apache", .apache),
     ("litespeed", .liteSpeed), ("lighttpd", .lighttpd), ("microsoft-iis", .iis),
