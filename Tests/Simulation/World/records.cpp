@@ -101,13 +101,12 @@ void World::replaceRecords() {
         snprintf(head, sizeof head, "gighive-upload record 2 %010zu %08lx\n", content.size(), sum);
         say("a stranger makes record %s of %s record %s", id.c_str(), file.name.c_str(), other.c_str());
         figures.count("records of strangers");
+        // A record whose writer failed or died before the sync ended is not known yet. Now it is on the disk.
+        auto known = file.recorded.find(id);
+        file.recorded[other] = known != file.recorded.end() ? known->second : read(wholeRecord(records[0]))->upload;
+        file.recorded.erase(id);
         disk.unlink(records[0]);
         disk.place(std::string(stateDirectory) + "/" + other + ".record", head + content, kernel.fileTime());
-        auto known = file.recorded.find(id);
-        if (known != file.recorded.end()) {
-            file.recorded[other] = known->second;
-            file.recorded.erase(id);
-        }
         disk.syncDirectory(stateDirectory);
         noteSync(stateDirectory);
     }
