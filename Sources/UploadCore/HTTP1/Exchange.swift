@@ -3,10 +3,11 @@
 /// the sending (RFC 9112, 9.3).
 ///
 ///     sending:    head ──▶ awaitingContinue ──▶ body ──▶ finished
-///                   │             │               │
-///                   └─────────────┴───────────────┴────▶ stopped      early final response
+///                   │             │              ▲ │
+///                   ├─────────────┼──────────────┘ │                   without Expect
+///                   └─────────────┴────────────────┴────▶ stopped      early final response
 ///
-///     receiving:  head ◀─▶ (interim heads) ──▶ content ──▶ complete
+///     receiving:  head, also of interim responses ──▶ length, chunked or untilClose ──▶ complete
 package struct Exchange: Sendable {
   package enum Sending: Equatable, Sendable {
     case head
@@ -148,7 +149,7 @@ package struct Exchange: Sendable {
   private mutating func accept(_ head: ResponseHead) throws(ResponseError) {
     if head.isInterim { return try acceptInterim(head) }
     response = Response(head: head)
-    connectionEnds = Exchange.endsConnection(head)
+    connectionEnds = Exchange.forbidsReuse(head)
     if sending != .finished { sending = .stopped }
     switch try ResponseBodyFraming(of: head, requestMethod: method) {
     case .none, .length(0): receiving = .complete
@@ -173,7 +174,7 @@ package struct Exchange: Sendable {
     if head.status == 100, case .awaitingContinue = sending { sending = .body }
   }
 
-  private static func endsConnection(_ head: ResponseHead) -> Bool {
+  private static func forbidsReuse(_ head: ResponseHead) -> Bool {
     let options = head.fields.listMembers(of: "Connection")
     // Both lengths at once suggest request smuggling (RFC 9112, 6.3), and so does a transfer coding in HTTP/1.0, which
     // has none (RFC 9112, 6.1).

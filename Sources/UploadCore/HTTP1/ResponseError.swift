@@ -5,7 +5,8 @@ public enum ResponseError: Error, Equatable {
   case headTooLong(limit: Int)
   case tooManyFields(limit: Int)
   case tooManyInterimResponses(limit: Int)
-  /// A field line with a bad name, white space before the colon, a bare CR, a NUL or obsolete folding (RFC 9112, 5).
+  /// A field line, also of a trailer, with a bad name, white space before the colon, a bare CR, a NUL or obsolete folding (RFC 9112, 5),
+  /// or a status line with a bare CR or a NUL.
   case invalidField
   /// A length that is not a number, or contradicts another one (RFC 9112, 6.3).
   case invalidContentLength
