@@ -5,7 +5,8 @@ import signal
 
 import pytest
 from program import wait_until
-from uploads import rewrite, sha256
+from records import only_record, records
+from uploads import PASSWORD, go_on, rewrite, sha256
 
 SIZE = 16_000_000
 """More than the ring and the kernel's buffers hold, so that a good part is read after the change."""
@@ -137,6 +138,25 @@ def test_what_was_changed_is_sent_again_and_not_resumed(program, hive, recording
     assert program.run("resume", "--all").code == (0 if code == 3 else 3)
     program.run("send", "--tus-url", stub.url + "/tus/", file).check()
     assert [upload.sha256 for upload in stub.uploads if upload.is_complete] == [sha256(file)]
+
+
+@pytest.mark.parametrize("way", ["send", "resume", "resume --all", "cancel"])
+def test_the_part_of_a_recording_that_grew_does_not_stay_on_the_server(program, hive, recording, way):
+    stub, file = hive("PATCH/slow-read=8e6"), recording(SIZE)
+    running = program.start_sending(stub, file, "--protocol", "tus", "--chunk-size", "1M")
+    wait_until(lambda: any(upload.offset > 2_000_000 for upload in stub.uploads))
+    append(file)
+    result = running.wait()
+    assert result.code == 3 and "grew" in result.err, result
+    stub.set_faults()
+    (part,) = stub.uploads
+    if way == "cancel":
+        program.run("cancel", only_record(program).id, env=PASSWORD).check()
+        assert stub.uploads == [] and records(program) == []
+    else:
+        go_on(program, stub, file, way).check()
+        assert part.id not in [upload.id for upload in stub.uploads]
+        assert [recording.sha256 for recording in stub.recordings] == [sha256(file)]
 
 
 def test_a_file_that_is_only_read_by_others_is_delivered(program, hive, recording):

@@ -99,4 +99,4 @@ def test_a_200_by_which_php_has_dropped_the_form_is_no_delivery(hive, post, reco
     answer.write_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(page), page))
     file = recording(300_000)
     result = post(hive(f"raw-answer={answer}"), file, "--after", "delete", "--trust-server", "--trust-settle")
-    assert result.code == 7 and "post_max_size" in result.err and file.exists(), result
+    assert result.code == 8 and "post_max_size" in result.err and file.exists(), result

@@ -56,7 +56,7 @@ package final class TestRemoval {
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .tls, .mayBeStored, .uncertain,
       .invalidResponse, .redirected, .redirectionRefused, .proxyUnusable, .addressExcluded, .proxyRefused,
       .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
-      .prematureSuccess, .tus, .uploadLost, .postponed, .outOfResources:
+      .prematureSuccess, .tus, .uploadLost, .postponed, .outOfResources, .formDropped:
       false
     }
   }

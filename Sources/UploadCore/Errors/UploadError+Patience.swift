@@ -17,7 +17,7 @@ extension UploadError {
     case .mayBeStored, .uncertain, .invalidResponse, .proxyUnusable, .checksumDiffers, .sizeDiffers, .notFromServer:
       false
     case .guestTokenRefused, .termsNotAccepted, .stillProcessing, .tus, .uploadLost, .postponed: false
-    case .addressExcluded, .cancelled, .outOfResources: false
+    case .addressExcluded, .cancelled, .outOfResources, .formDropped: false
     }
   }
 
@@ -43,7 +43,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut: false
     case .connectionLost, .tls, .mayBeStored, .uncertain, .invalidResponse, .redirectionRefused, .proxyUnusable: false
     case .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing: false
-    case .addressExcluded, .tus, .uploadLost, .postponed, .cancelled, .outOfResources: false
+    case .addressExcluded, .tus, .uploadLost, .postponed, .cancelled, .outOfResources, .formDropped: false
     }
   }
 }

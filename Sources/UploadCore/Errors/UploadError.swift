@@ -51,6 +51,9 @@ public enum UploadError: Error, Equatable, Sendable {
   case invalidResponse(ResponseError, peer: String)
   /// The server refused with this status and message.
   case refused(status: Int, message: String)
+  /// The form was received, but PHP has dropped it, although the status is a success: it is too large for PHP, or the server does
+  /// not run the program.
+  case formDropped(status: Int, message: String, isTooLarge: Bool)
   /// A redirect that uploads do not follow (301, 302, 303), with the new address.
   case redirected(status: Int, location: String)
   /// A redirect that must not be followed: from https to http, in a loop, or one too many.
@@ -135,7 +138,8 @@ extension UploadError {
       .noSuchName:
       false
     case .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: false
-    case .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources: false
+    case .formDropped, .mayBeStored, .uncertain, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources:
+      false
     case .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: false
     }
   }
@@ -158,8 +162,9 @@ extension UploadError {
     case .cancelled, .timedOut, .proxyUnusable, .addressExcluded, .congestionControlRefused, .postponed: true
     case .invalidConfiguration, .form, .formData, .requestHead, .file, .changed, .state, .conflict, .delivered,
       .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources,
-      .invalidResponse, .refused, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers, .sizeDiffers,
-      .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain, .notFromServer,
+      .invalidResponse, .refused, .formDropped, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers,
+      .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain,
+      .notFromServer,
       .guestTokenRefused, .termsNotAccepted:
       isTransient
     }
@@ -169,6 +174,8 @@ extension UploadError {
   package func redacted(_ secrets: Secrets) -> UploadError {
     switch self {
     case .refused(let status, let message): .refused(status: status, message: secrets.line(message))
+    case .formDropped(let status, let message, let isTooLarge):
+      .formDropped(status: status, message: secrets.line(message), isTooLarge: isTooLarge)
     case .mayBeStored(let cause): .mayBeStored(cause.redacted(secrets))
     case .postponed(let cause, let until, let reason):
       .postponed(cause.redacted(secrets), untilSeconds: until, reason)
@@ -208,7 +215,7 @@ extension UploadError {
     case .noSuchName, .noResolver, .notConnected, .mayBeStored, .uncertain, .redirectionRefused, .proxyRefused: false
     case .checksumDiffers, .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed: false
     case .stillProcessing, .prematureSuccess, .tus, .uploadLost, .cancelled, .outOfResources, .proxyUnusable: false
-    case .addressExcluded, .congestionControlRefused, .noLocalName, .postponed: false
+    case .addressExcluded, .congestionControlRefused, .noLocalName, .postponed, .formDropped: false
     }
   }
 }

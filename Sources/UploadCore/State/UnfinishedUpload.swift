@@ -14,6 +14,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var message: String?
   /// The upload on the tus server; nil if there is none, or its URL is not known yet.
   package var remote: RemoteUpload?
+  /// The URL of a part of the file's former content on the tus server, which is removed before anything else is sent.
+  package var formerURL: String?
   /// Whether the last byte was about to be sent over tus, perhaps with the request that creates the upload, so that the server may
   /// have the whole file.
   package var lastByteMayBeSent = false
@@ -35,6 +37,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .created(let location, let expires):
       failure = nil
       remote = RemoteUpload(url: location, expires: expires)
+      formerURL = nil
       lastByteMayBeSent = false
     case .mayBeStored: failure = .mayBeStored
     case .lastByteNext: lastByteMayBeSent = true
@@ -83,7 +86,10 @@ package struct UnfinishedUpload: Equatable, Sendable {
     remote?.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.
-    if case .file(_, let error) = error, error.isChange { forget() }
+    if case .file(_, let error) = error, error.isChange {
+      if !mayBeWhole { formerURL = remote?.url ?? formerURL }
+      forget()
+    }
     // So is an upload that became a recording of something else.
     if error.cause.provesOtherContent { forget() }
     self.message = message

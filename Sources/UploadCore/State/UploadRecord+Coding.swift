@@ -74,7 +74,8 @@ extension UploadRecord {
   private var optionalTexts: [(String, String?)] {
     [
       ("file_system", file.fileSystemID.map { String($0) }),
-      ("upload_url", remote?.url), ("expires", remote?.expires), ("message", unfinished?.message),
+      ("upload_url", remote?.url), ("expires", remote?.expires), ("former_url", unfinished?.formerURL),
+      ("message", unfinished?.message),
       ("checksum_sha256", delivery?.sha256), ("delete_token", delivery?.deleteToken),
     ]
   }
@@ -127,7 +128,7 @@ extension UploadRecord {
     switch name {
     case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
-      "upload_url", "expires", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
+      "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
       "full_sends", "full_sends_failed", "note":
       true
@@ -160,6 +161,7 @@ extension UnfinishedUpload {
         url: $0, expires: json["expires"]?.string, offset: offset,
         isWhole: phase == .uploaded || json["was_uploaded"] == .bool(true))
     }
+    formerURL = json["former_url"]?.string
     lastByteMayBeSent = json["is_ending"] == .bool(true)
     assetID = json["asset_id"]?.integer
     nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }

@@ -158,15 +158,22 @@ extension TusUpload {
       guard status == 201, isProved else { throw abandonProbe(of: old, claimed) }
       let new = try TusUpload.resolve(fields.first("Location"), from: target)
       // Some servers give the same file the same URL: that upload must not be removed as an unused one.
-      guard new != old else { throw abandonProbe(of: old, claimed) }
-      unused = new
+      unused = new == old ? nil : new
       state = .probing(.locatingNew(new), of: old, claimed: claimed)
     case .locatingNew(let new):
-      guard case .tus(.offset) = verdict, isProved else {
-        if verdict == .tus(.gone) { unused = nil }
+      guard case .tus(.offset(let offset)) = verdict, isProved else {
+        // If that is about this upload, and not about all, the next attempt needs another one.
+        if status == 404 || status == 410 { unused = nil }
         throw abandonProbe(of: old, claimed)
       }
-      state = .probing(.locatingOld(new: new), of: old, claimed: claimed)
+      if new != old {
+        state = .probing(.locatingOld(new: new), of: old, claimed: claimed)
+      } else if offset > 0 {
+        try accept(offset, fields, of: old)
+      } else {
+        // An empty upload took the place of the old one.
+        state = .gone(old, replacement: new)
+      }
     case .locatingOld(let new):
       switch verdict {
       case .tus(.gone), .somebodyElse(status: 404), .somebodyElse(status: 410): state = .gone(old, replacement: new)

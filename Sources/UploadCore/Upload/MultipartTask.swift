@@ -106,7 +106,7 @@ struct MultipartTask: Sendable {
 
   private mutating func judge(_ answer: Answer, sha256: String?) throws(UploadError) {
     state = .posting
-    if !request.isForGigHive, answer.isSuccess, LikelySoftware.isRefusalByPHP(answer) { throw answer.refusal }
+    if !request.isForGigHive, let problem = LikelySoftware.problemOfPHP(answer) { throw problem }
     let sent = SentFile(size: size, sha256: sha256)
     do throws(ConfirmationFailure) {
       let receipt =

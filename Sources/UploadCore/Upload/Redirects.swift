@@ -10,8 +10,8 @@ struct Redirects: Sendable {
   /// The URI to use for a request to the target.
   func target(for target: TargetURI) -> TargetURI {
     var target = target
-    // Later redirects start where earlier ones lead. Loops were refused.
-    for (from, to, _) in moved where from == target { target = to }
+    // Loops were refused.
+    while let redirect = moved.first(where: { $0.from == target }) { target = redirect.to }
     return target
   }
 
@@ -36,9 +36,8 @@ struct Redirects: Sendable {
     if target.scheme == .https, destination.scheme == .http {
       throw .redirectionRefused(location: location, .leavesTLS)
     }
-    guard destination != target, !moved.contains(where: { $0.from == destination }) else {
-      throw .redirectionRefused(location: location, .circle)
-    }
+    moved.removeAll { $0.from == target }
+    guard self.target(for: destination) != target else { throw .redirectionRefused(location: location, .circle) }
     if moved.count == Limits.redirectMemoryCount { forgetOldest() }
     moved.append((target, destination, isPermanent))
     return destination

@@ -48,6 +48,8 @@ public struct UploadRequest: Sendable {
   /// The ID of the upload to resume; nil resumes an upload of this file to this destination, or starts one if there is
   /// none.
   public var upload: String?
+  /// Whether a person has chosen the upload named in `upload`, so that it is sent again although it may be stored.
+  package var isChosen = true
   /// Data of the caller to keep in the upload's record, such as command-line options. It must not contain secrets.
   public var note = ""
   /// What to do with the file once it is delivered.

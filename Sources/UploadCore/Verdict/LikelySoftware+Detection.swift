@@ -17,11 +17,14 @@ extension LikelySoftware {
   /// Whether the content is a PHP program itself, which the server should have run.
   static func isPHPSource(_ answer: Answer) -> Bool { answer.content.starts(with: "<?php".utf8) }
 
-  /// Whether the server has stored nothing, although the status is a success: PHP drops a form that is too long and runs the program
-  /// without it, or does not run it at all.
-  static func isRefusalByPHP(_ answer: Answer) -> Bool {
+  /// The error if the server has stored nothing, although the status is a success: PHP drops a form that is too long and runs the
+  /// program without it, or does not run it at all.
+  static func problemOfPHP(_ answer: Answer) -> UploadError? {
     let page = Page(answer)
-    return isPHPSource(answer) || page.has("post content-length of") && page.has("exceeds the limit")
+    let isTooLarge = page.has("post content-length of") && page.has("exceeds the limit")
+    guard answer.isSuccess, isTooLarge || isPHPSource(answer) else { return nil }
+    return .formDropped(
+      status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge: isTooLarge)
   }
 
   /// The start of the content, in lower case.

@@ -108,8 +108,10 @@ struct DestinationHealth: Sendable {
     var since = unixSeconds
     var isNews = true
     if case .paused(let trouble) = state { (since, isNews) = (trouble.since, false) }
-    state = .paused(
-      Trouble(since: since, message: message, attempt: next(now, after: Limits.watchProbeMilliseconds), failures: 1))
+    // One that failed together with others changes nothing about the next attempt, which may be due at once.
+    var attempt = next(now, after: Limits.watchProbeMilliseconds)
+    if let trouble, !trouble.attempt.isInProgress { attempt = trouble.attempt }
+    state = .paused(Trouble(since: since, message: message, attempt: attempt, failures: 1))
     return isNews
   }
 

@@ -20,7 +20,8 @@ extension UploadError {
       .notConnected,
       .timedOut, .connectionLost, .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers,
       .unconfirmed, .stillProcessing, .prematureSuccess, .uploadLost, .mayBeStored,
-      .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled, .outOfResources:
+      .formDropped, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
+      .outOfResources:
       nil
     }
   }

@@ -16,7 +16,11 @@ extension UploadError {
 
   /// Whether the response names the responsible setting, so that general advice would only be misleading.
   package func isExplained(by answer: RedactedAnswer?) -> Bool {
-    guard case .refused = self, let answer, answer.remedy != nil else { return false }
+    switch self {
+    case .refused, .formDropped: break
+    default: return false
+    }
+    guard let answer, answer.remedy != nil else { return false }
     // With a wrong name of the file's field, PHP's answer is the same.
     return answer.software != .php
   }
@@ -35,7 +39,7 @@ extension UploadError {
     switch self {
     case .refused(let status, _) where status == answer.status && answer.software == .loginPage:
       return name + " answered instead of the server (" + String(status) + ")."
-    case .refused(let status, let message) where status == answer.status:
+    case .refused(let status, let message) where status == answer.status, .formDropped(let status, let message, _):
       return UploadError.refusal(status, message, by: name)
     case .redirected(let status, let location) where answer.software == .loginPage:
       return "the request was redirected (" + String(status) + ") to "
@@ -47,8 +51,7 @@ extension UploadError {
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .tls, .mayBeStored, .uncertain, .invalidResponse, .refused, .proxyUnusable, .addressExcluded,
       .proxyRefused, .checksumDiffers, .sizeDiffers, .guestTokenRefused, .termsNotAccepted, .stillProcessing,
-      .uploadLost, .postponed, .cancelled,
-      .outOfResources:
+      .uploadLost, .postponed, .cancelled, .outOfResources:
       return nil
     }
   }
@@ -115,6 +118,7 @@ extension UploadError {
     case .invalidResponse(let error, let peer): "the response from " + peer + " is invalid: " + error.message + "."
     case .refused(let status, let message):
       UploadError.refusal(status, message, by: "the server") + UploadError.advice(status)
+    case .formDropped(let status, let message, _): UploadError.refusal(status, message, by: "the server")
     case .redirected(let status, ""):
       "the server redirects (" + String(status) + "), but names no address. Check the destination's URL."
     case .redirected(let status, let location):

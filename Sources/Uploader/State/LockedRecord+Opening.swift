@@ -58,7 +58,7 @@ extension LockedRecord {
     let changed = change.map { UploadError.changed(request.file, $0, upload: previous.id) }
     if previous.mayBeStored {
       // Only a person can find out whether it is stored. A changed file is another recording, which may have an upload of its own.
-      guard request.upload != nil else { throw .uncertain(upload: previous.id) }
+      guard request.upload != nil, request.isChosen else { throw .uncertain(upload: previous.id) }
       if let changed { throw changed }
       previous.unfinished?.forget()
     }
@@ -67,10 +67,10 @@ extension LockedRecord {
     if previous.remote != nil, isRenamed, !previous.lastByteMayBeSent {
       previous.unfinished?.forget()
     }
-    var superseded: String?
+    var superseded = previous.unfinished?.formerURL
     if wasBegun, let changed {
       guard request.upload == nil else { throw changed }
-      superseded = supersede(&previous, own.file.identity, changed, in: search.directory)
+      superseded = supersede(&previous, own.file.identity, changed, in: search.directory) ?? superseded
     }
     let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded

@@ -38,7 +38,7 @@ extension StateDirectory {
     let isNew = isMissing(file(name))
     let wasWritten = wasWritten && !isNew
     var hasReservedSpace = hasReservedSpace
-    let order = order(of: name)
+    let order = try order(of: name)
     if !isNew, !wasWritten { try secure(order[1]) }
     var result: Int32 = 0
     // A second attempt leaves alone what is whole by then.
@@ -74,14 +74,15 @@ extension StateDirectory {
     return result == 0 && !isNameSafe ? shim_sync_directory(path.cName) : result
   }
 
-  /// The copy comes first, unless it is all that there is.
-  private func order(of name: String) -> [String] {
+  /// The copy comes first, unless it is all that there is. Nothing is written while neither can be read: the other one may be torn.
+  private func order(of name: String) throws(StateError) -> [String] {
     let names = [copyName(name), name]
     do throws(StateError) {
       if case .damaged = try recordFile(name, of: name) { return names.reversed() }
     } catch {
       // It may be whole all the same, and its copy may not.
-      if case .whole? = try? recordFile(copyName(name), of: name) { return names.reversed() }
+      guard case .whole? = try? recordFile(copyName(name), of: name) else { throw error }
+      return names.reversed()
     }
     return names
   }

@@ -138,7 +138,7 @@ enum CancelDelete {
         try uploader.delete(
           assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.isBeingDeleted,
           cancellation: cancellation, onRetry: onRetry)
-      } else if let location = record.remote.flatMap({ try? TargetURI($0.url) }) {
+      } else if let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) {
         let overrides = options.contains { $0.option == .methodOverride }
         let isKept = try uploader.cancel(
           location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation,

@@ -43,8 +43,11 @@ final class OutcomeReporter {
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where skipped.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.
-        report.noteBusy(index, recordID: id)
+        report.notStarted(index, recordID: id)
         skipped?.noteBusy(id)
+      case .failure(.uncertain(let id)) where skipped != nil:
+        report.notStarted(index, recordID: id)
+        skipped?.noteMayBeStored()
       case .failure(let error): fail(index, error)
       }
     }

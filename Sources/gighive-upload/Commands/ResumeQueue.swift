@@ -7,13 +7,15 @@ final class ResumeQueue {
     let file: LocalPath
     private let made: Result<SendArguments, UsageError>
 
-    fileprivate init(_ record: UploadRecord, with options: [GivenOption]) {
+    fileprivate init(_ record: UploadRecord, isNamed: Bool, with options: [GivenOption]) {
       id = record.id
       file = record.file.path
       do throws(UsageError) {
-        let arguments = try SendArguments(
+        var arguments = try SendArguments(
           options: StoredOptions.options(in: record.note, with: options), files: Operands([file]), recordID: record.id,
           note: StoredOptions.text(of: record.note, with: options))
+        // Between now and its turn, another process may send it.
+        arguments.template.isChosen = isNamed
         do throws(UnsendableFile) { _ = try arguments.request(for: BatchFile(path: file)) } catch {
           throw UsageError(error.message)
         }
@@ -63,7 +65,7 @@ final class ResumeQueue {
 
   /// The next upload, which stays the next one.
   func peek() -> Upload? {
-    if ahead == nil { ahead = read().map { Upload($0, with: options) } }
+    if ahead == nil { ahead = read().map { Upload($0, isNamed: skipped == nil, with: options) } }
     return ahead
   }
 

@@ -27,7 +27,12 @@ final class SkippedUploads {
   func take(_ record: UploadRecord) -> Bool {
     // It is sent again only when its ID is given. The record of a form says so while the form is being sent, too.
     if record.mayBeStored {
-      if directory.isLocked(record.id) { noteBusy(record.id) } else { mayBeStoredCount += 1 }
+      guard directory.isLocked(record.id) else {
+        noteMayBeStored()
+        return true
+      }
+      if isStrict { return false }
+      noteBusy(record.id)
       return true
     }
     switch record.locateFile() {
@@ -45,6 +50,9 @@ final class SkippedUploads {
     }
     return true
   }
+
+  /// Counts an upload that is sent again only when its ID is given.
+  func noteMayBeStored() { mayBeStoredCount += 1 }
 
   /// Counts an upload that another process is working on.
   func noteBusy(_ id: String) {

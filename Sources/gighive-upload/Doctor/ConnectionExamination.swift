@@ -89,7 +89,7 @@ enum ConnectionExamination {
       .noSuchName, .noResolver, .noLocalName, .congestionControlRefused, .notConnected, .timedOut, .connectionLost,
       .mayBeStored, .uncertain, .invalidResponse, .refused, .redirected, .redirectionRefused, .checksumDiffers,
       .sizeDiffers, .notFromServer, .guestTokenRefused, .termsNotAccepted, .unconfirmed, .stillProcessing,
-      .prematureSuccess, .tus, .uploadLost, .postponed, .cancelled, .outOfResources:
+      .prematureSuccess, .tus, .uploadLost, .postponed, .cancelled, .outOfResources, .formDropped:
       if let proxy = configuration.proxies.proxy(for: prober.target) {
         let remedy = "Check --proxy and NO_PROXY, and that the proxy runs."
         return findings.add(Finding(.proxy, .failure(error, about: "the proxy " + proxy.text, remedy: remedy)))

@@ -27,7 +27,7 @@ extension UploadError {
       .checksumDiffers, .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost,
       .mayBeStored, .uncertain, .notFromServer, .postponed, .guestTokenRefused, .termsNotAccepted, .cancelled,
       .outOfResources,
-      .proxyUnusable, .addressExcluded, .congestionControlRefused, .noLocalName:
+      .proxyUnusable, .addressExcluded, .congestionControlRefused, .noLocalName, .formDropped:
       false
     }
   }
@@ -62,6 +62,7 @@ extension UploadError {
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
     case .refused(let status, _): status == 413 ? "For a form, a wrong --file-field has the same effect." : nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
+      .formDropped,
       .notConnected, .timedOut,
       .connectionLost,
       .invalidResponse, .redirected, .redirectionRefused, .checksumDiffers, .sizeDiffers, .unconfirmed,

@@ -66,11 +66,11 @@ extension Report {
     }
   }
 
-  /// An upload of `resume --all` that another process has begun to work on in the meantime.
-  func noteBusy(_ index: Int, recordID: String) {
+  /// An upload of `resume --all` that another process has worked on in the meantime.
+  func notStarted(_ index: Int, recordID: String) {
     defer { end(index, isDelivered: true) }
     recorded(index, recordID: recordID)
-    busyCount += 1
+    notStartedCount += 1
     if isJSON { writeSkipped(index) }
   }
 

@@ -46,7 +46,7 @@ final class Report {
   private(set) var hasSeveral = false
   var deliveredCount = 0
   var skippedCount = 0
-  var busyCount = 0
+  var notStartedCount = 0
   private var block = ProgressBlock()
   private let outPalette: Palette
   private let errorPalette: Palette
@@ -214,7 +214,7 @@ final class Report {
 
   /// The last line when there are several files.
   func summarize() {
-    let count = fileCount - busyCount
+    let count = fileCount - notStartedCount
     guard count > 1 || (hasSeveral && count > 0) else { return }
     let skipped = skippedCount > 0 ? ", " + String(skippedCount) + " already delivered" : ""
     let outcome = promises ? " would be sent" : " delivered"

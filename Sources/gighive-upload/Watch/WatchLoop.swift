@@ -90,9 +90,10 @@ final class WatchLoop {
 
   // MARK: Events
 
-  private func poll(_ until: Int64) {
+  /// - Parameter isEnding: whether nobody reads changes of files and of the network any more.
+  private func poll(_ until: Int64, isEnding: Bool = false) {
     var until = until
-    var entries = [signals.descriptor, inotify.descriptor, network].map {
+    var entries = (isEnding ? [signals.descriptor] : [signals.descriptor, inotify.descriptor, network]).map {
       shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0)
     }
     for group in groups { entries += group.waits }
@@ -178,7 +179,7 @@ final class WatchLoop {
         isKilling = true
         for group in groups { group.end(atOnce: true) }
       }
-      poll(isKilling ? now + 1000 : min(began + Limits.workerEndMilliseconds, now + 1000))
+      poll(isKilling ? now + 1000 : min(began + Limits.workerEndMilliseconds, now + 1000), isEnding: true)
     }
     outputs.tell(WatchNotice(.stopped, "stopped."))
     outputs.ended()

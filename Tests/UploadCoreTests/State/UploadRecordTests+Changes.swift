@@ -93,6 +93,20 @@ extension UploadRecordTests {
     #expect(record.assetID == nil)
   }
 
+  /// Until another one is created. One that may be whole is left alone: the server may have the only copy.
+  @Test(arguments: [false, true]) func aPartOfWhatTheFileWasIsToBeRemoved(mayBeWhole: Bool) throws {
+    var record = plain
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
+    record.unfinished?.lastByteMayBeSent = mayBeWhole
+    for _ in 0..<2 {
+      record.unfinished?.recordFailure(.file("/a", .grew(from: 1, to: 2)), message: "grew", offset: 0)
+      #expect(record.remote == nil && record.unfinished?.formerURL == (mayBeWhole ? nil : "https://hive/files/1"))
+    }
+    #expect(try UploadRecord(decoding: record.encoded(crc32: crc32), crc32: crc32) == record)
+    apply(.created(location: "https://hive/files/2", expires: nil), to: &record)
+    #expect(record.unfinished?.formerURL == nil)
+  }
+
   @Test func whatMayBeStoredFailsAndIsCalledThat() {
     var record = plain
     record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")

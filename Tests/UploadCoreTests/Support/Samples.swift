@@ -1,3 +1,5 @@
+@testable import UploadCore
+
 /// The bytes of a text, as a sample.
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -198,16 +198,21 @@ struct MultipartTaskTests {
     #expect(request.isRepeatable && request.body?.fileLength == 100)
   }
 
+  /// A watcher sets aside a recording that is too large, and pauses if no recording can be stored.
   @Test(arguments: [
-    "<br />\n<b>Warning</b>:  POST Content-Length of 9437184 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>",
-    "<?php move_uploaded_file($_FILES['file']['tmp_name'], '/srv/x');",
+    (
+      "<br />\n<b>Warning</b>:  POST Content-Length of 9437184 bytes exceeds the limit of 8388608 bytes in <b>Unknown</b>",
+      FailureConcern.file
+    ), ("<?php move_uploaded_file($_FILES['file']['tmp_name'], '/srv/x');", .destination),
   ])
-  func aPageByWhichPHPHasStoredNothingIsNoDelivery(page: String) throws {
+  func aPageByWhichPHPHasStoredNothingIsNoDelivery(page: String, concern: FailureConcern) throws {
     var server = ScriptedServer([.status(200, content: page)])
-    guard case .failed(.refused(status: 200, _)) = server.run(try .upload(to: .plain)) else {
+    guard case .failed(.formDropped(status: 200, _, let isTooLarge)) = server.run(try .upload(to: .plain)) else {
       Issue.record("not refused")
       return
     }
+    let error = UploadError.formDropped(status: 200, message: "", isTooLarge: isTooLarge)
+    #expect(error.concern == concern && !error.isTransient && !error.isStrangers(host: "hive") && !error.leavesPending)
   }
 
   @Test(arguments: [400, 401, 403, 404, 409, 413, 511])

@@ -28,6 +28,20 @@ struct RedirectsTests {
     #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://hive/d")))
   }
 
+  /// As of a load balancer, and then of the server.
+  @Test func aPermanentRedirectAppliesAfterTheTemporaryOneThatLedToIt() throws {
+    var redirects = Redirects()
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b", isPermanent: false)
+    try redirects.follow(from: try uri("https://hive/b"), to: "/b/", isPermanent: true)
+    redirects.attemptFailed()
+    #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://hive/a")))
+    try redirects.follow(from: try uri("https://hive/a"), to: "/b", isPermanent: false)
+    #expect(redirects.target(for: try uri("https://hive/a")) == (try uri("https://hive/b/")))
+    #expect(throws: UploadError.redirectionRefused(location: "/a", .circle)) {
+      try redirects.follow(from: try uri("https://hive/b/"), to: "/a", isPermanent: false)
+    }
+  }
+
   @Test func aCircleIsRefused() throws {
     var redirects = Redirects()
     let circle = UploadError.redirectionRefused(location: "/a", .circle)

@@ -294,6 +294,13 @@ struct TusTaskTests {
     #expect(server.retries.map(\.error).last == .uploadLost)
   }
 
+  /// The server computes the URL from the file, and an empty upload takes the place of the one that it may have stored.
+  @Test func thatHoldsEvenIfTheURLIsUsedAgain() throws {
+    var server = ScriptedServer([offer, .created, .lost(), .status(404), .created, .has(0)])
+    #expect(server.run(try .upload(to: .tusServer)) == .failed(.mayBeStored(.uploadLost)))
+    #expect(server.log.last == "HEAD /files/1")
+  }
+
   @Test func thatHoldsAlsoForAnEarlierProcess() throws {
     var server = ScriptedServer([offer, .gone])
     let end = server.run(try .upload(to: .tusServer, previous: .at(offset: 7, lastByteMayBeSent: true)))

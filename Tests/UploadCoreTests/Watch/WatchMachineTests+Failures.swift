@@ -224,6 +224,10 @@ extension WatchMachineTests {
     health.beginAttempt()
     _ = health.notePause("password.", now: 20, unixSeconds: 0)
     #expect(health.nextAttemptAt == 20 + Limits.watchProbeMilliseconds)
+    // Another upload, which began before they changed, has failed, too.
+    health.retryNow(now: 30)
+    _ = health.notePause("password.", now: 40, unixSeconds: 0)
+    #expect(health.nextAttemptAt == 30)
   }
 
   @Test func anotherProcessIsWaitedFor() {

@@ -14,6 +14,10 @@ extension LockedRecordTests {
     }
     #expect(previous.phase == .failed && previous.mayBeStored)
     #expect(throws: UploadError.uncertain(upload: previous.id)) { try open() }
+    // Another process may have sent it after `resume --all` chose it.
+    #expect(throws: UploadError.uncertain(upload: previous.id)) {
+      try open(requiredID: previous.id) { $0.isChosen = false }
+    }
     #expect(try bench.open().records(.all) == [previous])
     let again = try open(requiredID: previous.id).record
     // The old URL may lead to the stored recording.

@@ -105,6 +105,19 @@ struct RecordCopiesTests {
     #expect(try bench.content(of: copy) == written(sample(2)) && bench.content(of: "elsewhere") == written(sample(1)))
   }
 
+  /// The one that stays while the other is overwritten may be torn.
+  @Test(arguments: [0, 100, 4096]) func nothingIsWrittenWhileTheRecordCannotBeReadAndItsCopyIsNotWhole(length: Int)
+    throws
+  {
+    try open().write(sample(1))
+    unlink(bench.path + "/" + main)
+    mkdir(bench.path + "/" + main, 0o700)
+    let torn = [UInt8](repeating: 0, count: length)
+    bench.put(torn, at: copy)
+    #expect(throws: StateError.self) { try open().write(sample(2)) }
+    #expect(bench.content(of: copy) == torn)
+  }
+
   @Test func aRecordThatCannotBeReadHasItsCopy() throws {
     try open().write(sample(1))
     unlink(bench.path + "/" + main)

@@ -84,6 +84,7 @@ enum EveryError {
     errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", nil) }
     errors += tls.map { .tls($0, host: "hive") }
     errors += response.map { .invalidResponse($0, peer: "192.0.2.1:443") }
+    errors += [true, false].map { .formDropped(status: 200, message: "No way!", isTooLarge: $0) }
     errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
     errors += statuses.map { .notFromServer(status: $0) }
@@ -124,6 +125,7 @@ enum EveryError {
     case .uncertain: "uncertain"
     case .invalidResponse: "invalidResponse"
     case .refused: "refused"
+    case .formDropped: "formDropped"
     case .redirected: "redirected"
     case .redirectionRefused: "redirectionRefused"
     case .proxyUnusable: "proxyUnusable"
@@ -146,5 +148,5 @@ enum EveryError {
   }
 
   /// How many names there are.
-  static let caseCount = 39
+  static let caseCount = 40
 }
