@@ -137,6 +137,18 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
     assert only_record(program).source.endswith(b"c.mp4")
 
 
+def test_a_reader_that_ends_early_does_not_stop_the_forgetting(hive, program, recording):
+    stub = hive()
+    for name in ("a.mp4", "b.mp4"):
+        assert program.send(stub, *TUS, recording(name=name)).code == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = program.start("list", "--forget", stdout=writing).wait()
+    os.close(writing)
+    assert result.code == 14 and "standard output failed" in result.err, result
+    assert records(program) == []
+
+
 def test_what_is_under_way_is_not_forgotten(hive, program, recording):
     stub, file = hive(), recording(SIZE)
     running = begin(program, stub, file, at=AT)

@@ -144,6 +144,44 @@ def test_cron_sends_no_mail_when_there_is_nothing_to_say(hive, program, recordin
     assert result.returncode == 2 and result.stdout == b"" and b"GIGHIVE_PASSWORD" in result.stderr
 
 
+def test_the_only_failure_names_its_file(hive, program, stopped):
+    stopped(hive(), "a")
+    result = program.run("resume", "--all", "--quiet", env={"GIGHIVE_PASSWORD": "wrong"})
+    assert result.code == 6 and result.err.startswith("gighive-upload: a.mp4: "), result
+
+
+@pytest.mark.parametrize("strict", [[], ["--strict"]], ids=["", "strict"])
+def test_a_form_that_another_process_is_sending(hive, program, recording, strict):
+    """Its record says that it may already be stored."""
+    stub = hive("silent")
+    running = program.start("send", recording(100_000), "--multipart-url", stub.url + "/upload", "--progress=none")
+    wait_until(lambda: stub.requests and stub.requests[0].complete)
+    result = program.run("resume", "--all", *strict)
+    assert result.code == (11 if strict else 0) and len(stub.requests) == 1, result
+    running.end()
+
+
+def test_what_another_process_may_have_delivered_in_the_meantime_is_not_sent_again(hive, program, recording):
+    """The second one is chosen when the first one begins, and its turn comes later."""
+    stub = hive("status=503")
+    for name in ("a", "b"):
+        assert program.run("send", recording(3_000_000, f"{name}.mp4"), "--multipart-url", stub.url + "/x").code == 9
+    in_order(program, "a", "b")
+    for record in records(program):
+        record.write(may_be_stored=False)
+    stub._requests.clear()
+    stub.set_faults("slow-read=1e6")
+    running = program.start("resume", "--all", "--progress=none")
+    wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
+    stub.set_faults("lose-answer")
+    (second,) = [record.id for record in records(program) if record.source.endswith(b"b.mp4")]
+    assert program.run("resume", second).code == 4
+    stub.set_faults()
+    result = running.wait()
+    assert result.code == 0 and "skipped: 1 that may already be stored" in result.out, result
+    assert len(stub.requests) == 2
+
+
 # One destination.
 
 

@@ -293,6 +293,9 @@ def test_a_directory_that_comes_and_goes(hive, watch, tmp_path):
     watching.says("rec is being watched now.")
     (tmp_path / "rec").rename(tmp_path / "pulled")
     watching.says("rec is gone")
+    # Long enough to be looked for once more.
+    time.sleep(2)
+    assert watching.log.count("rec does not exist") == 1
     (tmp_path / "pulled").rename(tmp_path / "rec")
     second = write(tmp_path / "rec" / "b.wav")
     has(stub, first, second, seconds=45)

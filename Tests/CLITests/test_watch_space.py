@@ -115,7 +115,7 @@ def test_after_the_delivery_and_room_together(hive, kept_free, card):
     rec.mkdir(), sent.mkdir()
     watching = kept_free(stub, "--after", f"move={sent}", wanted="7Mi", directory=rec)
     write(rec / "a.wav", SIZE)
-    watching.says("a.wav: removed after its delivery.")
+    watching.says(f"a.wav: moved to {sent}/a.wav.")
     watching.says("only ")
     watching.idle()
     watching.stop()

@@ -97,10 +97,12 @@ void shim_signals_raise_event(int32_t descriptor) {
         sigaction(ending[index], NULL, &before);
         if (before.sa_handler != SIG_IGN) sigaction(ending[index], &action, NULL);
     }
-    signal(SIGPIPE, SIG_IGN);
+    shim_ignore_broken_pipe_signal();
 }
 
 int32_t shim_signal_received(void) { return received; }
+
+void shim_ignore_broken_pipe_signal(void) { signal(SIGPIPE, SIG_IGN); }
 
 void shim_ignore_file_size_signal(void) { signal(SIGXFSZ, SIG_IGN); }
 

@@ -34,6 +34,8 @@ void shim_signals_raise_event(int32_t descriptor);
 int32_t shim_signal_received(void);
 // Makes the file size limit (RLIMIT_FSIZE) an ordinary error of write(2).
 void shim_ignore_file_size_signal(void);
+// Writing to a closed pipe fails with EPIPE instead.
+void shim_ignore_broken_pipe_signal(void);
 // Whether `count` more descriptors can be opened (at most SHIM_OPEN_MOST): 0 or -errno.
 int32_t shim_can_open(int32_t count);
 enum { SHIM_OPEN_MOST = 256 };

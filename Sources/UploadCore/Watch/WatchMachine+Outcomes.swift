@@ -19,9 +19,10 @@ extension WatchMachine {
       return
     }
     switch event.kind {
-    case .removed:
+    case .removed(let target):
       report.totals.removedCount += 1
-      var notice = WatchNotice(.removed, name(path) + ": removed after its delivery.", path: path)
+      let fate = target.map { "moved to " + PrintableText.line($0) + "." } ?? "removed after its delivery."
+      var notice = WatchNotice(.removed, name(path) + ": " + fate, path: path)
       notice.id = event.id
       return report.notices.append(notice)
     case .kept(let message, let isTemporary): return noteKept(path, message, isTemporary: isTemporary, now)

@@ -12,6 +12,8 @@ enum List {
     let report = Report(common, progress: .none)
     guard DescriptorLimit.allows(jobs: 0, report) else { return ExitCode.memoryCeiling }
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
+    // A reader that ends early, such as head, does not stop a change halfway.
+    if forgets || age != nil { shim_ignore_broken_pipe_signal() }
     do throws(StateError) {
       if forgets { return try forget(operands, records, report) }
       if let age {

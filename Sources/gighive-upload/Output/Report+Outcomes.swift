@@ -116,8 +116,8 @@ extension Report {
   private func message(of error: UploadError, _ index: Int) -> String {
     let entry = entry(index)
     guard case .cancelled(let hasSentAll) = error else {
-      // With several files, the message must name the file.
-      let namesFile = !hasSeveral || error.namesFile
+      // With several files, or without a command that names it, the message must name the file.
+      let namesFile = !(hasSeveral || namesFiles) || error.namesFile
       return (namesFile ? "" : entry.name + ": ") + error.explanation(after: entry.answer)
     }
     if hasSentAll { return entry.name + ": interrupted. " + UploadError.mayBeStoredText }

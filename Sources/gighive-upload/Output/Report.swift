@@ -44,6 +44,8 @@ final class Report {
   var promises = false
   /// Whether messages must name the file.
   private(set) var hasSeveral = false
+  /// Whether messages name the file anyway.
+  private(set) var namesFiles = false
   var deliveredCount = 0
   var skippedCount = 0
   var notStartedCount = 0
@@ -74,6 +76,9 @@ final class Report {
       }
     if isJSON { Console.writeOutcomesToOutput() }
   }
+
+  /// Messages name the file even if there is only one.
+  func nameFiles() { namesFiles = true }
 
   /// There will be more than one file.
   func expectSeveral() { hasSeveral = true }

@@ -81,7 +81,8 @@ final class WatchedDirectories {
   private func note(_ problem: DirectoryProblem, _ index: Int) {
     let directory = all[index]
     if let state = problem.state { directory.state = state }
-    guard directory.problem != problem else { return }
+    // That it is still missing is no news.
+    guard directory.problem != problem, directory.problem != .gone || problem != .missing else { return }
     directory.problem = problem
     tell(problem.notice(of: directory.path))
   }

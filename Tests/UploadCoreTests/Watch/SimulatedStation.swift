@@ -200,7 +200,7 @@ struct SimulatedStation {
     if draw(100) < postponesRemovals { return tell(.kept("not now.", isTemporary: true), job.path) }
     removalsDue.remove(job.key)
     files[job.path] = nil
-    tell(.removed, job.path)
+    tell(.removed(to: nil), job.path)
   }
 
   private mutating func tell(_ kind: WorkerEvent.Kind, _ path: [UInt8]) {

@@ -84,7 +84,8 @@ struct WorkerEventTests {
         .failed(.init("m", exitCode: 6, .destination, status: 401))
       ),
       (#"{"event":"failed",\#(file),"exit_code":2,"message":"m"}"#, .failed(.init("m", exitCode: 2))),
-      (#"{"event":"removed",\#(file)}"#, .removed),
+      (#"{"event":"removed",\#(file)}"#, .removed(to: nil)),
+      (#"{"event":"removed",\#(file),"to":"/sent/a"}"#, .removed(to: "/sent/a")),
       (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m", isTemporary: false)),
       (#"{"event":"kept",\#(file),"message":"m","temporary":true}"#, .kept("m", isTemporary: true)),
       (#"{"event":"later",\#(file)}"#, .other),
