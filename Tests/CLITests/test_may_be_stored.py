@@ -24,7 +24,7 @@ def plain(plain):
 
 def is_told(result, code=4) -> bool:
     assert result.code == code, result
-    assert "may have stored" in result.err, result
+    assert "may have stored" in result.err and "send it again with:\n  gighive-upload resume " in result.err, result
     assert "delivered" not in result.out
     return True
 
@@ -84,7 +84,8 @@ def test_a_form_whose_answer_says_nothing_may_be_stored(hive, post, recording, f
     assert [request.complete for request in stub.requests] == [True]
     assert [event for event in result.events if event["event"] == "retry"] == []
     assert result.code == code, result
-    assert "may have stored" in result.outcome["message"], result
+    message = result.outcome["message"]
+    assert message.count("may have stored it. Check there before") == 1 and "GigHive" not in message, result
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])

@@ -165,17 +165,25 @@ extension UploadError {
     }
   }
 
-  /// For an upload that ended without a response after everything was sent.
+  /// For an upload that ended without a response after everything was sent, to any server.
   package static let mayBeStoredText =
     "The server received the whole file and may have stored it. GigHive detects a duplicate if you send it again; "
     + "on any other server, check first."
 
-  /// For a record whose process was killed after it had sent everything.
-  static let killedBeforeResponseText = "interrupted before the response arrived. " + mayBeStoredText
+  /// The same for a server that is not GigHive.
+  private static let mayBeStoredElsewhereText =
+    "The server received the whole file and may have stored it. Check there before you send it again."
 
-  /// The text of an error after which the recording may be stored. Some say so themselves.
+  /// For a record whose process was killed after it had sent everything to a server that is not GigHive.
+  static let killedBeforeResponseText = "interrupted before the response arrived. " + mayBeStoredElsewhereText
+
+  /// The text of an error after which the recording may be stored, which only happens with other servers than GigHive.
   private static func withMayBeStored(_ problem: String) -> String {
-    problem.hasSuffix(mayBeStoredText) ? problem : problem + " " + mayBeStoredText
+    let general = " " + mayBeStoredText
+    let cause =
+      problem.hasSuffix(general)
+      ? String(decoding: problem.utf8.dropLast(general.utf8.count), as: UTF8.self) : problem
+    return cause + " " + mayBeStoredElsewhereText
   }
 
   private static func lack(in phase: UploadPhase, _ peer: String) -> String {
