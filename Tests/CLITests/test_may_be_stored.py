@@ -24,7 +24,7 @@ def plain(plain):
 
 def is_told(result, code=4) -> bool:
     assert result.code == code, result
-    assert "may have stored" in result.err and "send it again with:\n  gighive-upload resume " in result.err, result
+    assert "may have stored" in result.err and "To send it again:\n  gighive-upload resume " in result.err, result
     assert "delivered" not in result.out
     return True
 

@@ -37,7 +37,7 @@ def check_refused(result, server, *words):
 
 def check_sentence(result, *words):
     """One line, of whole sentences, and the command that resumes the upload."""
-    assert re.fullmatch(r"gighive-upload: .*[.?](?: Resume with:\n  gighive-upload resume [0-9a-f]{8})?\n", result.err), result
+    assert re.fullmatch(r"gighive-upload: .*[.?](?: (?:Resume with|To send it again):\n  gighive-upload resume [0-9a-f]{8})?\n", result.err), result
     for word in words:
         assert word in result.err, result
 

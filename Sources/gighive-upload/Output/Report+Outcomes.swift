@@ -133,7 +133,7 @@ extension Report {
     if case .cancelled(hasSentAll: true) = error { return nil }
     // A program cannot look.
     if case .mayBeStored = error, !isJSON {
-      return ResumeAdvice(words: "If the recording is missing, send it again with:", command: command)
+      return ResumeAdvice(words: "To send it again:", command: command)
     }
     if case .postponed = error { return ResumeAdvice(words: "To send it now:", command: command) }
     return error.leavesPending ? ResumeAdvice(words: "Resume with:", command: command) : nil
