@@ -201,7 +201,7 @@ def fault_of_words(run: Run) -> str | None:
         lines[-1] = re.sub(r" gighive-upload resume \w+$", "", lines[-1])  # with --json
     if not lines or not lines[-1].startswith("gighive-upload: "):
         return f"no sentence: {_last(run.err)!r}"
-    sentence = lines[-1].removesuffix(" Resume with:")
+    sentence = lines[-1].removesuffix(" Resume with:").removesuffix(" To send it again:")
     if not sentence.endswith((".", "?", "!")) or len(sentence) < 30:
         return f"no sentence: {lines[-1]}"
     return f"words that say nothing: {lines[-1]}" if EMPTY_WORDS.search(lines[-1]) else None
