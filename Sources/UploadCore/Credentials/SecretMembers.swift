@@ -64,13 +64,13 @@ package enum SecretMembers {
     return Name(range: start..<quoteStart, quote: text[quoteStart..<end])
   }
 
-  private static let forms = ["token", "secret", "password", "key"].map { SecretPattern(Array($0.utf8)) }
+  private static let patterns = ["token", "secret", "password", "key"].map { SecretPattern(Array($0.utf8)) }
 
   private static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
     // Those of a recording are no keys.
     if ["keyword", "keywords"].contains(where: { ASCII.equalsIgnoringCase(name, $0.utf8) }) { return false }
     return name.indices.contains { start in
-      forms.contains {
+      patterns.contains {
         if case .whole = $0.match(in: name, at: start, ignoringCase: true) { true } else { false }
       }
     }

@@ -1,4 +1,4 @@
-/// One form of a secret. It is also found where the text escapes it: by percent-encoding (RFC 3986, 2.1), with "+" for a space
+/// A text that is secret. It is also found where the text escapes it: by percent-encoding (RFC 3986, 2.1), with "+" for a space
 /// as in forms, as in a JSON string (RFC 8259, 7), or as in HTML.
 struct SecretPattern: Equatable, Sendable {
   /// Characters: what one escape stands for. An invalid UTF-8 byte is one unit.

@@ -1,7 +1,7 @@
 /// The texts that must not be shown, in all forms in which a server could repeat them.
 package struct Secrets: Sendable {
   /// Longest first.
-  private var forms: [SecretPattern] = []
+  private var patterns: [SecretPattern] = []
   /// The host that the user gave. It is shown even if it contains part of a password.
   private let ownHost: String
 
@@ -38,27 +38,27 @@ package struct Secrets: Sendable {
   }
 
   package mutating func add(_ proxy: Proxy) {
-    if let authorization = proxy.authorization { addForm(Array(authorization.utf8.dropFirst("Basic ".utf8.count))) }
+    if let authorization = proxy.authorization { addPattern(Array(authorization.utf8.dropFirst("Basic ".utf8.count))) }
     add(proxy.password)
   }
 
   /// Shorter ones would redact parts of ordinary words.
   package mutating func add(_ text: [UInt8]) {
     guard text.count >= Limits.redactedLength else { return }
-    addForm(text)
+    addPattern(text)
     addEncoded(text)
     // A server may read invalid UTF-8 as Latin-1, as many do for Basic credentials (RFC 7617, 2). Invalid bytes have become
     // "�" by the time they are shown.
-    addForm(text.flatMap { Array(String(Character(Unicode.Scalar($0))).utf8) })
-    addForm(Array(String(decoding: text, as: UTF8.self).utf8))
+    addPattern(text.flatMap { Array(String(Character(Unicode.Scalar($0))).utf8) })
+    addPattern(Array(String(decoding: text, as: UTF8.self).utf8))
   }
 
   /// In Base64, with the alphabets of RFC 4648, 4 and 5, with and without padding.
   private mutating func addEncoded(_ text: [UInt8]) {
     let encoded = Array(Base64.encode(text).utf8)
     for digits in [encoded, encoded.map(Secrets.digitForURLs)] {
-      addForm(digits)
-      addForm(Array(digits.prefix { $0 != UInt8(ascii: "=") }))
+      addPattern(digits)
+      addPattern(Array(digits.prefix { $0 != UInt8(ascii: "=") }))
     }
   }
 
@@ -70,10 +70,10 @@ package struct Secrets: Sendable {
     }
   }
 
-  private mutating func addForm(_ bytes: [UInt8]) {
-    let form = SecretPattern(bytes)
-    guard form.length >= Limits.redactedLength, !forms.contains(form) else { return }
-    forms.insert(form, at: forms.firstIndex { $0.length < form.length } ?? forms.endIndex)
+  private mutating func addPattern(_ bytes: [UInt8]) {
+    let pattern = SecretPattern(bytes)
+    guard pattern.length >= Limits.redactedLength, !patterns.contains(pattern) else { return }
+    patterns.insert(pattern, at: patterns.firstIndex { $0.length < pattern.length } ?? patterns.endIndex)
   }
 
   // MARK: Texts
@@ -93,7 +93,7 @@ package struct Secrets: Sendable {
 
   /// The text without secrets, including one that is truncated at its end or at a final ellipsis.
   package func redacted(_ text: String) -> String {
-    forms.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
+    patterns.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
   /// The same for bytes.
@@ -121,8 +121,8 @@ package struct Secrets: Sendable {
 
   private func end(ofSecretAt index: Int, in text: ArraySlice<UInt8>, _ ignoringCase: Bool) -> Int? {
     var furthest: Int?
-    for form in forms {
-      switch form.match(in: text, at: index, ignoringCase: ignoringCase) {
+    for pattern in patterns {
+      switch pattern.match(in: text, at: index, ignoringCase: ignoringCase) {
       case .whole(let end): furthest = max(furthest ?? 0, end)
       case .truncated: return text.endIndex
       case nil: break

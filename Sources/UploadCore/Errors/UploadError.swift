@@ -164,8 +164,7 @@ extension UploadError {
       .noSuchName, .noLocalName, .noResolver, .notConnected, .connectionLost, .tls, .outOfResources,
       .invalidResponse, .refused, .formDropped, .redirected, .redirectionRefused, .proxyRefused, .checksumDiffers,
       .sizeDiffers, .unconfirmed, .stillProcessing, .prematureSuccess, .tus, .uploadLost, .mayBeStored, .uncertain,
-      .notFromServer,
-      .guestTokenRefused, .termsNotAccepted:
+      .notFromServer, .guestTokenRefused, .termsNotAccepted:
       isTransient
     }
   }

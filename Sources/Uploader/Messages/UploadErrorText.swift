@@ -27,8 +27,14 @@ extension UploadError {
 
   /// ``problem`` with the software that wrote the response that led to it, and what to do there.
   package func problem(after answer: RedactedAnswer?) -> String {
-    if case .mayBeStored(let cause) = self { return UploadError.withMayBeStored(cause.problem(after: answer)) }
-    guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return problem }
+    if case .mayBeStored(let cause) = self {
+      return cause.statement(after: answer) + " " + UploadError.mayBeStoredElsewhereText
+    }
+    return statement(after: answer) + remark
+  }
+
+  private func statement(after answer: RedactedAnswer?) -> String {
+    guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return statement }
     return problem + " " + remedy
   }
 
@@ -74,7 +80,10 @@ extension UploadError {
   }
 
   /// The sentences that do not depend on the caller. A program appends its own advice, or ``advice``.
-  package var problem: String {
+  package var problem: String { statement + remark }
+
+  /// What failed.
+  private var statement: String {
     switch self {
     case .invalidConfiguration(let field, let value, let allowed):
       field + " is " + String(value) + ", but must be from " + String(allowed.lowerBound) + " to "
@@ -110,10 +119,8 @@ extension UploadError {
       "the upload did not finish within " + DurationText.seconds(limit) + "."
     case .timedOut(let phase, let peer, let limit):
       "timed out " + phase.text + ": " + UploadError.lack(in: phase, peer) + DurationText.seconds(limit) + "."
-        + UploadError.remark(on: phase)
     case .connectionLost(let phase, let peer, let error):
       "the connection to " + peer + " was lost " + phase.text + ": " + (error?.text ?? "the server closed it") + "."
-        + UploadError.remark(on: phase)
     case .tls(let error, let host): error.problem(host: host)
     case .invalidResponse(let error, let peer): "the response from " + peer + " is invalid: " + error.message + "."
     case .refused(let status, let message):
@@ -150,7 +157,7 @@ extension UploadError {
     case .stillProcessing: "the server has the recording and is still processing it."
     case .uploadLost: "the server no longer knows the upload."
     case .postponed(let cause, _, _): cause.message + " " + (postponement ?? "")
-    case .mayBeStored(let cause): UploadError.withMayBeStored(cause.problem)
+    case .mayBeStored(let cause): cause.statement + " " + UploadError.mayBeStoredElsewhereText
     case .uncertain(let id):
       "the server may already have stored this recording (upload " + id
         + "); it is not sent again automatically."
@@ -177,15 +184,6 @@ extension UploadError {
   /// For a record whose process was killed after it had sent everything to a server that is not GigHive.
   static let killedBeforeResponseText = "interrupted before the response arrived. " + mayBeStoredElsewhereText
 
-  /// The text of an error after which the recording may be stored, which only happens with other servers than GigHive.
-  private static func withMayBeStored(_ problem: String) -> String {
-    let general = " " + mayBeStoredText
-    let cause =
-      problem.hasSuffix(general)
-      ? String(decoding: problem.utf8.dropLast(general.utf8.count), as: UTF8.self) : problem
-    return cause + " " + mayBeStoredElsewhereText
-  }
-
   private static func lack(in phase: UploadPhase, _ peer: String) -> String {
     switch phase {
     // A part of it may have arrived.
@@ -194,8 +192,13 @@ extension UploadError {
     }
   }
 
-  private static func remark(on phase: UploadPhase) -> String {
-    phase == .awaitingConfirmation ? " " + mayBeStoredText : ""
+  /// What the server may have done by then. The text of ``mayBeStored(_:)`` says so itself.
+  private var remark: String {
+    switch self {
+    case .timedOut(.awaitingConfirmation, _, _), .connectionLost(.awaitingConfirmation, _, _):
+      " " + UploadError.mayBeStoredText
+    default: ""
+    }
   }
 
   private static func refusal(_ status: Int, _ message: String, by name: String) -> String {

@@ -1,6 +1,6 @@
 import UploadCore
 
-/// What `--verbose` shows of requests (`>`) and responses (`<`), with secrets redacted.
+/// What ``Configuration/diagnostics`` gets of requests (`>`) and responses (`<`), with secrets redacted.
 struct RequestTrace {
   let tell: ((String) -> Void)?
   /// The secrets to redact in fields from the server.

@@ -56,7 +56,7 @@ enum List {
     }
     try records.directory.remove(record.id)
     withExtendedLifetime(lock) {}
-    let remark = record.remote != nil && record.phase != .delivered
+    let remark = record.phase != .delivered && (record.remote != nil || record.unfinished?.formerURL != nil)
     report.reportRemoval(
       record, "forgotten",
       "forgotten." + (remark ? " The server keeps the partial upload until it expires." : ""))
