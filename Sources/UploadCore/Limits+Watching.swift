@@ -36,6 +36,11 @@ extension Limits {
   package static let workerLineLength = 64 << 10
   /// How long a file must not change where its writers cannot be detected, in milliseconds.
   package static let watchBlindSettleMilliseconds: Int64 = 300_000
+  /// How much longer a recording that has grown since its delivery settles, and the longest time for that, in milliseconds.
+  package static let watchGrowthFactor: Int64 = 10
+  package static let watchGrowthSettleMilliseconds: Int64 = 3_600_000
+  /// Recordings whose delivered size a watcher remembers.
+  package static let watchedGrowthCount = 1024
   /// How often everything is scanned, and how often a missing directory, the clock and the like are checked, in milliseconds.
   package static let watchScanMilliseconds: Int64 = 300_000
   package static let watchCheckMilliseconds: Int64 = 30_000

@@ -1,4 +1,4 @@
-// The removal of delivered recordings.
+// The removal of delivered recordings, and leases.
 #include "shim_system.h"
 
 #include <errno.h>
@@ -34,12 +34,20 @@ int32_t shim_rename_noreplace(const char *from, const char *to) {
     return error;
 }
 
-int32_t shim_begin_lease(int32_t descriptor) {
+static int32_t begin_lease(int32_t descriptor, int kind) {
     // The signal that tells of another program is not needed, and SIGIO would end the process. Nobody waits for SIGURG, which is
     // ignored unless somebody handles it.
     if (fcntl(descriptor, F_SETSIG, SIGURG) < 0) return -errno;
-    return fcntl(descriptor, F_SETLEASE, F_WRLCK) < 0 ? -errno : 0;
+    return fcntl(descriptor, F_SETLEASE, kind) < 0 ? -errno : 0;
 }
+
+int32_t shim_ask_for_writers(int32_t descriptor) {
+    int32_t result = begin_lease(descriptor, F_RDLCK);
+    if (result == 0) shim_end_lease(descriptor);
+    return result;
+}
+
+int32_t shim_begin_lease(int32_t descriptor) { return begin_lease(descriptor, F_WRLCK); }
 
 int32_t shim_holds_lease(int32_t descriptor) { return fcntl(descriptor, F_GETLEASE) == F_WRLCK; }
 

@@ -76,7 +76,7 @@ int32_t shim_is_disconnection(int32_t error);
 const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
-extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
+extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_ENFILE, SHIM_EPERM, SHIM_EACCES;
 extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG, SHIM_EXDEV, SHIM_EOPNOTSUPP, SHIM_ENOSPC, SHIM_EIO;
 extern const int32_t SHIM_ECONNREFUSED, SHIM_EHOSTUNREACH;
 
@@ -115,6 +115,11 @@ int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, v
 int32_t shim_list_directory(
     const char *path, int32_t follows_link, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
+
+// A read lease that ends at once (fcntl(2), F_SETLEASE): 0 if no process has the file open for writing, -EAGAIN if one has. Other errors
+// say that it cannot be told, for now (ENOMEM) or at all: on network file systems (EINVAL), and for another user's file without CAP_LEASE
+// (EACCES).
+int32_t shim_ask_for_writers(int32_t descriptor);
 
 // Calls for the removal of delivered recordings.
 

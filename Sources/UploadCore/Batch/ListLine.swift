@@ -24,6 +24,8 @@ package struct ListLine: Equatable, Sendable {
   package let file: [UInt8]
   /// Whether the author of the list found it in a directory and may find it again, so that it must not be a link and needs a record.
   package private(set) var isFound = false
+  /// What its author has judged: the upload refuses another file, and one that is being written.
+  package private(set) var seen: FileSighting?
   package private(set) var options: [Option] = []
 
   package init(parsing line: [UInt8]) throws(ListLineError) {
@@ -39,6 +41,11 @@ package struct ListLine: Equatable, Sendable {
       if member.name == "found" {
         guard case .bool(let value) = member.value else { throw .wrongValue(member: member.name) }
         isFound = value
+        continue
+      }
+      if member.name == "seen" {
+        guard let value = FileSighting(member.value) else { throw .wrongValue(member: member.name) }
+        seen = value
         continue
       }
       let name = member.name.utf8.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : $0 }

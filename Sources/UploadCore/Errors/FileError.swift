@@ -25,12 +25,24 @@ public enum FileError: Error, Equatable, Sendable {
   case rewritten
   /// It was changed after it was sent, but before the peer acknowledged all of it: the server may have a mixture.
   case changedInTransit
+  /// Whoever asked for it has judged it to be finished, and it is not, or no longer.
+  case unsettled(UnsettledFile)
 
   /// Whether the file has changed.
   package var isChange: Bool {
     switch self {
     case .shrank, .grew, .rewritten, .changedInTransit: true
-    case .missing, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed: false
+    case .missing, .gone, .waitingForMedium, .unreadable, .notRegular, .empty, .tooLarge, .readFailed, .unsettled: false
     }
   }
+}
+
+/// Why a file that was judged to be finished is not sent now.
+public enum UnsettledFile: Equatable, Sendable {
+  /// There is another file at its path, or it has been written since.
+  case changed
+  /// Another program has it open for writing.
+  case beingWritten
+  /// It cannot be opened now, or nothing can be said about its writers now.
+  case unknown(SystemError)
 }

@@ -8,4 +8,40 @@ package struct FileSighting: Equatable, Sendable {
     self.identity = identity
     self.changed = changed
   }
+
+  /// Whether this is still the file that was judged earlier: the same file on the disk where inodes are stable, with the same size and
+  /// modification time. A change of its status alone (ctime) may be a new name or new permissions.
+  package func isStill(_ judged: FileSighting) -> Bool {
+    let (now, then) = (identity, judged.identity)
+    return now.size == then.size && now.modifiedSeconds == then.modifiedSeconds
+      && now.modifiedNanoseconds == then.modifiedNanoseconds && (!then.hasStableInode || now.isSameFile(as: then))
+  }
+}
+
+/// How a list passes it on: `"seen":{"device":"2049","inode":"131","size":4,"modified_seconds":1,"modified_nanoseconds":2,…}`.
+extension FileSighting {
+  package func encoded() -> JSONWriter {
+    var json = JSONWriter()
+    json.add("device", String(identity.device))
+    json.add("inode", String(identity.inode))
+    json.add("size", identity.size)
+    json.add("modified_seconds", identity.modifiedSeconds)
+    json.add("modified_nanoseconds", identity.modifiedNanoseconds)
+    json.add("changed_seconds", changed.seconds)
+    json.add("changed_nanoseconds", changed.nanoseconds)
+    return json
+  }
+
+  /// - Returns: nil if a member is missing or is no number.
+  package init?(_ json: JSONValue) {
+    guard let device = json["device"]?.string.flatMap({ UInt64($0) }),
+      let inode = json["inode"]?.string.flatMap({ UInt64($0) }), let size = json["size"]?.integer,
+      let seconds = json["modified_seconds"]?.integer, let nanoseconds = json["modified_nanoseconds"]?.integer,
+      let changedSeconds = json["changed_seconds"]?.integer,
+      let changedNanoseconds = json["changed_nanoseconds"]?.integer
+    else { return nil }
+    identity = FileIdentity(
+      device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds, edges: "")
+    changed = StatusTime(seconds: changedSeconds, nanoseconds: changedNanoseconds)
+  }
 }

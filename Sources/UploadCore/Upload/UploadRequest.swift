@@ -9,6 +9,9 @@ public struct UploadRequest: Sendable {
   package var needsRecord = false
   /// Its status, if whoever asks for it has just looked at it, so that a recording that was delivered need not be looked at twice.
   package var lastSeen: FileSighting?
+  /// What was judged to be a finished recording: another file, or one that is being written, is refused with
+  /// ``FileError/unsettled(_:)``. nil for a file that a person names.
+  package var judged: FileSighting?
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

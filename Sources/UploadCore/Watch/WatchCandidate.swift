@@ -35,6 +35,8 @@ struct WatchCandidate: Sendable {
 
   let path: [UInt8]
   var file: WatchedFile
+  /// Whether it has grown since it was delivered.
+  let hasGrown: Bool
   var phase = Phase.settling
   /// Since when it has not changed (monotonic clock).
   var seenAt: Int64

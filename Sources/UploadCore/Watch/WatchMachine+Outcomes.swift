@@ -41,6 +41,10 @@ extension WatchMachine {
       candidates.remove(at: index)
       if isRemovalDue { removals.add(path, now) }
     case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
+    case .unsettled:
+      health.noteInconclusive(now: now)
+      candidates[index].seenAt = now
+      startSettling(index, until: now + settings.settleMilliseconds)
     case .removed, .kept, .other: break
     }
   }
@@ -66,6 +70,7 @@ extension WatchMachine {
     let candidate = candidates.remove(at: index)
     let size = size ?? candidate.file.size
     leftAlone.known.insert(candidate.file.key)
+    delivered.note(candidate.path, size)
     report.totals.deliveredCount += 1
     report.totals.deliveredBytes += size
     report.lastDelivery = WatchSnapshot.LastDelivery(

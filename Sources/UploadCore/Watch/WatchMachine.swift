@@ -16,6 +16,12 @@ package struct WatchMachine: Sendable {
 
     /// The settle time where files that are open for writing cannot be detected.
     var blindSettleMilliseconds: Int64 { max(settleMilliseconds, Limits.watchBlindSettleMilliseconds) }
+
+    /// The settle time of a recording that has grown since it was delivered.
+    var growthSettleMilliseconds: Int64 {
+      let (time, overflows) = settleMilliseconds.multipliedReportingOverflow(by: Limits.watchGrowthFactor)
+      return max(settleMilliseconds, overflows ? .max : min(time, Limits.watchGrowthSettleMilliseconds))
+    }
   }
 
   /// Why no recording can be sent.
@@ -60,6 +66,7 @@ package struct WatchMachine: Sendable {
   var candidates: [WatchCandidate] = []
   var leftAlone = FilesLeftAlone()
   var removals = PostponedRemovals()
+  var delivered = DeliveredSizes()
   var examinations = Examinations()
   var health = DestinationHealth()
   package internal(set) var worker = Worker()
@@ -95,6 +102,8 @@ package struct WatchMachine: Sendable {
       removals.drop(path)
     case .file(let file):
       if let index { update(index, file, now) } else { add(path, file, now) }
+    case .unknown:
+      if let index, !candidates[index].isGiven { startSettling(index, until: now + settings.settleMilliseconds) }
     }
   }
 
@@ -118,8 +127,9 @@ package struct WatchMachine: Sendable {
       examinations.needsScan = true
       return
     }
+    let hasGrown = delivered.hasGrown(path, to: file.size)
     candidates.append(
-      WatchCandidate(path: path, file: file, seenAt: now, dueAt: now + settings.settleMilliseconds))
+      WatchCandidate(path: path, file: file, hasGrown: hasGrown, seenAt: now, dueAt: now + settings.settleMilliseconds))
   }
 
   private mutating func update(_ index: Int, _ file: WatchedFile, _ now: Int64) {
@@ -133,29 +143,37 @@ package struct WatchMachine: Sendable {
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
-    if hasChanged || file.writers == .some {
+    if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
       return startSettling(index, until: now + settings.settleMilliseconds)
     }
-    guard file.writers != .notAskedFor, candidates[index].phase == .settling else { return }
-    let settleTime = file.writers == .unknown ? settings.blindSettleMilliseconds : settings.settleMilliseconds
+    var settleTime =
+      candidates[index].hasGrown ? settings.growthSettleMilliseconds : settings.settleMilliseconds
+    switch file.writers {
+    case nil: return
+    case .notNow: return startSettling(index, until: now + settings.settleMilliseconds)
+    case .undetectable: settleTime = max(settleTime, settings.blindSettleMilliseconds)
+    case .noWriter, .writer: break
+    }
+    guard candidates[index].phase == .settling else { return }
     let settledAt = candidates[index].seenAt + settleTime
     if now < settledAt { return startSettling(index, until: settledAt) }
     candidates[index].phase = .ready
     candidates[index].dueAt = now
   }
 
-  private mutating func startSettling(_ index: Int, until: Int64) {
+  mutating func startSettling(_ index: Int, until: Int64) {
     candidates[index].phase = .settling
     candidates[index].dueAt = until
   }
 
-  /// Drops the files of a directory that is out of reach, except those that the worker has: it reports their end.
+  /// Forgets a directory that is gone or out of reach, except what the worker has: it reports the end of that. Another disk at its place
+  /// may have files of the same names, sizes and times.
   package mutating func forget(under directory: [UInt8]) {
     let prefix = directory + [ASCII.slash]
     candidates.removeAll { !$0.isGiven && $0.path.starts(with: prefix) }
-    leftAlone.drop(under: prefix)
+    leftAlone.forget(under: prefix)
     removals.drop(under: prefix)
   }
 
@@ -237,17 +255,17 @@ package struct WatchMachine: Sendable {
     return best
   }
 
-  /// Whether the worker gets the file now: nothing has changed since it was offered.
-  package mutating func give(_ path: [UInt8]) -> Bool {
+  /// What the worker is to send now; nil if something has changed since it was offered.
+  package mutating func give(_ path: [UInt8]) -> FileSighting? {
     guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
       worker.state == .open
-    else { return false }
+    else { return nil }
     candidates[index].phase = .given(hasStarted: false)
     candidates[index].upload = WatchSnapshot.Upload(path: path)
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
     health.beginAttempt()
-    return true
+    return candidates[index].file.seen
   }
 
   // MARK: From outside

@@ -38,6 +38,8 @@ package struct WorkerEvent: Equatable, Sendable {
     /// Delivered before; `isRemovalDue` if its file is still to be removed.
     case skipped(isRemovalDue: Bool)
     case failed(Failure)
+    /// Not sent: it is not, or no longer, the finished recording that was given.
+    case unsettled
     /// Removed after its delivery, or moved to this path.
     case removed(to: String?)
     /// Not removed although it was delivered; `isTemporary` if another attempt may succeed.
@@ -82,6 +84,7 @@ package struct WorkerEvent: Equatable, Sendable {
           message, exitCode: value["exit_code"]?.integer ?? Int64(ExitCode.internalError),
           value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
           status: value["answer"]?["status"]?.integer, waitMilliseconds: WorkerEvent.wait(value["wait_seconds"])))
+    case "unsettled": self.kind = .unsettled
     case "removed": self.kind = .removed(to: value["to"]?.string)
     case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
     default: self.kind = .other

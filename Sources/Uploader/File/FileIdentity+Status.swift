@@ -10,8 +10,8 @@ extension FileIdentity {
 }
 
 extension FileSighting {
-  package init(_ status: shim_file_status) {
-    self.init(identity: FileIdentity(status), changed: StatusTime(status))
+  package init(_ status: shim_file_status, hasStableInode: Bool = true) {
+    self.init(identity: FileIdentity(status, hasStableInode: hasStableInode), changed: StatusTime(status))
   }
 
   /// - Returns: nil if there is no such file.
@@ -30,4 +30,29 @@ extension StatusTime {
   /// Whether at least a second has passed since, by the clock that sets it. A clock that starts in 1970 at each boot gives the same time
   /// again.
   var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() - 1 > seconds }
+}
+
+extension FileWriters {
+  /// - Parameter descriptor: of an open file.
+  package init(askingAbout descriptor: Int32) {
+    // What another machine does with the file, the kernel does not know.
+    if FileSystem.isShared(type: shim_file_system_type(descriptor)) {
+      self = .undetectable
+      return
+    }
+    let result = shim_ask_for_writers(descriptor)
+    switch -result {
+    case 0: self = .noWriter
+    case SHIM_EAGAIN: self = .writer
+    case _ where SystemError(result: result).isPassing: self = .notNow(SystemError(result: result))
+    default: self = .undetectable
+    }
+  }
+}
+
+extension SystemError {
+  /// Whether the same call may succeed later: a limit of this machine is reached, the disk has failed, or another process has a lease.
+  package var isPassing: Bool {
+    [SHIM_EMFILE, SHIM_ENFILE, SHIM_EIO, SHIM_ENOMEM, SHIM_EAGAIN].contains(code)
+  }
 }

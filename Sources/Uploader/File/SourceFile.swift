@@ -80,6 +80,14 @@ final class SourceFile {
   /// The ID of its file system; nil if that has none.
   var fileSystemID: UInt64? { FileSystem.id(of: descriptor) }
 
+  /// Whether it is the file that was judged earlier, and had not been written since when it was opened.
+  func isStill(_ judged: FileSighting) -> Bool {
+    FileSighting(statusAtOpen, hasStableInode: judged.identity.hasStableInode).isStill(judged)
+  }
+
+  /// Whether other programs have it open for writing now.
+  var writers: FileWriters { FileWriters(askingAbout: descriptor) }
+
   /// Reads from `offset` into `space`, as much as there is.
   /// - Returns: the number of bytes, at least one.
   func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {

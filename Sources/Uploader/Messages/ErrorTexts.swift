@@ -92,6 +92,17 @@ extension FileError {
     case .changedInTransit:
       "changed while its last bytes were in transit, so the server may have a mix of old and new content. Check the"
         + " server, and send the file again when it is finished."
+    case .unsettled(let reason): reason.predicate + " Nothing was sent."
+    }
+  }
+}
+
+extension UnsettledFile {
+  fileprivate var predicate: String {
+    switch self {
+    case .changed: "has changed since it was found."
+    case .beingWritten: "is being written."
+    case .unknown(let error): "cannot be examined now: " + error.text + "."
     }
   }
 }

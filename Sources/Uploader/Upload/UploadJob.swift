@@ -186,7 +186,11 @@ final class UploadJob: Steppable {
     let file: SourceFile
     do throws(FileError) {
       file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
+      try judge(file)
     } catch {
+      if request.judged != nil, case .unreadable(let cause) = error, cause.isPassing {
+        throw .file(request.file, .unsettled(.unknown(cause)))
+      }
       throw absence(of: request.file) ?? .file(request.file, error)
     }
     switch try openRecord(for: file) {
@@ -206,6 +210,17 @@ final class UploadJob: Steppable {
     }
     file.adviseReading()
     return (try driver(request, file), file)
+  }
+
+  /// Refuses a file that is not, or no longer, the finished recording that it was judged to be.
+  private func judge(_ file: SourceFile) throws(FileError) {
+    guard let judged = request.judged else { return }
+    guard file.isStill(judged) else { throw .unsettled(.changed) }
+    switch file.writers {
+    case .noWriter, .undetectable: break
+    case .writer: throw .unsettled(.beingWritten)
+    case .notNow(let error): throw .unsettled(.unknown(error))
+    }
   }
 
   /// What the record of an upload to resume says about a file that cannot be opened; nil if the file is not missing.

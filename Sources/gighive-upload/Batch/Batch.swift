@@ -144,7 +144,7 @@ final class Batch {
       let line = try ListLine(parsing: line)
       do throws(UsageError) {
         return BatchFile(
-          path: LocalPath(bytes: line.file), isFound: line.isFound, needsRecord: line.isFound,
+          path: LocalPath(bytes: line.file), isFound: line.isFound, needsRecord: line.isFound, judged: line.seen,
           options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }

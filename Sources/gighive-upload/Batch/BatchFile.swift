@@ -7,6 +7,8 @@ struct BatchFile {
   var isFound = false
   /// Whether it is not sent without a record.
   var needsRecord = false
+  /// What a watcher has judged to be finished: only this is sent.
+  var judged: FileSighting?
   /// What a list says about it.
   var options: [GivenOption] = []
 }

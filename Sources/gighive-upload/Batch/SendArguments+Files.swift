@@ -46,6 +46,7 @@ extension SendArguments {
     request.file = file.path
     request.refusesLinks = file.isFound
     request.needsRecord = file.needsRecord
+    request.judged = file.judged
     let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar, file.options)

@@ -48,7 +48,10 @@ final class OutcomeReporter {
       case .failure(.uncertain(let id)) where skipped != nil:
         report.notStarted(index, recordID: id)
         skipped?.noteMayBeStored()
-      case .failure(let error): fail(index, error)
+      case .failure(let error):
+        guard case .file(_, .unsettled) = error else { return fail(index, error) }
+        report.unsettled(index, error)
+        keepExitCode(ExitCode.inputFile, of: index)
       }
     }
     return observer

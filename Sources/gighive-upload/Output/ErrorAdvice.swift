@@ -94,7 +94,7 @@ extension FileError {
     case .waitingForMedium(let id):
       "Insert or mount it and resume, or cancel the upload with gighive-upload cancel " + id + "."
     case .notRegular(let kind): kind == "a directory" ? "Use -r to send the recordings in it." : nil
-    case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit: nil
+    case .missing, .unreadable, .empty, .readFailed, .shrank, .grew, .rewritten, .changedInTransit, .unsettled: nil
     }
   }
 }

@@ -49,6 +49,12 @@ extension Report {
     Console.out(line.finished())
   }
 
+  func writeUnsettled(_ index: Int, _ message: String) {
+    var line = event("unsettled", index)
+    line.add("message", message)
+    Console.out(line.finished())
+  }
+
   func writeFailed(
     _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ advice: ResumeAdvice?,
     nextRetry: Int64?

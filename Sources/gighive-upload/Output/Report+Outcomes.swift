@@ -74,6 +74,12 @@ extension Report {
     if isJSON { writeSkipped(index) }
   }
 
+  /// A file that is not, or no longer, the finished recording that its list says it is. Whoever wrote the list offers it again.
+  func unsettled(_ index: Int, _ error: UploadError) {
+    defer { end(index, isDelivered: false) }
+    if isJSON { writeUnsettled(index, message(of: error, index)) } else { printError(message(of: error, index)) }
+  }
+
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     let nextRetry: Int64? = if case .postponed(_, let until, _) = error { until } else { nil }
     failed(

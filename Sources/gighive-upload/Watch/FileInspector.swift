@@ -40,7 +40,7 @@ final class FileInspector {
     let hasStableInodes = FileSystem.hasStableInodes(type: type)
     let key = WatchFileKey.of(path, status, hasStableInodes: hasStableInodes)
     if isKnown(key) { return .known }
-    var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
+    var found = WatchedFile(key: key, seen: FileSighting(status, hasStableInode: hasStableInodes))
     // The worker reports errors in its description.
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
       switch finder.find(request, status, hasStableInodes: hasStableInodes) {
@@ -50,7 +50,7 @@ final class FileInspector {
       }
     }
     if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
-    if asksForWriters { found.writers = writers(cString, type) }
+    if asksForWriters { found.writers = writers(cString) }
     return .file(found)
   }
 
@@ -71,14 +71,17 @@ final class FileInspector {
     return type
   }
 
-  private func writers(_ path: [CChar], _ type: UInt64) -> WatchedFile.Writers {
+  private func writers(_ path: [CChar]) -> FileWriters {
     let descriptor = shim_open_nofollow(path)
-    // Another process has a lease. The worker reports a file that cannot be read at all.
-    guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
+    guard descriptor >= 0 else {
+      let error = SystemError(result: descriptor)
+      // The worker reports a file that cannot be read at all.
+      return error.isPassing ? .notNow(error) : .noWriter
+    }
     defer { _ = shim_close(descriptor) }
-    let result = FileSystem.isShared(type: type) ? SHIM_WRITERS_UNKNOWN : Int(shim_writers(descriptor))
-    if result == SHIM_WRITERS_UNKNOWN { isBlind = true }
-    return result == SHIM_NO_WRITER ? .none : result == SHIM_WRITER ? .some : .unknown
+    let writers = FileWriters(askingAbout: descriptor)
+    if writers == .undetectable { isBlind = true }
+    return writers
   }
 }
 

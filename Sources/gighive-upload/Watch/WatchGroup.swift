@@ -69,7 +69,8 @@ final class WatchGroup {
     guard let index = directories.index(of: change) else { return }
     space?.checkSoon()
     switch change.kind {
-    case .gone: if change.path == directories.all[index].path { checkAt = now }
+    case .gone:
+      if change.path == directories.all[index].path { checkAt = now } else { machine.forget(under: change.path.bytes) }
     case .directory: directories.requestScan(of: change.path, in: index)
     case .file:
       var path = change.path.bytes
@@ -169,7 +170,7 @@ final class WatchGroup {
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
-        if machine.give(path) { worker?.give(path) }
+        if let seen = machine.give(path) { worker?.give(path, seen) }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

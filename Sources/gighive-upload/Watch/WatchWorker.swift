@@ -55,10 +55,11 @@ final class WatchWorker {
     return entries
   }
 
-  func give(_ file: [UInt8]) {
+  func give(_ file: [UInt8], _ seen: FileSighting) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
     line.add("found", true)
+    line.add("seen", seen.encoded())
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }

@@ -42,13 +42,16 @@ enum WorkerTarget {
   private static func watch(_ events: [WorkerEvent]) {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 16), seed: 1)
     for (index, path) in given.enumerated() {
-      let file = WatchedFile(key: UInt64(index + 1), size: 5, modifiedSeconds: 0, writers: .none)
+      let identity = FileIdentity(
+        device: 1, inode: 0, size: 5, modifiedSeconds: 0, modifiedNanoseconds: 0, edges: "")
+      let seen = FileSighting(identity: identity, changed: StatusTime(seconds: 0, nanoseconds: 0))
+      let file = WatchedFile(key: UInt64(index + 1), seen: seen, writers: .noWriter)
       for now: Int64 in [0, 1] { machine.noteInspection(path, .file(file), now: now) }
     }
     machine.workerStarted()
     // All of them, as if the worker had begun with each at once.
     for path in given {
-      require(machine.give(path), "a recording that cannot be given")
+      require(machine.give(path) != nil, "a recording that cannot be given")
     }
     for (index, event) in events.enumerated() { machine.handle(event, now: Int64(index + 2), unixSeconds: 0) }
     machine.workerEnded(.exited(0), now: Int64(events.count + 2), unixSeconds: 0)

@@ -27,6 +27,8 @@ struct SimulatedStation {
   var deliveries: [UInt64: Int] = [:]
   var isNetworkUp = true
   var canStartWorkers = true
+  /// Too many files are open.
+  var cannotOpenFiles = false
   /// What the server says about a path.
   var refuses: ([UInt8]) -> WorkerEvent.Failure? = { _ in nil }
   var uploadMilliseconds: Int64 = 20_000
@@ -84,7 +86,8 @@ struct SimulatedStation {
       .file(
         WatchedFile(
           key: isWritten ? file.key &+ UInt64(now) : file.key, size: file.size, modifiedSeconds: file.modified,
-          writers: !asksForWriters ? .notAskedFor : isWritten ? .some : .none)), now: now)
+          writers: !asksForWriters
+            ? nil : isWritten ? .writer : cannotOpenFiles ? .notNow(SystemError(code: 24)) : .noWriter)), now: now)
   }
 
   mutating func scan() { for path in files.keys { inspect(path) } }
@@ -133,7 +136,7 @@ struct SimulatedStation {
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false)
       case .offer(let path):
         inspect(path, asksForWriters: true)
-        if machine.give(path) {
+        if machine.give(path) != nil {
           precondition(isInputOpen, "given without a worker")
           jobs.append(Job(path: path, key: files[path]?.key ?? 0))
           stepWorker()
@@ -162,11 +165,19 @@ struct SimulatedStation {
     if isWorkerLost { return killWorker() }
     var running = jobs.filter { $0.endsAt != nil }.count
     for index in jobs.indices where jobs[index].endsAt == nil && running < settings.jobs {
+      // It opens the file, and compares it with the one that was given.
+      guard let file = files[jobs[index].path], file.key == jobs[index].key, file.writtenUntil <= now, !cannotOpenFiles
+      else {
+        tell(.unsettled, jobs[index].path)
+        jobs[index].endsAt = .min
+        continue
+      }
       // A worker without a network tries for a minute.
       jobs[index].endsAt = now + (isNetworkUp ? uploadMilliseconds : 60_000)
       running += 1
       tell(.start, jobs[index].path)
     }
+    jobs.removeAll { $0.endsAt == .min }
     if jobs.isEmpty, !isInputOpen, machine.worker.state == .closing {
       machine.workerEnded(.exited(0), now: now, unixSeconds: unixSeconds)
     }

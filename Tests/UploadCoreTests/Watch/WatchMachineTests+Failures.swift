@@ -57,9 +57,9 @@ extension WatchMachineTests {
     machine.workerStarted()
     for number in 0...Limits.watchSetAsideCount {
       let path = Array("/\(number)".utf8)
-      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
+      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .noWriter)
       for now: Int64 in [0, 1] { machine.noteInspection(path, .file(file), now: now) }
-      let isGiven = machine.give(path)
+      let isGiven = nil != machine.give(path)
       #expect(isGiven)
       machine.handle(WorkerEvent(failure, path: path), now: 1, unixSeconds: 0)
       machine.noteInspection(path, .file(file), now: 1)
@@ -161,7 +161,7 @@ extension WatchMachineTests {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
     for path: UInt8 in [1, 2] {
       let file = WatchedFile(
-        key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .none, isBegun: path == 2)
+        key: UInt64(path), size: 1000, modifiedSeconds: Int64(path), writers: .noWriter, isBegun: path == 2)
       for now: Int64 in [0, 1] { machine.noteInspection([path], .file(file), now: now) }
     }
     let lost = WorkerEvent.Kind.failed(.init("lost.", exitCode: 4, .network))
@@ -169,7 +169,7 @@ extension WatchMachineTests {
     func attempt(_ bytes: Int64) -> [UInt8]? {
       now += 2 * Limits.watchRetryMaximumMilliseconds
       machine.workerStarted()
-      guard case .offer(let path) = machine.next(now: now), machine.give(path) else { return nil }
+      guard case .offer(let path) = machine.next(now: now), machine.give(path) != nil else { return nil }
       machine.handle(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
       machine.handle(WorkerEvent(.progress(bytes: bytes, total: 1000), path: path), now: now, unixSeconds: 0)
       machine.handle(WorkerEvent(lost, path: path), now: now, unixSeconds: 0)

@@ -36,9 +36,77 @@ struct WatchMachineTests {
     #expect(station.isComplete)
   }
 
+  @Test func aRecordingThatIsOpenedAgainWhileItWaitsIsNotSentUntilItIsFinished() {
+    var station = SimulatedStation()
+    station.uploadMilliseconds = 10 * minute
+    station.write("/a.wav")
+    station.write("/b.wav")
+    station.run(until: minute)
+    #expect(station.machine.candidates.allSatisfy { $0.isGiven })
+    // Its recorder opens it, and writes to it only later.
+    station.files[Array("/b.wav".utf8)]?.writtenUntil = 30 * minute
+    station.run(until: 15 * minute)
+    station.write("/b.wav", size: 2000, for: 15 * minute)
+    station.run(until: 29 * minute)
+    #expect(station.deliveries.count == 1)
+    station.run(until: 60 * minute)
+    #expect(station.isComplete && station.deliveries.count == 2 && station.count(.setAside) == 0)
+  }
+
+  @Test func nothingIsGivenWhileNobodyCanTellWhetherItIsWritten() {
+    var station = SimulatedStation()
+    station.write("/a.wav")
+    station.cannotOpenFiles = true
+    station.run(until: 60 * minute)
+    #expect(station.workerCount == 0)
+    station.cannotOpenFiles = false
+    station.run(until: 62 * minute)
+    #expect(station.isComplete)
+  }
+
+  @Test func whatCannotBeExaminedNowIsNeitherLostNorGiven() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .noWriter)
+    for now: Int64 in [0, 1000] { machine.noteInspection([1], .file(file), now: now) }
+    machine.workerStarted()
+    #expect(machine.next(now: 1000) == .offer([1]))
+    machine.noteInspection([1], .unknown, now: 1000)
+    #expect(machine.give([1]) == nil)
+    #expect(machine.next(now: 2000) == .inspect([1]))
+    machine.noteInspection([1], .file(file), now: 2000)
+    #expect(machine.next(now: 2000) == .offer([1]))
+    #expect(machine.give([1]) == file.seen)
+  }
+
+  @Test func aRecordingThatGrewAfterItsDeliverySettlesTenTimesAsLong() {
+    var station = SimulatedStation()
+    for (take, settle) in [(1, 30_000), (2, 300_000), (3, 300_000)] as [(Int64, Int64)] {
+      station.write("/a.wav", size: take * 1000)
+      let begun = station.now
+      station.run(until: begun + settle - 1)
+      #expect(station.deliveries.count == take - 1)
+      station.run(until: begun + settle + minute)
+      #expect(station.deliveries.count == take)
+    }
+    // Another recording of that name, or one that is cut, has not grown.
+    station.write("/a.wav", size: 500)
+    station.run(until: station.now + minute)
+    #expect(station.deliveries.count == 4)
+    #expect(WatchMachine.Settings(settleMilliseconds: 60_000_000).growthSettleMilliseconds == 60_000_000)
+    #expect(WatchMachine.Settings(settleMilliseconds: 1_000_000).growthSettleMilliseconds == 3_600_000)
+  }
+
+  @Test func aFileIsNotKnownAfterItsDirectoryWentAway() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    machine.noteInspection(Array("/card/a.wav".utf8), .delivered(key: 5), now: 0)
+    #expect(machine.isKnown(5, at: Array("/card/a.wav".utf8)))
+    machine.forget(under: Array("/card".utf8))
+    #expect(!machine.isKnown(5, at: Array("/card/a.wav".utf8)))
+  }
+
   @Test func whereWritersCannotBeSeenItTakesFiveMinutes() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
-    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .unknown)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .undetectable)
     machine.noteInspection([1], .file(file), now: 0)
     machine.noteInspection([1], .file(file), now: 1000)
     #expect(machine.next(now: 1000) == .wait(until: 300_000))
@@ -54,12 +122,12 @@ struct WatchMachineTests {
       ]
       for (name, size, modified, isBegun) in files {
         let key = UInt64(size)
-        let file = WatchedFile(key: key, size: size, modifiedSeconds: modified, writers: .none, isBegun: isBegun)
+        let file = WatchedFile(key: key, size: size, modifiedSeconds: modified, writers: .noWriter, isBegun: isBegun)
         for now: Int64 in [0, 1000] { machine.noteInspection(Array(name.utf8), .file(file), now: now) }
       }
       machine.workerStarted()
       var given = ""
-      while case .offer(let path) = machine.next(now: 1000), machine.give(path) {
+      while case .offer(let path) = machine.next(now: 1000), machine.give(path) != nil {
         given += String(decoding: path, as: UTF8.self)
         machine.handle(WorkerEvent(.start, path: path), now: 1000, unixSeconds: 0)
       }
@@ -69,10 +137,10 @@ struct WatchMachineTests {
 
   @Test func whyARecordingFailedIsSaidAlsoIfItIsGone() {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
-    let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .none)
+    let file = WatchedFile(key: 1, size: 1, modifiedSeconds: 0, writers: .noWriter)
     for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
     machine.workerStarted()
-    let isGiven = machine.give([1])
+    let isGiven = nil != machine.give([1])
     machine.handle(WorkerEvent(.start, path: [1]), now: 1, unixSeconds: 0)
     machine.handle(
       WorkerEvent(.failed(.init("it is a link.", exitCode: 3, .file)), path: [1]), now: 2, unixSeconds: 0)
@@ -87,13 +155,13 @@ struct WatchMachineTests {
   @Test func theWorkerGetsOneMoreThanItBeginsWithAndNeverTooMany() {
     var machine = WatchMachine(.init(settleMilliseconds: 1, jobs: 2), seed: 1)
     for number: UInt8 in 1...40 {
-      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .none)
+      let file = WatchedFile(key: UInt64(number), size: 1, modifiedSeconds: 0, writers: .noWriter)
       for now: Int64 in [0, 1] { machine.noteInspection([number], .file(file), now: now) }
     }
     machine.workerStarted()
     func giveAll() -> [[UInt8]] {
       var given: [[UInt8]] = []
-      while case .offer(let path) = machine.next(now: 1), machine.give(path) { given.append(path) }
+      while case .offer(let path) = machine.next(now: 1), machine.give(path) != nil { given.append(path) }
       return given
     }
     var waiting = giveAll()
@@ -112,11 +180,11 @@ struct WatchMachineTests {
   // MARK: Removals
 
   private func deliverAndKeep(_ machine: inout WatchMachine, isTemporary: Bool) {
-    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .noWriter)
     for now: Int64 in [0, 1000] { machine.noteInspection([1], .file(file), now: now) }
     machine.workerStarted()
     #expect(machine.next(now: 1000) == .offer([1]))
-    let isGiven = machine.give([1])
+    let isGiven = nil != machine.give([1])
     #expect(isGiven)
     machine.handle(WorkerEvent(.delivered(assetID: 1, size: 1), path: [1]), now: 1000, unixSeconds: 0)
     machine.handle(WorkerEvent(.kept("open.", isTemporary: isTemporary), path: [1]), now: 1000, unixSeconds: 0)
@@ -135,11 +203,11 @@ struct WatchMachineTests {
     let due = 1000 + Limits.watchRemovalMilliseconds
     #expect(machine.next(now: 1000) == .wait(until: due))
     #expect(machine.next(now: due) == .inspectEvenIfKnown([1]))
-    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .none)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .noWriter)
     for now in [due, due + 1000] { machine.noteInspection([1], .file(file), now: now) }
     #expect(machine.next(now: due + 1000) == .startWorker)
     machine.workerStarted()
-    let isGiven = machine.give([1])
+    let isGiven = nil != machine.give([1])
     #expect(isGiven)
     machine.handle(WorkerEvent(.skipped(isRemovalDue: true), path: [1]), now: due + 1000, unixSeconds: 0)
     machine.handle(WorkerEvent(.kept("open.", isTemporary: true), path: [1]), now: due + 1000, unixSeconds: 0)

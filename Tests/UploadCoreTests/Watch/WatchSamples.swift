@@ -1,5 +1,14 @@
 import UploadCore
 
+extension WatchedFile {
+  init(key: UInt64, size: Int64, modifiedSeconds: Int64, writers: FileWriters? = nil, isBegun: Bool = false) {
+    let identity = FileIdentity(
+      device: 1, inode: key, size: size, modifiedSeconds: modifiedSeconds, modifiedNanoseconds: 0, edges: "")
+    let seen = FileSighting(identity: identity, changed: StatusTime(seconds: modifiedSeconds, nanoseconds: 0))
+    self.init(key: key, seen: seen, writers: writers, isBegun: isBegun)
+  }
+}
+
 /// A watcher with everything in it.
 extension WatchSnapshot {
   static var sample: WatchSnapshot {
