@@ -60,6 +60,43 @@ def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed)
     assert sent(stub) == [b"a.wav", b"link.wav"]
 
 
+def seen(file, **changes) -> dict:
+    status = file.stat()
+    numbers = {"size": status.st_size}
+    for name, time in [("modified", status.st_mtime_ns), ("changed", status.st_ctime_ns)]:
+        numbers |= {f"{name}_seconds": time // 10**9, f"{name}_nanoseconds": time % 10**9}
+    return {"device": str(status.st_dev), "inode": str(status.st_ino), **numbers, **changes}
+
+
+def test_only_the_file_that_was_judged_is_sent(hive, program, rec, listed):
+    stub = hive()
+    root = rec("a.wav", "b.wav", "c.wav", "d.wav", "e.wav", "f.wav")
+    status = {file.name: seen(file) for file in sorted(root.iterdir())}
+    # A change of its mode alone says nothing about its content, and on FAT a file has no inode of its own.
+    (root / "a.wav").chmod(0o640)
+    status["b.wav"] |= {"inode": "0"}
+    status["c.wav"] |= {"inode": str(int(status["c.wav"]["inode"]) + 1)}
+    os.utime(root / "d.wav", (1e9, 1e9))
+    listed(*[{"file": str(root / name), "found": True, "seen": value} for name, value in status.items()])
+    with open(root / "e.wav", "ab"):
+        result = program.send(stub, "--from", "list.jsonl", "--json")
+    outcomes = {os.path.basename(event["file"]): event for event in result.events if "exit_code" in event}
+    assert {name: event["event"] for name, event in outcomes.items()} == {
+        "a.wav": "delivered", "b.wav": "delivered", "c.wav": "unsettled", "d.wav": "unsettled", "e.wav": "unsettled",
+        "f.wav": "delivered"}
+    assert "has changed since it was found" in outcomes["c.wav"]["message"]
+    assert "is being written" in outcomes["e.wav"]["message"] and result.code == 3
+    assert sent(stub) == [b"a.wav", b"b.wav", b"f.wav"]
+
+
+@pytest.mark.parametrize("wrong", [1, {}, {"device": "1", "inode": 2}])
+def test_a_status_that_is_none_is_refused(hive, send, rec, listed, wrong):
+    rec("a.wav")
+    listed({"file": "rec/a.wav", "found": True, "seen": wrong})
+    result = send(hive(), "--from", "list.jsonl")
+    assert result.code == 2 and '"seen" has an invalid value' in result.err, result
+
+
 @pytest.mark.parametrize("line, part", [
     ("{", "not JSON (at byte 2)"), ("[]", "not a JSON object"), ("{}", "no \"file\""), ('{"file": ""}', "\"file\" has an invalid value"),
     ('{"file": "a", "file": "b"}', "\"file\" occurs twice"), ('{"file": "a", "server": "http://x"}', "server is not allowed here"),

@@ -101,6 +101,25 @@ def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
     assert times_sent(stub) == 5
 
 
+def test_what_is_opened_again_while_it_waits_for_its_turn_is_not_taken(hive, watch, rec):
+    stub = hive("slow-read=1e6")
+    watching = watch(stub)
+    watching.says("watching")
+    long = write(rec / "a.wav", 3_000_000)
+    os.utime(long, (1e9, 1e9))
+    live = write(rec / "b.wav")
+    wait_until(lambda: stub.requests, what="the first upload")
+    # It has settled, and the worker has it.
+    with open(live, "ab") as writer:
+        has(stub, long)
+        others = [write(rec / f"other{number}.wav") for number in range(2)]
+        has(stub, long, *others)
+        writer.write(b"the second half")
+    has(stub, long, *others, live)
+    watching.stop()
+    assert times_sent(stub) == 4 and "set aside" not in watching.log
+
+
 def test_a_file_that_grows_after_its_delivery_is_a_new_delivery(hive, watch, rec):
     stub = hive()
     file = write(rec / "a.wav")

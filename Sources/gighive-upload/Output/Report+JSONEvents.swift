@@ -52,6 +52,7 @@ extension Report {
   func writeUnsettled(_ index: Int, _ message: String) {
     var line = event("unsettled", index)
     line.add("message", message)
+    line.add("exit_code", Int64(ExitCode.inputFile))
     Console.out(line.finished())
   }
 

@@ -32,10 +32,14 @@ final class FileInspector {
   ) -> FileInspection {
     let file = LocalPath(bytes: path)
     var status = shim_file_status()
-    guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
-      shim_lstat(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
-      status.size >= max(1, arguments.sending.minimumSize ?? 1)
-    else { return .nothing }
+    guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)) else {
+      return .nothing
+    }
+    let looked = shim_lstat(cString, &status)
+    if looked != 0 { return SystemError(result: looked).isPassing ? .unknown : .nothing }
+    guard Int(status.kind) == SHIM_KIND_REGULAR, status.size >= max(1, arguments.sending.minimumSize ?? 1) else {
+      return .nothing
+    }
     let type = fileSystemType(cString, status.device)
     let hasStableInodes = FileSystem.hasStableInodes(type: type)
     let key = WatchFileKey.of(path, status, hasStableInodes: hasStableInodes)

@@ -14,7 +14,6 @@ final class WatchGroup {
   private var scanAt: Int64 = 0
   private var checkAt: Int64 = 0
   private var credentialKeys: [UInt64] = []
-  private var hasToldBlindness = false
   /// Whether something that is shown may have changed.
   private var hasChanged = true
 
@@ -107,8 +106,8 @@ final class WatchGroup {
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
-    if inspector.takeBlindness(), !hasToldBlindness {
-      hasToldBlindness = true
+    if inspector.takeBlindness(), let directory = directories.directory(of: path), !directory.hasToldBlindness {
+      directory.hasToldBlindness = true
       tell(.undetectableWriters(path))
     }
   }

@@ -13,6 +13,8 @@ final class WatchedDirectory {
   private(set) var isShared = false
   /// Whether it could not be locked, although no other watcher has it.
   private(set) var isUnlocked = false
+  /// Whether it was reported that the writers of its files cannot be detected.
+  var hasToldBlindness = false
   /// What was reported about it last, so that it is reported only once.
   var problem: DirectoryProblem?
 
