@@ -1,8 +1,7 @@
-// Changes of directories, and who writes to a file.
+// Changes of directories.
 #include "shim_watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -41,12 +40,4 @@ int32_t shim_inotify_read(
         if (kind >= 0) visit(event->wd, kind, event->len ? event->name : "", context);
     }
     return count > 0;
-}
-
-int32_t shim_writers(int32_t descriptor) {
-    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
-        fcntl(descriptor, F_SETLEASE, F_UNLCK);
-        return SHIM_NO_WRITER;
-    }
-    return errno == EAGAIN ? SHIM_WRITER : SHIM_WRITERS_UNKNOWN;
 }

@@ -44,3 +44,9 @@ int32_t shim_begin_lease(int32_t descriptor) {
 int32_t shim_holds_lease(int32_t descriptor) { return fcntl(descriptor, F_GETLEASE) == F_WRLCK; }
 
 void shim_end_lease(int32_t descriptor) { fcntl(descriptor, F_SETLEASE, F_UNLCK); }
+
+int32_t shim_writers(int32_t descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) < 0) return errno == EAGAIN ? 1 : -errno;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+}

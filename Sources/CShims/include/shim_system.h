@@ -76,7 +76,7 @@ int32_t shim_is_disconnection(int32_t error);
 const char *shim_error_text(int32_t error);
 
 extern const int32_t SHIM_EAGAIN, SHIM_EINVAL, SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENOMEM, SHIM_EEXIST;
-extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_EPERM, SHIM_EACCES;
+extern const int32_t SHIM_ENETUNREACH, SHIM_EADDRNOTAVAIL, SHIM_EFBIG, SHIM_EMFILE, SHIM_ENFILE, SHIM_EPERM, SHIM_EACCES;
 extern const int32_t SHIM_ELOOP, SHIM_ENAMETOOLONG, SHIM_EXDEV, SHIM_EOPNOTSUPP, SHIM_ENOSPC, SHIM_EIO;
 extern const int32_t SHIM_ECONNREFUSED, SHIM_EHOSTUNREACH;
 
@@ -128,6 +128,9 @@ int32_t shim_begin_lease(int32_t descriptor);
 // Whether it is still held, and nobody has wanted to open the file since.
 int32_t shim_holds_lease(int32_t descriptor);
 void shim_end_lease(int32_t descriptor);
+// Whether a process has the file open for writing, or mapped: 1 or 0, by a read lease that is released at once, because one that is held
+// stops a recorder that opens the file. Otherwise the error of the lease.
+int32_t shim_writers(int32_t descriptor);
 
 // statvfs(3): the bytes that are free for this user on the file system of the path, or -errno.
 int64_t shim_free_space(const char *path);

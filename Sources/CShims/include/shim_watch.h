@@ -1,5 +1,4 @@
-// What a watcher of directories needs: their changes, whether somebody writes to a file, child processes, and whether the network
-// changes. For the command line only.
+// What a watcher of directories needs: their changes, child processes, and whether the network changes. For the command line only.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +22,6 @@ enum {
 // Reads some of the events that are there. Whether there were any.
 int32_t shim_inotify_read(
     int32_t descriptor, void (*visit)(int32_t watch, int32_t kind, const char *name, void *context), void *context);
-
-// Whether a process has the file open for writing, by a lease that is released at once (fcntl(2), F_SETLEASE).
-enum { SHIM_NO_WRITER = 0, SHIM_WRITER = 1, SHIM_WRITERS_UNKNOWN = 2 };
-int32_t shim_writers(int32_t descriptor);
 
 // In addition to shim_signals_raise_event: SIGHUP and SIGCHLD raise the event `descriptor`, too, and SIGIO (of leases) is ignored.
 void shim_watch_signals(int32_t descriptor);

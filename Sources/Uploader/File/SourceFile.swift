@@ -11,6 +11,9 @@ final class SourceFile {
   /// Whether every later write changes that time, which advances in steps of some milliseconds.
   private var isConclusive: Bool
 
+  /// Whether a program writes to it now.
+  func writers() -> FileWriters { FileWriters(of: descriptor) }
+
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
 

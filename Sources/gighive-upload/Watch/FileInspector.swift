@@ -76,9 +76,14 @@ final class FileInspector {
     // Another process has a lease. The worker reports a file that cannot be read at all.
     guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
     defer { _ = shim_close(descriptor) }
-    let result = FileSystem.isShared(type: type) ? SHIM_WRITERS_UNKNOWN : Int(shim_writers(descriptor))
-    if result == SHIM_WRITERS_UNKNOWN { isBlind = true }
-    return result == SHIM_NO_WRITER ? .none : result == SHIM_WRITER ? .some : .unknown
+    let isShared = FileSystem.isShared(type: type)
+    switch isShared ? .unknown(SystemError(code: SHIM_EOPNOTSUPP)) : FileWriters(of: descriptor) {
+    case .none: return .none
+    case .some: return .some
+    case .unknown, .notNow:
+      isBlind = true
+      return .unknown
+    }
   }
 }
 

@@ -1,0 +1,8 @@
+/// Whether a program has a file open for writing, or mapped.
+package enum FileWriters: Equatable, Sendable {
+  case none, some
+  /// The file system, or the permissions of this process, never allow to tell.
+  case unknown(SystemError)
+  /// A passing fault, such as too many open files: another attempt may tell.
+  case notNow(SystemError)
+}
