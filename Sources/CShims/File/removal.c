@@ -41,7 +41,7 @@ static int32_t begin_lease(int32_t descriptor, int kind) {
     return fcntl(descriptor, F_SETLEASE, kind) < 0 ? -errno : 0;
 }
 
-int32_t shim_ask_for_writers(int32_t descriptor) {
+int32_t shim_writers(int32_t descriptor) {
     int32_t result = begin_lease(descriptor, F_RDLCK);
     if (result == 0) shim_end_lease(descriptor);
     return result;

@@ -23,7 +23,6 @@ void shim_watch_signals(int32_t descriptor) {
     if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     action.sa_flags |= SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
-    signal(SIGIO, SIG_IGN);
 }
 
 int32_t shim_take_hangup(void) {

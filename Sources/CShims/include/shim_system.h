@@ -116,10 +116,11 @@ int32_t shim_list_directory(
     const char *path, int32_t follows_link, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
 
-// A read lease that ends at once (fcntl(2), F_SETLEASE): 0 if no process has the file open for writing, -EAGAIN if one has. Other errors
+// A read lease that ends at once, because one that is held stops a recorder that opens the file (fcntl(2), F_SETLEASE): 0 if no process
+// has it open for writing, or mapped, -EAGAIN if one has. Other errors
 // say that it cannot be told, for now (ENOMEM) or at all: on network file systems (EINVAL), and for another user's file without CAP_LEASE
 // (EACCES).
-int32_t shim_ask_for_writers(int32_t descriptor);
+int32_t shim_writers(int32_t descriptor);
 
 // Calls for the removal of delivered recordings.
 

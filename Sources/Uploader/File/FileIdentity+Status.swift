@@ -31,28 +31,3 @@ extension StatusTime {
   /// again.
   var isPast: Bool { seconds >= Limits.clocksAreSetSince && shim_unix_seconds() - 1 > seconds }
 }
-
-extension FileWriters {
-  /// - Parameter descriptor: of an open file.
-  package init(askingAbout descriptor: Int32) {
-    // What another machine does with the file, the kernel does not know.
-    if FileSystem.isShared(type: shim_file_system_type(descriptor)) {
-      self = .undetectable
-      return
-    }
-    let result = shim_ask_for_writers(descriptor)
-    switch -result {
-    case 0: self = .noWriter
-    case SHIM_EAGAIN: self = .writer
-    case _ where SystemError(result: result).isPassing: self = .notNow(SystemError(result: result))
-    default: self = .undetectable
-    }
-  }
-}
-
-extension SystemError {
-  /// Whether the same call may succeed later: a limit of this machine is reached, the disk has failed, or another process has a lease.
-  package var isPassing: Bool {
-    [SHIM_EMFILE, SHIM_ENFILE, SHIM_EIO, SHIM_ENOMEM, SHIM_EAGAIN].contains(code)
-  }
-}

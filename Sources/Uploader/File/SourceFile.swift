@@ -11,6 +11,9 @@ final class SourceFile {
   /// Whether every later write changes that time, which advances in steps of some milliseconds.
   private var isConclusive: Bool
 
+  /// Whether a program writes to it now.
+  func writers() -> FileWriters { FileWriters(of: descriptor) }
+
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
 
@@ -84,9 +87,6 @@ final class SourceFile {
   func isStill(_ judged: FileSighting) -> Bool {
     FileSighting(statusAtOpen, hasStableInode: judged.identity.hasStableInode).isStill(judged)
   }
-
-  /// Whether other programs have it open for writing now.
-  var writers: FileWriters { FileWriters(askingAbout: descriptor) }
 
   /// Reads from `offset` into `space`, as much as there is.
   /// - Returns: the number of bytes, at least one.

@@ -216,7 +216,7 @@ final class UploadJob: Steppable {
   private func judge(_ file: SourceFile) throws(FileError) {
     guard let judged = request.judged else { return }
     guard file.isStill(judged) else { throw .unsettled(.changed) }
-    switch file.writers {
+    switch file.writers() {
     case .noWriter, .undetectable: break
     case .writer: throw .unsettled(.beingWritten)
     case .notNow(let error): throw .unsettled(.unknown(error))

@@ -83,8 +83,8 @@ final class FileInspector {
       return error.isPassing ? .notNow(error) : .noWriter
     }
     defer { _ = shim_close(descriptor) }
-    let writers = FileWriters(askingAbout: descriptor)
-    if writers == .undetectable { isBlind = true }
+    let writers = FileWriters(of: descriptor)
+    if case .undetectable = writers { isBlind = true }
     return writers
   }
 }

@@ -106,7 +106,7 @@ struct WatchMachineTests {
 
   @Test func whereWritersCannotBeSeenItTakesFiveMinutes() {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
-    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .undetectable)
+    let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .undetectable(SystemError(code: 22)))
     machine.noteInspection([1], .file(file), now: 0)
     machine.noteInspection([1], .file(file), now: 1000)
     #expect(machine.next(now: 1000) == .wait(until: 300_000))
