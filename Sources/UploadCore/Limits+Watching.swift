@@ -11,7 +11,8 @@ extension Limits {
   package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
   package static let watchedCandidates = 4096
-  /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are not counted.
+  /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are neither counted nor tried
+  /// again until the next start.
   package static let watchSetAsideMessages = 256
   package static let watchSetAsideCount = 2048
   /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
@@ -32,6 +33,10 @@ extension Limits {
   package static let watchServerFailureCount = 3
   /// How often the worker may end during one recording before that is set aside.
   package static let watchCrashCount = 3
+  /// When a recording that failed for a reason of its own is tried again: if the cause may pass, and if the server has refused the
+  /// recording itself. The last delay is repeated. In milliseconds.
+  package static let watchReattemptMilliseconds: [Int64] = [0, 3_600_000, 6 * 3_600_000, 24 * 3_600_000]
+  package static let watchRareReattemptMilliseconds: [Int64] = [7, 30, 90].map { $0 * 24 * 3_600_000 }
   /// The longest line of a worker, in bytes: an event with an answer and the longest path, escaped.
   package static let workerLineLength = 64 << 10
   /// How long a file must not change where its writers cannot be detected, in milliseconds.

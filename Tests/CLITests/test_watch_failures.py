@@ -177,7 +177,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching = watch(stub)
     watching.says("set aside until it changes")
     watching.idle()
-    advice = watching.log.partition("you run gighive-upload resume ")[2].split(".")[0]
+    advice = watching.log.partition("you run gighive-upload resume ")[2][:8]
     run("resume", advice, env={"GIGHIVE_PASSWORD": "secret"}).check()
     has(stub, bad)
     watching.stop()

@@ -1,23 +1,64 @@
-/// The files that nothing is done about until they change.
+/// The files that nothing is done about until they change, or until a date.
 struct FilesLeftAlone: Sendable {
   /// Delivered, or not to be sent.
   var known = KnownFiles()
   /// Those that failed.
   var setAside: [SetAsideFile] = []
 
-  /// Whether it failed, and has not changed since.
-  func isSetAside(_ file: WatchedFile) -> Bool { setAside.contains { $0.key == file.key } }
+  /// Whether it failed, has not changed since, and is not tried again now.
+  func isSetAside(_ file: WatchedFile) -> Bool { setAside.contains { $0.key == file.key && !$0.isBeingRetried } }
 
-  mutating func setAside(_ candidate: WatchCandidate, _ judgement: WatchCandidate.Judgement) {
-    guard setAside.count < Limits.watchSetAsideCount else { return known.insert(candidate.file.key) }
-    let shown = WatchSnapshot.SetAside(
-      id: judgement.id, path: candidate.path, message: judgement.message, since: judgement.since)
-    let hasRoom = setAside.count < Limits.watchSetAsideMessages
-    setAside.append(SetAsideFile(key: candidate.file.key, path: candidate.path, shown: hasRoom ? shown : nil))
+  /// When the next one is tried again (monotonic clock, in milliseconds); the end of time if none is.
+  var nextDueAt: Int64 { setAside.reduce(.max) { $1.isBeingRetried ? $0 : min($0, $1.dueAt) } }
+
+  /// One that is due: it is no longer set aside, until it fails again.
+  mutating func takeDue(_ now: Int64) -> [UInt8]? {
+    guard let index = setAside.firstIndex(where: { !$0.isBeingRetried && $0.dueAt <= now }) else { return nil }
+    setAside[index].isBeingRetried = true
+    return setAside[index].path
+  }
+
+  /// A person asks for it: all that may be sent without one are due.
+  mutating func retryNow(_ now: Int64) {
+    for index in setAside.indices where setAside[index].dueAt < .max { setAside[index].dueAt = now }
+  }
+
+  /// What becomes of a recording that has failed.
+  enum Fate: Equatable {
+    /// It is tried again at once.
+    case retried
+    /// It is set aside for this time, in milliseconds; nil for ever. `isNews` if it was not for this reason before.
+    case setAside(Int64?, isNews: Bool)
+  }
+
+  mutating func note(_ candidate: WatchCandidate, _ judgement: WatchCandidate.Judgement, now: Int64) -> Fate {
+    let index = setAside.firstIndex { $0.key == candidate.file.key }
+    guard index != nil || setAside.count < Limits.watchSetAsideCount else {
+      known.insert(candidate.file.key)
+      return .setAside(nil, isNews: true)
+    }
+    let before = index.map { setAside.remove(at: $0) }
+    let failures = (before?.failures ?? (judgement.isRetried ? 1 : 0)) + 1
+    let delay = judgement.again.delay(after: failures)
+    var entry = SetAsideFile(key: candidate.file.key, path: candidate.path, failures: failures)
+    if delay != 0 { entry.toldReason = WatchedFile.key(Array(judgement.message.utf8), []) }
+    entry.dueAt = delay.map { now + $0 } ?? .max
+    entry.isBeingRetried = delay == 0
+    if setAside.count < Limits.watchSetAsideMessages {
+      entry.shown = WatchSnapshot.SetAside(
+        id: judgement.id, path: candidate.path, message: judgement.message, since: judgement.since)
+    }
+    setAside.append(entry)
+    return delay == 0 ? .retried : .setAside(delay, isNews: entry.toldReason != before?.toldReason)
   }
 
   /// What is at the path is examined as if it were new.
   mutating func drop(_ path: [UInt8]) { setAside.removeAll { $0.path == path } }
+
+  /// The same for another file than this one.
+  mutating func drop(_ path: [UInt8], butNot file: WatchedFile) {
+    setAside.removeAll { $0.path == path && $0.key != file.key }
+  }
 
   /// The known ones have no paths, so all of them are looked up again.
   mutating func forget(under prefix: [UInt8]) {
@@ -44,10 +85,18 @@ struct DeliveredSizes: Sendable {
   }
 }
 
-/// A recording that is not tried again until it changes.
+/// A recording that failed, and is not tried again until it changes or is due.
 struct SetAsideFile: Sendable {
   let key: UInt64
   let path: [UInt8]
+  /// How often it has failed.
+  let failures: Int
+  /// A hash of the reason that people were told; nil if it was tried again at once.
+  var toldReason: UInt64?
+  /// On the monotonic clock, in milliseconds; the end of time if only a person can have it sent.
+  var dueAt: Int64 = .max
+  /// Whether it is due and has not failed again.
+  var isBeingRetried = false
   /// Nil if there are too many.
-  let shown: WatchSnapshot.SetAside?
+  var shown: WatchSnapshot.SetAside?
 }

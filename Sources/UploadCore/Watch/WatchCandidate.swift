@@ -18,6 +18,9 @@ struct WatchCandidate: Sendable {
     let exitCode: Int64
     /// In seconds since 1970.
     let since: Int64
+    let again: Reattempt
+    /// Whether it was tried several times already.
+    let isRetried: Bool
   }
 
   /// What its attempts came to, since it was found or last changed.

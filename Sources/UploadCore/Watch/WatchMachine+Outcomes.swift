@@ -126,7 +126,7 @@ extension WatchMachine {
   ) {
     noteAttempt(index)
     if isStumblingBlock(index) {
-      judge(index, failure, now, unixSeconds)
+      judge(index, failure, now, unixSeconds, isRetried: true)
       health.noteInconclusive(now: now)
     } else {
       noteTrouble(failure.message, now, unixSeconds)
@@ -154,11 +154,12 @@ extension WatchMachine {
   }
 
   private mutating func judge(
-    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64
+    _ index: Int, _ failure: WorkerEvent.Failure, _ now: Int64, _ unixSeconds: Int64, isRetried: Bool = false
   ) {
     candidates[index].phase = .judging(
       WatchCandidate.Judgement(
-        message: failure.message, id: candidates[index].upload.id, exitCode: failure.exitCode, since: unixSeconds))
+        message: failure.message, id: candidates[index].upload.id, exitCode: failure.exitCode, since: unixSeconds,
+        again: failure.again, isRetried: isRetried))
     candidates[index].dueAt = now
   }
 
@@ -206,16 +207,23 @@ extension WatchMachine {
     report.notices.append(WatchNotice(.unreachable, message + " It will be retried.", .warning))
   }
 
-  mutating func setAside(_ index: Int, _ judgement: WatchCandidate.Judgement) {
-    let candidate = candidates.remove(at: index)
+  /// It has not changed since it failed.
+  mutating func noteVerdict(_ index: Int, _ judgement: WatchCandidate.Judgement, _ now: Int64) {
     let (message, id) = (judgement.message, judgement.id)
-    leftAlone.setAside(candidate, judgement)
-    var notice = WatchNotice(
-      .setAside,
-      message + " It is set aside until it changes"
-        + (id.map { " or you run gighive-upload resume " + $0 + "." } ?? "."), .error, path: candidate.path)
-    (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
-    report.notices.append(notice)
+    switch leftAlone.note(candidates[index], judgement, now: now) {
+    case .retried:
+      report.notices.append(retryNotice(index, message))
+      makeReady(index, at: now)
+    case .setAside(let delay, let isNews):
+      let candidate = candidates.remove(at: index)
+      guard isNews else { return }
+      var notice = WatchNotice(
+        .setAside,
+        message + " It is set aside until it changes" + (id.map { " or you run gighive-upload resume " + $0 } ?? "")
+          + (delay.map { ", for " + DurationText.rough($0) + " at most." } ?? "."), .error, path: candidate.path)
+      (notice.id, notice.exitCode, notice.size) = (id, judgement.exitCode, candidate.file.size)
+      report.notices.append(notice)
+    }
   }
 
   /// What failed is no longer there, or no longer a recording.
@@ -255,7 +263,7 @@ extension WatchMachine {
       if candidates[index].attempts.crashes >= Limits.watchCrashCount {
         judge(
           index, WorkerEvent.Failure(WatchMachine.message(of: end), exitCode: Int64(ExitCode.internalError)), now,
-          unixSeconds)
+          unixSeconds, isRetried: true)
       }
     }
     guard isUnexpected else { return }

@@ -18,8 +18,14 @@ extension WatchMachine {
         group.waitingBytes += candidate.file.size
       }
     }
-    group.setAside = Array(leftAlone.setAside.lazy.compactMap { $0.shown }.prefix(Limits.setAsideShown))
-    group.setAsideCount = leftAlone.setAside.count
+    let setAside = leftAlone.setAside.lazy.filter { !$0.isBeingRetried }
+    for entry in setAside {
+      guard group.setAside.count < Limits.setAsideShown else { break }
+      guard var shown = entry.shown else { continue }
+      if entry.dueAt < .max { shown.nextAttempt = unixSeconds + max(0, entry.dueAt - now) / 1000 }
+      group.setAside.append(shown)
+    }
+    group.setAsideCount = setAside.count
     group.lastDelivery = report.lastDelivery
     group.totals = report.totals
     return group

@@ -122,7 +122,7 @@ package struct WatchMachine: Sendable {
 
   private mutating func add(_ path: [UInt8], _ file: WatchedFile, _ now: Int64) {
     if leftAlone.isSetAside(file) { return }
-    leftAlone.drop(path)
+    leftAlone.drop(path, butNot: file)
     guard candidates.count < Limits.watchedCandidates else {
       examinations.needsScan = true
       return
@@ -138,11 +138,14 @@ package struct WatchMachine: Sendable {
       return
     }
     let hasChanged = file.key != candidates[index].file.key
-    if case .judging(let judgement) = candidates[index].phase, !hasChanged { return setAside(index, judgement) }
+    if case .judging(let judgement) = candidates[index].phase, !hasChanged {
+      return noteVerdict(index, judgement, now)
+    }
     // Only the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
+    if hasChanged { leftAlone.drop(candidates[index].path) }
     if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
@@ -204,7 +207,8 @@ package struct WatchMachine: Sendable {
   package mutating func next(now: Int64) -> Action {
     if let path = examinations.paths.popLast() { return .inspect(path) }
     if let due = removals.takeDue(now) { return .inspectEvenIfKnown(due) }
-    var until = removals.nextDueAt
+    if let due = leftAlone.takeDue(now) { return .inspect(due) }
+    var until = min(removals.nextDueAt, leftAlone.nextDueAt)
     for index in candidates.indices {
       switch candidates[index].phase {
       case .settling, .judging:
@@ -270,7 +274,14 @@ package struct WatchMachine: Sendable {
 
   // MARK: From outside
 
-  /// The network has changed, or a person asks for it: what is unreachable is tried again at once.
+  /// A person asks for it: everything is tried again at once.
+  package mutating func retryEverything(now: Int64) {
+    retryNow(now: now)
+    credentialsChanged(now: now)
+    leftAlone.retryNow(now)
+  }
+
+  /// The network has changed: what is unreachable is tried again at once.
   package mutating func retryNow(now: Int64) {
     if health.isUnreachable { health.retryNow(now: now) }
   }

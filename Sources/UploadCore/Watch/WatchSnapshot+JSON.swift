@@ -105,6 +105,7 @@ extension WatchSnapshot.SetAside {
     object.add(id: id)
     object.add(file: LocalPath(bytes: path))
     object.add("since", unixSeconds: since)
+    if let nextAttempt { object.add("next_retry", unixSeconds: nextAttempt) }
     object.add("message", message)
     return object
   }

@@ -77,13 +77,15 @@ package struct WatchSnapshot: Equatable, Sendable {
     package init(path: [UInt8]) { self.path = path }
   }
 
-  /// A recording that is not tried again until it changes or `resume` is called.
+  /// A recording that is not tried again until it changes, `resume` is called, or it is due.
   package struct SetAside: Equatable, Sendable {
     package var id: String?
     package var path: [UInt8]
     package var message: String
     /// In seconds since 1970.
     package var since: Int64
+    /// The same; nil if it is not tried again by itself.
+    package var nextAttempt: Int64?
     package init(id: String?, path: [UInt8], message: String, since: Int64) {
       self.id = id
       self.path = path

@@ -71,7 +71,8 @@ package struct WatchStatus {
   private static func failure(of entry: JSONValue) -> String {
     let (message, start) = (text(entry["message"]), name(entry["file"]) + ": ")
     let reason = message.hasPrefix(start) ? String(message.dropFirst(start.count)) : message
-    return text(entry["file"]) + ": " + reason
+    let next = entry["next_retry"].map { " Tried again " + moment($0) + "." } ?? ""
+    return text(entry["file"]) + ": " + reason + next
   }
 
   private static func state(of group: JSONValue) -> String {

@@ -9,16 +9,19 @@ package struct WorkerEvent: Equatable, Sendable {
     package var status: Int64?
     /// How long it must not be tried again, in milliseconds; nil if it may be.
     package var waitMilliseconds: Int64?
+    /// When it is tried again if the recording is the cause.
+    package var again: Reattempt
 
     package init(
       _ message: String, exitCode: Int64, _ concern: FailureConcern? = nil, status: Int64? = nil,
-      waitMilliseconds: Int64? = nil
+      waitMilliseconds: Int64? = nil, again: Reattempt = .soon
     ) {
       self.message = message
       self.exitCode = exitCode
       self.concern = concern
       self.status = status
       self.waitMilliseconds = waitMilliseconds
+      self.again = again
     }
 
     /// Another process is working on the upload, or the server has locked it.
@@ -83,7 +86,8 @@ package struct WorkerEvent: Equatable, Sendable {
         Failure(
           message, exitCode: value["exit_code"]?.integer ?? Int64(ExitCode.internalError),
           value["concerns"]?.string.flatMap { FailureConcern(rawValue: $0) },
-          status: value["answer"]?["status"]?.integer, waitMilliseconds: WorkerEvent.wait(value["wait_seconds"])))
+          status: value["answer"]?["status"]?.integer, waitMilliseconds: WorkerEvent.wait(value["wait_seconds"]),
+          again: value["again"]?.string.flatMap { Reattempt(rawValue: $0) } ?? .soon))
     case "unsettled": self.kind = .unsettled
     case "removed": self.kind = .removed(to: value["to"]?.string)
     case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))

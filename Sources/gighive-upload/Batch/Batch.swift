@@ -38,7 +38,7 @@ final class Batch {
         requestCount += 1
         return request
       } catch {
-        report.failed(index, error.message, exitCode: error.exitCode, .file)
+        report.failed(index, error.message, exitCode: error.exitCode, .file, error.again)
         outcomes.keepExitCode(error.exitCode, of: index)
       }
     }

@@ -57,14 +57,15 @@ extension Report {
   }
 
   func writeFailed(
-    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ advice: ResumeAdvice?,
-    nextRetry: Int64?
+    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ again: Reattempt,
+    _ advice: ResumeAdvice?, nextRetry: Int64?
   ) {
     var line = event("failed", index)
     line.add("bytes", entry(index).meter.deliveredBytes)
     addElapsed(index, to: &line)
     line.add("exit_code", Int64(exitCode))
     line.add("concerns", concern.rawValue)
+    if concern == .file { line.add("again", again.rawValue) }
     if let nextRetry { line.add("wait_seconds", max(0, nextRetry - shim_unix_seconds())) }
     line.add("message", message)
     if let advice { line.add("resume", advice.command) }

@@ -83,16 +83,16 @@ extension Report {
   func failed(_ index: Int, _ error: UploadError, exitCode: Int32) {
     let nextRetry: Int64? = if case .postponed(_, let until, _) = error { until } else { nil }
     failed(
-      index, message(of: error, index), exitCode: exitCode, error.concern, advice: advice(error, entry(index)),
-      nextRetry: nextRetry)
+      index, message(of: error, index), exitCode: exitCode, error.concern, error.reattempt,
+      advice: advice(error, entry(index)), nextRetry: nextRetry)
   }
 
   func failed(
-    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, advice: ResumeAdvice? = nil,
-    nextRetry: Int64? = nil
+    _ index: Int, _ message: String, exitCode: Int32, _ concern: FailureConcern, _ again: Reattempt = .soon,
+    advice: ResumeAdvice? = nil, nextRetry: Int64? = nil
   ) {
     defer { end(index, isDelivered: false) }
-    if isJSON { writeFailed(index, message, exitCode: exitCode, concern, advice, nextRetry: nextRetry) }
+    if isJSON { writeFailed(index, message, exitCode: exitCode, concern, again, advice, nextRetry: nextRetry) }
     // A command for people has a line of its own, from which it can be copied.
     let gap = isJSON ? " " : "\n  "
     if !isJSON || !isQuiet { printError(message + (advice.map { " " + $0.words + gap + $0.command } ?? "")) }

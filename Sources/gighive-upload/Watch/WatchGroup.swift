@@ -83,8 +83,7 @@ final class WatchGroup {
   /// Scans everything again, and retries at once what waits.
   func retryNow(now: Int64) {
     scanAt = now
-    machine.retryNow(now: now)
-    machine.credentialsChanged(now: now)
+    machine.retryEverything(now: now)
   }
 
   func rescan(now: Int64) { scanAt = now }

@@ -15,7 +15,7 @@ extension WatchMachineTests {
   }
 
   @Test func aRefusedFileIsSetAsideUntilItChangesAndOthersGoOn() {
-    let failure = WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400)
+    let failure = WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400, again: .rarely)
     var station = station(failure, of: ["/a.wav"], writing: ["/b.wav", "/c.wav"])
     station.run(until: 10 * minute)
     #expect(station.deliveries.count == 2 && station.count(.setAside) == 1)
@@ -31,11 +31,53 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.machine.leftAlone.setAside.isEmpty)
   }
 
+  @Test func noVerdictOfOneAttemptIsForEver() {
+    let hour = 60 * minute
+    let table: [(Reattempt, [Int64])] = [
+      (.soon, [0, 0, hour, 7 * hour, 31 * hour, 55 * hour]), (.once, [0, 0, 7 * 24 * hour, 37 * 24 * hour]),
+      (.rarely, [0, 7 * 24 * hour, 37 * 24 * hour, 127 * 24 * hour, 217 * 24 * hour]), (.never, [0]),
+    ]
+    for (again, expected) in table {
+      let failure = WorkerEvent.Failure("no.", exitCode: 10, .file, again: again)
+      var station = station(failure, of: ["/a.wav"])
+      var attempts: [Int64] = []
+      station.uploadMilliseconds = 1000
+      while station.now < (expected.last ?? 0) + 2 * hour {
+        let before = station.machine.report.totals.failedCount
+        station.run(until: station.now + minute)
+        let new = station.machine.report.totals.failedCount - before
+        attempts += [Int64](repeating: station.now, count: Int(new))
+      }
+      #expect(attempts.count == expected.count, "\(again)")
+      // Each attempt takes a moment, and so does settling.
+      for (attempt, time) in zip(attempts, expected) {
+        #expect((time...time + 15 * minute).contains(attempt), "\(again)")
+      }
+      // It is told once.
+      #expect(station.count(.setAside) == 1 && station.count(.retry) == (again == .soon || again == .once ? 1 : 0))
+      station.machine.retryEverything(now: station.now)
+      station.run(until: station.now + 2 * minute)
+      #expect(station.machine.report.totals.failedCount == Int64(expected.count) + (again == .never ? 0 : 1))
+      station.refuses = { _ in nil }
+      station.machine.retryEverything(now: station.now)
+      station.run(until: station.now + 2 * minute)
+      #expect(station.isComplete == (again != .never))
+    }
+  }
+
+  @Test func whatIsSetAsideSaysUntilWhen() {
+    var station = station(WorkerEvent.Failure("no.", exitCode: 7, .file, again: .rarely), of: ["/a.wav"])
+    station.run(until: 10 * minute)
+    #expect(station.notices.last?.message == "no. It is set aside until it changes, for 7 d at most.")
+    let shown = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
+    #expect(shown.setAside.map { $0.nextAttempt.map { $0 - station.unixSeconds > 6 * 24 * 3600 } } == [true])
+  }
+
   @Test func manyThatAreSetAsideAreCountedUntilTheyAreDelivered() {
     let names = (0...Limits.watchSetAsideMessages).map { "/card/\($0)" }
     var station = SimulatedStation()
     station.uploadMilliseconds = 1000
-    station.refuses = { _ in WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400) }
+    station.refuses = { _ in WorkerEvent.Failure("no.", exitCode: 7, .file, status: 400, again: .rarely) }
     for name in names { station.write(name) }
     station.run(until: 60 * minute)
     func setAsideCount() -> Int { station.machine.snapshot(destination: "", [], now: 0, unixSeconds: 0).setAsideCount }
@@ -53,7 +95,7 @@ extension WatchMachineTests {
 
   @Test func whatIsSetAsideIsBounded() {
     var machine = WatchMachine(.init(settleMilliseconds: 0, jobs: 4096), seed: 1)
-    let failure = WorkerEvent.Kind.failed(.init("no.", exitCode: 7, .file, status: 400))
+    let failure = WorkerEvent.Kind.failed(.init("no.", exitCode: 7, .file, status: 400, again: .rarely))
     machine.workerStarted()
     for number in 0...Limits.watchSetAsideCount {
       let path = Array("/\(number)".utf8)
@@ -151,7 +193,9 @@ extension WatchMachineTests {
 
   /// The server has said what is wrong with the recording, each time.
   @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
-    let failure = WorkerEvent.Failure("400.", exitCode: 7, .file, status: 400, waitMilliseconds: 24 * 60 * minute)
+    let failure = WorkerEvent.Failure(
+      "400.", exitCode: 7, .file, status: 400, waitMilliseconds: 24 * 60 * minute,
+      again: .rarely)
     var station = station(failure, of: ["/a"], writing: ["/b"])
     station.run(until: 10 * minute)
     #expect(station.count(.setAside) == 1 && station.count(.unreachable) == 0 && station.deliveries.count == 1)
