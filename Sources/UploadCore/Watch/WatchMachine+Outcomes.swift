@@ -28,7 +28,7 @@ extension WatchMachine {
     case .kept(let message, let isTemporary): return noteKept(path, message, isTemporary: isTemporary, now)
     default: break
     }
-    guard let index = candidates.firstIndex(where: { $0.isGiven && $0.path == path }) else { return }
+    guard let index = candidates.position(of: path), candidates[index].isGiven else { return }
     if let id = event.id { candidates[index].upload.id = id }
     switch event.kind {
     case .start: candidates[index].phase = .given(hasStarted: true)
@@ -186,7 +186,7 @@ extension WatchMachine {
     health.forbidden = nil
     pause(failure.message, now, unixSeconds)
     leftAlone.drop(first)
-    if let other = candidates.firstIndex(where: { $0.path == first }) {
+    if let other = candidates.position(of: first) {
       if case .judging = candidates[other].phase { makeReady(other, at: now) }
     } else {
       examinations.paths.append(first)

@@ -63,7 +63,7 @@ package struct WatchMachine: Sendable {
 
   let settings: Settings
   var random: SplitMix64
-  var candidates: [WatchCandidate] = []
+  var candidates = CandidateList()
   var leftAlone = FilesLeftAlone()
   var removals = PostponedRemovals()
   var delivered = DeliveredSizes()
@@ -89,7 +89,7 @@ package struct WatchMachine: Sendable {
 
   /// The result of examining a path: after an event, in a scan, or for an action.
   package mutating func noteInspection(_ path: [UInt8], _ inspection: FileInspection, now: Int64) {
-    let index = candidates.firstIndex { $0.path == path }
+    let index = candidates.position(of: path)
     switch inspection {
     case .known: leftAlone.drop(path)
     case .nothing:
@@ -108,7 +108,7 @@ package struct WatchMachine: Sendable {
   }
 
   /// Whether a recording at this path waits to be sent.
-  private func isCandidate(_ path: [UInt8]) -> Bool { candidates.contains { $0.path == path } }
+  private func isCandidate(_ path: [UInt8]) -> Bool { candidates.position(of: path) != nil }
 
   /// Whether something is known about the path that must not be forgotten.
   package func isTracked(_ path: [UInt8]) -> Bool {
