@@ -16,6 +16,10 @@ package enum KeptReason: Error, Equatable, Sendable {
   /// The program was told to end.
   case interrupted
 
+  // Who else needs the file
+  /// An unfinished upload of the same file, created at this time (seconds since 1970).
+  case needed(upload: String, destination: String, since: Int64)
+
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
   case changed
@@ -57,7 +61,8 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .unanswered, .interrupted, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind: true
+    case .unanswered, .interrupted, .needed, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind:
+      true
     case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .noStatus,
       .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false

@@ -12,6 +12,9 @@ extension KeptReason {
     case .different: "GigHive has different content under its asset number."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
+    case .needed(let upload, let destination, let since):
+      "its upload " + upload + " to " + PrintableText.withoutQuery(destination) + ", begun "
+        + DurationText.moment(since) + ", is not finished."
     case .changed: "it has changed since its delivery, or is a different file."
     case .unreadable(let error): error.message(of: "it")
     case .noStatus(let error): "it cannot be checked: " + error.text + "."

@@ -8,6 +8,7 @@ import UploadCore
 struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
+  private let record: UploadRecord
   private let entry: RemovalEntry
   private let removal: AfterDelivery.Removal
   private let trustsSettle: Bool
@@ -22,6 +23,7 @@ struct FileRemoval {
     in directory: StateDirectory
   ) {
     self.file = file
+    self.record = record
     self.removal = removal
     self.trustsSettle = trustsSettle
     self.directory = directory
@@ -34,6 +36,7 @@ struct FileRemoval {
   func check() throws(KeptReason) {
     try checkFile()
     if case .move(let target) = removal { try check(target) }
+    try checkOtherUploads()
   }
 
   /// Whether a program uses the file now, so that the server need not be asked.
@@ -57,6 +60,8 @@ struct FileRemoval {
     }
     do throws(KeptReason) {
       try checkHidden(hasLease: hasLease)
+      // Again: now that it has its private name, no process can begin another upload of it.
+      try checkOtherUploads()
       let moved = try finish(hidden)
       journal.end()
       directory.clearRemovalDue(entry.id)
@@ -78,19 +83,24 @@ struct FileRemoval {
   }
 
   private func beginJournal() throws(KeptReason) -> RemovalJournal {
+    // Another process is renaming and removing a file.
+    let journal = try whenUnlocked { () throws(StateError) in try RemovalJournal.open(in: directory) }
+    guard let journal else { throw .busy }
+    do throws(StateError) { try journal.begin(entry) } catch { throw .state(error) }
+    return journal
+  }
+
+  /// Waits for another process, which only its disk can delay.
+  /// - Parameter attempt: returns nil if the other process still has the lock.
+  /// - Returns: nil if it does not release it.
+  private func whenUnlocked<Value>(_ attempt: () throws(StateError) -> Value?) throws(KeptReason) -> Value? {
     let until = shim_monotonic_milliseconds() + Limits.removalLockMilliseconds
     repeat {
-      do throws(StateError) {
-        if let journal = try RemovalJournal.open(in: directory) {
-          try journal.begin(entry)
-          return journal
-        }
-      } catch { throw .state(error) }
-      // Another process is renaming and removing a file, which only its disk can delay.
+      do throws(StateError) { if let value = try attempt() { return value } } catch { throw .state(error) }
       var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
       _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
     } while shim_monotonic_milliseconds() < until
-    throw .busy
+    return nil
   }
 
   // MARK: Checks
@@ -104,6 +114,19 @@ struct FileRemoval {
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
     } catch { throw error.isChange ? .changed : .unreadable(error) }
+  }
+
+  /// Whatever its destination, an unfinished upload of the file still needs it.
+  private func checkOtherUploads() throws(KeptReason) {
+    let search = try whenUnlocked { () throws(StateError) in try RecordSearch.locked(directory, usesIndex: true) }
+    guard let search else { throw .state(.locked(directory.path)) }
+    defer { withExtendedLifetime(search) {} }
+    let other: UploadRecord?
+    do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
+    if search.isCancelled { throw .interrupted }
+    if let other {
+      throw .needed(upload: other.id, destination: other.destination.endpoint, since: other.createdAt)
+    }
   }
 
   /// The target directory must exist, because an empty mount point is no place for recordings.

@@ -69,6 +69,8 @@ extension KeptReason {
     switch self {
     case .serverCannotTell: "Use --trust-server to remove it anyway."
     case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
+    case .needed(let upload, _, _):
+      "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
     case .otherFileSystem: "Choose a directory on the same file system."
     default: nil
     }

@@ -100,6 +100,29 @@ struct FileRemovalTests {
     #expect(bench.names == ["gig.mp4"])
   }
 
+  @Test(arguments: [true, false])
+  func anUnfinishedUploadToAnotherServerKeepsIt(hasIndex: Bool) throws {
+    let bench = try Bench()
+    let other = try bench.state.openRecord(bench.record.file.path, endpoint: "https://other/?key=1").record
+    bench.record.file = other.file
+    if !hasIndex {
+      unlink(bench.state.path + "/index")
+      mkdir(bench.state.path + "/index", 0o700)
+    }
+    let reason = KeptReason.needed(upload: other.id, destination: "https://other/?key=1", since: other.createdAt)
+    #expect(bench.remove() == .failure(reason) && reason.isTemporary)
+    #expect(bench.names == ["gig.mp4"])
+    try bench.state.open().remove(other.id)
+    #expect(bench.remove() == .success(nil))
+  }
+
+  @Test func whoLooksForARecordKeepsItForTheMoment() throws {
+    let bench = try Bench()
+    let search = try RecordSearch.locked(bench.state.open(), usesIndex: false)
+    #expect(bench.remove() == .failure(.state(.locked(LocalPath(bench.state.path)))))
+    withExtendedLifetime(search) {}
+  }
+
   @Test func theHiddenNameIsNeverReplaced() throws {
     let bench = try Bench()
     _ = bench.directory.file(hidden, [1])
