@@ -261,10 +261,11 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
 
 
 def test_a_sidecar_goes_with_its_recording(hive, program, deliver, card):
-    file, = deliver(hive(), 1)
     (card / "0.mp4.upload").write_text("label = Something\n")
-    assert clean(program, card, 1).code == 0
-    assert list(card.iterdir()) == []
+    deliver(hive(), 2)
+    (card / "1.mp4.upload").write_text("label = For the next one\n")
+    result = clean(program, card, 2 * SIZE)
+    assert [file.name for file in card.iterdir()] == ["1.mp4.upload"], result
 
 
 def test_a_record_without_its_password_costs_the_others_nothing(hive, program, deliver, card):

@@ -8,4 +8,11 @@ package struct FileSighting: Equatable, Sendable {
     self.identity = identity
     self.changed = changed
   }
+
+  /// Whether the file that is there now is the very same one, untouched since. Where inodes are not stable, nor are status times. The device
+  /// number changes when a stick is put in again.
+  package func isSame(as now: FileSighting) -> Bool {
+    guard identity.hasStableInode else { return identity.change(since: now.identity) == nil }
+    return identity.inode == now.identity.inode && changed == now.changed && identity.change(since: now.identity) == nil
+  }
 }

@@ -74,6 +74,7 @@ extension UploadRecord {
   private var optionalTexts: [(String, String?)] {
     [
       ("file_system", file.fileSystemID.map { String($0) }),
+      ("sidecar", file.sidecar.map { UploadRecord.text(of: $0) }),
       ("upload_url", remote?.url), ("expires", remote?.expires), ("former_url", unfinished?.formerURL),
       ("message", unfinished?.message),
       ("checksum_sha256", delivery?.sha256), ("delete_token", delivery?.deleteToken),
@@ -113,7 +114,8 @@ extension UploadRecord {
       id: id,
       RecordedFile(
         path: LocalPath(bytes: path), identity: identity,
-        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) }),
+        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) },
+        sidecar: json["sidecar"]?.string.flatMap { UploadRecord.sighting(in: $0) }),
       to: RecordedDestination(
         endpoint: endpoint, event: json["event"]?.string ?? "", uploadedAs: json["uploaded_as"]?.string ?? ""))
     createdAt = json["created_at"]?.integer ?? 0
@@ -130,10 +132,30 @@ extension UploadRecord {
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
-      "full_sends", "full_sends_failed", "note":
+      "full_sends", "full_sends_failed", "sidecar", "note":
       true
     default: false
     }
+  }
+
+  /// Device, inode, size, and the times of the last change of the content and of the status, in seconds and nanoseconds.
+  private static func text(of sidecar: FileSighting) -> String {
+    let identity = sidecar.identity
+    return [
+      String(identity.device), String(identity.inode), String(identity.size), String(identity.modifiedSeconds),
+      String(identity.modifiedNanoseconds), String(sidecar.changed.seconds), String(sidecar.changed.nanoseconds),
+    ].joined(separator: " ")
+  }
+
+  private static func sighting(in text: String) -> FileSighting? {
+    let parts = text.split(separator: " ")
+    guard parts.count == 7, let device = UInt64(parts[0]), let inode = UInt64(parts[1]) else { return nil }
+    let numbers = parts[2...].compactMap { Int64($0) }
+    guard numbers.count == 5 else { return nil }
+    return FileSighting(
+      identity: FileIdentity(
+        device: device, inode: inode, size: numbers[0], modifiedSeconds: numbers[1], modifiedNanoseconds: numbers[2],
+        edges: ""), changed: StatusTime(seconds: numbers[3], nanoseconds: numbers[4]))
   }
 
   private static func identity(_ json: JSONValue) -> FileIdentity? {

@@ -9,6 +9,8 @@ public struct UploadRequest: Sendable {
   package var needsRecord = false
   /// Its status, if whoever asks for it has just looked at it, so that a recording that was delivered need not be looked at twice.
   package var lastSeen: FileSighting?
+  /// The sidecar file that describes it, when it was read; nil if there was none. It goes with the recording.
+  package var sidecar: FileSighting?
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

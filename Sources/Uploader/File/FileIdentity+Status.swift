@@ -10,8 +10,8 @@ extension FileIdentity {
 }
 
 extension FileSighting {
-  package init(_ status: shim_file_status) {
-    self.init(identity: FileIdentity(status), changed: StatusTime(status))
+  package init(_ status: shim_file_status, hasStableInode: Bool = true) {
+    self.init(identity: FileIdentity(status, hasStableInode: hasStableInode), changed: StatusTime(status))
   }
 
   /// - Returns: nil if there is no such file.

@@ -193,13 +193,19 @@ struct FileRemoval {
     return moved
   }
 
-  /// The sidecar file goes with the recording, unless a new recording already has its name.
+  /// The sidecar file that described the recording goes with it, unless a new recording already has its name. Another one, or one that was
+  /// changed since it was read, may be for the next recording.
   private func finishSidecar(_ moved: LocalPath?) {
     let ending = FileSelection.sidecarEnding.utf8
     let sidecar = LocalPath(bytes: path.bytes + ending)
     guard let status = HiddenRecording.entryStatus(sidecar), Int(status.kind) == SHIM_KIND_REGULAR,
       HiddenRecording.entryStatus(path) == nil
     else { return }
+    guard record.file.sidecar?.isSame(as: FileSighting(status)) ?? false else {
+      return directory.warn(
+        PrintableText.line(sidecar.text) + " stays: it is not the file that described the recording when it was sent."
+          + " Remove it, unless it is for the next recording of that name.")
+    }
     var result: Int32
     if let moved {
       let target = LocalPath(bytes: moved.bytes + ending)

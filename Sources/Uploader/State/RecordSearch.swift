@@ -184,7 +184,9 @@ extension UploadRecord {
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
     self.init(
       id: id,
-      RecordedFile(path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID),
+      RecordedFile(
+        path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID,
+        sidecar: request.sidecar),
       to: RecordedDestination(
         endpoint: request.base.text, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note

@@ -123,6 +123,22 @@ struct FileRemovalTests {
     withExtendedLifetime(search) {}
   }
 
+  @Test func onlyTheSidecarThatWasReadGoesWithIt() throws {
+    for change: (Bench) -> Void in [
+      { _ in }, { $0.directory.append([1], to: "gig.mp4.upload") }, { $0.directory.touch("gig.mp4.upload") },
+      { $0.record.file.sidecar = nil },
+    ] {
+      let bench = try Bench()
+      bench.record.file.sidecar = FileSighting(at: bench.directory.file("gig.mp4.upload", bytes("label = A")))
+      let read = bench.record.file.sidecar
+      change(bench)
+      let isSame = bench.record.file.sidecar == FileSighting(at: LocalPath(bench.directory.path(of: "gig.mp4.upload")))
+      #expect(bench.remove() == .success(nil) && read != nil)
+      #expect(bench.names == (isSame ? [] : ["gig.mp4.upload"]))
+      #expect(bench.state.warnings.count == (isSame ? 0 : 1))
+    }
+  }
+
   @Test func theHiddenNameIsNeverReplaced() throws {
     let bench = try Bench()
     _ = bench.directory.file(hidden, [1])
