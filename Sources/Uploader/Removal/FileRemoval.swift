@@ -47,11 +47,8 @@ struct FileRemoval {
   /// Removes or moves the file, and its sidecar file (`FILE.upload`).
   /// - Returns: where it is now; nil if it is gone.
   func run() throws(KeptReason) -> LocalPath? {
-    try check()
-    let hasLease = try beginLease()
+    let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
-    try checkFile()
-    let journal = try beginJournal()
     let hidden = entry.privatePath
     let result = shim_rename_noreplace(path.cName, hidden.cName)
     guard result == 0 else {
@@ -59,9 +56,9 @@ struct FileRemoval {
       throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
     }
     do throws(KeptReason) {
-      try checkHidden(hasLease: hasLease)
       // Again: now that it has its private name, no process can begin another upload of it.
       try checkOtherUploads()
+      try checkHidden(hasLease: hasLease)
       let moved = try finish(hidden)
       journal.end()
       directory.clearRemovalDue(entry.id)
@@ -77,6 +74,24 @@ struct FileRemoval {
             + ", because another file has taken its name.")
       case .nothing, .restored: break
       }
+      journal.end()
+      throw error
+    }
+  }
+
+  /// Takes the lease, if there are leases, only when the journal is on the disk: whoever opens the file waits for the lease to end.
+  private func begin() throws(KeptReason) -> (RemovalJournal, hasLease: Bool) {
+    try check()
+    try checkUnused()
+    let journal = try beginJournal()
+    do throws(KeptReason) {
+      let hasLease = try beginLease()
+      do throws(KeptReason) { try checkFile() } catch {
+        if hasLease { shim_end_lease(file.descriptor) }
+        throw error
+      }
+      return (journal, hasLease)
+    } catch {
       journal.end()
       throw error
     }

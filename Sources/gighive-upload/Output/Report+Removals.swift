@@ -71,7 +71,7 @@ extension KeptReason {
     case .writersUnknown: "Use --trust-settle to remove it if it has not changed since its delivery."
     case .needed(let upload, _, _):
       "gighive-upload resume " + upload + " continues it, gighive-upload cancel " + upload + " ends it."
-    case .otherFileSystem: "Choose a directory on the same file system."
+    case .otherFileSystem: "Choose a directory on the same file system and mount."
     default: nil
     }
   }
