@@ -153,6 +153,10 @@ struct FileRemoval {
       throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
     }
     guard status.device == file.device else { throw .otherFileSystem(target) }
+    // A mount of the same file system has the same device. The kernel compares the mounts before it refuses the names.
+    let probe = LocalPath(bytes: path.directory.bytes + "/.".utf8)
+    let probed = shim_rename(probe.cName, LocalPath(bytes: target.bytes + "/.".utf8).cName)
+    guard -probed != SHIM_EXDEV else { throw .otherFileSystem(target) }
   }
 
   private func beginLease() throws(KeptReason) -> Bool {
@@ -197,7 +201,6 @@ struct FileRemoval {
       do throws(SystemError) { moved = try HiddenRecording.rename(hidden, toFreeNameLike: name) } catch {
         switch error.code {
         case SHIM_EEXIST: throw .noFreeName(target)
-        case SHIM_EXDEV: throw .otherFileSystem(target)
         default: throw .refused(error)
         }
       }
