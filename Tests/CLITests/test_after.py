@@ -1,7 +1,10 @@
 """`--after`: a delivered file is removed from this machine only if nothing speaks against it."""
 
+import hashlib
+import mmap
 import os
 import signal
+import subprocess
 
 import pytest
 from program import wait_until
@@ -217,6 +220,40 @@ def test_a_sidecar_goes_with_its_recording(hive, program, recording, tmp_path):
     assert names(tmp_path) == {"sent"} and names(tmp_path / "sent") == {"2.mp4", "2.mp4.upload"}
 
 
+@pytest.mark.parametrize("what", ["new", "changed"])
+def test_a_sidecar_that_was_not_read_stays(hive, program, recording, tmp_path, what):
+    """It may be for the next recording of that name."""
+    stub, file = hive("asset/delay-answer=1"), recording()
+    sidecar = tmp_path / f"{file.name}.upload"
+    if what == "changed":
+        sidecar.write_text("label = One\n")
+    running = program.start_sending(stub, file, *DELETE)
+    wait_until(lambda: of_kind(stub, "asset"))
+    sidecar.write_text("label = Two\n")
+    result = running.wait()
+    assert result.code == 0 and f"{sidecar} stays: it is not the file that described" in result.err, result
+    assert not file.exists() and sidecar.read_text() == "label = Two\n"
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_what_was_open_for_writing_while_it_was_sent_is_compared_before_it_is_removed(hive, program, recording, writes):
+    """A page that is mapped and dirty can be written again without a change of any time."""
+    stub, file = hive("multipart/delay-answer=1"), recording()
+    content = file.read_bytes()
+    with open(file, "r+b") as opened, mmap.mmap(opened.fileno(), 0) as page:
+        page[0] = 1
+        running = program.start_sending(stub, file, *DELETE, "--json")
+        wait_until(lambda: stub.recordings)
+        if writes:
+            page[0] = 2
+    result = running.wait()
+    assert result.code == 0, result
+    told = [event for event in result.events if event["event"] in ("delivered", "removed", "kept")]
+    assert [event["event"] for event in told] == ["delivered", "kept" if writes else "removed"], result
+    assert file.exists() == writes and (not writes or "it has changed" in told[1]["message"]), told
+    assert stub.recordings[0].sha256 == hashlib.sha256(b"\x01" + content[1:]).hexdigest()
+
+
 # Moving
 
 
@@ -236,6 +273,20 @@ def test_nothing_is_copied_to_another_file_system(hive, program, recording, tmp_
     assert kept(program.send(stub, file, "--after", "move=/dev/shm"), file, "another file system")
     assert file.name not in names("/dev/shm")
     assert of_kind(stub, "asset") == []
+
+
+def test_nothing_is_tried_through_another_mount_of_the_file_system(hive, program, recording, tmp_path):
+    """Its device number is the same, and a rename fails."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "sent").mkdir()
+    if subprocess.run(["mount", "--bind", tmp_path / "real", tmp_path / "sent"], capture_output=True).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        stub, file = hive(), recording()
+        assert kept(program.send(stub, file, "--after", f"move={tmp_path}/sent"), file, "another file system or mount")
+        assert of_kind(stub, "asset") == []
+    finally:
+        subprocess.run(["umount", tmp_path / "sent"], check=True)
 
 
 @pytest.mark.parametrize("how", ["", "remove", "move", "move=", "Delete"])

@@ -95,6 +95,38 @@ def test_a_failure_of_any_call_of_a_removal_loses_no_file(hive, program, recordi
     assert kept >= 5
 
 
+def has_lease(file) -> bool:
+    return re.search(rf"LEASE +ACTIVE +WRITE .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["delete", "move", "clean"])
+def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, recording, tmp_path, how):
+    stub, file, sent, log = hive(), recording(), tmp_path / "sent", tmp_path / "calls"
+    sent.mkdir()
+    if how == "clean":
+        assert program.send(stub, file).code == 0
+        arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
+    else:
+        arguments = program.sending(stub, file, "--after", "delete" if how == "delete" else f"move={sent}")
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink"]
+    done = subprocess.run(
+        [*trace, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
+        capture_output=True, timeout=60)
+    assert done.returncode == (15 if how == "clean" else 0), done
+    # The call and the last name in it.
+    calls = [(call, Path(re.findall(r'[<"](/[^>"]*)[>"]', rest)[-1])) for call, rest in re.findall(
+        r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE)]
+    record = only_record(program).file
+    hidden = tmp_path / f".gighive-upload-{record.stem}"
+    begin = calls.index(("fsync", program.state / "removals"))
+    delivered = ("fsync" if how == "clean" else "rename", record)
+    assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
+    steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]
+    steps += [("renameat2", sent / file.name), ("fsync", sent)] if how == "move" else [("unlink", hidden)]
+    assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
+
+
 @contextlib.contextmanager
 def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""
@@ -104,9 +136,9 @@ def paused_at_the_rename(program, stub, file, *options):
     with subprocess.Popen(
         [*trace, "-e", "inject=renameat2:delay_enter=2000000:when=1", *arguments], env=program.environment(PASSWORD),
         cwd=program.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        # It is written after the last look at the file, just before the rename.
+        # It is taken for the last time just before the rename, when the journal is written.
         journal = program.state / "removals"
-        wait_until(lambda: journal.exists() and journal.read_bytes(), what="the journal")
+        wait_until(lambda: journal.exists() and journal.read_bytes() and has_lease(file), what="the lease")
         yield process
         process.out, process.err = process.communicate(timeout=60)
     assert process.returncode == 0 and "renameat2(" in log.read_text(), process.err

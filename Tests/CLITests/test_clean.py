@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from program import wait_until
-from records import records
+from records import only_record, records
 from test_full_disks import mount
 from uploads import PASSWORD, of_kind, rewrite
 
@@ -174,6 +174,27 @@ def test_a_server_that_does_not_answer_is_asked_once(hive, program, deliver, car
     assert all(file.exists() for file in files) and len(of_kind(stub, "asset")) == 1
 
 
+@pytest.mark.parametrize("how", ["clean", "after"])
+def test_a_file_whose_upload_to_another_server_is_unfinished_stays(hive, program, recording, card, how):
+    stub, other = hive(), hive("multipart/status=400")
+    file = recording(SIZE, name="gig.mp4", directory=card)
+    assert program.send(other, file).code == 7
+    id = only_record(program).id
+    if how == "clean":
+        assert program.send(stub, file).code == 0
+        result = clean(program, card, 1, "--server", stub.url, "--json")
+        assert result.code == 15, result
+    else:
+        result = program.send(stub, file, "--after", "delete", "--json")
+        assert result.code == 0, result
+    kept, = (event for event in result.events if event["event"] == "kept")
+    assert kept["temporary"] and file.exists(), kept
+    assert all(words in kept["message"] for words in (
+        f"its upload {id} to {other.url}", f"gighive-upload resume {id}", f"gighive-upload cancel {id}")), kept
+    assert program.run("cancel", id, env=PASSWORD).code == 0
+    assert clean(program, card, 1).code == 0 and not file.exists()
+
+
 def change(file):
     file.write_bytes(file.read_bytes() + b"x")
 
@@ -240,10 +261,11 @@ def test_a_file_that_was_edited_since_its_delivery_is_kept_even_if_its_time_is_a
 
 
 def test_a_sidecar_goes_with_its_recording(hive, program, deliver, card):
-    file, = deliver(hive(), 1)
     (card / "0.mp4.upload").write_text("label = Something\n")
-    assert clean(program, card, 1).code == 0
-    assert list(card.iterdir()) == []
+    deliver(hive(), 2)
+    (card / "1.mp4.upload").write_text("label = For the next one\n")
+    result = clean(program, card, 2 * SIZE)
+    assert [file.name for file in card.iterdir()] == ["1.mp4.upload"], result
 
 
 def test_a_record_without_its_password_costs_the_others_nothing(hive, program, deliver, card):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from program import private, wait_until
+from records import only_record
+from test_after_interruptions import write_journal
 from uploads import of_kind, sha256
 from watching import got, has, times_sent, write
 
@@ -86,6 +88,16 @@ def test_a_killed_worker_costs_one_retry(halfway):
     watching.stop()
     # It went on where it was.
     assert len(of_kind(stub, "create")) == 1
+
+
+def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program):
+    stub, file = hive(), write(rec / "a.wav")
+    assert program.send(stub, file).code == 0
+    file.rename(rec / f".gighive-upload-{only_record(program).id}")
+    write_journal(program, only_record(program).id, file)
+    watching = watch(stub)
+    watching.says(f"an interrupted removal was undone: {file} is back.")
+    assert file.exists()
 
 
 def test_a_kill_between_delivery_and_removal_only_postpones_it(hive, watch, rec):

@@ -16,9 +16,16 @@ package struct FileSighting: Equatable, Sendable {
     return now.size == then.size && now.modifiedSeconds == then.modifiedSeconds
       && now.modifiedNanoseconds == then.modifiedNanoseconds && (!then.hasStableInode || now.isSameFile(as: then))
   }
+
+  /// Whether the file that is there now is the very same one, untouched since. Where inodes are not stable, nor are status times. The device
+  /// number changes when a stick is put in again.
+  package func isSame(as now: FileSighting) -> Bool {
+    guard identity.hasStableInode else { return identity.change(since: now.identity) == nil }
+    return identity.inode == now.identity.inode && changed == now.changed && identity.change(since: now.identity) == nil
+  }
 }
 
-/// How a list passes it on: `"seen":{"device":"2049","inode":"131","size":4,"modified_seconds":1,"modified_nanoseconds":2,…}`.
+/// As a list passes it on, and as a record keeps that of a sidecar file: `{"device":"2049","inode":"131","size":4,"modified_seconds":1,…}`.
 extension FileSighting {
   package func encoded() -> JSONWriter {
     var json = JSONWriter()

@@ -16,6 +16,10 @@ package enum KeptReason: Error, Equatable, Sendable {
   /// The program was told to end.
   case interrupted
 
+  // Who else needs the file
+  /// An unfinished upload of the same file, created at this time (seconds since 1970).
+  case needed(upload: String, destination: String, since: Int64)
+
   // The file
   /// It is not the content that was delivered, or there is no proof that it is.
   case changed
@@ -31,13 +35,15 @@ package enum KeptReason: Error, Equatable, Sendable {
   case otherNames
   /// Another program has it open, or has just opened it.
   case open
+  /// A program had it open for writing when it was opened to be sent, so that only its content proves what was sent.
+  case beingWritten
   /// There is no way to tell whether another program has it open.
   case writersUnknown(SystemError)
 
   // Its removal
   /// The directory that it was to be moved into cannot be used.
   case unusableDirectory(LocalPath, SystemError)
-  /// That directory is on another file system.
+  /// That directory is on another file system, or is reached through another mount.
   case otherFileSystem(LocalPath)
   /// That directory has too many files of that name.
   case noFreeName(LocalPath)
@@ -57,7 +63,9 @@ extension KeptReason {
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {
-    case .unanswered, .interrupted, .open, .unusableDirectory, .otherFileSystem, .busy, .state, .leftBehind: true
+    case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
+      .leftBehind:
+      true
     case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .noStatus,
       .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false

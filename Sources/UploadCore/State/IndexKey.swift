@@ -3,7 +3,7 @@ package struct IndexKey: Equatable, Sendable {
   /// The kind of data that is hashed, so that a path never equals a digest.
   private enum Kind: UInt8 {
     case path = 1
-    case file, content, asset, unreadable, mark, status, place, watched
+    case file, content, asset, unreadable, mark, status, place, watched, anyPath, anyFile
   }
 
   package let hash: UInt64
@@ -63,6 +63,16 @@ package struct IndexKey: Equatable, Sendable {
     return IndexKey(
       .place, destination(record) + [record.file.path.bytes, Array(identity.edges.utf8)],
       numbers: [identity.size, (shifted % shift + shift) % shift].map { UInt64(bitPattern: $0) })
+  }
+
+  /// The unfinished upload of the file at this path, whatever its destination.
+  static func anyPath(_ record: UploadRecord) -> IndexKey { IndexKey(.anyPath, [record.file.path.bytes]) }
+
+  /// The same by the file on disk, whatever its name.
+  static func anyFile(_ record: UploadRecord) -> IndexKey {
+    let identity = record.file.identity
+    return IndexKey(
+      .anyFile, [Array(identity.edges.utf8)], numbers: contentNumbers(identity) + [identity.device, identity.inode])
   }
 
   private static func destination(_ record: UploadRecord) -> [[UInt8]] {

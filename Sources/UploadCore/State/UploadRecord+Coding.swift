@@ -50,6 +50,7 @@ extension UploadRecord {
     if !destination.event.isEmpty { json.add("event", destination.event) }
     json.add("offset", offset)
     json.add("uploaded_as", destination.uploadedAs)
+    if let sidecar = file.sidecar { json.add("sidecar", sidecar.encoded()) }
     for (name, value) in optionalTexts { if let value { json.add(name, value) } }
     if let assetID { json.add("asset_id", assetID) }
     if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
@@ -113,7 +114,8 @@ extension UploadRecord {
       id: id,
       RecordedFile(
         path: LocalPath(bytes: path), identity: identity,
-        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) }),
+        fileSystemID: json["file_system"]?.string.flatMap { UInt64($0) },
+        sidecar: json["sidecar"].flatMap { FileSighting($0) }),
       to: RecordedDestination(
         endpoint: endpoint, event: json["event"]?.string ?? "", uploadedAs: json["uploaded_as"]?.string ?? ""))
     createdAt = json["created_at"]?.integer ?? 0
@@ -130,7 +132,7 @@ extension UploadRecord {
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
-      "full_sends", "full_sends_failed", "note":
+      "full_sends", "full_sends_failed", "sidecar", "note":
       true
     default: false
     }

@@ -4,8 +4,14 @@ extension UploadRecord {
   /// The keys that most records have at most.
   package static let usualIndexKeyCount = 4
 
-  /// The keys of the record: of its file and content, of its path as long as it is open, and of the recording that it can delete.
-  package var indexKeys: [IndexKey] {
+  /// The keys of the record: of its upload, and as long as it is open, of its file whatever the destination.
+  package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
+
+  /// The keys by which unfinished uploads of the same file are found, to whatever destination.
+  package var fileKeys: [IndexKey] { [.anyPath(self)] + (file.identity.hasStableInode ? [.anyFile(self)] : []) }
+
+  /// Of its file and content, of its path as long as it is open, and of the recording that it can delete.
+  private var uploadKeys: [IndexKey] {
     guard let delivery else { return [.path(self), .file(self), .content(self)] }
     var keys: [IndexKey] = [.file(self), .content(self)] + deliveryKeys(delivery)
     if let assetID = delivery.assetID, delivery.deleteToken != nil {
@@ -22,7 +28,7 @@ extension UploadRecord {
   }
 
   /// The keys by which earlier records of the same file are found.
-  package var searchKeys: [IndexKey] { indexKeys + (file.identity.hasStableInode ? [] : [.place(self)]) }
+  package var searchKeys: [IndexKey] { uploadKeys + (file.identity.hasStableInode ? [] : [.place(self)]) }
 
   /// How two records match.
   package enum Match: Equatable {
@@ -44,6 +50,18 @@ extension UploadRecord {
     if file.identity.isSameFile(as: previous.file.identity) { return .same }
     let names = [previous, self].map { $0.file.path.lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
+  }
+
+  /// Whether this upload is unfinished and may still need the file of a delivered one, whatever the destinations: the file at its path,
+  /// or its file under another name.
+  package func mayNeed(fileOf delivered: UploadRecord) -> Bool {
+    guard let unfinished else { return false }
+    let isUnchanged = delivered.file.identity.change(since: file.identity) == nil
+    if file.path == delivered.file.path {
+      // One that may be stored is never sent with other content.
+      return isUnchanged || !mayBeStored && !unfinished.lastByteMayBeSent
+    }
+    return isUnchanged && file.identity.isSameFile(as: delivered.file.identity)
   }
 
   /// Records with an upload on the server rank first, and delivered ones last. The time decides only between equals, because clocks

@@ -34,6 +34,8 @@ package struct UploadRecord: Equatable, Sendable {
   package func renewed(by own: UploadRecord) -> UploadRecord {
     var record = self
     record.file = own.file
+    // A resumed upload does not read it again.
+    record.file.sidecar = own.file.sidecar ?? file.sidecar
     record.destination.uploadedAs = own.destination.uploadedAs
     record.note = own.note
     record.unfinished?.renew(isSame: own.file.identity.change(since: file.identity) == nil)

@@ -12,6 +12,8 @@ public struct UploadRequest: Sendable {
   /// What was judged to be a finished recording: another file, or one that is being written, is refused with
   /// ``FileError/unsettled(_:)``. nil for a file that a person names.
   package var judged: FileSighting?
+  /// The sidecar file that describes it, when it was read; nil if there was none. It goes with the recording.
+  package var sidecar: FileSighting?
   /// Where it goes.
   public var destination: Destination
   /// Form fields beyond those of the destination.

@@ -14,6 +14,17 @@ final class SourceFile {
   /// Whether a program writes to it now.
   func writers() -> FileWriters { FileWriters(of: descriptor) }
 
+  /// Whether a program may have written to it since ``noteWriters()``: a write to a page that is mapped and dirty changes no time.
+  private(set) var mayBeWritten = false
+
+  /// Called before it is read, in order to know later what its times prove.
+  func noteWriters() {
+    switch writers() {
+    case .writer, .notNow: mayBeWritten = true
+    case .noWriter, .undetectable: break
+    }
+  }
+
   /// The size when the file was opened, in bytes.
   var size: Int64 { statusAtOpen.size }
 
@@ -143,7 +154,7 @@ final class SourceFile {
   }
 
   /// The status time that proves later that the content is still the one that was sent; nil if none can.
-  var provenStatusTime: StatusTime? { isConclusive ? unchangedAt : nil }
+  var provenStatusTime: StatusTime? { isConclusive && !mayBeWritten ? unchangedAt : nil }
 
   /// Throws if the file itself fails at this offset.
   func verifyReadable(at offset: Int64) throws(FileError) {

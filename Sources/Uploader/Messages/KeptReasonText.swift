@@ -12,6 +12,9 @@ extension KeptReason {
     case .different: "GigHive has different content under its asset number."
     case .unanswered(let error): "the server did not confirm that it still has it: " + error.problem
     case .interrupted: "interrupted before the server confirmed that it still has it."
+    case .needed(let upload, let destination, let since):
+      "its upload " + upload + " to " + PrintableText.withoutQuery(destination) + ", begun "
+        + DurationText.moment(since) + ", is not finished."
     case .changed: "it has changed since its delivery, or is a different file."
     case .unreadable(let error): error.message(of: "it")
     case .noStatus(let error): "it cannot be checked: " + error.text + "."
@@ -19,10 +22,12 @@ extension KeptReason {
     case .otherFile: "its path is a link, or now points to another file."
     case .otherNames: "it has other hard links."
     case .open: "another program has it open."
+    case .beingWritten:
+      "a program had it open for writing while it was sent, so it is compared with what was sent first."
     case .writersUnknown(let error): "the system cannot tell whether another program has it open: " + error.text + "."
     case .unusableDirectory(let path, let error): PrintableText.line(path.text) + ": " + error.text + "."
     case .otherFileSystem(let path):
-      PrintableText.line(path.text) + " is on another file system; recordings are moved, never copied."
+      PrintableText.line(path.text) + " is on another file system or mount; recordings are moved, never copied."
     case .noFreeName(let path): PrintableText.line(path.text) + " has too many files with that name."
     case .busy: "another process is removing a recording."
     case .state(let error): error.problem

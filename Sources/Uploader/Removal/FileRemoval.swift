@@ -8,6 +8,7 @@ import UploadCore
 struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
+  private let record: UploadRecord
   private let entry: RemovalEntry
   private let removal: AfterDelivery.Removal
   private let trustsSettle: Bool
@@ -22,6 +23,7 @@ struct FileRemoval {
     in directory: StateDirectory
   ) {
     self.file = file
+    self.record = record
     self.removal = removal
     self.trustsSettle = trustsSettle
     self.directory = directory
@@ -34,6 +36,7 @@ struct FileRemoval {
   func check() throws(KeptReason) {
     try checkFile()
     if case .move(let target) = removal { try check(target) }
+    try checkOtherUploads()
   }
 
   /// Whether a program uses the file now, so that the server need not be asked.
@@ -44,11 +47,8 @@ struct FileRemoval {
   /// Removes or moves the file, and its sidecar file (`FILE.upload`).
   /// - Returns: where it is now; nil if it is gone.
   func run() throws(KeptReason) -> LocalPath? {
-    try check()
-    let hasLease = try beginLease()
+    let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
-    try checkFile()
-    let journal = try beginJournal()
     let hidden = entry.privatePath
     let result = shim_rename_noreplace(path.cName, hidden.cName)
     guard result == 0 else {
@@ -56,6 +56,8 @@ struct FileRemoval {
       throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
     }
     do throws(KeptReason) {
+      // Again: now that it has its private name, no process can begin another upload of it.
+      try checkOtherUploads()
       try checkHidden(hasLease: hasLease)
       let moved = try finish(hidden)
       journal.end()
@@ -77,20 +79,43 @@ struct FileRemoval {
     }
   }
 
+  /// Takes the lease, if there are leases, only when the journal is on the disk: whoever opens the file waits for the lease to end.
+  private func begin() throws(KeptReason) -> (RemovalJournal, hasLease: Bool) {
+    try check()
+    try checkUnused()
+    let journal = try beginJournal()
+    do throws(KeptReason) {
+      let hasLease = try beginLease()
+      do throws(KeptReason) { try checkFile() } catch {
+        if hasLease { shim_end_lease(file.descriptor) }
+        throw error
+      }
+      return (journal, hasLease)
+    } catch {
+      journal.end()
+      throw error
+    }
+  }
+
   private func beginJournal() throws(KeptReason) -> RemovalJournal {
+    // Another process is renaming and removing a file.
+    let journal = try whenUnlocked { () throws(StateError) in try RemovalJournal.open(in: directory) }
+    guard let journal else { throw .busy }
+    do throws(StateError) { try journal.begin(entry) } catch { throw .state(error) }
+    return journal
+  }
+
+  /// Waits for another process, which only its disk can delay.
+  /// - Parameter attempt: returns nil if the other process still has the lock.
+  /// - Returns: nil if it does not release it.
+  private func whenUnlocked<Value>(_ attempt: () throws(StateError) -> Value?) throws(KeptReason) -> Value? {
     let until = shim_monotonic_milliseconds() + Limits.removalLockMilliseconds
     repeat {
-      do throws(StateError) {
-        if let journal = try RemovalJournal.open(in: directory) {
-          try journal.begin(entry)
-          return journal
-        }
-      } catch { throw .state(error) }
-      // Another process is renaming and removing a file, which only its disk can delay.
+      do throws(StateError) { if let value = try attempt() { return value } } catch { throw .state(error) }
       var nothing = shim_poll_entry(descriptor: -1, events: 0, ready: 0)
       _ = shim_poll(&nothing, 1, Limits.stateLockPauseMilliseconds)
     } while shim_monotonic_milliseconds() < until
-    throw .busy
+    return nil
   }
 
   // MARK: Checks
@@ -106,6 +131,19 @@ struct FileRemoval {
     } catch { throw error.isChange ? .changed : .unreadable(error) }
   }
 
+  /// Whatever its destination, an unfinished upload of the file still needs it.
+  private func checkOtherUploads() throws(KeptReason) {
+    let search = try whenUnlocked { () throws(StateError) in try RecordSearch.locked(directory, usesIndex: true) }
+    guard let search else { throw .state(.locked(directory.path)) }
+    defer { withExtendedLifetime(search) {} }
+    let other: UploadRecord?
+    do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
+    if search.isCancelled { throw .interrupted }
+    if let other {
+      throw .needed(upload: other.id, destination: other.destination.endpoint, since: other.createdAt)
+    }
+  }
+
   /// The target directory must exist, because an empty mount point is no place for recordings.
   private func check(_ target: LocalPath) throws(KeptReason) {
     var status = shim_file_status()
@@ -115,6 +153,10 @@ struct FileRemoval {
       throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
     }
     guard status.device == file.device else { throw .otherFileSystem(target) }
+    // A mount of the same file system has the same device. The kernel compares the mounts before it refuses the names.
+    let probe = LocalPath(bytes: path.directory.bytes + "/.".utf8)
+    let probed = shim_rename(probe.cName, LocalPath(bytes: target.bytes + "/.".utf8).cName)
+    guard -probed != SHIM_EXDEV else { throw .otherFileSystem(target) }
   }
 
   private func beginLease() throws(KeptReason) -> Bool {
@@ -159,7 +201,6 @@ struct FileRemoval {
       do throws(SystemError) { moved = try HiddenRecording.rename(hidden, toFreeNameLike: name) } catch {
         switch error.code {
         case SHIM_EEXIST: throw .noFreeName(target)
-        case SHIM_EXDEV: throw .otherFileSystem(target)
         default: throw .refused(error)
         }
       }
@@ -170,13 +211,19 @@ struct FileRemoval {
     return moved
   }
 
-  /// The sidecar file goes with the recording, unless a new recording already has its name.
+  /// The sidecar file that described the recording goes with it, unless a new recording already has its name. Another one, or one that was
+  /// changed since it was read, may be for the next recording.
   private func finishSidecar(_ moved: LocalPath?) {
     let ending = FileSelection.sidecarEnding.utf8
     let sidecar = LocalPath(bytes: path.bytes + ending)
     guard let status = HiddenRecording.entryStatus(sidecar), Int(status.kind) == SHIM_KIND_REGULAR,
       HiddenRecording.entryStatus(path) == nil
     else { return }
+    guard record.file.sidecar?.isSame(as: FileSighting(status)) ?? false else {
+      return directory.warn(
+        PrintableText.line(sidecar.text) + " stays: it is not the file that described the recording when it was sent."
+          + " Remove it, unless it is for the next recording of that name.")
+    }
     var result: Int32
     if let moved {
       let target = LocalPath(bytes: moved.bytes + ending)

@@ -46,9 +46,9 @@ final class OpenIndex {
   }
 
   /// Removes stale entries. Otherwise each cancelled upload of a file would add one.
-  func drop(_ key: IndexKey, ids: [String]) {
+  func drop(_ keys: [IndexKey], ids: [String]) {
     change { (table) throws(IndexError) in
-      for id in ids { try table.remove(key, RecordName.number(ofID: id)) }
+      for id in ids { for key in keys { try table.remove(key, RecordName.number(ofID: id)) } }
     }
   }
 

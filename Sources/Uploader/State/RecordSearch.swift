@@ -86,13 +86,14 @@ final class RecordSearch {
         }
         return match.record
       }
-      var stale: [String] = []
+      var (stale, gone): ([String], [String]) = ([], [])
       for id in ids where !unreadable.contains(id) {
         do throws(StateError) {
           let record = try directory.current(id)
           if let record { match.consider(record) }
           if !(record?.indexKeys.contains(key) ?? false) {
             stale.append(id)
+            if record == nil { gone.append(id) }
             if record?.phase == .delivered { try tidy(id) }
           }
         } catch {
@@ -103,9 +104,34 @@ final class RecordSearch {
           directory.warnOfUnreadable(RecordName(number: RecordName.number(ofID: id), isDelivered: false), error)
         }
       }
-      if !stale.isEmpty { index?.drop(key, ids: stale) }
+      if !stale.isEmpty { index?.drop([key], ids: stale) }
+      if !gone.isEmpty { index?.drop(own.fileKeys, ids: gone) }
     }
     return match.record
+  }
+
+  /// An unfinished upload that may still need the file of a delivered one; nil if there is none. It counts unless ``isCancelled``.
+  func unfinished(needing delivered: UploadRecord) throws(StateError) -> UploadRecord? {
+    for key in delivered.fileKeys {
+      guard let ids = index?.ids([key]) else { return try unindexed(needing: delivered) }
+      for id in ids { if let record = try directory.current(id), record.mayNeed(fileOf: delivered) { return record } }
+    }
+    return nil
+  }
+
+  private final class Found { var record: UploadRecord? }
+
+  private func unindexed(needing delivered: UploadRecord) throws(StateError) -> UploadRecord? {
+    let found = Found()
+    let check = CancellationCheck(directory.cancellation)
+    defer { isCancelled = check.isCancelled }
+    let isOver = { found.record != nil || check.isOver() }
+    try directory.visit(.open, isOver: isOver) { [directory] record, _ in
+      // After a power cut, the record before a delivery can still be there.
+      let current = (try? directory.current(record.id)) ?? record
+      if current.mayNeed(fileOf: delivered) { found.record = current }
+    }
+    return found.record
   }
 
   /// Removes leftovers of a delivery that a power cut interrupted.
@@ -158,7 +184,9 @@ extension UploadRecord {
   init(id: String, of request: UploadRequest, for file: SourceFile, _ identity: FileIdentity) {
     self.init(
       id: id,
-      RecordedFile(path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID),
+      RecordedFile(
+        path: file.path.absolute ?? file.path, identity: identity, fileSystemID: file.fileSystemID,
+        sidecar: request.sidecar),
       to: RecordedDestination(
         endpoint: request.base.text, event: request.event, uploadedAs: request.uploadedAs))
     note = request.note

@@ -127,6 +127,7 @@ final class UploadJob: Steppable {
     _ removal: AfterDelivery.Removal, _ delivery: Delivery, _ file: SourceFile, isRecorded: Bool, _ now: Int64
   ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, delivery) }
+    if file.mayBeWritten { return keep(.beingWritten, delivery) }
     let removal = FileRemoval(
       file, record.record, removal, trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
     let requirement: StoredRecording?
@@ -193,6 +194,7 @@ final class UploadJob: Steppable {
       }
       throw absence(of: request.file) ?? .file(request.file, error)
     }
+    file.noteWriters()
     switch try openRecord(for: file) {
     case .none: break
     case .inProgress: return nil

@@ -47,9 +47,10 @@ extension SendArguments {
     request.refusesLinks = file.isFound
     request.needsRecord = file.needsRecord
     request.judged = file.judged
-    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
+    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).content() : nil
+    request.sidecar = sidecar?.seen
     do throws(UsageError) {
-      let own = ConfiguredOptions.merged(sidecar, file.options)
+      let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)
       let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)
       let day = EventDay(of: given) ?? (file.isFound ? .modified : .today)
       // A watcher and its worker can run for months.

@@ -20,10 +20,10 @@ struct Sidecar {
     return true
   }
 
-  /// Its options; empty if there is no sidecar.
-  func options() throws(UnsendableFile) -> [GivenOption] {
-    guard let bytes = try read() else { return [] }
-    do throws(UsageError) { return try options(in: bytes) } catch { throw UnsendableFile(file, error) }
+  /// Its options, and which file it was; nil if there is no sidecar.
+  func content() throws(UnsendableFile) -> (options: [GivenOption], seen: FileSighting)? {
+    guard let (bytes, seen) = try read() else { return nil }
+    do throws(UsageError) { return (try options(in: bytes), seen) } catch { throw UnsendableFile(file, error) }
   }
 
   private func options(in bytes: [UInt8]) throws(UsageError) -> [GivenOption] {
@@ -52,7 +52,7 @@ struct Sidecar {
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }
 
-  private func read() throws(UnsendableFile) -> [UInt8]? {
+  private func read() throws(UnsendableFile) -> ([UInt8], FileSighting)? {
     guard let descriptor = open() else { return nil }
     guard descriptor >= 0 else {
       if -descriptor == SHIM_ELOOP { throw unsendable(name + " is a link, which is not followed.") }
@@ -69,7 +69,8 @@ struct Sidecar {
       throw UnsendableFile(file, name, error)
     }
     guard bytes.count <= Limits.sidecarLength else { throw tooLong }
-    return bytes
+    let hasStableInode = FileSystem.hasStableInodes(type: shim_file_system_type(descriptor))
+    return (bytes, FileSighting(status, hasStableInode: hasStableInode))
   }
 
   private func unsendable(_ message: String) -> UnsendableFile { UnsendableFile(file, UsageError(message)) }

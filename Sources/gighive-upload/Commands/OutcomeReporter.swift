@@ -37,7 +37,14 @@ final class OutcomeReporter {
     observer.onEnd = { [self] request, result in
       let index = index(request)
       switch result {
-      case .success(let delivery): report.delivered(index, delivery)
+      case .success(var delivery):
+        // It is compared and removed when nothing is uploaded.
+        if case .kept(.beingWritten) = delivery.aftermath, let upload = delivery.upload,
+          removals?.keepIfDue(upload) ?? false
+        {
+          delivery.aftermath = nil
+        }
+        report.delivered(index, delivery)
       case .failure(.delivered(let previous)):
         let isRemovalDue = removals?.keepIfDue(previous.upload) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)

@@ -59,7 +59,15 @@ final class WatchGroup {
 
   /// Opens what can be opened.
   /// - Returns: whether another watcher has locked one of them.
-  func openDirectories() -> Bool { directories.open() }
+  func openDirectories() -> Bool {
+    defer { recoverRemovals() }
+    return directories.open()
+  }
+
+  /// Gives recordings their names back whose removal was interrupted.
+  private func recoverRemovals() {
+    StateDirectory.recoverRemovals(at: arguments.statePath) { [self] in tell(WatchNotice(.warning, $0, .warning)) }
+  }
 
   // MARK: Changes
 
@@ -127,7 +135,9 @@ final class WatchGroup {
     }
     if now >= checkAt {
       checkAt = now + Limits.watchCheckMilliseconds
+      let openCount = directories.openCount
       for directory in directories.check() { machine.forget(under: directory.bytes) }
+      if directories.openCount > openCount { recoverRemovals() }
       checkCredentials(now)
     }
     noteBlock()
@@ -203,6 +213,7 @@ final class WatchGroup {
     }
     guard let end else { return }
     self.worker = nil
+    recoverRemovals()
     machine.workerEnded(end, now: now, unixSeconds: unixSeconds)
     hasChanged = true
   }

@@ -64,6 +64,8 @@ final class WatchedDirectories {
     return isLocked
   }
 
+  var openCount: Int { all.reduce(0) { $1.isOpen ? $0 + 1 : $0 } }
+
   private func noteOpening(_ index: Int) {
     let directory = all[index]
     if directory.problem != nil { tell(.found(directory.path)) }

@@ -72,7 +72,7 @@ struct RecordMatchTests {
     let (own, previous) = (record(), record(change))
     let result = own.match(with: previous)
     // Every match shares a key.
-    if result != nil { #expect(own.indexKeys.contains { previous.indexKeys.contains($0) }) }
+    if result != nil { #expect(own.searchKeys.contains { previous.indexKeys.contains($0) }) }
     return result
   }
 
@@ -103,7 +103,7 @@ struct RecordMatchTests {
     let event = UploadRecord.sample(path: record().file.path, endpoint: "http://hive/", event: "2026-11-20 Band")
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
     #expect(event.match(with: event) == .same)
-    #expect(Set(event.indexKeys.map { $0.hash }).isDisjoint(with: record().indexKeys.map { $0.hash }))
+    #expect(Set(event.searchKeys.map { $0.hash }).isDisjoint(with: record().searchKeys.map { $0.hash }))
   }
 
   @Test func aDeliveredFileIsTheSameWhileItIsUnchanged() {
@@ -116,6 +116,42 @@ struct RecordMatchTests {
       } == .moved)
     for changed in [identity(size: 301), identity(seconds: 5), identity(edges: "abce")] {
       #expect(match { ($0.state, $0.file.identity) = (.sample(.delivered), changed) } == nil)
+    }
+  }
+
+  /// Whether an upload to another server may need the file of a delivered one.
+  private func isNeeded(_ change: (inout UploadRecord) -> Void = { _ in }) -> Bool {
+    let delivered = record { $0.state = .sample(.delivered) }
+    let other = record {
+      $0.destination.endpoint = "http://hive2/"
+      change(&$0)
+    }
+    let isNeeded = other.mayNeed(fileOf: delivered)
+    if isNeeded { #expect(delivered.fileKeys.contains { other.indexKeys.contains($0) }) }
+    return isNeeded
+  }
+
+  @Test func anUnfinishedUploadNeedsItsFileWhateverTheDestination() {
+    #expect(isNeeded() && isNeeded { $0.state = .sample(.failed) } && isNeeded { $0.state = .sample(.uploaded) })
+    #expect(isNeeded { $0.file.path = "/media/usb0/other.wav" })
+    // The next attempt sends what the file has become.
+    #expect(isNeeded { $0.file.identity = identity(size: 301) })
+    #expect(!isNeeded { $0.state = .sample(.delivered) })
+    // A recorder has reused the inode, or another card the name and content.
+    #expect(!isNeeded { ($0.file.path, $0.file.identity) = ("/media/usb0/other.wav", identity(size: 301)) })
+    #expect(!isNeeded { ($0.file.path, $0.file.identity) = ("/media/usb1/set.wav", identity(device: 2)) })
+  }
+
+  @Test func anUploadThatMayBeStoredDoesNotNeedOtherContent() {
+    for doubt: (inout UploadRecord) -> Void in [
+      { $0.unfinished?.failure = .mayBeStored }, { $0.unfinished?.lastByteMayBeSent = true },
+    ] {
+      #expect(isNeeded(doubt))
+      #expect(
+        !isNeeded {
+          doubt(&$0)
+          $0.file.identity = identity(size: 301)
+        })
     }
   }
 

@@ -36,6 +36,13 @@ extension UploadRecordTests {
     #expect(record.unfinished?.fullSends == nil)
   }
 
+  @Test func aResumedUploadKeepsItsSidecar() {
+    #expect(full.file.sidecar != nil && full.renewed(by: plain).file.sidecar == full.file.sidecar)
+    var own = full
+    own.file.sidecar = FileSighting(identity: identity(inode: 4), changed: StatusTime(seconds: 1, nanoseconds: 0))
+    #expect(full.renewed(by: own).file.sidecar == own.file.sidecar)
+  }
+
   // MARK: Changes
 
   private func apply(_ change: RecordChange, to record: inout UploadRecord) {

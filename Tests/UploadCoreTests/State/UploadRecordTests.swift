@@ -10,7 +10,12 @@ struct UploadRecordTests {
   /// An unfinished upload with every property set.
   var full: UploadRecord {
     var record = UploadRecord(
-      id: "5e1f0a77", RecordedFile(path: "/srv/set.wav", identity: fileIdentity, fileSystemID: .max),
+      id: "5e1f0a77",
+      RecordedFile(
+        path: "/srv/set.wav", identity: fileIdentity, fileSystemID: .max,
+        sidecar: FileSighting(
+          identity: identity(device: .max, inode: 3, size: 0, seconds: -1, edges: ""),
+          changed: StatusTime(seconds: 8, nanoseconds: 9))),
       to: RecordedDestination(
         endpoint: "https://hive/", event: "2026-11-20 The Band", uploadedAs: "audio/wav set.wav"))
     record.createdAt = 1_795_000_001
@@ -93,7 +98,9 @@ struct UploadRecordTests {
       #""created_at":1795000001,"updated_at":1795000002,"file":"/srv/set.wav","device":"2049","inode":"131072","#
         + #""size":4710000000,"modified_seconds":1795000000,"modified_nanoseconds":7,"edges_sha256":"\#(edges)","#
         + #""endpoint":"https://hive/","event":"2026-11-20 The Band","offset":4710000000,"#
-        + #""uploaded_as":"audio/wav set.wav","file_system":"18446744073709551615","#
+        + #""uploaded_as":"audio/wav set.wav","sidecar":{"device":"18446744073709551615","inode":"3","size":0,"#
+        + #""modified_seconds":-1,"modified_nanoseconds":5,"changed_seconds":8,"changed_nanoseconds":9},"#
+        + #""file_system":"18446744073709551615","#
         + #""upload_url":"https://hive/files/5e1f?x=y","expires":"Wed, 25 Jun 2014 16:00:00 GMT","#,
       #""note":"{\"label\":\"Set 1\"}"}"# + "\n"
     )

@@ -140,6 +140,22 @@ struct SourceFileTests {
     #expect(try file.verifyUnchanged())
   }
 
+  @Test func timesProveNothingAboutAFileThatAProgramWritesTo() throws {
+    let file = try openFile(directory.file("set.wav", bytes("0123456789")))
+    let past = StatusTime(seconds: Limits.clocksAreSetSince, nanoseconds: 0)
+    let writer = open(directory.path(of: "set.wav"), O_WRONLY)
+    file.noteWriters()
+    close(writer)
+    file.confirmUnchanged(at: past)
+    #expect(file.mayBeWritten && file.provenStatusTime == nil)
+    file.noteWriters()
+    #expect(file.mayBeWritten)
+    let other = try openFile(LocalPath(directory.path(of: "set.wav")))
+    other.noteWriters()
+    other.confirmUnchanged(at: past)
+    #expect(!other.mayBeWritten && other.provenStatusTime == past)
+  }
+
   @Test func theFileSaysWhetherItCanBeRead() throws {
     let file = try openFile(directory.file("set.wav", bytes("0123456789")))
     try file.verifyReadable(at: 9)

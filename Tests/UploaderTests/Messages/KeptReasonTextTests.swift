@@ -17,6 +17,10 @@ struct KeptReasonTextTests {
         .notComparable(.outOfResources("memory")),
         "it cannot be checked: " + UploadError.outOfResources("memory").problem
       ),
+      (
+        .needed(upload: "5e1f0a77", destination: "https://hive/?key=1", since: 1_700_000_000),
+        "its upload 5e1f0a77 to https://hive/?…, begun " + DurationText.moment(1_700_000_000) + ", is not finished."
+      ),
       (.state(.noDirectory), StateError.noDirectory.problem),
     ] as [(KeptReason, String)])
   func anErrorIsPartOfTheReason(reason: KeptReason, text: String) { #expect(reason.text == text) }

@@ -100,6 +100,45 @@ struct FileRemovalTests {
     #expect(bench.names == ["gig.mp4"])
   }
 
+  @Test(arguments: [true, false])
+  func anUnfinishedUploadToAnotherServerKeepsIt(hasIndex: Bool) throws {
+    let bench = try Bench()
+    let other = try bench.state.openRecord(bench.record.file.path, endpoint: "https://other/?key=1").record
+    bench.record.file = other.file
+    if !hasIndex {
+      unlink(bench.state.path + "/index")
+      mkdir(bench.state.path + "/index", 0o700)
+    }
+    let reason = KeptReason.needed(upload: other.id, destination: "https://other/?key=1", since: other.createdAt)
+    #expect(bench.remove() == .failure(reason) && reason.isTemporary)
+    #expect(bench.names == ["gig.mp4"])
+    try bench.state.open().remove(other.id)
+    #expect(bench.remove() == .success(nil))
+  }
+
+  @Test func whoLooksForARecordKeepsItForTheMoment() throws {
+    let bench = try Bench()
+    let search = try RecordSearch.locked(bench.state.open(), usesIndex: false)
+    #expect(bench.remove() == .failure(.state(.locked(LocalPath(bench.state.path)))))
+    withExtendedLifetime(search) {}
+  }
+
+  @Test func onlyTheSidecarThatWasReadGoesWithIt() throws {
+    for change: (Bench) -> Void in [
+      { _ in }, { $0.directory.append([1], to: "gig.mp4.upload") }, { $0.directory.touch("gig.mp4.upload") },
+      { $0.record.file.sidecar = nil },
+    ] {
+      let bench = try Bench()
+      bench.record.file.sidecar = FileSighting(at: bench.directory.file("gig.mp4.upload", bytes("label = A")))
+      let read = bench.record.file.sidecar
+      change(bench)
+      let isSame = bench.record.file.sidecar == FileSighting(at: LocalPath(bench.directory.path(of: "gig.mp4.upload")))
+      #expect(bench.remove() == .success(nil) && read != nil)
+      #expect(bench.names == (isSame ? [] : ["gig.mp4.upload"]))
+      #expect(bench.state.warnings.count == (isSame ? 0 : 1))
+    }
+  }
+
   @Test func theHiddenNameIsNeverReplaced() throws {
     let bench = try Bench()
     _ = bench.directory.file(hidden, [1])
