@@ -55,6 +55,8 @@ static _Noreturn void become(
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(127);
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    // In the background of a terminal, a message would stop it (stty tostop), and with it all recordings of its group.
+    signal(SIGTTOU, SIG_IGN);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

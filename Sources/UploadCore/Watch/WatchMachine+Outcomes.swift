@@ -253,12 +253,15 @@ extension WatchMachine {
     worker.state = .none
     defer { worker.lastProblem = nil }
     var isUnexpected = false
+    // One that ended before it began with any recording may have ended because of the one that it was to begin with.
+    let hasBegun = candidates.contains { $0.phase == .given(hasStarted: true) }
+    let couldBegin = end != .exited(ExitCode.usage) && end != .exited(WatchMachine.notExecuted)
     for index in candidates.indices {
       guard case .given(let hasStarted) = candidates[index].phase else { continue }
       isUnexpected = true
       makeReady(index, at: now)
-      guard hasStarted else { continue }
-      candidates[index].file.isBegun = true
+      guard hasStarted || !hasBegun && couldBegin else { continue }
+      if hasStarted { candidates[index].file.isBegun = true }
       candidates[index].attempts.crashes += 1
       if candidates[index].attempts.crashes >= Limits.watchCrashCount {
         judge(
@@ -273,9 +276,12 @@ extension WatchMachine {
     noteTrouble(worker.lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
   }
 
+  /// The exit code of a program that cannot be executed (shim_spawn).
+  private static let notExecuted: Int32 = 127
+
   private static func message(of end: WorkerEnd) -> String {
     switch end {
-    case .exited(127): "the upload process could not be started (is /proc mounted?)."
+    case .exited(notExecuted): "the upload process could not be started (is /proc mounted?)."
     case .exited(let code): "the upload process ended unexpectedly (exit code " + String(code) + ")."
     case .killed(let signal): "the upload process was killed (signal " + String(signal) + ")."
     }

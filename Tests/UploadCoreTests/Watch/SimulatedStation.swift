@@ -27,6 +27,8 @@ struct SimulatedStation {
   var deliveries: [UInt64: Int] = [:]
   var isNetworkUp = true
   var canStartWorkers = true
+  /// Whether a path ends the worker at once.
+  var endsWorker: ([UInt8]) -> Bool = { _ in false }
   /// Too many files are open.
   var cannotOpenFiles = false
   /// What the server says about a path.
@@ -163,6 +165,7 @@ struct SimulatedStation {
     for job in jobs where job.endsAt.map({ $0 <= now }) ?? false { end(job) }
     jobs.removeAll { $0.endsAt.map { $0 <= now } ?? false }
     if isWorkerLost { return killWorker() }
+    if let first = jobs.first, first.endsAt == nil, endsWorker(first.path) { return killWorker() }
     var running = jobs.filter { $0.endsAt != nil }.count
     for index in jobs.indices where jobs[index].endsAt == nil && running < settings.jobs {
       // It opens the file, and compares it with the one that was given.

@@ -256,6 +256,17 @@ extension WatchMachineTests {
     #expect(station.deliveries.count == 1)
   }
 
+  /// Because of its name, for example.
+  @Test func aRecordingThatEndsTheWorkerBeforeItBeginsDoesNotHoldUpOthers() {
+    var station = SimulatedStation()
+    station.endsWorker = { $0 == Array("/a".utf8) }
+    for name in ["/a", "/b", "/c", "/d"] { station.write(name) }
+    station.run(until: 10 * minute)
+    #expect(!station.deliveries.isEmpty && station.machine.leftAlone.setAside.contains { $0.path == Array("/a".utf8) })
+    station.run(until: 120 * minute)
+    #expect(station.deliveries.count == 3)
+  }
+
   /// The attempt in progress has still used the old password.
   @Test func credentialsThatChangeDuringAnAttemptAreTriedAfterIt() {
     var health = DestinationHealth()
