@@ -237,6 +237,14 @@ package struct WatchMachine: Sendable {
     return best
   }
 
+  /// The file that was offered cannot be given now.
+  package mutating func postpone(_ path: [UInt8], now: Int64) {
+    guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready else {
+      return
+    }
+    candidates[index].dueAt = now + settings.settleMilliseconds
+  }
+
   /// Whether the worker gets the file now: nothing has changed since it was offered.
   package mutating func give(_ path: [UInt8]) -> Bool {
     guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
