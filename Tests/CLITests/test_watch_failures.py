@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from program import private, wait_until
-from records import only_record
+from records import only_record, records
 from test_after_interruptions import write_journal
-from uploads import of_kind, sha256
+from uploads import PASSWORD, of_kind, sha256
 from watching import got, has, times_sent, write
 
 SIZE = 6_000_000
@@ -231,6 +231,22 @@ def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
     watching.idle()
     watching.stop()
     assert sorted(got(stub)) == ["One", "Two"]
+
+
+def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watch, tmp_path, program):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    config = configure(
+        tmp_path, stub, f"label = x\n[watch {tmp_path}/rec]\nafter = delete\n\n"
+        f"[watch {tmp_path}/rec/sub]\nserver = {other.url}\nuser = uploader\ninterface = none0\n")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, file)
+    id = next(record.id for record in records(program) if record.document["endpoint"].startswith(other.url))
+    watching.says(f"a.wav was kept: its upload {id} to {other.url}")
+    assert file.exists() and times_sent(other) == 0
+    assert program.run("resume", id, env=PASSWORD).code == 0
+    watching.says("a.wav: removed after its delivery.")
+    assert not file.exists() and times_sent(other) == 1
 
 
 def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):

@@ -259,9 +259,17 @@ package struct WatchMachine: Sendable {
     return best
   }
 
+  /// The file that was offered cannot be given now.
+  package mutating func postpone(_ path: [UInt8], now: Int64) {
+    guard let index = candidates.position(of: path), candidates[index].phase == .ready else {
+      return
+    }
+    candidates[index].dueAt = now + settings.settleMilliseconds
+  }
+
   /// What the worker is to send now; nil if something has changed since it was offered.
   package mutating func give(_ path: [UInt8]) -> FileSighting? {
-    guard let index = candidates.firstIndex(where: { $0.path == path }), candidates[index].phase == .ready,
+    guard let index = candidates.position(of: path), candidates[index].phase == .ready,
       worker.state == .open
     else { return nil }
     candidates[index].phase = .given(hasStarted: false)

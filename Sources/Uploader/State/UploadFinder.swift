@@ -29,4 +29,28 @@ package final class UploadFinder {
     }
     return directory.hasBegun(request, status) ? .begun : .unknown
   }
+
+  /// Creates the record of an upload that another process will begin, so that nothing removes the file until it is delivered.
+  /// - Returns: false if that is not possible now. A file that cannot be sent needs no record.
+  package func begin(_ request: UploadRequest) -> Bool {
+    var request = request
+    if case .gigHive(let base, let form) = request.destination {
+      request.destination = .gigHive(base, form.completed(today: EventForm.today()))
+    }
+    let file: SourceFile
+    do throws(FileError) {
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
+    } catch { return true }
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
+    defer { space.deallocate() }
+    let hasStableInodes = FileSystem.hasStableInodes(type: shim_file_system_type(file.descriptor))
+    do throws(UploadError) {
+      let identity = try file.identity(using: space, hasStableInodes: hasStableInodes)
+      return try LockedRecord.open(for: file, identity, of: request, in: directory) != nil
+    } catch {
+      // Otherwise it has a record already.
+      if case .state = error { return false }
+      return true
+    }
+  }
 }

@@ -58,6 +58,16 @@ final class FileInspector {
     return .file(found)
   }
 
+  /// Makes sure that a record says that the file is to be sent, if it is.
+  /// - Returns: false if that is not possible now.
+  func claim(_ path: [UInt8], firstStart: Int64?) -> Bool {
+    guard case .file(let found) = inspect(path, asksForWriters: false, firstStart: firstStart, isKnown: { _ in false }),
+      !found.isBegun,
+      let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), isFound: true))
+    else { return true }
+    return finder.begin(request)
+  }
+
   /// Whether the file was there at the first start. A file dated by a clock that had not been set counts as new.
   static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
     guard let firstStart else { return false }

@@ -119,12 +119,21 @@ final class WatchGroup {
     }
   }
 
+  /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
+  /// - Returns: false if that is not possible now.
+  func claim(_ path: [UInt8]) -> Bool {
+    guard arguments.directories.contains(where: { $0.contains(path) }) else { return true }
+    return inspector.claim(path, firstStart: directories.directory(of: path)?.firstStart)
+  }
+
   // MARK: The step
 
   /// Does what is possible without waiting.
-  /// - Parameter mayClean: whether recordings may be removed because space runs short.
+  /// - Parameters:
+  ///   - mayClean: whether recordings may be removed because space runs short.
+  ///   - claim: called before a file is sent, so that the other groups claim it; returns false if that is not possible now.
   /// - Returns: when to come back at the latest (monotonic clock).
-  func step(now: Int64, mayClean: Bool) -> Int64 {
+  func step(now: Int64, mayClean: Bool, claim: ([UInt8]) -> Bool) -> Int64 {
     inspector.forgetFileSystem()
     stepWorker(now)
     if now >= scanAt {
@@ -143,7 +152,7 @@ final class WatchGroup {
     noteBlock()
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     for notice in stepSpace(now, mayClean: mayClean && machine.block == nil) { tell(notice) }
-    let until = min(act(now), space?.due ?? .max)
+    let until = min(act(now, claim), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
     if directories.isScanning { return now }
@@ -171,14 +180,18 @@ final class WatchGroup {
     credentialKeys = keys
   }
 
-  private func act(_ now: Int64) -> Int64 {
+  private func act(_ now: Int64, _ claim: ([UInt8]) -> Bool) -> Int64 {
     for _ in 0..<Limits.watchScanStep {
       switch machine.next(now: now) {
       case .inspect(let path): inspect(path, asksForWriters: true, now)
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
-        if let seen = machine.give(path) { worker?.give(path, seen) }
+        if !claim(path) {
+          machine.postpone(path, now: now)
+        } else if let seen = machine.give(path) {
+          worker?.give(path, seen)
+        }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

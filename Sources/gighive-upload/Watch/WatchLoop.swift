@@ -66,7 +66,10 @@ final class WatchLoop {
       for group in groups {
         // Two that free space at the same time would remove too much.
         let mayClean = next == nil && !groups.contains { $0.isCleaning }
-        until = min(until, group.step(now: now, mayClean: mayClean))
+        let next = group.step(now: now, mayClean: mayClean) { path in
+          groups.allSatisfy { $0 === group || $0.claim(path) }
+        }
+        until = min(until, next)
       }
       if reloadIfIdle() { until = now }
       show(now)
