@@ -2,9 +2,9 @@ import CShims
 import UploadCore
 
 extension FileIdentity {
-  init(_ status: shim_file_status, hasStableInode: Bool = true, edges: String = "") {
+  init(_ status: shim_file_status, on kind: FileSystem.Kind = .stable, edges: String = "") {
     self.init(
-      device: status.device, inode: hasStableInode ? status.inode : 0, size: status.size,
+      device: status.device, inode: kind == .stable ? status.inode : 0, hasLocalTimes: kind == .fat, size: status.size,
       modifiedSeconds: status.modified_seconds, modifiedNanoseconds: status.modified_nanoseconds, edges: edges)
   }
 }
