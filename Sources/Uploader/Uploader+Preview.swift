@@ -35,8 +35,7 @@ extension Uploader {
     }
     let buffers = slots.first.buffers
     buffers.clear()
-    let identity = try file.identity(
-      using: buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
+    let identity = try file.identity(using: buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))
     return try RecordSearch.find(for: file, identity, of: request, in: directory)
   }
 }

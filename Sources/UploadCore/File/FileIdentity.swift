@@ -1,8 +1,10 @@
 /// Identifies a recording, and detects changes.
 package struct FileIdentity: Equatable, Sendable {
   package let device: UInt64
-  /// 0 where inode numbers are not stable (``FileSystem/hasStableInodes(type:)``).
+  /// 0 where inode numbers are not stable (``FileSystem/Kind``).
   package let inode: UInt64
+  /// Whether its times are local time, and inexact (``FileSystem/Kind/fat``).
+  package let hasLocalTimes: Bool
   /// Bytes.
   package let size: Int64
   package let modifiedSeconds: Int64
@@ -11,10 +13,12 @@ package struct FileIdentity: Equatable, Sendable {
   package let edges: String
 
   package init(
-    device: UInt64, inode: UInt64, size: Int64, modifiedSeconds: Int64, modifiedNanoseconds: Int64, edges: String
+    device: UInt64, inode: UInt64, hasLocalTimes: Bool = false, size: Int64, modifiedSeconds: Int64,
+    modifiedNanoseconds: Int64, edges: String
   ) {
     self.device = device
     self.inode = inode
+    self.hasLocalTimes = hasLocalTimes
     self.size = size
     self.modifiedSeconds = modifiedSeconds
     self.modifiedNanoseconds = modifiedNanoseconds
@@ -36,13 +40,17 @@ package struct FileIdentity: Equatable, Sendable {
     return hasSameTime(as: previous) ? nil : .modificationTime
   }
 
-  /// Whether the modification times are the same. FAT rounds them to two seconds, and keeps them as local time: another time zone or
-  /// daylight saving time shifts them by whole quarters of an hour.
+  /// Whether the modification times are the same. Where inodes are not stable, they may be rounded to two seconds. FAT keeps them as
+  /// local time, too: another time zone or daylight saving time shifts them by whole quarters of an hour.
   private func hasSameTime(as other: FileIdentity) -> Bool {
     if modifiedSeconds == other.modifiedSeconds, modifiedNanoseconds == other.modifiedNanoseconds { return true }
     guard !(hasStableInode && other.hasStableInode) else { return false }
     let (difference, overflows) = modifiedSeconds.subtractingReportingOverflow(other.modifiedSeconds)
-    guard !overflows, difference.magnitude <= UInt64(FileIdentity.largestTimeShift) else { return false }
+    guard !overflows else { return false }
+    if difference.magnitude <= UInt64(FileIdentity.timeResolution) { return true }
+    guard hasLocalTimes || other.hasLocalTimes, difference.magnitude <= UInt64(FileIdentity.largestTimeShift) else {
+      return false
+    }
     let rest = difference.magnitude % UInt64(FileIdentity.timeShift)
     return min(rest, UInt64(FileIdentity.timeShift) - rest) <= UInt64(FileIdentity.timeResolution)
   }

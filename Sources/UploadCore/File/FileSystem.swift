@@ -10,17 +10,30 @@ package struct FileSystem: Equatable, Sendable {
     self.id = id
   }
 
-  /// Whether a file keeps its inode number as long as it exists, and its times have fractions of a second. Other file systems
-  /// assign a number when a file is first used, and the next mount gives it to another file; times are rounded, and shift with the
-  /// time zone.
+  /// What the status of its files proves.
+  package enum Kind: Equatable, Sendable {
+    /// A file keeps its inode number as long as it exists, and any write changes its ctime.
+    case stable
+    /// The number is assigned when a file is first used, and the next mount gives it to another file.
+    case unstable
+    /// As well, times are rounded to two seconds and kept as local time, and there is no ctime: vfat, exfat.
+    case fat
+  }
+
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
-  package static func hasStableInodes(type: UInt64) -> Bool { type != 0 && !unstableTypes.contains(type) }
+  package static func kind(type: UInt64) -> Kind {
+    if fatTypes.contains(type) { return .fat }
+    return type == 0 || sharedTypes.contains(type) ? .unstable : .stable
+  }
+
+  /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
+  package static func hasStableInodes(type: UInt64) -> Bool { kind(type: type) == .stable }
 
   /// Whether other machines can write to its files, which neither events nor leases reveal here. FUSE counts as such.
   /// - Parameter type: its type in `statfs(2)`.
   package static func isShared(type: UInt64) -> Bool { sharedTypes.contains(type) }
 
-  private static let unstableTypes: [UInt64] = [0x4d44, 0x2011_bab0] + sharedTypes  // vfat, exfat
+  private static let fatTypes: [UInt64] = [0x4d44, 0x2011_bab0]  // vfat, exfat
 
   /// NFS, SMB (three generations), 9P, AFS, Ceph, Coda, NCP; FUSE, such as sshfs and ntfs-3g (linux/magic.h).
   private static let sharedTypes: [UInt64] = [

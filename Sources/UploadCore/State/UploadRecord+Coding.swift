@@ -42,6 +42,7 @@ extension UploadRecord {
     json.add("file", Percent.encode(file.path.bytes))
     json.add("device", String(file.identity.device))
     json.add("inode", String(file.identity.inode))
+    if file.identity.hasLocalTimes { json.add("has_local_times", true) }
     json.add("size", file.identity.size)
     json.add("modified_seconds", file.identity.modifiedSeconds)
     json.add("modified_nanoseconds", file.identity.modifiedNanoseconds)
@@ -128,7 +129,7 @@ extension UploadRecord {
 
   private static func isMember(_ name: String) -> Bool {
     switch name {
-    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "size",
+    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "has_local_times", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
@@ -145,8 +146,8 @@ extension UploadRecord {
       let edges = json["edges_sha256"]?.string
     else { return nil }
     return FileIdentity(
-      device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds,
-      edges: edges)
+      device: device, inode: inode, hasLocalTimes: json["has_local_times"] == .bool(true), size: size,
+      modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds, edges: edges)
   }
 }
 

@@ -145,8 +145,11 @@ public struct UploadRequest: Sendable {
     return pairs + extraMetadata
   }
 
-  /// Whether the file's SHA-256 is computed.
-  package var computesSHA256: Bool { isForGigHive || computesDigest }
+  /// Whether the file's SHA-256 is computed: if the server confirms it, if the caller asks for it, or if it decides later whether a file
+  /// is the recording that was sent, because a watcher found the file, or because it is to be removed.
+  package var computesSHA256: Bool {
+    isForGigHive || computesDigest || needsRecord || afterDelivery.removal != nil
+  }
 
   package var isForGigHive: Bool {
     if case .gigHive = destination { true } else { false }

@@ -2,16 +2,16 @@ import CShims
 import UploadCore
 
 extension FileIdentity {
-  init(_ status: shim_file_status, hasStableInode: Bool = true, edges: String = "") {
+  init(_ status: shim_file_status, on kind: FileSystem.Kind = .stable, edges: String = "") {
     self.init(
-      device: status.device, inode: hasStableInode ? status.inode : 0, size: status.size,
+      device: status.device, inode: kind == .stable ? status.inode : 0, hasLocalTimes: kind == .fat, size: status.size,
       modifiedSeconds: status.modified_seconds, modifiedNanoseconds: status.modified_nanoseconds, edges: edges)
   }
 }
 
 extension FileSighting {
-  package init(_ status: shim_file_status, hasStableInode: Bool = true) {
-    self.init(identity: FileIdentity(status, hasStableInode: hasStableInode), changed: StatusTime(status))
+  package init(_ status: shim_file_status, on kind: FileSystem.Kind = .stable) {
+    self.init(identity: FileIdentity(status, on: kind), changed: StatusTime(status))
   }
 
   /// - Returns: nil if there is no such file.

@@ -96,7 +96,7 @@ final class SourceFile {
 
   /// Whether it is the file that was judged earlier, and had not been written since when it was opened.
   func isStill(_ judged: FileSighting) -> Bool {
-    FileSighting(statusAtOpen, hasStableInode: judged.identity.hasStableInode).isStill(judged)
+    FileSighting(statusAtOpen, on: judged.identity.hasStableInode ? .stable : .unstable).isStill(judged)
   }
 
   /// Reads from `offset` into `space`, as much as there is.
@@ -109,9 +109,11 @@ final class SourceFile {
   }
 
   /// The identity of the recording.
-  /// - Parameter space: a buffer to read into, at least one byte.
+  /// - Parameters:
+  ///   - space: a buffer to read into, at least one byte.
+  ///   - kind: of its file system.
   func identity(
-    using space: UnsafeMutableRawBufferPointer, hasStableInodes: Bool = true
+    using space: UnsafeMutableRawBufferPointer, on kind: FileSystem.Kind = .stable
   ) throws(UploadError) -> FileIdentity {
     let digest = try Digest(.sha256)
     let length = min(Int64(Limits.edgeLength), size)
@@ -127,7 +129,7 @@ final class SourceFile {
         } catch { throw .file(path, error) }
       }
     }
-    return FileIdentity(statusAtOpen, hasStableInode: hasStableInodes, edges: try digest.finishInHex())
+    return FileIdentity(statusAtOpen, on: kind, edges: try digest.finishInHex())
   }
 
   /// Checks that the file has not changed since it was opened. Otherwise the bytes read may be a mixture that never existed.

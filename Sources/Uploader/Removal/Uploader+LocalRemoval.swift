@@ -45,9 +45,9 @@ extension Uploader {
   ) throws(KeptReason) {
     let space = slots.first.buffers
     space.clear()
-    let hasStableInodes = shared.fileSystems.hasStableInodes(file)
+    let kind = shared.fileSystems.kind(of: file)
     do throws(UploadError) {
-      let identity = try file.identity(using: space.ring.writableRun, hasStableInodes: hasStableInodes)
+      let identity = try file.identity(using: space.ring.writableRun, on: kind)
       guard identity.change(since: record.file.identity) == nil else { throw .file(file.path, .rewritten) }
       let isUntouched = record.delivery?.statusTime.map { $0 == file.statusTimeAtOpen } ?? false
       if isUntouched, identity.isSameFile(as: record.file.identity) { return }

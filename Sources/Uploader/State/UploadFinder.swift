@@ -43,9 +43,9 @@ package final class UploadFinder {
     } catch { return true }
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
     defer { space.deallocate() }
-    let hasStableInodes = FileSystem.hasStableInodes(type: shim_file_system_type(file.descriptor))
+    let kind = FileSystem.kind(type: shim_file_system_type(file.descriptor))
     do throws(UploadError) {
-      let identity = try file.identity(using: space, hasStableInodes: hasStableInodes)
+      let identity = try file.identity(using: space, on: kind)
       return try LockedRecord.open(for: file, identity, of: request, in: directory) != nil
     } catch {
       // Otherwise it has a record already.

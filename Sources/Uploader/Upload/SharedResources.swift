@@ -12,7 +12,7 @@ struct SharedResources {
   func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
     guard request.endsWithDelivery, let path = configuration.stateDirectory,
       let seen = request.lastSeen ?? FileSighting(at: request.file),
-      fileSystems.hasStableInodes(device: seen.identity.device) ?? false
+      fileSystems.kind(device: seen.identity.device) == .stable
     else { return nil }
     let warnings = configuration.warnings
     do throws(StateError) {

@@ -278,7 +278,7 @@ final class UploadJob: Steppable {
     guard let path = shared.configuration.stateDirectory else { return .none }
     slot.buffers.clear()
     let identity = try file.identity(
-      using: slot.buffers.ring.writableRun, hasStableInodes: shared.fileSystems.hasStableInodes(file))
+      using: slot.buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))
     do throws(UploadError) {
       let opened = try record(for: file, identity, in: try stateDirectory(path))
       return opened.map { .open($0) } ?? .busy(path, identity)

@@ -69,8 +69,7 @@ struct Sidecar {
       throw UnsendableFile(file, name, error)
     }
     guard bytes.count <= Limits.sidecarLength else { throw tooLong }
-    let hasStableInode = FileSystem.hasStableInodes(type: shim_file_system_type(descriptor))
-    return (bytes, FileSighting(status, hasStableInode: hasStableInode))
+    return (bytes, FileSighting(status, on: FileSystem.kind(type: shim_file_system_type(descriptor))))
   }
 
   private func unsendable(_ message: String) -> UnsendableFile { UnsendableFile(file, UsageError(message)) }

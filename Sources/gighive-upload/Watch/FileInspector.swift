@@ -41,13 +41,13 @@ final class FileInspector {
       return .nothing
     }
     let type = fileSystemType(cString, status.device)
-    let hasStableInodes = FileSystem.hasStableInodes(type: type)
-    let key = WatchFileKey.of(path, status, hasStableInodes: hasStableInodes)
+    let kind = FileSystem.kind(type: type)
+    let key = WatchFileKey.of(path, status, hasStableInodes: kind == .stable)
     if isKnown(key) { return .known }
-    var found = WatchedFile(key: key, seen: FileSighting(status, hasStableInode: hasStableInodes))
+    var found = WatchedFile(key: key, seen: FileSighting(status, on: kind))
     // The worker reports errors in its description.
     if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
-      switch finder.find(request, status, hasStableInodes: hasStableInodes) {
+      switch finder.find(request, status, hasStableInodes: kind == .stable) {
       case .delivered: return .delivered(key: key)
       case .begun: found.isBegun = true
       case .unknown: break

@@ -46,8 +46,8 @@ enum RecordTarget {
     let numbers = lines[1].split(separator: 0x20).map { ASCII.decimal($0) ?? -1 } + [Int64](repeating: 0, count: 4)
     let size = max(numbers[0], 1)
     let identity = FileIdentity(
-      device: UInt64.max, inode: UInt64(bitPattern: numbers[1]), size: size, modifiedSeconds: numbers[2],
-      modifiedNanoseconds: numbers[3], edges: lines[2].text)
+      device: UInt64.max, inode: UInt64(bitPattern: numbers[1]), hasLocalTimes: lines[2].count % 2 == 1, size: size,
+      modifiedSeconds: numbers[2], modifiedNanoseconds: numbers[3], edges: lines[2].text)
     var record = UploadRecord(
       id: "5e1f0a77", RecordedFile(path: LocalPath(bytes: path), identity: identity),
       to: RecordedDestination(endpoint: lines[3].text))

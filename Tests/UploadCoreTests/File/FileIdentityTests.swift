@@ -29,7 +29,7 @@ struct FileIdentityTests {
 
   @Test func timesOfFATAreTheSameWithinTwoSecondsAndQuartersOfAnHour() {
     let seconds: Int64 = 1_795_000_000
-    let recorded = identity(inode: 0, seconds: seconds, nanoseconds: 0)
+    let recorded = identity(inode: 0, seconds: seconds, nanoseconds: 0, hasLocalTimes: true)
     for shift: Int64 in [0, 900, -900, 3600, -7200, 26 * 3600, -26 * 3600] {
       for inexact: Int64 in shift.magnitude < 26 * 3600 ? [-2, -1, 0, 1, 2] : [0] {
         #expect(identity(inode: 0, seconds: seconds + shift + inexact).change(since: recorded) == nil)
@@ -41,10 +41,15 @@ struct FileIdentityTests {
     }
   }
 
-  @Test func elsewhereTimesAreExact() {
-    #expect(identity(seconds: 1_795_000_900).change(since: identity()) == .modificationTime)
-    // A record of an earlier version has the number.
-    #expect(identity(inode: 0, seconds: 1_795_000_900).change(since: identity()) == nil)
+  /// FUSE and network file systems may round them, but have no local time: there, the next day's recording is another one.
+  @Test func elsewhereTimesDoNotShift() {
+    let shifted = identity(inode: 0, seconds: 1_795_000_000 + 86_400)
+    #expect(shifted.change(since: identity(inode: 0)) == .modificationTime)
+    #expect(identity(inode: 0, seconds: 1_795_000_002).change(since: identity(inode: 0)) == nil)
+    #expect(identity(seconds: 1_795_000_002).change(since: identity()) == .modificationTime)
+    // A record of an earlier version does not say what kind of times it has.
+    let onFAT = identity(inode: 0, seconds: 1_795_003_600, hasLocalTimes: true)
+    #expect(onFAT.change(since: identity(inode: 0)) == nil)
   }
 
   @Test func theSizeAndTheEdgesStillCount() {
@@ -64,6 +69,7 @@ struct FileIdentityTests {
     // vfat, exfat, NFS, CIFS, SMB 2, FUSE, and one that is not known
     for type: UInt64 in [0x4d44, 0x2011_bab0, 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0] {
       #expect(!FileSystem.hasStableInodes(type: type))
+      #expect((FileSystem.kind(type: type) == .fat) == [0x4d44, 0x2011_bab0].contains(type))
     }
   }
 

@@ -87,7 +87,7 @@ struct RecordIndexTests {
   @Test(arguments: [0, 1, 899, 900, -1, -900, 1_795_000_000] as [Int64])
   func theKeysOfADeliveryOnFATAreFoundByShiftedTimes(seconds: Int64) {
     func place(_ seconds: Int64, path: LocalPath = "/set.wav") -> UploadRecord {
-      .sample(identity(inode: 0, seconds: seconds, nanoseconds: 0), path: path)
+      .sample(identity(inode: 0, seconds: seconds, nanoseconds: 0, hasLocalTimes: true), path: path)
     }
     var delivered = place(seconds)
     delivered.state = .sample(.delivered)
@@ -97,6 +97,9 @@ struct RecordIndexTests {
     #expect(!delivered.indexKeys.contains(.place(place(seconds + 3))))
     #expect(!delivered.indexKeys.contains(.place(place(seconds, path: "/other.wav"))))
     #expect(place(seconds).searchKeys.contains(.place(delivered)))
+    let onFUSE = UploadRecord.sample(identity(inode: 0, seconds: seconds, nanoseconds: 0), path: "/set.wav")
+    let later = UploadRecord.sample(identity(inode: 0, seconds: seconds + 900, nanoseconds: 0), path: "/set.wav")
+    #expect(IndexKey.place(onFUSE) != IndexKey.place(later))
   }
 
   /// 700 entries with one key wrap around the end of the table.

@@ -137,7 +137,8 @@ struct UploadRecordTests {
   @Test func everyFieldComesBack() throws {
     var uploaded = plain
     uploaded.state = .sample(.uploaded)
-    for record in [plain, uploaded, full, delivered] { #expect(try decode(encoded(record)) == record) }
+    let onFAT = UploadRecord.sample(identity(inode: 0, hasLocalTimes: true))
+    for record in [plain, uploaded, full, delivered, onFAT] { #expect(try decode(encoded(record)) == record) }
   }
 
   /// Records of earlier versions do not have them, and false values are not written.

@@ -3,10 +3,11 @@ import UploadCore
 /// The identity of a file.
 func identity(
   device: UInt64 = 1, inode: UInt64 = 2, size: Int64 = 300, seconds: Int64 = 1_795_000_000, nanoseconds: Int64 = 5,
-  edges: String = "abcd"
+  edges: String = "abcd", hasLocalTimes: Bool = false
 ) -> FileIdentity {
   FileIdentity(
-    device: device, inode: inode, size: size, modifiedSeconds: seconds, modifiedNanoseconds: nanoseconds, edges: edges)
+    device: device, inode: inode, hasLocalTimes: hasLocalTimes, size: size, modifiedSeconds: seconds,
+    modifiedNanoseconds: nanoseconds, edges: edges)
 }
 
 extension UploadRecord {

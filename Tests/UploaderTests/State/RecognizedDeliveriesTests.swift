@@ -71,10 +71,10 @@ struct RecognizedDeliveriesTests {
     let directory = try bench.open()
     func identity(_ name: String, later seconds: Int64 = 0) throws -> FileIdentity {
       let file = try SourceFile.open(LocalPath(bench.directory.path(of: name)), limit: .max)
-      let found = try file.identity(hasStableInodes: false)
+      let found = try file.identity(on: .fat)
       return FileIdentity(
-        device: found.device, inode: found.inode, size: found.size, modifiedSeconds: found.modifiedSeconds + seconds,
-        modifiedNanoseconds: 0, edges: found.edges)
+        device: found.device, inode: found.inode, hasLocalTimes: true, size: found.size,
+        modifiedSeconds: found.modifiedSeconds + seconds, modifiedNanoseconds: 0, edges: found.edges)
     }
     bench.place("a.wav")
     let file = try SourceFile.open(LocalPath(bench.directory.path(of: "a.wav")), limit: .max)

@@ -85,10 +85,10 @@ extension StateBench {
 
 extension SourceFile {
   /// - Parameter room: the bytes that are read at a time.
-  func identity(room: Int = 1000, hasStableInodes: Bool = true) throws -> FileIdentity {
+  func identity(room: Int = 1000, on kind: FileSystem.Kind = .stable) throws -> FileIdentity {
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
     defer { space.deallocate() }
-    return try identity(using: space, hasStableInodes: hasStableInodes)
+    return try identity(using: space, on: kind)
   }
 }
 
