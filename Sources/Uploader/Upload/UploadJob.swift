@@ -190,7 +190,6 @@ final class UploadJob: Steppable {
     } catch {
       throw absence(of: request.file) ?? .file(request.file, error)
     }
-    file.noteWriters()
     switch try openRecord(for: file) {
     case .none: break
     case .inProgress: return nil
@@ -206,6 +205,7 @@ final class UploadJob: Steppable {
       slots.begin(recordID: opened.record.id)
       onRecord(opened.record.id)
     }
+    file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
   }
