@@ -1,5 +1,6 @@
 """`clean`: the files of the oldest deliveries make room, and nothing else does."""
 
+import json
 import os
 import shutil
 import signal
@@ -191,7 +192,12 @@ def test_a_file_whose_upload_to_another_server_is_unfinished_stays(hive, program
     assert kept["temporary"] and file.exists(), kept
     assert all(words in kept["message"] for words in (
         f"its upload {id} to {other.url}", f"gighive-upload resume {id}", f"gighive-upload cancel {id}")), kept
+    listed = [json.loads(line) for line in program.run("list", "--json").out.splitlines()]
+    assert [upload.get("kept_by") for upload in listed if upload["state"] == "delivered"] == [id], listed
+    text = program.run("list").out
+    assert text.count(f"its file is kept: its upload {id} to {other.url}") == 1 and f"cancel {id} ends it" in text, text
     assert program.run("cancel", id, env=PASSWORD).code == 0
+    assert "kept_by" not in program.run("list", "--json").out
     assert clean(program, card, 1).code == 0 and not file.exists()
 
 

@@ -60,6 +60,10 @@ package enum KeptReason: Error, Equatable, Sendable {
 }
 
 extension KeptReason {
+  package init(neededBy upload: UploadRecord) {
+    self = .needed(upload: upload.id, destination: upload.destination.endpoint, since: upload.createdAt)
+  }
+
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {

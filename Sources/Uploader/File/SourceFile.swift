@@ -17,7 +17,7 @@ final class SourceFile {
   /// Whether a program may have written to it since ``noteWriters()``: a write to a page that is mapped and dirty changes no time.
   private(set) var mayBeWritten = false
 
-  /// Called before it is read, in order to know later what its times prove.
+  /// Called before its content is read, in order to know later what its times prove.
   func noteWriters() {
     switch writers() {
     case .writer, .notNow: mayBeWritten = true

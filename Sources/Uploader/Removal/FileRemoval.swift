@@ -139,9 +139,7 @@ struct FileRemoval {
     let other: UploadRecord?
     do throws(StateError) { other = try search.unfinished(needing: record) } catch { throw .state(error) }
     if search.isCancelled { throw .interrupted }
-    if let other {
-      throw .needed(upload: other.id, destination: other.destination.endpoint, since: other.createdAt)
-    }
+    if let other { throw KeptReason(neededBy: other) }
   }
 
   /// The target directory must exist, because an empty mount point is no place for recordings.

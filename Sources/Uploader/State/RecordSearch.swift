@@ -168,6 +168,16 @@ final class RecordSearch {
   }
 }
 
+extension StateDirectory {
+  /// An unfinished upload that keeps the file of a delivered one; nil if there is none, or only reading all records would tell.
+  package func upload(keepingFileOf delivered: UploadRecord) -> UploadRecord? {
+    let search = RecordSearch.reading(self)
+    defer { withExtendedLifetime(search) {} }
+    guard search.index != nil else { return nil }
+    do throws(StateError) { return try search.unfinished(needing: delivered) } catch { return nil }
+  }
+}
+
 extension StateError {
   /// Whether a file may be read later. One that is damaged never will be: its upload starts over.
   fileprivate var isTemporary: Bool {

@@ -194,7 +194,6 @@ final class UploadJob: Steppable {
       }
       throw absence(of: request.file) ?? .file(request.file, error)
     }
-    file.noteWriters()
     switch try openRecord(for: file) {
     case .none: break
     case .inProgress: return nil
@@ -210,6 +209,7 @@ final class UploadJob: Steppable {
       slots.begin(recordID: opened.record.id)
       onRecord(opened.record.id)
     }
+    file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
   }

@@ -21,9 +21,13 @@ enum List {
         return ExitCode.delivered
       }
       var isEmpty = true
+      let hasUnfinished = try records.directory.openCount() > 0
       try records.directory.walk(.all) { record in
         isEmpty = false
-        Console.out(common.isJSON ? json(record, nowSeconds: shim_unix_seconds()) : row(record))
+        let isDelivered = record.phase == .delivered
+        let keeper = hasUnfinished && isDelivered ? records.directory.upload(keepingFileOf: record) : nil
+        Console.out(
+          common.isJSON ? json(record, keptBy: keeper, nowSeconds: shim_unix_seconds()) : row(record, keptBy: keeper))
       }
       if isEmpty { report.say("no uploads in " + report.stateName + ".") }
     } catch { return Records.fail(error, report) }
@@ -65,12 +69,16 @@ enum List {
 
   // MARK: Output
 
-  private static func row(_ record: UploadRecord) -> String {
+  /// - Parameter keeper: an unfinished upload that still needs the file.
+  private static func row(_ record: UploadRecord, keptBy keeper: UploadRecord?) -> String {
     var line = record.id + "  " + padded(name(of: record), 9) + "  " + padded(amount(record), 20) + "  "
     line += PrintableText.line(record.file.path.text)
     if let assetID = record.delivery?.assetID { line += "  (asset " + String(assetID) + ")" }
     if let remark = record.locateFile().remark { line += "  (" + remark + ")" }
     if let message = record.unfinished?.message { line += "\n          " + PrintableText.line(message) }
+    if let keeper {
+      line += "\n          its file is kept: " + KeptReason(neededBy: keeper).explanation
+    }
     if let time = record.postponedUntil(now: shim_unix_seconds()) {
       line +=
         "\n          resume --all waits until " + DurationText.moment(time) + "; resume " + record.id + " sends it now"
@@ -102,7 +110,7 @@ enum List {
   }
 
   /// One object per line, without the delete token.
-  private static func json(_ record: UploadRecord, nowSeconds now: Int64) -> String {
+  private static func json(_ record: UploadRecord, keptBy keeper: UploadRecord?, nowSeconds now: Int64) -> String {
     var line = JSONWriter()
     line.add("id", record.id)
     line.add(file: record.file.path)
@@ -129,6 +137,7 @@ enum List {
     if let assetID = record.assetID { line.add("asset_id", assetID) }
     line.add("can_delete", record.delivery?.deleteToken != nil && record.assetID != nil)
     if let expires = record.remote?.expires { line.add("expires", expires) }
+    if let keeper { line.add("kept_by", keeper.id) }
     return line.finished()
   }
 }

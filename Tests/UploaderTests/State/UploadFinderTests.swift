@@ -1,0 +1,54 @@
+import Glibc
+import Testing
+
+@testable import Uploader
+
+/// What a caller that sends nothing itself says about uploads.
+struct UploadFinderTests {
+  private let bench = StateBench()
+
+  private func request(_ name: String) throws -> UploadRequest {
+    UploadRequest(
+      file: LocalPath(bench.directory.path(of: name)), destination: .tus(try TargetURI("https://hive/")))
+  }
+
+  private func finder() throws -> UploadFinder { try UploadFinder(LocalPath(bench.path), warn: { _ in }) }
+
+  /// A child process of another test holds this process's locks until it has executed its program.
+  private func begin(_ name: String, _ finder: UploadFinder) throws -> Bool {
+    let request = try request(name)
+    for _ in 0..<1000 {
+      if finder.begin(request) { return true }
+      usleep(5000)
+    }
+    return false
+  }
+
+  @Test func anUploadThatAnotherProcessWillBeginHasARecord() throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    #expect(try begin("a.wav", finder))
+    let begun = try bench.open().records(.open)
+    #expect(begun.map { $0.file.path } == [try request("a.wav").file] && begun[0].phase == .pending)
+    // It is that of the upload.
+    #expect(try bench.openRecord("a.wav").record.id == begun[0].id)
+    #expect(try begin("a.wav", finder))
+    #expect(try bench.open().records(.open).count == 1)
+  }
+
+  @Test func whatNeedsNoRecordGetsNone() throws {
+    bench.place("a.wav")
+    try bench.openRecord("a.wav").noteDelivery()
+    let finder = try finder()
+    #expect(try begin("a.wav", finder) && begin("missing.wav", finder))
+    #expect(try bench.open().records(.open).isEmpty)
+  }
+
+  @Test func aStateDirectoryThatIsLockedForTheMomentIsSaid() throws {
+    bench.place("a.wav")
+    let finder = try finder()
+    let search = try RecordSearch.locked(bench.open(), usesIndex: false)
+    #expect(!finder.begin(try request("a.wav")))
+    withExtendedLifetime(search) {}
+  }
+}
