@@ -50,7 +50,7 @@ final class FileInspector {
       }
     }
     if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
-    if asksForWriters { found.writers = writers(cString, type) }
+    if asksForWriters { found.writers = UnfinishedMark.beside(file) == nil ? writers(cString, type) : .some }
     return .file(found)
   }
 
