@@ -4,11 +4,8 @@ extension Limits {
   package static let watchNoticeLength = 1000
   /// Recordings set aside that `status` lists; the others are counted.
   package static let setAsideShown = 16
-  /// Recordings whose removal a watcher tries again, and how long it waits at first and at last, in milliseconds. Those for which there is
-  /// no room wait until it is started again.
+  /// Recordings whose removal a watcher tries again. Those for which there is no room wait until it is started again.
   package static let watchedRemovals = 1024
-  package static let watchRemovalMilliseconds: Int64 = 15_000
-  package static let watchRemovalMaximumMilliseconds: Int64 = 600_000
   /// Recordings that are found and not delivered; for more of them, the directories are scanned again when there is room.
   package static let watchedCandidates = 4096
   /// Recordings set aside that are remembered with their messages, and in all: 400 KiB at most. More of them are neither counted nor tried

@@ -299,8 +299,19 @@ package enum Limits {
 
   /// How long a removal waits for that of another process, in milliseconds: a few syncs of a slow card.
   package static let removalLockMilliseconds: Int64 = 500
-  /// How often GigHive is asked again whether it still has a recording. Without a response the file stays, which only costs space.
-  package static let examinationRetryCount: Int64 = 2
+  /// How long GigHive may take to say whether it still has a recording, in milliseconds. Without a response the file stays, which only
+  /// costs space.
+  package static let examinationMilliseconds: Int64 = 10_000
+  /// How long after a removal that failed for now it is tried again, and how long a server that did not answer is not asked, in
+  /// milliseconds.
+  package static func removalDelayMilliseconds(afterFailures failures: Int) -> Int64 {
+    switch failures {
+    case ...1: 15_000
+    case 2: 60_000
+    case 3: 900_000
+    default: 3_600_000
+    }
+  }
   /// The journal of interrupted removals that wait for their media, in bytes: a dozen of the longest paths. More media than that
   /// are not pulled out in the middle of a removal.
   package static let removalJournalLength = 64 << 10

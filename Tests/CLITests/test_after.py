@@ -5,6 +5,7 @@ import mmap
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 from program import wait_until
@@ -130,6 +131,15 @@ def test_what_could_not_be_removed_at_that_moment_is_removed_by_the_next_send(hi
     result = program.send(stub, file, other, *DELETE, "--json").check()
     assert told_removals(result) == ["skipped", "delivered", "removed", "removed"]
     assert not file.exists() and not other.exists() and not list(program.state.glob("*.remove"))
+
+
+def test_a_silent_server_is_asked_once_and_not_about_others(hive, program, recording):
+    stub, files = hive("asset/silent"), [recording(name=f"{number}.mp4") for number in range(3)]
+    start = time.monotonic()
+    result = program.send(stub, *files, *DELETE, "--json").check()
+    assert 10 <= time.monotonic() - start < 20 and len(of_kind(stub, "asset")) == 1
+    said = [event for event in result.events if event["event"] == "kept"]
+    assert len(said) == 3 and all(event["temporary"] and event["unanswered"] for event in said)
 
 
 def test_it_is_moved_if_that_was_asked_for(hive, program, recording, tmp_path):

@@ -65,7 +65,7 @@ def test_a_named_link_is_followed(hive, send, rec, tmp_path):
     assert sent(stub) == [b"a.wav"]
 
 
-UNFINISHED = ["a.wav.part", "a.tmp", "A.TEMP", "a.partial", "a.crdownload", "a.wav~", ".a.swp", "~$a.wav", "#a.wav#", ".a.wav",
+UNFINISHED = ["b.wav.part", "a.tmp", "A.TEMP", "a.partial", "a.crdownload", "a.wav~", ".a.swp", "~$a.wav", "#a.wav#", ".a.wav",
               "a.wav.upload", ".hidden/a.wav", "x.tmp/a.wav", "lost+found/a.wav", "$RECYCLE.BIN/a.wav"]
 
 
@@ -75,6 +75,18 @@ def test_hidden_and_unfinished_files_are_passed_over(run, hive, rec):
     (rec() / "a.wav.upload").write_text("")
     run("send", "-r", "rec", "--match", "*", "--multipart-url", stub.url + "/upload").check()
     assert sent(stub) == [b"a.wav", b"plain.txt"]
+
+
+@pytest.mark.parametrize("ending", [".part", ".aria2"])
+def test_what_a_downloader_has_not_finished_is_left_out(send, hive, rec, ending):
+    stub = hive()
+    mark = rec("a.wav", "b.wav") / ("a.wav" + ending)
+    mark.touch()
+    result = send(stub, "-r", "rec", "-v").check()
+    assert sent(stub) == [b"b.wav"] and f"a.wav: left out, because it is unfinished: {mark.name} is beside it." in result.err
+    mark.unlink()
+    send(stub, "-r", "rec").check()
+    assert sent(stub) == [b"b.wav", b"a.wav"]
 
 
 def test_gighive_gets_recordings_and_others_everything(run, send, hive, rec):

@@ -1,6 +1,7 @@
 """What is said about each recording: templates, dates, and files beside recordings."""
 
 import calendar
+import datetime
 import json
 import os
 
@@ -117,19 +118,27 @@ def test_the_default_date_does_not_make_another_upload_of_it(hive, run, rec):
 
 @pytest.mark.parametrize("time, said", [
     (86400, "was modified on 1970-01-02, when the clock was not set"),
-    (calendar.timegm((1980, 6, 1, 0, 0, 0)), "was modified on 1980-06-01, when the clock was not set"),
     (calendar.timegm((2099, 6, 1, 0, 0, 0)), "was modified on 2099-06-01, more than a year from now: the clock of this machine says 20")])
 def test_a_date_from_a_wrong_clock_is_refused(hive, run, rec, time, said):
     stub = hive(user=None)
     root = rec("old.wav", "new.wav")
     at(root / "old.wav", time), at(root / "new.wav", EVENING)
-    base = ["send", "--server", stub.url, "--label", "x"]
-    result = run(*base, "-r", "rec", **UTC)
+    base = ["send", "--server", stub.url, "--label", "x", "--event-date", "mtime"]
+    result = run(*base, "rec/old.wav", "rec/new.wav", **UTC)
     assert result.code == 2 and "old.wav: " + said in result.err, result
     assert "give the date with --event-date YYYY-MM-DD" in result.err.replace("Give", "give")
     assert sent(stub) == [b"new.wav"]
     run(*base, "-r", "rec", "--event-date", "1970-01-02", **UTC).check()
     run("send", "--multipart-url", stub.url + "/upload", "-r", "rec").check()
+
+
+def test_a_camera_without_a_clock_gets_todays_date(hive, run, rec):
+    stub = hive(user=None)
+    at(rec("a.wav") / "a.wav", calendar.timegm((1980, 1, 1, 0, 0, 0)))
+    days = [datetime.datetime.now(datetime.timezone.utc).date()]
+    run("send", "-r", "rec", "--server", stub.url, "--label", "x", **UTC).check()
+    days.append(datetime.datetime.now(datetime.timezone.utc).date())
+    assert stub.recordings[0].event_date in map(str, days)
 
 
 @pytest.mark.parametrize("option, value", [("day-starts", "6:00"), ("day-starts", "24:00"), ("event-date", "yesterday")])

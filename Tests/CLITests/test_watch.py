@@ -47,6 +47,27 @@ def test_what_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
     watching.stop()
 
 
+def test_what_a_downloader_has_not_finished_waits(hive, watch, rec):
+    stub = hive()
+    mark = rec / "a.wav.aria2"
+    mark.touch()
+    file, good = write(rec / "a.wav"), write(rec / "good.wav")
+    watching = watch(stub)
+    has(stub, good)
+    watching.idle()
+    assert times_sent(stub) == 1
+    mark.unlink()
+    has(stub, good, file)
+    watching.stop()
+
+
+def test_a_secret_that_can_be_read_only_once_is_refused(watch, hive, rec, tmp_path):
+    os.mkfifo(tmp_path / "pass", 0o600)
+    running = watch(hive(), "--password-file", tmp_path / "pass").running
+    assert running.wait(10).code == 2
+    assert f"{tmp_path}/pass is not a regular file" in (tmp_path / "watch.log").read_text()
+
+
 @pytest.mark.parametrize("name", ["a.wav.part", "a.txt", "empty.wav"])
 def test_what_is_not_taken(hive, watch, rec, name):
     stub = hive()

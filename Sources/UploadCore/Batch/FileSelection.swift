@@ -41,10 +41,22 @@ package struct FileSelection: Sendable {
   /// The suffix of a sidecar's name.
   package static let sidecarEnding = ".upload"
 
-  private static let temporaryEndings = [".part", ".tmp", ".temp", ".partial", ".crdownload", "~", ".swp"]
+  /// What a program that downloads NAME appends to it for a file beside it, which is there until NAME is complete.
+  package static let unfinishedEndings = [".aria2", ".part"]
+
+  /// Whether it is the name of such a file.
+  package static func isUnfinishedMark(_ name: [UInt8]) -> Bool { unfinishedEndings.contains { ends(name, with: $0) } }
+
+  private static let temporaryEndings =
+    unfinishedEndings + [
+      ".tmp", ".temp", ".partial", ".filepart", ".crdownload", ".!qB", ".!sync", ".ytdl", "~", ".swp",
+    ]
   private static let temporaryBeginnings = ["~$", "#"]
-  /// Directories that systems create on a file system: `lost+found` of ext4, and the recycle bin and metadata of Windows.
-  private static let systemDirectories = ["lost+found", "$RECYCLE.BIN", "System Volume Information"]
+  /// Directories that systems create on a file system: `lost+found` of ext4, the recycle bin and metadata of Windows, and what NAS systems
+  /// keep of deleted, older and indexed files.
+  private static let systemDirectories = [
+    "lost+found", "$RECYCLE.BIN", "System Volume Information", "@eaDir", "@Recycle", "~snapshot",
+  ]
 
   private static func ends(_ name: [UInt8], with ending: String) -> Bool {
     ASCII.equalsIgnoringCase(name.suffix(ending.utf8.count), ending.utf8)

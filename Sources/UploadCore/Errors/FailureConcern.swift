@@ -36,6 +36,14 @@ extension UploadError {
     }
   }
 
+  /// Whether the server did not answer at all.
+  package var isSilence: Bool {
+    switch self {
+    case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost: true
+    default: false
+    }
+  }
+
   fileprivate static func concern(ofStatus status: Int) -> FailureConcern {
     switch status {
     // Not authorized, no such address, another method, another protocol.

@@ -64,6 +64,9 @@ extension KeptReason {
     self = .needed(upload: upload.id, destination: upload.destination.endpoint, since: upload.createdAt)
   }
 
+  /// Whether the server did not answer at all, so that it would not answer a question about another recording, either.
+  package var isSilence: Bool { if case .unanswered(let error) = self { error.isSilence } else { false } }
+
   /// Whether the cause is temporary, so that the removal is worth another attempt.
   package var isTemporary: Bool {
     switch self {

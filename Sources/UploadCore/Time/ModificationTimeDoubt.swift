@@ -23,4 +23,7 @@ package enum ModificationTimeDoubt: Equatable, Sendable {
       return nil
     }
   }
+
+  /// Whether a file that was found in a directory, perhaps just now, gets today's date: a camera without a clock never has another one.
+  package func meansToday(now: Int64) -> Bool { self == .neverSet && now >= Limits.builtOn }
 }

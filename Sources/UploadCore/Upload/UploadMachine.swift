@@ -132,7 +132,8 @@ package struct UploadMachine: Sendable {
 
   /// The error of an upload that has not ended by its deadline.
   package var outOfTime: UploadError {
-    .timedOut(.delivering, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
+    let phase: UploadPhase = if case .examine = purpose { .awaitingAnswer } else { .delivering }
+    return .timedOut(phase, peer: origin, limitMilliseconds: policy.totalMilliseconds ?? 0)
   }
 
   // MARK: Actions

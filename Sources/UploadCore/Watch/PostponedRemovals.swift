@@ -1,13 +1,15 @@
 /// The recordings that were delivered and are still to be removed, at most ``Limits/watchedRemovals``.
 struct PostponedRemovals: Sendable {
   private var removals: [PostponedRemoval] = []
+  /// That of the server that must confirm them.
+  var silence = ServerSilence()
   /// The reasons that were reported, as hashes with their paths, so that each is reported only once.
   private(set) var reported: [UInt64] = []
 
   var count: Int { removals.count }
 
   /// When the next one is due; the end of time if there is none.
-  var nextDueAt: Int64 { removals.reduce(Int64.max) { min($0, $1.dueAt) } }
+  var nextDueAt: Int64 { max(removals.reduce(Int64.max) { min($0, $1.dueAt) }, silence.endsAt ?? .min) }
 
   func contains(_ path: [UInt8]) -> Bool { removals.contains { $0.path == path } }
 
@@ -20,9 +22,13 @@ struct PostponedRemovals: Sendable {
 
   mutating func drop(under prefix: [UInt8]) { removals.removeAll { $0.path.starts(with: prefix) } }
 
-  /// One that is due, which is then postponed.
+  /// The one that has been due for longest, which is then postponed. Another one than last time is asked about: perhaps the server cannot
+  /// answer for that one.
   mutating func takeDue(_ now: Int64) -> [UInt8]? {
-    guard let index = removals.firstIndex(where: { $0.dueAt <= now }) else { return nil }
+    guard silence.allowsQuestion(now), let index = removals.indices.min(by: { removals[$0].dueAt < removals[$1].dueAt }),
+      removals[index].dueAt <= now
+    else { return nil }
+    silence.beginQuestion(now)
     removals[index].postpone(now)
     return removals[index].path
   }
@@ -40,17 +46,17 @@ struct PostponedRemovals: Sendable {
 /// A recording that was delivered and could not be removed at that moment.
 private struct PostponedRemoval: Sendable {
   let path: [UInt8]
-  /// When to examine it again (monotonic clock), and how long to wait after that, both in milliseconds.
+  /// When to examine it again (monotonic clock), in milliseconds.
   private(set) var dueAt: Int64
-  private var pause = Limits.watchRemovalMilliseconds
+  private var failures = 1
 
   init(_ path: [UInt8], _ now: Int64) {
     self.path = path
-    dueAt = now + pause
+    dueAt = now + Limits.removalDelayMilliseconds(afterFailures: failures)
   }
 
   mutating func postpone(_ now: Int64) {
-    pause = min(2 * pause, Limits.watchRemovalMaximumMilliseconds)
-    dueAt = now + pause
+    failures += 1
+    dueAt = now + Limits.removalDelayMilliseconds(afterFailures: failures)
   }
 }

@@ -21,11 +21,14 @@ extension WatchMachine {
     switch event.kind {
     case .removed(let target):
       report.totals.removedCount += 1
+      removals.silence.noteAnswer()
       let fate = target.map { "moved to " + PrintableText.line($0) + "." } ?? "removed after its delivery."
       var notice = WatchNotice(.removed, name(path) + ": " + fate, path: path)
       notice.id = event.id
       return report.notices.append(notice)
-    case .kept(let message, let isTemporary): return noteKept(path, message, isTemporary: isTemporary, now)
+    case .kept(let message, let isTemporary, let isUnanswered):
+      if isUnanswered { removals.silence.note(now) } else { removals.silence.noteAnswer() }
+      return noteKept(path, message, isTemporary: isTemporary, now)
     default: break
     }
     guard let index = candidates.position(of: path), candidates[index].isGiven else { return }

@@ -45,8 +45,8 @@ package struct WorkerEvent: Equatable, Sendable {
     case unsettled
     /// Removed after its delivery, or moved to this path.
     case removed(to: String?)
-    /// Not removed although it was delivered; `isTemporary` if another attempt may succeed.
-    case kept(String, isTemporary: Bool)
+    /// Not removed although it was delivered; `isTemporary` if another attempt may succeed, `isUnanswered` if the server did not answer.
+    case kept(String, isTemporary: Bool, isUnanswered: Bool = false)
     /// Irrelevant here.
     case other
   }
@@ -90,7 +90,9 @@ package struct WorkerEvent: Equatable, Sendable {
           again: value["again"]?.string.flatMap { Reattempt(rawValue: $0) } ?? .soon))
     case "unsettled": self.kind = .unsettled
     case "removed": self.kind = .removed(to: value["to"]?.string)
-    case "kept": self.kind = .kept(message, isTemporary: value["temporary"] == .bool(true))
+    case "kept":
+      self.kind = .kept(
+        message, isTemporary: value["temporary"] == .bool(true), isUnanswered: value["unanswered"] == .bool(true))
     default: self.kind = .other
     }
   }

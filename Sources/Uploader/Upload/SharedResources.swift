@@ -7,6 +7,7 @@ struct SharedResources {
   let tls: TLSContextCache
   let state = StateDirectoryCache()
   let fileSystems = FileSystemCache()
+  let silentServers = SilentServers()
 
   /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
   func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {
@@ -29,13 +30,12 @@ struct SharedResources {
     return policy
   }
 
-  /// The same for a question about a recording that is delivered, which need not be answered now.
+  /// The same for a question about a recording that is delivered: it holds the place of an upload, so it is asked once, and not for long.
   func examinationPolicy() throws(UploadError) -> UploadPolicy {
     var policy = try policy()
-    var retries = Limits.examinationRetryCount
-    if case .failures(let count) = configuration.retryLimit { retries = min(retries, count) }
+    policy.totalMilliseconds = min(policy.totalMilliseconds ?? .max, Limits.examinationMilliseconds)
     policy.retries = RetryPolicy(
-      .failures(retries), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
+      .failures(0), maximumDelayMilliseconds: configuration.retryMaximumDelayMilliseconds)
     return policy
   }
 }

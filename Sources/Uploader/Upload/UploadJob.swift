@@ -136,6 +136,7 @@ final class UploadJob: Steppable {
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
     } catch { return keep(error, delivery) }
     guard let stored = requirement else { return remove(removal, delivery) }
+    if let error = shared.silentServers.error(of: stored.base.origin, now) { return keep(.unanswered(error), delivery) }
     do throws(UploadError) {
       let driver = UploadDriver(
         try UploadMachine(.examine(stored), try shared.examinationPolicy()), slot: slot, shared: shared,
@@ -150,7 +151,12 @@ final class UploadJob: Steppable {
   ) -> Wait? {
     do throws(UploadError) {
       if let wait = try driver.step(ready, nowMilliseconds: now) { return wait }
-    } catch { return keep(.unanswered(error), delivery) }
+    } catch {
+      let reason = KeptReason.unanswered(error)
+      if reason.isSilence { shared.silentServers.note(error, of: request.base.origin, now) }
+      return keep(reason, delivery)
+    }
+    shared.silentServers.noteAnswer(of: request.base.origin)
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
     if let reason = presence.keptReason { return keep(reason, delivery) }
     return remove(removal, delivery)

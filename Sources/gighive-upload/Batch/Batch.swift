@@ -107,13 +107,24 @@ final class Batch {
     guard let walk else { return nil }
     while let item = walk.next() {
       switch item {
-      case .file(let path): if isWanted(path) { return BatchFile(path: path, isFound: true) }
+      case .file(let path):
+        if isWanted(path), !walk.mayBeUnfinished || !isUnfinished(path) { return BatchFile(path: path, isFound: true) }
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
     }
     self.walk = nil
     if walk.itemCount == 0 { fail(walk.root, noMatch, ExitCode.inputFile) }
     return nil
+  }
+
+  private func isUnfinished(_ path: LocalPath) -> Bool {
+    guard let mark = UnfinishedMark.beside(path) else { return false }
+    if arguments.common.isVerbose {
+      report.diagnose(
+        PrintableText.line(path.text) + ": left out, because it is unfinished: " + PrintableText.line(mark.lastComponent)
+          + " is beside it.")
+    }
+    return true
   }
 
   /// Whether the file is neither too small nor too old. If it cannot be examined, that is reported later.

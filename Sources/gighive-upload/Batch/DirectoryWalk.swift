@@ -15,6 +15,8 @@ final class DirectoryWalk {
     let device: UInt64
     let inode: UInt64
     var names: NextNames
+    /// Whether it has a mark of an unfinished file.
+    var hasMarks: Bool
   }
 
   let root: LocalPath
@@ -27,6 +29,9 @@ final class DirectoryWalk {
   private var hasBegun = false
   /// Files and failures so far.
   private(set) var itemCount = 0
+  /// Whether the last file can have a mark beside it that it is unfinished: its directory has any. This saves looking for one beside each of
+  /// thousands of files.
+  private(set) var mayBeUnfinished = false
 
   init(_ root: LocalPath, _ selection: FileSelection, namesLength: Int = Limits.directoryNamesLength) {
     self.root = root
@@ -50,10 +55,15 @@ final class DirectoryWalk {
       let index = levels.count - 1
       if let name = levels[index].names.next() {
         let path = levels[index].path.appendingName(name.bytes)
-        if !name.isDirectory { return .file(path) }
+        if !name.isDirectory {
+          mayBeUnfinished = levels[index].hasMarks
+          return .file(path)
+        }
         if let failure = enter(path) { return failure }
       } else if levels[index].names.beginNextRound() {
-        if let error = offer(levels[index].path, &levels[index].names, isRoot: index == 0).error {
+        let read = offer(levels[index].path, &levels[index].names, isRoot: index == 0)
+        levels[index].hasMarks = read.hasMarks
+        if let error = read.error {
           return .failure(levels.removeLast().path, error)
         }
       } else {
@@ -71,15 +81,16 @@ final class DirectoryWalk {
     let capacity = max(namesLength >> levels.count, Limits.directoryNamesMinimumLength)
     var names = NextNames(capacity: capacity)
     onEnter(path)
-    let (status, error) = offer(path, &names, isRoot: levels.isEmpty)
+    let (status, hasMarks, error) = offer(path, &names, isRoot: levels.isEmpty)
     if let error { return .failure(path, error) }
     guard !levels.contains(where: { $0.device == status.device && $0.inode == status.inode }) else { return nil }
-    levels.append(Level(path: path, device: status.device, inode: status.inode, names: names))
+    levels.append(Level(path: path, device: status.device, inode: status.inode, names: names, hasMarks: hasMarks))
     return nil
   }
 
   private final class Round {
     var names: NextNames
+    var hasMarks = false
     let selection: FileSelection
 
     init(_ names: NextNames, _ selection: FileSelection) {
@@ -90,7 +101,9 @@ final class DirectoryWalk {
     func offer(_ name: UnsafePointer<CChar>, _ kind: Int32) {
       let bytes = LocalPath(cString: name).bytes
       switch Int(kind) {
-      case SHIM_KIND_REGULAR: if selection.takes(file: bytes) { names.offer(bytes, isDirectory: false) }
+      case SHIM_KIND_REGULAR:
+        if selection.takes(file: bytes) { names.offer(bytes, isDirectory: false) }
+        if FileSelection.isUnfinishedMark(bytes) { hasMarks = true }
       case SHIM_KIND_DIRECTORY: if FileSelection.takes(directory: bytes) { names.offer(bytes, isDirectory: true) }
       default: break
       }
@@ -100,9 +113,9 @@ final class DirectoryWalk {
   /// Reads a directory once.
   private func offer(
     _ path: LocalPath, _ names: inout NextNames, isRoot: Bool
-  ) -> (status: shim_file_status, error: String?) {
+  ) -> (status: shim_file_status, hasMarks: Bool, error: String?) {
     var status = shim_file_status()
-    guard let cString = path.cString else { return (status, "has a NUL in its name") }
+    guard let cString = path.cString else { return (status, false, "has a NUL in its name") }
     let round = Round(names, selection)
     // Only one of both may hold the names while they change.
     names = NextNames(capacity: 0)
@@ -115,6 +128,6 @@ final class DirectoryWalk {
     withExtendedLifetime(round) {}
     round.names.endRound()
     names = round.names
-    return (status, result == 0 ? nil : "cannot be read: " + SystemError(result: result).text)
+    return (status, round.hasMarks, result == 0 ? nil : "cannot be read: " + SystemError(result: result).text)
   }
 }

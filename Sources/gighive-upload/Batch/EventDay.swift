@@ -24,9 +24,10 @@ enum EventDay: Equatable {
   /// - Parameters:
   ///   - now: seconds since 1970.
   ///   - modified: the same; nil for no file.
+  ///   - isFound: whether the file was found in a directory.
   ///   - dayStart: when a day starts, in minutes after midnight.
-  func date(now: Int64, modified: Int64?, dayStart: Int) throws(UsageError) -> String {
-    let seconds: Int64
+  func date(now: Int64, modified: Int64?, isFound: Bool = false, dayStart: Int) throws(UsageError) -> String {
+    var seconds: Int64
     switch self {
     case .given(let text): return text
     case .today:
@@ -37,7 +38,10 @@ enum EventDay: Equatable {
     case .modified:
       seconds = modified ?? now
       if let doubt = ModificationTimeDoubt(modified: seconds, now: now) {
-        throw UsageError(EventDay.text(of: doubt, modified: LocalTime(unixSeconds: seconds).date, now: now))
+        guard isFound, doubt.meansToday(now: now) else {
+          throw UsageError(EventDay.text(of: doubt, modified: LocalTime(unixSeconds: seconds).date, now: now))
+        }
+        seconds = now
       }
     }
     return LocalTime(unixSeconds: seconds).eventDate(dayStart: dayStart)

@@ -70,7 +70,8 @@ extension SendArguments {
       for option in given { expanded.append(try option.expanded(values)) }
       let hasDate = isForGigHive || EventDay(of: given) != nil
       let now = isOfWatcher ? shim_unix_seconds() : now
-      let date = hasDate ? try day.date(now: now, modified: modified, dayStart: dayStart) : nil
+      let date =
+        hasDate ? try day.date(now: now, modified: modified, isFound: file.isFound, dayStart: dayStart) : nil
       try fill(&request, expanded, date: date, isDefault: !day.isGiven)
     } catch { throw UnsendableFile(file.path, error) }
     return request

@@ -34,15 +34,18 @@ extension Report {
 
   /// Reports a file that was delivered, but not removed as it should have been.
   func kept(_ file: LocalPath, _ reason: KeptReason, recordID: String?) {
-    kept(file, reason.explanation, isTemporary: reason.isTemporary, recordID: recordID)
+    kept(file, reason.explanation, isTemporary: reason.isTemporary, isSilence: reason.isSilence, recordID: recordID)
   }
 
-  func kept(_ file: LocalPath, _ reason: String, isTemporary: Bool, recordID: String?) {
+  func kept(
+    _ file: LocalPath, _ reason: String, isTemporary: Bool, isSilence: Bool = false, recordID: String?
+  ) {
     let message = PrintableText.line(file.lastComponent) + " was kept: " + reason
     if isJSON {
       var line = event("kept", recordID: recordID, file: file.absolute ?? file)
       line.add("message", message)
       line.add("temporary", isTemporary)
+      if isSilence { line.add("unanswered", true) }
       Console.out(line.finished())
     }
     if !isJSON || !isQuiet { warn(message) }

@@ -54,7 +54,7 @@ final class FileInspector {
       }
     }
     if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
-    if asksForWriters { found.writers = writers(cString) }
+    if asksForWriters { found.writers = UnfinishedMark.beside(file) == nil ? writers(cString) : .writer }
     return .file(found)
   }
 

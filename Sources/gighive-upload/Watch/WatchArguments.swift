@@ -78,6 +78,7 @@ struct WatchArguments {
       default: break
       }
     }
+    for given in options where given.option.isSecretFile { try SecretFile.requireRegular(given.argument) }
     sending = try SendArguments(options: options, files: Operands(paths), isWatching: true)
     guard !sending.common.isJSON || sending.isDryRun else {
       throw UsageError("watch supports --json only with --dry-run.")

@@ -85,7 +85,7 @@ final class WatchSpace {
     let end = current.worker.step {
       switch $0.kind {
       case .removed: event($0)
-      case .kept(let message, _): if current.kept == nil { current.kept = message }
+      case .kept(let message, _, _): if current.kept == nil { current.kept = message }
       case .failed(let failure): current.problem = failure.message
       default: break
       }

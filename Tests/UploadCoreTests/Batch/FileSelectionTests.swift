@@ -6,7 +6,7 @@ struct FileSelectionTests {
 
   @Test(arguments: [
     ".a.wav", "a.part", "a.wav.PART", "a.tmp", "a.temp", "a.partial", "a.crdownload", "a.wav~", "a.swp", "~$a.doc",
-    "#a.wav#", "#a",
+    "#a.wav#", "#a", "a.filepart", "a.wav.aria2", "a.wav.!qB", "a.wav.!sync", "a.ytdl",
     "a.wav.upload", "a.wav.UPLOAD", ".upload",
   ]) func hiddenAndUnfinishedFilesAndSidecarsAreNotTaken(_ name: String) throws {
     #expect(!everything.takes(file: bytes(name)))
@@ -17,6 +17,11 @@ struct FileSelectionTests {
   @Test(arguments: ["a.wav", "part", "a.parts", "~a", "$a", "a#", "upload", "a", "tmp.wav"])
   func othersAreTaken(_ name: String) {
     #expect(everything.takes(file: bytes(name)))
+  }
+
+  @Test func downloadersMarkWhatTheyHaveNotFinished() {
+    for name in ["a.wav.part", "a.wav.ARIA2"] { #expect(FileSelection.isUnfinishedMark(bytes(name))) }
+    for name in ["a.wav", "a.partial", "part"] { #expect(!FileSelection.isUnfinishedMark(bytes(name))) }
   }
 
   @Test func withoutPatternsGigHiveGetsWhatItTakes() throws {
@@ -38,7 +43,10 @@ struct FileSelectionTests {
   }
 
   @Test func hiddenAndSystemDirectoriesAreNotEntered() {
-    for name in [".git", "a.tmp", "lost+found", "$RECYCLE.BIN", "System Volume Information"] {
+    for name in [
+      ".git", "a.tmp", "lost+found", "$RECYCLE.BIN", "System Volume Information", "@eaDir", "@Recycle", "#recycle",
+      ".snapshot", "~snapshot",
+    ] {
       #expect(!FileSelection.takes(directory: bytes(name)))
     }
     for name in ["a", "2026-11-20", "a.upload"] { #expect(FileSelection.takes(directory: bytes(name))) }

@@ -19,6 +19,13 @@ struct ModificationTimeDoubtTests {
     }
   }
 
+  @Test func onlyOneThatWasNeverSetMeansTodayAndOnlyBySetClock() {
+    let now = ModificationTimeDoubtTests.now
+    #expect(ModificationTimeDoubt.neverSet.meansToday(now: Limits.builtOn))
+    #expect(!ModificationTimeDoubt.neverSet.meansToday(now: Limits.builtOn - 1))
+    #expect(!ModificationTimeDoubt.future.meansToday(now: now))
+  }
+
   @Test func beforeTheClockIsRightAnOldTimeMayBeItsOwn() {
     let now: Int64 = 1_600_000_000
     #expect(ModificationTimeDoubt(modified: now - 60, now: now) == .wrongClock)

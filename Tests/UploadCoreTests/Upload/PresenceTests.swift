@@ -32,6 +32,26 @@ struct PresenceTests {
     }
   }
 
+  /// A cache can keep an answer for longer than the server keeps the recording.
+  @Test func onlyWhatTheServerSaysNowIsAnAnswer() throws {
+    let stored = PresenceTests.answer()
+    for reply: ScriptedServer.Reply in [
+      .status(200, ["Age": "86400"], content: stored), .status(200, ["Age": "0", "Age": "1"], content: stored),
+      .status(200, ["Age": "old"], content: stored), .status(203, content: stored), .status(206, content: stored),
+      .status(201, content: stored),
+    ] {
+      var server = ScriptedServer([reply])
+      guard case .failed(.unconfirmed) = server.run(try machine(retries: 0)) else {
+        Issue.record("taken for an answer: \(reply)")
+        continue
+      }
+    }
+    var gone = ScriptedServer([.status(404, ["Age": "5"], content: #"{"error":"Not Found"}"#)])
+    #expect(gone.run(try machine(retries: 0)) == .failed(.notFromServer(status: 404)))
+    var fresh = ScriptedServer([.status(200, ["Age": "0"], content: stored)])
+    #expect(fresh.run(try machine()) == .finished(.examined(.stored)))
+  }
+
   @Test func anythingElseUnderItsNumberIsSomethingDifferent() throws {
     let other = String(repeating: "0", count: 64)
     for content in [

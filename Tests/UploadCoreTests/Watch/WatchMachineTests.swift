@@ -211,7 +211,7 @@ struct WatchMachineTests {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     deliverAndKeep(&machine, isTemporary: true)
     #expect(machine.takeNotices().map(\.kind) == [.delivered, .warning])
-    let due = 1000 + Limits.watchRemovalMilliseconds
+    let due: Int64 = 1000 + 15_000
     #expect(machine.next(now: 1000) == .wait(until: due))
     #expect(machine.next(now: due) == .inspectEvenIfKnown([1]))
     let file = WatchedFile(key: 5, size: 1, modifiedSeconds: 0, writers: .noWriter)
@@ -227,7 +227,7 @@ struct WatchMachineTests {
     machine.inputClosed()
     machine.workerEnded(.exited(0), now: due + 1000, unixSeconds: 0)
     // Each time later.
-    let next = due + 2 * Limits.watchRemovalMilliseconds
+    let next = due + 60_000
     #expect(machine.next(now: due + 1000) == .wait(until: next))
     #expect(machine.next(now: next) == .inspectEvenIfKnown([1]))
     machine.noteInspection([1], .nothing, now: next)
@@ -254,6 +254,26 @@ struct WatchMachineTests {
     var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
     deliverAndKeep(&machine, isTemporary: false)
     #expect(machine.next(now: 1000) == .wait(until: .max))
+  }
+
+  /// One question at a time tells whether it answers again; then all removals follow.
+  @Test func aSilentServerIsAskedAboutOneRemovalAtATime() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    func keep(_ number: UInt8, isUnanswered: Bool, _ now: Int64) {
+      let kept = WorkerEvent.Kind.kept("silent.", isTemporary: true, isUnanswered: isUnanswered)
+      machine.handle(WorkerEvent(kept, path: [number]), now: now, unixSeconds: 0)
+    }
+    for number: UInt8 in 1...3 { keep(number, isUnanswered: true, Int64(number)) }
+    var now: Int64 = 1
+    for (path, delay): (UInt8, Int64) in [(1, 15_000), (2, 60_000), (3, 900_000), (1, 3_600_000), (2, 3_600_000)] {
+      #expect(machine.next(now: now) == .wait(until: now + delay))
+      now += delay
+      #expect(machine.next(now: now) == .inspectEvenIfKnown([path]))
+    }
+    machine.handle(WorkerEvent(.removed(to: nil), path: [2]), now: now, unixSeconds: 0)
+    machine.noteInspection([2], .nothing, now: now)
+    #expect(machine.next(now: now) == .inspectEvenIfKnown([3]))
+    #expect(machine.next(now: now) == .inspectEvenIfKnown([1]))
   }
 
   @Test func removalsAreBoundedAndEndWithTheirDirectory() {

@@ -88,6 +88,10 @@ struct WorkerEventTests {
       (#"{"event":"removed",\#(file),"to":"/sent/a"}"#, .removed(to: "/sent/a")),
       (#"{"event":"kept",\#(file),"message":"m"}"#, .kept("m", isTemporary: false)),
       (#"{"event":"kept",\#(file),"message":"m","temporary":true}"#, .kept("m", isTemporary: true)),
+      (
+        #"{"event":"kept",\#(file),"message":"m","temporary":true,"unanswered":true}"#,
+        .kept("m", isTemporary: true, isUnanswered: true)
+      ),
       (#"{"event":"later",\#(file)}"#, .other),
     ]
     for (text, kind) in cases {
