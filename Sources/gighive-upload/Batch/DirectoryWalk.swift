@@ -17,9 +17,12 @@ final class DirectoryWalk {
     var names: NextNames
   }
 
+  /// Below it, no link is followed.
   let root: LocalPath
+  /// Where the walk begins: there, or below.
+  private let start: LocalPath
   /// Called with each directory before it is read.
-  var onEnter: (LocalPath) -> Void = { _ in }
+  var onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
   /// How much of a directory's names is held, in bytes.
   private let namesLength: Int
   private let selection: FileSelection
@@ -28,8 +31,12 @@ final class DirectoryWalk {
   /// Files and failures so far.
   private(set) var itemCount = 0
 
-  init(_ root: LocalPath, _ selection: FileSelection, namesLength: Int = Limits.directoryNamesLength) {
+  init(
+    _ root: LocalPath, from start: LocalPath? = nil, _ selection: FileSelection,
+    namesLength: Int = Limits.directoryNamesLength
+  ) {
     self.root = root
+    self.start = start ?? root
     self.namesLength = namesLength
     self.selection = selection
   }
@@ -44,7 +51,7 @@ final class DirectoryWalk {
   private func advance() -> Item? {
     if !hasBegun {
       hasBegun = true
-      if let failure = enter(root) { return failure }
+      if let failure = enter(start) { return failure }
     }
     while !levels.isEmpty {
       let index = levels.count - 1
@@ -53,7 +60,7 @@ final class DirectoryWalk {
         if !name.isDirectory { return .file(path) }
         if let failure = enter(path) { return failure }
       } else if levels[index].names.beginNextRound() {
-        if let error = offer(levels[index].path, &levels[index].names, isRoot: index == 0).error {
+        if let error = offer(levels[index].path, &levels[index].names).error {
           return .failure(levels.removeLast().path, error)
         }
       } else {
@@ -70,8 +77,7 @@ final class DirectoryWalk {
     }
     let capacity = max(namesLength >> levels.count, Limits.directoryNamesMinimumLength)
     var names = NextNames(capacity: capacity)
-    onEnter(path)
-    let (status, error) = offer(path, &names, isRoot: levels.isEmpty)
+    let (status, error) = offer(path, &names, onEnter)
     if let error { return .failure(path, error) }
     guard !levels.contains(where: { $0.device == status.device && $0.inode == status.inode }) else { return nil }
     levels.append(Level(path: path, device: status.device, inode: status.inode, names: names))
@@ -99,15 +105,19 @@ final class DirectoryWalk {
 
   /// Reads a directory once.
   private func offer(
-    _ path: LocalPath, _ names: inout NextNames, isRoot: Bool
+    _ path: LocalPath, _ names: inout NextNames, _ onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
   ) -> (status: shim_file_status, error: String?) {
     var status = shim_file_status()
-    guard let cString = path.cString else { return (status, "has a NUL in its name") }
+    let directory: OpenDirectory
+    do throws(SystemError) { directory = try OpenDirectory(path, below: root) } catch {
+      return (status, "cannot be read: " + error.text)
+    }
+    onEnter(path, directory)
     let round = Round(names, selection)
     // Only one of both may hold the names while they change.
     names = NextNames(capacity: 0)
     let result = shim_list_directory(
-      cString, isRoot ? 1 : 0, &status,
+      directory.descriptor, &status,
       { name, kind, context in
         guard let name, let context else { return }
         Unmanaged<Round>.fromOpaque(context).takeUnretainedValue().offer(name, kind)

@@ -44,9 +44,9 @@ extension SendArguments {
   func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(UnsendableFile) -> UploadRequest {
     var request = template
     request.file = file.path
-    request.refusesLinks = file.isFound
+    request.foundBelow = file.foundBelow
     request.needsRecord = file.needsRecord
-    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).options() : []
+    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).options() : []
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar, file.options)
       let given = own.isEmpty ? options : ConfiguredOptions.merged(options, own)

@@ -39,7 +39,7 @@ final class OutcomeReporter {
       switch result {
       case .success(let delivery): report.delivered(index, delivery)
       case .failure(.delivered(let previous)):
-        let isRemovalDue = removals?.keepIfDue(previous.upload) ?? false
+        let isRemovalDue = removals?.keepIfDue(previous.upload, of: request) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where skipped.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.

@@ -5,8 +5,9 @@ import Uploader
 final class FileInspector {
   private let arguments: WatchArguments
   private let finder: UploadFinder
-  /// The file system that was examined last, until ``forgetFileSystem()``.
+  /// What was examined last, until ``forgetFileSystem()``.
   private var fileSystem: (device: UInt64, type: UInt64)?
+  private var last: (path: LocalPath, directory: OpenDirectory)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
 
@@ -15,8 +16,11 @@ final class FileInspector {
     self.finder = finder
   }
 
-  /// Another file system may be mounted by now, with the same device number.
-  func forgetFileSystem() { fileSystem = nil }
+  /// Another file system may be mounted by now, with the same device number, and another directory may have the same path.
+  func forgetFileSystem() {
+    fileSystem = nil
+    last = nil
+  }
 
   func takeBlindness() -> Bool {
     defer { isBlind = false }
@@ -24,25 +28,25 @@ final class FileInspector {
   }
 
   /// - Parameters:
+  ///   - root: the watched directory that it is in, below which no link is followed.
   ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
   ///     1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
   func inspect(
-    _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
+    _ path: [UInt8], below root: LocalPath, asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)
-    var status = shim_file_status()
-    guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)),
-      shim_lstat(cString, &status) == 0, Int(status.kind) == SHIM_KIND_REGULAR,
+    guard arguments.sending.selection.takes(file: file.name.bytes), let directory = directory(of: file, below: root),
+      let status = directory.status(of: file.name), Int(status.kind) == SHIM_KIND_REGULAR,
       status.size >= max(1, arguments.sending.minimumSize ?? 1)
     else { return .nothing }
-    let type = fileSystemType(cString, status.device)
+    let type = fileSystemType(file.name, in: directory, status.device)
     let hasStableInodes = FileSystem.hasStableInodes(type: type)
-    let key = WatchFileKey.of(path, status, hasStableInodes: hasStableInodes)
+    let key = WatchFileKey.of(file, status, in: directory, hasStableInodes: hasStableInodes)
     if isKnown(key) { return .known }
     var found = WatchedFile(key: key, size: status.size, modifiedSeconds: status.modified_seconds)
     // The worker reports errors in its description.
-    if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
+    if let request = try? arguments.sending.request(for: BatchFile(path: file, foundBelow: root)) {
       switch finder.find(request, status, hasStableInodes: hasStableInodes) {
       case .delivered: return .delivered(key: key)
       case .begun: found.isBegun = true
@@ -50,7 +54,7 @@ final class FileInspector {
       }
     }
     if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
-    if asksForWriters { found.writers = writers(cString, type) }
+    if asksForWriters { found.writers = writers(file.name, in: directory, type) }
     return .file(found)
   }
 
@@ -61,9 +65,17 @@ final class FileInspector {
     return changed < firstStart && changed >= Limits.plausibleTime
   }
 
-  private func fileSystemType(_ path: [CChar], _ device: UInt64) -> UInt64 {
+  private func directory(of file: LocalPath, below root: LocalPath) -> OpenDirectory? {
+    let path = file.directory
+    if let last, last.path == path { return last.directory }
+    guard let directory = try? OpenDirectory(path, below: root) else { return nil }
+    last = (path, directory)
+    return directory
+  }
+
+  private func fileSystemType(_ name: LocalPath, in directory: OpenDirectory, _ device: UInt64) -> UInt64 {
     if let fileSystem, fileSystem.device == device { return fileSystem.type }
-    let descriptor = shim_open_nofollow(path)
+    let descriptor = directory.open(name)
     guard descriptor >= 0 else { return 0 }
     defer { _ = shim_close(descriptor) }
     let type = shim_file_system_type(descriptor)
@@ -71,8 +83,8 @@ final class FileInspector {
     return type
   }
 
-  private func writers(_ path: [CChar], _ type: UInt64) -> WatchedFile.Writers {
-    let descriptor = shim_open_nofollow(path)
+  private func writers(_ name: LocalPath, in directory: OpenDirectory, _ type: UInt64) -> WatchedFile.Writers {
+    let descriptor = directory.open(name)
     // Another process has a lease. The worker reports a file that cannot be read at all.
     guard descriptor >= 0 else { return -descriptor == SHIM_EAGAIN ? .some : .none }
     defer { _ = shim_close(descriptor) }
@@ -86,14 +98,14 @@ final class FileInspector {
 enum WatchFileKey {
   /// - Parameter hasStableInodes: whether its file system has stable inode numbers. FAT assigns a new one whenever the kernel forgets
   ///   the old one.
-  static func of(_ path: [UInt8], _ status: shim_file_status, hasStableInodes: Bool) -> UInt64 {
+  static func of(
+    _ path: LocalPath, _ status: shim_file_status, in directory: OpenDirectory, hasStableInodes: Bool
+  ) -> UInt64 {
     var numbers = hasStableInodes ? numbers(status) : content(status)
-    var sidecar = shim_file_status()
-    let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
-    if shim_lstat(name.cName, &sidecar) == 0 {
+    if let sidecar = directory.status(of: path.sidecar.name) {
       numbers += hasStableInodes ? self.numbers(sidecar) : content(sidecar)
     }
-    return WatchedFile.key(path, numbers)
+    return WatchedFile.key(path.bytes, numbers)
   }
 
   /// For a file with credentials, which may be a link; 0 if there is none.

@@ -99,10 +99,11 @@ final class WatchGroup {
   private func inspect(
     _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
   ) {
-    var firstStart = isNew ? nil : directories.directory(of: path)?.firstStart
+    guard let directory = directories.directory(of: path) else { return }
+    var firstStart = isNew ? nil : directory.firstStart
     if firstStart != nil, machine.isTracked(path) { firstStart = nil }
     let inspection = inspector.inspect(
-      path, asksForWriters: asksForWriters, firstStart: firstStart,
+      path, below: directory.path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
@@ -118,7 +119,8 @@ final class WatchGroup {
   /// - Parameter mayClean: whether recordings may be removed because space runs short.
   /// - Returns: when to come back at the latest (monotonic clock).
   func step(now: Int64, mayClean: Bool) -> Int64 {
-    inspector.forgetFileSystem()
+    // Nor does an open directory keep its drive from being unmounted.
+    defer { inspector.forgetFileSystem() }
     stepWorker(now)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
@@ -169,7 +171,9 @@ final class WatchGroup {
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
-        if machine.give(path) { worker?.give(path) }
+        if machine.give(path), let directory = directories.directory(of: path) {
+          worker?.give(path, below: directory.path)
+        }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

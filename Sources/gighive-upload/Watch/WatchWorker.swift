@@ -55,10 +55,11 @@ final class WatchWorker {
     return entries
   }
 
-  func give(_ file: [UInt8]) {
+  /// - Parameter root: the watched directory that it is in.
+  func give(_ file: [UInt8], below root: LocalPath) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
-    line.add("found", true)
+    line.add(file: root, as: "below")
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }
