@@ -8,7 +8,7 @@ extension Uploader {
     if let problem = problem ?? request.problem { throw problem }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
     } catch { throw .file(request.file, error) }
     let record = try record(of: request, for: file)
     let usesTus = request.prefersTus(size: file.size, isGuest: shared.configuration.credentials.areGuests)
@@ -17,7 +17,7 @@ extension Uploader {
 
   /// The size of a file that could be sent, in bytes.
   package static func size(of file: LocalPath, limit: Int64) throws(UploadError) -> Int64 {
-    do throws(FileError) { return try SourceFile.open(file, limit: limit, refusesLinks: false).size } catch {
+    do throws(FileError) { return try SourceFile.open(file, limit: limit).size } catch {
       throw .file(file, error)
     }
   }

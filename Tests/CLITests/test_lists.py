@@ -51,7 +51,7 @@ def test_what_was_found_is_no_link_and_has_its_own_date(hive, send, rec, listed)
     root = rec("a.wav")
     at(root / "a.wav", EVENING)
     (root / "link.wav").symlink_to("a.wav")
-    listed({"file": "rec/link.wav", "found": True}, {"file": "rec/a.wav", "found": True})
+    listed({"file": "rec/link.wav", "below": "rec"}, {"file": "rec/a.wav", "below": "rec"})
     result = send(stub, "--from", "list.jsonl", **UTC)
     assert result.code == 3 and "link.wav is a symbolic link" in result.err, result
     assert sent(stub) == [b"a.wav"] and forms(stub)[0]["event_date"] == "2027-01-15"

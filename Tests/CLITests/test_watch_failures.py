@@ -1,5 +1,6 @@
 """`watch` and everything that goes wrong: each recording arrives once nevertheless, and none holds up the others."""
 
+import hashlib
 import os
 import signal
 from pathlib import Path
@@ -67,6 +68,40 @@ def test_a_file_that_is_replaced_by_a_link_is_not_followed(hive, watch, rec, tmp
     watching.idle()
     watching.stop()
     assert got(stub) == ["a"] and len(of_kind(stub, "create")) == 1
+
+
+def test_nothing_outside_is_sent_or_removed_when_a_directory_is_replaced_by_a_link(hive, watch, rec, tmp_path):
+    stub = hive("PATCH/slow-read=1000000@1")
+    first = write(rec / "sw" / "a.wav", SIZE)
+    for name in ("b.wav", "c.wav"):
+        write(rec / "sw" / name)
+    outside = [write(tmp_path / "outside" / name) for name in ("a.wav", "b.wav", "c.wav")]
+    content = first.read_bytes()
+    watching = watch(stub, *TUS, "--order", "name", "--after", "delete")
+    # Meanwhile the worker has the name of the second one.
+    has_bytes(stub, 1_500_000)
+    (rec / "sw").rename(tmp_path / "away")
+    (rec / "sw").symlink_to(tmp_path / "outside")
+    watching.says("is behind a symbolic link, not a regular file.")
+    watching.says("its path is a link")
+    late = write(rec / "late.wav")
+    wait_until(lambda: not late.exists(), what="the end of everything before")
+    watching.idle()
+    watching.stop()
+    assert got(stub) == ["a", "late"] and stub.recordings[0].sha256 == hashlib.sha256(content).hexdigest()
+    assert all(file.exists() for file in outside) and (tmp_path / "away" / "a.wav").exists()
+
+
+def test_a_watched_directory_can_be_a_link(hive, watch, rec, tmp_path):
+    stub = hive()
+    (tmp_path / "link").symlink_to(rec)
+    write(rec / "a.wav")
+    watching = watch(stub, "--after", "delete", directory="link")
+    wait_until(lambda: not (rec / "a.wav").exists(), what="a removal")
+    later = write(rec / "sub" / "b.wav")
+    wait_until(lambda: not later.exists(), what="a removal")
+    watching.stop()
+    assert got(stub) == ["a", "b"]
 
 
 # Processes that end.

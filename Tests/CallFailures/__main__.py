@@ -26,7 +26,7 @@ QUICK_RETRIES_STEP = 3
 """And every so many calls with retries; without, all of them."""
 
 MUST_BE_REACHED = set(
-    "open pread read write dup fstat stat utimensat futimens fsync rename flock mkdir opendir readdir unlink close socket"
+    "open openat openat2 pread read write dup fstat stat utimensat futimens fsync rename flock mkdir opendir readdir unlink close socket"
     " connect getsockopt setsockopt send sendfile recv poll ioctl getrandom eventfd pthread_create getaddrinfo getifaddrs sendmsg recvmsg inflate malloc calloc"
     " EVP_MD_CTX_new SSL_CTX_new SSL_new SSL_do_handshake SSL_read SSL_write SSL_CTX_load_verify_file"
     " SSL_get1_peer_certificate BIO_new".split())

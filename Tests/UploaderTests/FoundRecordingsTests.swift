@@ -64,7 +64,7 @@ struct FoundRecordingsTests {
     let link = LocalPath(bytes: target.directory.bytes + bytes("/link"))
     #expect(symlink(target.cString ?? [0], link.cString ?? [0]) == 0)
     var request = UploadRequest(file: link, destination: .multipart(try TargetURI("http://127.0.0.1:9/")))
-    request.refusesLinks = true
+    request.foundBelow = link.directory
     Uploader(Configuration()).upload([request], observer: observer(log))
     #expect(log.lines == ["begin 0", "failed 0"])
     do throws(UploadError) {
@@ -76,7 +76,7 @@ struct FoundRecordingsTests {
         return
       }
     }
-    request.refusesLinks = false
+    request.foundBelow = nil
     #expect(try Uploader(Configuration()).preview(request).size == 6)
   }
 }

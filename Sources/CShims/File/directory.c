@@ -58,10 +58,10 @@ int32_t shim_sync(int32_t descriptor) {
     return outcome(result);
 }
 
-int32_t shim_sync_directory(const char *path) {
+static int32_t sync_directory(int directory, const char *path) {
     int descriptor;
     do {
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        descriptor = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor < 0) return -errno;
     int32_t result = shim_sync(descriptor);
@@ -69,6 +69,10 @@ int32_t shim_sync_directory(const char *path) {
     // Some file systems cannot sync a directory (EINVAL); their names cannot be made any safer.
     return result == -EINVAL ? 0 : result;
 }
+
+int32_t shim_sync_directory(const char *path) { return sync_directory(AT_FDCWD, path); }
+
+int32_t shim_sync_open_directory(int32_t directory) { return sync_directory(directory, "."); }
 
 int32_t shim_rename(const char *from, const char *to) { return outcome(rename(from, to)); }
 

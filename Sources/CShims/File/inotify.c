@@ -2,6 +2,8 @@
 #include "shim_watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -12,9 +14,13 @@ int32_t shim_inotify_create(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
-int32_t shim_inotify_add(int32_t descriptor, const char *path, int32_t follows_link) {
+int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path, int32_t follows_link) {
     uint32_t mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-    int watch = inotify_add_watch(descriptor, path, follows_link ? mask : mask | IN_DONT_FOLLOW);
+    char opened[32];
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", directory);
+    int watch = inotify_add_watch(descriptor, opened, mask);
+    // Without /proc, only the path tells which directory it is.
+    if (watch < 0 && errno == ENOENT) watch = inotify_add_watch(descriptor, path, follows_link ? mask : mask | IN_DONT_FOLLOW);
     return watch < 0 ? -errno : watch;
 }
 

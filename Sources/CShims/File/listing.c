@@ -25,11 +25,11 @@ static int32_t kind_of(DIR *directory, const struct dirent *entry) {
 }
 
 int32_t shim_list_directory(
-    const char *path, int32_t follows_link, shim_file_status *status,
+    int32_t opened, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context) {
     int descriptor;
     do {
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY | (follows_link ? 0 : O_NOFOLLOW));
+        descriptor = openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     } while (descriptor < 0 && errno == EINTR);
     if (descriptor < 0) return -errno;
     int32_t error = shim_fstat(descriptor, status);

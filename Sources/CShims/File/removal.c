@@ -8,29 +8,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int is_missing(const char *path) {
+static int is_missing(int directory, const char *name) {
     struct stat status;
-    return lstat(path, &status) < 0 && errno == ENOENT;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-static int is_same(const char *path, const char *other) {
+static int is_same(int directory, const char *name, int other, const char *other_name) {
     struct stat one, another;
-    return lstat(path, &one) == 0 && lstat(other, &another) == 0 && one.st_dev == another.st_dev
+    return fstatat(directory, name, &one, AT_SYMLINK_NOFOLLOW) == 0
+        && fstatat(other, other_name, &another, AT_SYMLINK_NOFOLLOW) == 0 && one.st_dev == another.st_dev
         && one.st_ino == another.st_ino;
 }
 
-int32_t shim_rename_noreplace(const char *from, const char *to) {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+int32_t shim_rename_at(int32_t directory, const char *from, int32_t target, const char *to) {
+    if (renameat2(directory, from, target, to, RENAME_NOREPLACE) == 0) return 0;
     // NFS and some FUSE file systems do not know the flag, and old kernels not the call.
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -errno;
     // A call that NFS repeats fails after its first execution has succeeded: only the names tell.
-    if (link(from, to) < 0 && !(errno == EEXIST && is_same(from, to))) {
+    if (linkat(directory, from, target, to, 0) < 0 && !(errno == EEXIST && is_same(directory, from, target, to))) {
         return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? -EOPNOTSUPP : -errno;
     }
-    if (unlink(from) == 0) return 0;
+    if (unlinkat(directory, from, 0) == 0) return 0;
     int32_t error = -errno;
-    if (is_missing(from)) return 0;
-    unlink(to);
+    if (is_missing(directory, from)) return 0;
+    unlinkat(target, to, 0);
     return error;
 }
 

@@ -39,8 +39,6 @@ int32_t shim_open_for_reading(const char *path, int32_t may_block) {
     return open_to_read(path, may_block ? 0 : O_NONBLOCK);
 }
 
-int32_t shim_open_nofollow(const char *path) { return open_to_read(path, O_NONBLOCK | O_NOFOLLOW); }
-
 int32_t shim_close(int32_t descriptor) {
     // close(2): on Linux the descriptor is closed even after EINTR, and a retry could close another one.
     return close(descriptor) < 0 && errno != EINTR ? -errno : 0;
@@ -102,6 +100,13 @@ int32_t shim_stat(const char *path, shim_file_status *status) {
 int32_t shim_lstat(const char *path, shim_file_status *status) {
     struct stat s;
     if (lstat(path, &s) < 0) return -errno;
+    fill(status, &s);
+    return 0;
+}
+
+int32_t shim_status_at(int32_t directory, const char *name, shim_file_status *status) {
+    struct stat s;
+    if (fstatat(directory, name, &s, AT_SYMLINK_NOFOLLOW) < 0) return -errno;
     fill(status, &s);
     return 0;
 }

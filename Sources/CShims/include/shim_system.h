@@ -34,8 +34,6 @@ enum { SHIM_KIND_REGULAR = 0, SHIM_KIND_DIRECTORY = 1, SHIM_KIND_FIFO = 2, SHIM_
 // open(2) for reading, close-on-exec. Without `may_block`, a FIFO without a writer does not block it; with it, a signal that asks the
 // process to end does so, because nothing else happens meanwhile.
 int32_t shim_open_for_reading(const char *path, int32_t may_block);
-// The same for a file found in a directory: a link is not followed (ELOOP).
-int32_t shim_open_nofollow(const char *path);
 int32_t shim_close(int32_t descriptor);
 int32_t shim_fstat(int32_t descriptor, shim_file_status *status);
 // The ID of the file system of an open file or directory, such as the serial number of a stick; 0 if it has none. Where
@@ -110,10 +108,10 @@ int32_t shim_unlink(const char *path);
 int32_t shim_lock(int32_t descriptor);
 // Calls `visit` with the name of each entry of the directory (readdir(3)), except "." and "..".
 int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context);
-// The same for a directory with files to send, and the kind of each entry; a link is a device here. `status` is that of the directory.
-// A link to a directory is followed only on request.
+// The same for an open directory with files to send, and the kind of each entry; a link is a device here. `status` is that of the
+// directory.
 int32_t shim_list_directory(
-    const char *path, int32_t follows_link, shim_file_status *status,
+    int32_t directory, shim_file_status *status,
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
 
 // A read lease that ends at once, because one that is held stops a recorder that opens the file (fcntl(2), F_SETLEASE): 0 if no process
@@ -122,11 +120,26 @@ int32_t shim_list_directory(
 // (EACCES).
 int32_t shim_writers(int32_t descriptor);
 
+// Calls for what is in an open directory, or below it. Each returns 0 (or a descriptor), or -errno.
+
+// A directory for these calls (open(2), O_PATH). A link is followed.
+int32_t shim_open_directory(const char *path);
+// Opens what a directory contains, or a directory below it: for these calls, or for reading without waiting. No part of the path may be
+// a link (ELOOP) or lead out of the directory (EXDEV); other file systems may be mounted there. openat2(2).
+int32_t shim_open_below(int32_t directory, const char *path, int32_t for_reading);
+// The same where there is no openat2(2): openat(2) for each part of the path.
+int32_t shim_walk_below(int32_t directory, const char *path, int32_t for_reading);
+// fstatat(2): of the entry itself; a link is a device here.
+int32_t shim_status_at(int32_t directory, const char *name, shim_file_status *status);
+int32_t shim_unlink_at(int32_t directory, const char *name);
+// fsync(2), as `shim_sync_directory`.
+int32_t shim_sync_open_directory(int32_t directory);
+
 // Calls for the removal of delivered recordings.
 
 // renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported. -EEXIST if there is something of the new
 // name; -EOPNOTSUPP if the file system can do neither.
-int32_t shim_rename_noreplace(const char *from, const char *to);
+int32_t shim_rename_at(int32_t directory, const char *from, int32_t target, const char *to);
 // A write lease (fcntl(2), F_SETLEASE): no other process has the file open. One that opens it waits until the lease ends, for at most
 // /proc/sys/fs/lease-break-time. -EAGAIN if somebody has it open; -EACCES for another user's file without CAP_LEASE; other errors where
 // there are no leases, as on network file systems. It ends with the descriptor, too.

@@ -7,8 +7,9 @@
 
 // inotify(7): a descriptor that poll can wait for.
 int32_t shim_inotify_create(void);
-// Watches a directory; the same one again has the same number. The number of the watch, or -errno.
-int32_t shim_inotify_add(int32_t descriptor, const char *path, int32_t follows_link);
+// Watches a directory that is open; the same one again has the same number. `path` and `follows_link` are for systems without /proc.
+// The number of the watch, or -errno.
+int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path, int32_t follows_link);
 void shim_inotify_remove(int32_t descriptor, int32_t watch);
 enum {
     // A file was closed after writing, or moved in.

@@ -22,8 +22,9 @@ package struct ListLine: Equatable, Sendable {
 
   /// Not empty, and without NUL.
   package let file: [UInt8]
-  /// Whether the author of the list found it in a directory and may find it again, so that it must not be a link and needs a record.
-  package private(set) var isFound = false
+  /// The directory in which the author of the list found it, and may find it again, so that there must be no link below, and the file
+  /// needs a record; nil if it was named.
+  package let foundBelow: [UInt8]?
   /// What its author has judged: the upload refuses another file, and one that is being written.
   package private(set) var seen: FileSighting?
   package private(set) var options: [Option] = []
@@ -36,13 +37,13 @@ package struct ListLine: Equatable, Sendable {
     for (index, member) in members.enumerated() where members[..<index].contains(where: { $0.name == member.name }) {
       throw .repeated(member: member.name)
     }
-    file = try ListLine.file(members)
-    for member in members where member.name != "file" && member.name != "file_percent" {
-      if member.name == "found" {
-        guard case .bool(let value) = member.value else { throw .wrongValue(member: member.name) }
-        isFound = value
-        continue
-      }
+    guard let file = try ListLine.path("file", in: members) else { throw .noFile }
+    self.file = file
+    foundBelow = try ListLine.path("below", in: members)
+    if let foundBelow, LocalPath(bytes: file).relative(to: LocalPath(bytes: foundBelow)) == nil {
+      throw .wrongValue(member: "below")
+    }
+    for member in members where !["file", "file_percent", "below", "below_percent"].contains(member.name) {
       if member.name == "seen" {
         guard let value = FileSighting(member.value) else { throw .wrongValue(member: member.name) }
         seen = value
@@ -58,9 +59,9 @@ package struct ListLine: Equatable, Sendable {
   }
 
   /// `file_percent` is exact, as in the program's own events.
-  private static func file(_ members: [JSONValue.Member]) throws(ListLineError) -> [UInt8] {
-    let exact = members.first { $0.name == "file_percent" }
-    guard let member = exact ?? members.first(where: { $0.name == "file" }) else { throw .noFile }
+  private static func path(_ name: String, in members: [JSONValue.Member]) throws(ListLineError) -> [UInt8]? {
+    let exact = members.first { $0.name == name + "_percent" }
+    guard let member = exact ?? members.first(where: { $0.name == name }) else { return nil }
     guard case .string(let text) = member.value, let path = exact == nil ? Array(text.utf8) : Percent.decode(text),
       !path.isEmpty, !path.contains(0)
     else { throw .wrongValue(member: member.name) }

@@ -21,6 +21,19 @@ extension LocalPath {
     return LocalPath(bytes: bytes)
   }
 
+  /// The name in its directory: what follows the last slash.
+  package var name: LocalPath { LocalPath(bytes: Array(lastComponentBytes)) }
+
+  /// What follows the path of a directory; nil if it is not below it.
+  package func relative(to directory: LocalPath) -> LocalPath? {
+    guard directory.contains(bytes) else { return nil }
+    let rest = bytes[directory.bytes.count...].drop { $0 == ASCII.slash }
+    return rest.isEmpty ? nil : LocalPath(bytes: Array(rest))
+  }
+
+  /// The file that describes this one.
+  package var sidecar: LocalPath { LocalPath(bytes: bytes + FileSelection.sidecarEnding.utf8) }
+
   /// Another name in the same directory.
   package func inDirectory(_ name: String) -> LocalPath { directory.appendingName(Array(name.utf8)) }
 

@@ -3,8 +3,8 @@
 public struct UploadRequest: Sendable {
   /// The recording.
   public var file: LocalPath
-  /// Whether a symbolic link is refused, because the file was found in a directory, not named by the user.
-  package var refusesLinks = false
+  /// The directory that the file was found in, below which no link is followed; nil if the user named the file.
+  package var foundBelow: LocalPath?
   /// Whether it is not sent without a record, because whoever asks for it would send it again.
   package var needsRecord = false
   /// Its status, if whoever asks for it has just looked at it, so that a recording that was delivered need not be looked at twice.

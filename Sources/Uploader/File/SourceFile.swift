@@ -31,14 +31,30 @@ final class SourceFile {
   /// Opens the file and checks that it can be sent.
   /// - Parameters:
   ///   - limit: the largest size to accept, in bytes.
-  ///   - refusesLinks: whether a symbolic link is refused.
-  static func open(_ path: LocalPath, limit: Int64, refusesLinks: Bool = false) throws(FileError) -> SourceFile {
-    guard let name = path.cString, !path.bytes.isEmpty else { throw .missing }
-    let opened = refusesLinks ? shim_open_nofollow(name) : shim_open_for_reading(name, 0)
-    guard opened >= 0 else {
-      if refusesLinks, -opened == SHIM_ELOOP { throw .notRegular(kind: "a symbolic link") }
-      throw -opened == SHIM_ENOENT || -opened == SHIM_ENOTDIR ? .missing : .unreadable(SystemError(result: opened))
+  ///   - root: the directory that it was found in, below which no link is followed; nil if it was named.
+  static func open(_ path: LocalPath, limit: Int64, below root: LocalPath? = nil) throws(FileError) -> SourceFile {
+    guard let root else { return try checked(path, shim_open_for_reading(path.cName, 0), limit: limit) }
+    let directory: OpenDirectory
+    do throws(SystemError) { directory = try OpenDirectory(path.directory, below: root) } catch {
+      throw error.code == SHIM_ELOOP ? .notRegular(kind: "behind a symbolic link") : absence(error)
     }
+    return try open(path, limit: limit, in: directory)
+  }
+
+  /// Opens the file of that name in its directory, unless it is a link.
+  static func open(_ path: LocalPath, limit: Int64, in directory: OpenDirectory) throws(FileError) -> SourceFile {
+    let opened = directory.open(path.name)
+    guard -opened != SHIM_ELOOP else { throw .notRegular(kind: "a symbolic link") }
+    return try checked(path, opened, limit: limit)
+  }
+
+  private static func absence(_ error: SystemError) -> FileError {
+    error.code == SHIM_ENOENT || error.code == SHIM_ENOTDIR ? .missing : .unreadable(error)
+  }
+
+  /// - Parameter opened: its descriptor, or -errno.
+  private static func checked(_ path: LocalPath, _ opened: Int32, limit: Int64) throws(FileError) -> SourceFile {
+    guard opened >= 0 else { throw absence(SystemError(result: opened)) }
     do throws(FileError) {
       let status = try status(opened)
       try check(status, limit: limit)

@@ -9,6 +9,8 @@ struct FileRemoval {
   private let file: SourceFile
   private let path: LocalPath
   private let record: UploadRecord
+  /// That of the file. It is still the same one if its path leads elsewhere by now.
+  private let parent: OpenDirectory
   private let entry: RemovalEntry
   private let removal: AfterDelivery.Removal
   private let trustsSettle: Bool
@@ -17,13 +19,15 @@ struct FileRemoval {
   /// - Parameters:
   ///   - file: open since before its content was compared with what was delivered.
   ///   - record: its delivery, synced.
+  ///   - parent: the file's directory.
   ///   - trustsSettle: see ``AfterDelivery/trustsSettle``.
   init(
-    _ file: SourceFile, _ record: UploadRecord, _ removal: AfterDelivery.Removal, trustsSettle: Bool,
-    in directory: StateDirectory
+    _ file: SourceFile, _ record: UploadRecord, _ removal: AfterDelivery.Removal, from parent: OpenDirectory,
+    trustsSettle: Bool, in directory: StateDirectory
   ) {
     self.file = file
     self.record = record
+    self.parent = parent
     self.removal = removal
     self.trustsSettle = trustsSettle
     self.directory = directory
@@ -32,10 +36,18 @@ struct FileRemoval {
       id: record.id, path: path, fileSystem: FileSystem(device: file.device, id: file.fileSystemID))
   }
 
+  /// Opens the directory of a file that is to be removed.
+  /// - Parameter root: see ``OpenDirectory/init(_:below:)``.
+  static func parent(of file: LocalPath, below root: LocalPath?) throws(KeptReason) -> OpenDirectory {
+    do throws(SystemError) { return try OpenDirectory(file.directory, below: root) } catch {
+      throw error.code == SHIM_ELOOP ? .otherFile : .refused(error)
+    }
+  }
+
   /// Everything that can be checked before the server is asked.
   func check() throws(KeptReason) {
     try checkFile()
-    if case .move(let target) = removal { try check(target) }
+    if case .move(let target) = removal { _ = try open(target) }
     try checkOtherUploads()
   }
 
@@ -50,7 +62,7 @@ struct FileRemoval {
     let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
     let hidden = entry.privatePath
-    let result = shim_rename_noreplace(path.cName, hidden.cName)
+    let result = parent.rename(path.name, to: parent, hidden.name)
     guard result == 0 else {
       journal.end()
       throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
@@ -59,12 +71,12 @@ struct FileRemoval {
       // Again: now that it has its private name, no process can begin another upload of it.
       try checkOtherUploads()
       try checkHidden(hasLease: hasLease)
-      let moved = try finish(hidden)
+      let moved = try finish(hidden.name)
       journal.end()
       directory.clearRemovalDue(entry.id)
       return moved
     } catch {
-      switch HiddenRecording.restore(entry) {
+      switch HiddenRecording.restore(entry, in: parent) {
       case .failed(let cause): throw .leftBehind(hidden, cause)
       // The next start restores it.
       case .waiting: throw error
@@ -121,10 +133,9 @@ struct FileRemoval {
   // MARK: Checks
 
   private func checkFile() throws(KeptReason) {
-    var status = try openStatus()
-    guard status.links <= 1 else { throw .otherNames }
-    let named = shim_lstat(path.cName, &status)
-    guard named == 0 else { throw .refused(SystemError(result: named)) }
+    guard try openStatus().links <= 1 else { throw .otherNames }
+    let status: shim_file_status
+    do throws(SystemError) { status = try parent.examine(path.name).get() } catch { throw .refused(error) }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.isSameFile(as: try openStatus()) else { throw .otherFile }
     do throws(FileError) {
       guard try !file.verifyUnchanged() else { throw .rewritten }
@@ -142,19 +153,15 @@ struct FileRemoval {
     if let other { throw KeptReason(neededBy: other) }
   }
 
-  /// The target directory must exist, because an empty mount point is no place for recordings.
-  private func check(_ target: LocalPath) throws(KeptReason) {
-    var status = shim_file_status()
-    let result = shim_stat(target.cName, &status)
-    guard result == 0 else { throw .unusableDirectory(target, SystemError(result: result)) }
-    guard Int(status.kind) == SHIM_KIND_DIRECTORY else {
-      throw .unusableDirectory(target, SystemError(code: SHIM_ENOTDIR))
-    }
-    guard status.device == file.device else { throw .otherFileSystem(target) }
+  /// Opens the target directory. It must exist, because an empty mount point is no place for recordings.
+  private func open(_ target: LocalPath) throws(KeptReason) -> OpenDirectory {
+    let directory: OpenDirectory
+    do throws(SystemError) { directory = try OpenDirectory(target) } catch { throw .unusableDirectory(target, error) }
     // A mount of the same file system has the same device. The kernel compares the mounts before it refuses the names.
-    let probe = LocalPath(bytes: path.directory.bytes + "/.".utf8)
-    let probed = shim_rename(probe.cName, LocalPath(bytes: target.bytes + "/.".utf8).cName)
-    guard -probed != SHIM_EXDEV else { throw .otherFileSystem(target) }
+    guard directory.device == file.device, -parent.rename(".", to: directory, ".") != SHIM_EXDEV else {
+      throw .otherFileSystem(target)
+    }
+    return directory
   }
 
   private func beginLease() throws(KeptReason) -> Bool {
@@ -168,7 +175,7 @@ struct FileRemoval {
   /// Renaming has changed the status time, but nothing else may have changed.
   private func checkHidden(hasLease: Bool) throws(KeptReason) {
     let status = try openStatus()
-    guard let named = HiddenRecording.entryStatus(entry.privatePath), named.isSameFile(as: status) else {
+    guard let named = parent.status(of: entry.privatePath.name), named.isSameFile(as: status) else {
       throw .otherFile
     }
     guard status.links <= 1 else { throw .otherNames }
@@ -192,46 +199,45 @@ struct FileRemoval {
     var moved: LocalPath?
     switch removal {
     case .delete:
-      let result = shim_unlink(hidden.cName)
+      let result = parent.unlink(hidden)
       guard result == 0 else { throw .refused(SystemError(result: result)) }
+      finishSidecar(nil)
     case .move(let target):
-      let name = target.appendingName(Array(path.lastComponentBytes))
-      do throws(SystemError) { moved = try HiddenRecording.rename(hidden, toFreeNameLike: name) } catch {
+      let directory = try open(target)
+      let number: Int
+      do throws(SystemError) {
+        number = try HiddenRecording.rename(hidden, in: parent, to: directory, freeNameLike: path.name)
+      } catch {
         switch error.code {
         case SHIM_EEXIST: throw .noFreeName(target)
         default: throw .refused(error)
         }
       }
-      _ = shim_sync_directory(target.cName)
+      directory.sync()
+      let name = path.name.numbered(number)
+      finishSidecar((directory, name.sidecar))
+      moved = target.appendingName(name.bytes)
     }
-    finishSidecar(moved)
-    _ = shim_sync_directory(path.directory.cName)
+    parent.sync()
     return moved
   }
 
   /// The sidecar file that described the recording goes with it, unless a new recording already has its name. Another one, or one that was
   /// changed since it was read, may be for the next recording.
-  private func finishSidecar(_ moved: LocalPath?) {
-    let ending = FileSelection.sidecarEnding.utf8
-    let sidecar = LocalPath(bytes: path.bytes + ending)
-    guard let status = HiddenRecording.entryStatus(sidecar), Int(status.kind) == SHIM_KIND_REGULAR,
-      HiddenRecording.entryStatus(path) == nil
+  private func finishSidecar(_ target: (directory: OpenDirectory, name: LocalPath)?) {
+    let name = path.name.sidecar
+    guard let status = parent.status(of: name), Int(status.kind) == SHIM_KIND_REGULAR,
+      parent.status(of: path.name) == nil
     else { return }
     guard record.file.sidecar?.isSame(as: FileSighting(status)) ?? false else {
       return directory.warn(
-        PrintableText.line(sidecar.text) + " stays: it is not the file that described the recording when it was sent."
-          + " Remove it, unless it is for the next recording of that name.")
+        PrintableText.line(path.sidecar.text) + " stays: it is not the file that described the recording when it was"
+          + " sent. Remove it, unless it is for the next recording of that name.")
     }
-    var result: Int32
-    if let moved {
-      let target = LocalPath(bytes: moved.bytes + ending)
-      result = shim_rename_noreplace(sidecar.cName, target.cName)
-    } else {
-      result = shim_unlink(sidecar.cName)
-    }
+    let result = target.map { parent.rename(name, to: $0.directory, $0.name) } ?? parent.unlink(name)
     if result != 0 {
       directory.warn(
-        PrintableText.line(sidecar.text) + " could not be removed along with its recording: "
+        PrintableText.line(path.sidecar.text) + " could not be removed along with its recording: "
           + SystemError(result: result).text + ".")
     }
   }

@@ -15,47 +15,50 @@ enum HiddenRecording {
 
   /// Gives a recording its name back, without replacing another file.
   static func restore(_ entry: RemovalEntry) -> Restoration {
-    let hidden = entry.privatePath
-    guard let status = entryStatus(hidden) else {
-      switch hidden.presence(on: entry.fileSystem) {
-      case .gone: return .nothing
-      case .waitingForMedium, .present: return .waiting
-      case .unknown(let error): return .failed(error)
-      }
-    }
-    let directory = entry.path.directory
+    guard let directory = try? OpenDirectory(entry.path.directory) else { return absence(entry) }
+    return restore(entry, in: directory)
+  }
+
+  /// - Parameter directory: that of the recording.
+  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory) -> Restoration {
+    let hidden = entry.privatePath.name
+    guard let status = directory.status(of: hidden) else { return absence(entry) }
     // It can have both names for a moment, where a file system cannot rename without replacing.
-    if let other = entryStatus(entry.path), other.isSameFile(as: status) {
-      let result = shim_unlink(hidden.cName)
+    if let other = directory.status(of: entry.path.name), other.isSameFile(as: status) {
+      let result = directory.unlink(hidden)
       guard result == 0 else { return .failed(SystemError(result: result)) }
-      _ = shim_sync_directory(directory.cName)
+      directory.sync()
       return .restored(entry.path)
     }
     do throws(SystemError) {
-      let path = try rename(hidden, toFreeNameLike: entry.path)
-      _ = shim_sync_directory(directory.cName)
-      return .restored(path)
+      let number = try rename(hidden, in: directory, to: directory, freeNameLike: entry.path.name)
+      directory.sync()
+      return .restored(entry.path.numbered(number))
     } catch { return .failed(error) }
   }
 
+  /// There is no file of the private name, or it cannot be examined.
+  private static func absence(_ entry: RemovalEntry) -> Restoration {
+    switch entry.privatePath.presence(on: entry.fileSystem) {
+    case .gone: .nothing
+    case .waitingForMedium, .present: .waiting
+    case .unknown(let error): .failed(error)
+    }
+  }
+
   /// Renames a file to the first name that is free: this one, or one with a number.
-  /// - Returns: the name.
+  /// - Returns: the number; 0 for none.
   /// - Throws: `EEXIST` if there are too many.
-  static func rename(_ file: LocalPath, toFreeNameLike path: LocalPath) throws(SystemError) -> LocalPath {
+  static func rename(
+    _ file: LocalPath, in directory: OpenDirectory, to target: OpenDirectory, freeNameLike name: LocalPath
+  ) throws(SystemError) -> Int {
     var result: Int32 = 0
     for number in 0...Limits.numberedNameCount {
-      let name = path.numbered(number)
-      result = shim_rename_noreplace(file.cName, name.cName)
-      if result == 0 { return name }
+      result = directory.rename(file, to: target, name.numbered(number))
+      if result == 0 { return number }
       if -result != SHIM_EEXIST { break }
     }
     throw SystemError(result: result)
-  }
-
-  /// The file with this name; nil if there is none, or it cannot be examined.
-  static func entryStatus(_ path: LocalPath) -> shim_file_status? {
-    var status = shim_file_status()
-    return shim_lstat(path.cName, &status) == 0 ? status : nil
   }
 }
 

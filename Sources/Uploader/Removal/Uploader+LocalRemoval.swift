@@ -7,22 +7,24 @@ extension Uploader {
   /// it, and nobody uses it.
   /// - Parameters:
   ///   - record: its record, which must be locked.
+  ///   - path: where the file is.
+  ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
   ///   - after: its `trustsServer` and `trustsSettle` apply.
   ///   - isForGigHive: whether it was delivered to a GigHive.
   ///   - isDryRun: checks everything, and removes nothing.
   /// - Returns: where the file is now; nil if it is gone, or would be.
   package func removeFile(
     of record: UploadRecord, _ removal: AfterDelivery.Removal, _ after: AfterDelivery, isForGigHive: Bool,
-    isDryRun: Bool, in directory: StateDirectory, cancellation: Cancellation
+    isDryRun: Bool, at path: LocalPath, below root: LocalPath?, in directory: StateDirectory, cancellation: Cancellation
   ) throws(KeptReason) -> LocalPath? {
     do throws(StateError) { try directory.syncDelivery(record.id) } catch { throw .state(error) }
-    let path = record.file.path
+    let parent = try FileRemoval.parent(of: path, below: root)
     let file: SourceFile
     // Not through a link: only the recording itself may be removed.
     do throws(FileError) {
-      file = try SourceFile.open(path, limit: Limits.fileSize, refusesLinks: true)
+      file = try SourceFile.open(path, limit: Limits.fileSize, in: parent)
     } catch { throw .unreadable(error) }
-    let removal = FileRemoval(file, record, removal, trustsSettle: after.trustsSettle, in: directory)
+    let removal = FileRemoval(file, record, removal, from: parent, trustsSettle: after.trustsSettle, in: directory)
     try removal.check()
     try removal.checkUnused()
     let stored = try after.requirement(for: record, isForGigHive: isForGigHive)

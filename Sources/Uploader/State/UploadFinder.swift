@@ -39,7 +39,7 @@ package final class UploadFinder {
     }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
     } catch { return true }
     let space = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.edgeLength, alignment: 1)
     defer { space.deallocate() }

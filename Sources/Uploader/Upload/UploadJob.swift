@@ -128,21 +128,23 @@ final class UploadJob: Steppable {
   ) -> Wait? {
     guard isRecorded, let record else { return keep(.notRecorded, delivery) }
     if file.mayBeWritten { return keep(.beingWritten, delivery) }
-    let removal = FileRemoval(
-      file, record.record, removal, trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
+    let fileRemoval: FileRemoval
     let requirement: StoredRecording?
     do throws(KeptReason) {
-      try removal.check()
+      fileRemoval = FileRemoval(
+        file, record.record, removal, from: try FileRemoval.parent(of: request.file, below: request.foundBelow),
+        trustsSettle: request.afterDelivery.trustsSettle, in: record.directory)
+      try fileRemoval.check()
       requirement = try request.afterDelivery.requirement(for: record.record, isForGigHive: request.isForGigHive)
     } catch { return keep(error, delivery) }
-    guard let stored = requirement else { return remove(removal, delivery) }
+    guard let stored = requirement else { return remove(fileRemoval, delivery) }
     if let error = shared.silentServers.error(of: stored.base.origin, now) { return keep(.unanswered(error), delivery) }
     do throws(UploadError) {
       let driver = UploadDriver(
         try UploadMachine(.examine(stored), try shared.examinationPolicy()), slot: slot, shared: shared,
         composer: RequestComposer(shared.configuration, origin: stored.base.origin))
-      state = .examining(driver, removal, delivery)
-      return examine(driver, removal, delivery, [], now)
+      state = .examining(driver, fileRemoval, delivery)
+      return examine(driver, fileRemoval, delivery, [], now)
     } catch { return keep(.unanswered(error), delivery) }
   }
 
@@ -192,7 +194,7 @@ final class UploadJob: Steppable {
     }
     let file: SourceFile
     do throws(FileError) {
-      file = try SourceFile.open(request.file, limit: request.sizeLimit, refusesLinks: request.refusesLinks)
+      file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
       try judge(file)
     } catch {
       if request.judged != nil, case .unreadable(let cause) = error, cause.isPassing {

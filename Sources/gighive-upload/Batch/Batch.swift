@@ -12,7 +12,7 @@ final class Batch {
   private var position = 0
   private var walk: DirectoryWalk?
   /// Files that have not ended. Their requests have been numbered in order.
-  private var open: [(request: Int, report: Int)] = []
+  private var open: [(request: Int, report: Int, file: BatchFile)] = []
   private var requestCount = 0
 
   init(_ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation)
@@ -34,7 +34,7 @@ final class Batch {
         // A list may be written while it is read, and so may the sidecars of its files.
         let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
         let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)
-        open.append((requestCount, index))
+        open.append((requestCount, index, file))
         requestCount += 1
         return request
       } catch {
@@ -50,6 +50,8 @@ final class Batch {
 
   /// The index of a request's file in the report.
   func index(of request: Int) -> Int { open[position(of: request)].report }
+
+  func file(of request: Int) -> BatchFile { open[position(of: request)].file }
 
   /// A request's file has ended.
   func end(_ request: Int) { open.remove(at: position(of: request)) }
@@ -108,7 +110,9 @@ final class Batch {
     while let item = walk.next() {
       switch item {
       case .file(let path):
-        if isWanted(path), !walk.mayBeUnfinished || !isUnfinished(path) { return BatchFile(path: path, isFound: true) }
+        if isWanted(path), !walk.mayBeUnfinished || !isUnfinished(path) {
+          return BatchFile(path: path, foundBelow: walk.root)
+        }
       case .failure(let path, let problem): fail(path, problem + ".", ExitCode.inputFile)
       }
     }
@@ -155,8 +159,8 @@ final class Batch {
       let line = try ListLine(parsing: line)
       do throws(UsageError) {
         return BatchFile(
-          path: LocalPath(bytes: line.file), isFound: line.isFound, needsRecord: line.isFound, judged: line.seen,
-          options: try line.given(place))
+          path: LocalPath(bytes: line.file), foundBelow: line.foundBelow.map { LocalPath(bytes: $0) },
+          needsRecord: line.foundBelow != nil, judged: line.seen, options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil

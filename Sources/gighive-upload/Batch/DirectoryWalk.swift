@@ -19,9 +19,12 @@ final class DirectoryWalk {
     var hasMarks: Bool
   }
 
+  /// Below it, no link is followed.
   let root: LocalPath
+  /// Where the walk begins: there, or below.
+  private let start: LocalPath
   /// Called with each directory before it is read.
-  var onEnter: (LocalPath) -> Void = { _ in }
+  var onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
   /// How much of a directory's names is held, in bytes.
   private let namesLength: Int
   private let selection: FileSelection
@@ -33,8 +36,12 @@ final class DirectoryWalk {
   /// thousands of files.
   private(set) var mayBeUnfinished = false
 
-  init(_ root: LocalPath, _ selection: FileSelection, namesLength: Int = Limits.directoryNamesLength) {
+  init(
+    _ root: LocalPath, from start: LocalPath? = nil, _ selection: FileSelection,
+    namesLength: Int = Limits.directoryNamesLength
+  ) {
     self.root = root
+    self.start = start ?? root
     self.namesLength = namesLength
     self.selection = selection
   }
@@ -49,7 +56,7 @@ final class DirectoryWalk {
   private func advance() -> Item? {
     if !hasBegun {
       hasBegun = true
-      if let failure = enter(root) { return failure }
+      if let failure = enter(start) { return failure }
     }
     while !levels.isEmpty {
       let index = levels.count - 1
@@ -61,7 +68,7 @@ final class DirectoryWalk {
         }
         if let failure = enter(path) { return failure }
       } else if levels[index].names.beginNextRound() {
-        let read = offer(levels[index].path, &levels[index].names, isRoot: index == 0)
+        let read = offer(levels[index].path, &levels[index].names)
         levels[index].hasMarks = read.hasMarks
         if let error = read.error {
           return .failure(levels.removeLast().path, error)
@@ -80,8 +87,7 @@ final class DirectoryWalk {
     }
     let capacity = max(namesLength >> levels.count, Limits.directoryNamesMinimumLength)
     var names = NextNames(capacity: capacity)
-    onEnter(path)
-    let (status, hasMarks, error) = offer(path, &names, isRoot: levels.isEmpty)
+    let (status, hasMarks, error) = offer(path, &names, onEnter)
     if let error { return .failure(path, error) }
     guard !levels.contains(where: { $0.device == status.device && $0.inode == status.inode }) else { return nil }
     levels.append(Level(path: path, device: status.device, inode: status.inode, names: names, hasMarks: hasMarks))
@@ -112,15 +118,19 @@ final class DirectoryWalk {
 
   /// Reads a directory once.
   private func offer(
-    _ path: LocalPath, _ names: inout NextNames, isRoot: Bool
+    _ path: LocalPath, _ names: inout NextNames, _ onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
   ) -> (status: shim_file_status, hasMarks: Bool, error: String?) {
     var status = shim_file_status()
-    guard let cString = path.cString else { return (status, false, "has a NUL in its name") }
+    let directory: OpenDirectory
+    do throws(SystemError) { directory = try OpenDirectory(path, below: root) } catch {
+      return (status, false, "cannot be read: " + error.text)
+    }
+    onEnter(path, directory)
     let round = Round(names, selection)
     // Only one of both may hold the names while they change.
     names = NextNames(capacity: 0)
     let result = shim_list_directory(
-      cString, isRoot ? 1 : 0, &status,
+      directory.descriptor, &status,
       { name, kind, context in
         guard let name, let context else { return }
         Unmanaged<Round>.fromOpaque(context).takeUnretainedValue().offer(name, kind)

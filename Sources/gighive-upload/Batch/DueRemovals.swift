@@ -6,10 +6,12 @@ final class DueRemovals {
   private let removal: AfterDelivery.Removal
   private let records: Records
   private let report: Report
-  private var recordIDs: [String] = []
+  private let file: (Int) -> BatchFile
+  private var due: [(recordID: String, file: BatchFile)] = []
 
+  /// - Parameter file: that of a request.
   /// - Returns: nil if nothing is to be removed.
-  init?(_ arguments: SendArguments, _ report: Report) {
+  init?(_ arguments: SendArguments, _ report: Report, file: @escaping (Int) -> BatchFile) {
     guard let removal = arguments.template.afterDelivery.removal, !arguments.isDryRun,
       let records = Records(arguments.common, report)
     else { return nil }
@@ -17,13 +19,14 @@ final class DueRemovals {
     self.removal = removal
     self.records = records
     self.report = report
+    self.file = file
   }
 
   /// A file was skipped, because this upload has delivered it.
   /// - Returns: whether its removal is due.
-  func keepIfDue(_ recordID: String) -> Bool {
+  func keepIfDue(_ recordID: String, of request: Int) -> Bool {
     guard records.directory.isRemovalDue(recordID) else { return false }
-    if recordIDs.count < Limits.dueRemovalCount { recordIDs.append(recordID) }
+    if due.count < Limits.dueRemovalCount { due.append((recordID, file(request))) }
     return true
   }
 
@@ -31,14 +34,14 @@ final class DueRemovals {
   func run(_ cancellation: Cancellation) {
     let remover = Remover(
       removal, arguments.template.afterDelivery, arguments.options, records, report, cancellation)
-    for recordID in recordIDs where !cancellation.isCancelled {
+    for (recordID, file) in due where !cancellation.isCancelled {
       do throws(StateError) {
-        guard let record = try records.directory.current(recordID), let reason = try remover.remove(record) else {
-          continue
-        }
+        guard let record = try records.directory.current(recordID),
+          let reason = try remover.remove(record, at: file.path, below: file.foundBelow)
+        else { continue }
         if !reason.isTemporary { records.directory.clearRemovalDue(recordID) }
       } catch { report.warn(UploadError.state(error).explanation) }
     }
-    recordIDs = []
+    due = []
   }
 }

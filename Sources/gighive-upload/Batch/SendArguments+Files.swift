@@ -44,10 +44,10 @@ extension SendArguments {
   func request(for file: BatchFile, mayHaveSidecar: Bool = true) throws(UnsendableFile) -> UploadRequest {
     var request = template
     request.file = file.path
-    request.refusesLinks = file.isFound
+    request.foundBelow = file.foundBelow
     request.needsRecord = file.needsRecord
     request.judged = file.judged
-    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path).content() : nil
+    let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
     request.sidecar = sidecar?.seen
     do throws(UsageError) {
       let own = ConfiguredOptions.merged(sidecar?.options ?? [], file.options)

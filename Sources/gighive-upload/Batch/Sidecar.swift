@@ -5,10 +5,13 @@ import Uploader
 struct Sidecar {
   private let file: LocalPath
   private let path: LocalPath
+  private let foundBelow: LocalPath?
 
-  init(of file: LocalPath) {
+  /// - Parameter foundBelow: the directory that the file was found in; nil if it was named.
+  init(of file: LocalPath, below foundBelow: LocalPath? = nil) {
     self.file = file
-    path = LocalPath(bytes: file.bytes + FileSelection.sidecarEnding.utf8)
+    self.foundBelow = foundBelow
+    path = file.sidecar
   }
 
   private var name: String { PrintableText.line(path.lastComponent) }
@@ -46,8 +49,14 @@ struct Sidecar {
 
   /// A descriptor, or -errno; nil if there is nothing.
   private func open() -> Int32? {
-    guard let cString = path.cString else { return nil }
-    let descriptor = shim_open_nofollow(cString)
+    let descriptor: Int32
+    do throws(SystemError) {
+      descriptor = try OpenDirectory(path.directory, below: foundBelow).open(path.name)
+    } catch {
+      // If its directory is behind a link, so is the file, as the upload will say.
+      if error.code == SHIM_ELOOP { return nil }
+      descriptor = -error.code
+    }
     // A name that is too long for the file system cannot exist.
     return [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_ENAMETOOLONG].contains(-descriptor) ? nil : descriptor
   }

@@ -42,14 +42,14 @@ enum Clean {
     after.trustsServer = options.contains { $0.option == .trustServer }
     after.trustsSettle = options.contains { $0.option == .trustSettle }
     let remover = Remover(.delete, after, options, records, report, cancellation)
-    let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.contains($0) }
+    let walk = records.directory.walkDeliveries { filter?.includes($0) ?? true && place.location(of: $0) != nil }
     // Some file systems free the space of a file only seconds after its removal. No other file is removed because of that.
     func free() -> Int64 { max(place.free(), freeBefore + remover.removedBytes) }
     do throws(StateError) {
       while free() < wanted, let record = try walk.next() {
         Console.awaitAdmission(cancellation)
         if cancellation.isCancelled { break }
-        try remover.remove(record)
+        if let path = place.location(of: record) { try remover.remove(record, at: path, below: place.path) }
       }
     } catch { return Records.fail(error, report) }
     let free = free()
@@ -83,10 +83,11 @@ enum Clean {
 
 /// A directory on whose file system space is to be kept free.
 private final class CleanedDirectory {
-  private let path: LocalPath
+  /// Without links.
+  let path: LocalPath
   private let device: UInt64
-  /// The last directory of a record, and whether it is below this one.
-  private var last: (directory: LocalPath, isBelow: Bool)?
+  /// The last directory of a record, and its path without links if it is below this one.
+  private var last: (directory: LocalPath, real: LocalPath?)?
 
   /// - Returns: nil if it is not a directory, or cannot be accessed.
   init?(_ directory: LocalPath) {
@@ -101,16 +102,16 @@ private final class CleanedDirectory {
   /// In bytes; 0 if the file system no longer says.
   func free() -> Int64 { max(0, shim_free_space(path.cName)) }
 
-  /// Whether the record's file is there, below this directory and on its file system.
-  func contains(_ record: UploadRecord) -> Bool {
-    let file = record.file.path
-    let directory = file.directory
+  /// The path of the record's file without links, if it is there, below this directory and on its file system; else nil.
+  func location(of record: UploadRecord) -> LocalPath? {
+    let directory = record.file.path.directory
     if last?.directory != directory {
-      last = (directory, CleanedDirectory.realPath(of: directory).map { path.contains($0.bytes) } ?? false)
+      let real = CleanedDirectory.realPath(of: directory)
+      last = (directory, real.map { path.contains($0.bytes) } ?? false ? real : nil)
     }
-    guard last?.isBelow ?? false else { return false }
+    guard let file = last?.real?.appendingName(record.file.path.name.bytes) else { return nil }
     var status = shim_file_status()
-    return shim_lstat(file.cName, &status) == 0 && status.device == device
+    return shim_lstat(file.cName, &status) == 0 && status.device == device ? file : nil
   }
 
   private static func realPath(of path: LocalPath) -> LocalPath? {

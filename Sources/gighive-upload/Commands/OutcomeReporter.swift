@@ -40,13 +40,13 @@ final class OutcomeReporter {
       case .success(var delivery):
         // It is compared and removed when nothing is uploaded.
         if case .kept(.beingWritten) = delivery.aftermath, let upload = delivery.upload,
-          removals?.keepIfDue(upload) ?? false
+          removals?.keepIfDue(upload, of: request) ?? false
         {
           delivery.aftermath = nil
         }
         report.delivered(index, delivery)
       case .failure(.delivered(let previous)):
-        let isRemovalDue = removals?.keepIfDue(previous.upload) ?? false
+        let isRemovalDue = removals?.keepIfDue(previous.upload, of: request) ?? false
         report.skipped(index, previous, isNamed: isNamed, isRemovalDue: isRemovalDue)
       case .failure(.conflict(let id)) where skipped.map { !$0.isStrict } ?? false:
         // It was not locked a moment ago.

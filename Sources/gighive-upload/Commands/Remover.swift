@@ -43,9 +43,12 @@ final class Remover {
   }
 
   /// Removes the file, or reports why it is kept.
+  /// - Parameters:
+  ///   - path: where it is.
+  ///   - root: the directory in which it was found, below which no link is followed; nil if it was named.
   /// - Returns: why it is kept; nil if it is removed, or there is nothing to remove.
   @discardableResult
-  func remove(_ known: UploadRecord) throws(StateError) -> KeptReason? {
+  func remove(_ known: UploadRecord, at path: LocalPath, below root: LocalPath?) throws(StateError) -> KeptReason? {
     // Another process is working on it.
     guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
     defer { withExtendedLifetime(lock) {} }
@@ -62,12 +65,12 @@ final class Remover {
     }
     if silent.contains(server) { return nil }
     var status = shim_file_status()
-    _ = shim_lstat(file.cName, &status)
+    _ = shim_lstat(path.cName, &status)
     let target: LocalPath?
     do throws(KeptReason) {
       target = try uploader.removeFile(
         of: record, removal, after, isForGigHive: StoredOptions.name(.server, in: record.note),
-        isDryRun: isDryRun, in: records.directory, cancellation: cancellation)
+        isDryRun: isDryRun, at: path, below: root, in: records.directory, cancellation: cancellation)
     } catch {
       if case .unanswered = error { silent.append(server) }
       report.kept(file, error, recordID: record.id)

@@ -43,7 +43,7 @@ enum Send {
     if arguments.isDryRun {
       DryRun.run(batch, Uploader(configuration), outcomes, report, cancellation)
     } else {
-      let removals = DueRemovals(arguments, report)
+      let removals = DueRemovals(arguments, report) { batch.file(of: $0) }
       var observer = outcomes.observer(
         configuration, index: { batch.index(of: $0) }, isNamed: false, removals: removals)
       let onEnd = observer.onEnd

@@ -12,9 +12,9 @@ final class DirectoryScan {
   /// Counts the scans of everything.
   private(set) var number = 0
   /// Called with each directory before it is read, and whether it is the root.
-  private let onEnter: (LocalPath, Bool) -> Void
+  private let onEnter: (LocalPath, OpenDirectory, Bool) -> Void
 
-  init(_ root: LocalPath, _ selection: FileSelection, onEnter: @escaping (LocalPath, Bool) -> Void) {
+  init(_ root: LocalPath, _ selection: FileSelection, onEnter: @escaping (LocalPath, OpenDirectory, Bool) -> Void) {
     self.root = root
     self.selection = selection
     self.onEnter = onEnter
@@ -54,8 +54,8 @@ final class DirectoryScan {
       }
       isFullDue = false
       let path = isFull ? root : pending.removeFirst()
-      let begun = DirectoryWalk(path, selection, namesLength: Limits.watchNamesLength)
-      begun.onEnter = { [root, onEnter] in onEnter($0, $0 == root) }
+      let begun = DirectoryWalk(root, from: path, selection, namesLength: Limits.watchNamesLength)
+      begun.onEnter = { [root, onEnter] in onEnter($0, $1, $0 == root) }
       walk = begun
     }
     if let item = walk?.next() { return .item(item) }

@@ -5,8 +5,9 @@ import Uploader
 final class FileInspector {
   private let arguments: WatchArguments
   private let finder: UploadFinder
-  /// The file system that was examined last, until ``forgetFileSystem()``.
+  /// What was examined last, until ``forgetFileSystem()``.
   private var fileSystem: (device: UInt64, type: UInt64)?
+  private var last: (path: LocalPath, directory: OpenDirectory)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
 
@@ -15,8 +16,11 @@ final class FileInspector {
     self.finder = finder
   }
 
-  /// Another file system may be mounted by now, with the same device number.
-  func forgetFileSystem() { fileSystem = nil }
+  /// Another file system may be mounted by now, with the same device number, and another directory may have the same path.
+  func forgetFileSystem() {
+    fileSystem = nil
+    last = nil
+  }
 
   func takeBlindness() -> Bool {
     defer { isBlind = false }
@@ -24,29 +28,29 @@ final class FileInspector {
   }
 
   /// - Parameters:
+  ///   - root: the watched directory that it is in, below which no link is followed.
   ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
   ///     1970; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
   func inspect(
-    _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
+    _ path: [UInt8], below root: LocalPath, asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)
-    var status = shim_file_status()
-    guard let cString = file.cString, arguments.sending.selection.takes(file: Array(file.lastComponentBytes)) else {
-      return .nothing
-    }
-    let looked = shim_lstat(cString, &status)
-    if looked != 0 { return SystemError(result: looked).isPassing ? .unknown : .nothing }
+    guard arguments.sending.selection.takes(file: file.name.bytes) else { return .nothing }
+    let (directory, status): (OpenDirectory, shim_file_status)
+    do throws(SystemError) {
+      directory = try self.directory(of: file, below: root)
+      status = try directory.examine(file.name).get()
+    } catch { return error.isPassing ? .unknown : .nothing }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.size >= max(1, arguments.sending.minimumSize ?? 1) else {
       return .nothing
     }
-    let type = fileSystemType(cString, status.device)
-    let kind = FileSystem.kind(type: type)
-    let key = WatchFileKey.of(path, status, hasStableInodes: kind == .stable)
+    let kind = FileSystem.kind(type: fileSystemType(file.name, in: directory, status.device))
+    let key = WatchFileKey.of(file, status, in: directory, hasStableInodes: kind == .stable)
     if isKnown(key) { return .known }
     var found = WatchedFile(key: key, seen: FileSighting(status, on: kind))
     // The worker reports errors in its description.
-    if let request = try? arguments.sending.request(for: BatchFile(path: file, isFound: true)) {
+    if let request = try? arguments.sending.request(for: BatchFile(path: file, foundBelow: root)) {
       switch finder.find(request, status, hasStableInodes: kind == .stable) {
       case .delivered: return .delivered(key: key)
       case .begun: found.isBegun = true
@@ -54,17 +58,20 @@ final class FileInspector {
       }
     }
     if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
-    if asksForWriters { found.writers = UnfinishedMark.beside(file) == nil ? writers(cString) : .writer }
+    if asksForWriters {
+      found.writers = UnfinishedMark.beside(file) == nil ? writers(file.name, in: directory) : .writer
+    }
     return .file(found)
   }
 
   /// Makes sure that a record says that the file is to be sent, if it is.
   /// - Returns: false if that is not possible now.
-  func claim(_ path: [UInt8], firstStart: Int64?) -> Bool {
-    guard case .file(let found) = inspect(path, asksForWriters: false, firstStart: firstStart, isKnown: { _ in false }),
-      !found.isBegun,
-      let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), isFound: true))
-    else { return true }
+  func claim(_ path: [UInt8], below root: LocalPath, firstStart: Int64?) -> Bool {
+    let inspection = inspect(
+      path, below: root, asksForWriters: false, firstStart: firstStart, isKnown: { _ in false })
+    guard case .file(let found) = inspection, !found.isBegun,
+      let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), foundBelow: root))
+    else { return inspection != .unknown }
     return finder.begin(request)
   }
 
@@ -75,9 +82,17 @@ final class FileInspector {
     return changed < firstStart && changed >= Limits.plausibleTime
   }
 
-  private func fileSystemType(_ path: [CChar], _ device: UInt64) -> UInt64 {
+  private func directory(of file: LocalPath, below root: LocalPath) throws(SystemError) -> OpenDirectory {
+    let path = file.directory
+    if let last, last.path == path { return last.directory }
+    let directory = try OpenDirectory(path, below: root)
+    last = (path, directory)
+    return directory
+  }
+
+  private func fileSystemType(_ name: LocalPath, in directory: OpenDirectory, _ device: UInt64) -> UInt64 {
     if let fileSystem, fileSystem.device == device { return fileSystem.type }
-    let descriptor = shim_open_nofollow(path)
+    let descriptor = directory.open(name)
     guard descriptor >= 0 else { return 0 }
     defer { _ = shim_close(descriptor) }
     let type = shim_file_system_type(descriptor)
@@ -85,8 +100,8 @@ final class FileInspector {
     return type
   }
 
-  private func writers(_ path: [CChar]) -> FileWriters {
-    let descriptor = shim_open_nofollow(path)
+  private func writers(_ name: LocalPath, in directory: OpenDirectory) -> FileWriters {
+    let descriptor = directory.open(name)
     guard descriptor >= 0 else {
       let error = SystemError(result: descriptor)
       // The worker reports a file that cannot be read at all.
@@ -103,14 +118,14 @@ final class FileInspector {
 enum WatchFileKey {
   /// - Parameter hasStableInodes: whether its file system has stable inode numbers. FAT assigns a new one whenever the kernel forgets
   ///   the old one.
-  static func of(_ path: [UInt8], _ status: shim_file_status, hasStableInodes: Bool) -> UInt64 {
+  static func of(
+    _ path: LocalPath, _ status: shim_file_status, in directory: OpenDirectory, hasStableInodes: Bool
+  ) -> UInt64 {
     var numbers = hasStableInodes ? numbers(status) : content(status)
-    var sidecar = shim_file_status()
-    let name = LocalPath(bytes: path + FileSelection.sidecarEnding.utf8)
-    if shim_lstat(name.cName, &sidecar) == 0 {
+    if let sidecar = directory.status(of: path.sidecar.name) {
       numbers += hasStableInodes ? self.numbers(sidecar) : content(sidecar)
     }
-    return WatchedFile.key(path, numbers)
+    return WatchedFile.key(path.bytes, numbers)
   }
 
   /// For a file with credentials, which may be a link; 0 if there is none.

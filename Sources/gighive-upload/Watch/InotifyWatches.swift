@@ -23,12 +23,13 @@ final class InotifyWatches {
   deinit { if descriptor >= 0 { _ = shim_close(descriptor) } }
 
   /// - Parameters:
+  ///   - directory: what has this path, opened.
   ///   - isRoot: whether it was named, so that it may be a link.
   ///   - scan: a number for ``prune(_:before:)``.
   /// - Returns: 0, or -errno if it cannot be watched.
-  func add(_ path: LocalPath, owner: Int, isRoot: Bool, scan: Int) -> Int32 {
-    guard descriptor >= 0, let cString = path.cString else { return descriptor }
-    let number = shim_inotify_add(descriptor, cString, isRoot ? 1 : 0)
+  func add(_ path: LocalPath, _ directory: OpenDirectory, owner: Int, isRoot: Bool, scan: Int) -> Int32 {
+    guard descriptor >= 0 else { return descriptor }
+    let number = shim_inotify_add(descriptor, directory.descriptor, path.cName, isRoot ? 1 : 0)
     if number < 0 { return number }
     if table.add(number, owner: owner, path: path, scan: scan) { return 0 }
     shim_inotify_remove(descriptor, number)

@@ -106,10 +106,11 @@ final class WatchGroup {
   private func inspect(
     _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
   ) {
-    var firstStart = isNew ? nil : directories.directory(of: path)?.firstStart
+    guard let directory = directories.directory(of: path) else { return }
+    var firstStart = isNew ? nil : directory.firstStart
     if firstStart != nil, machine.isTracked(path) { firstStart = nil }
     let inspection = inspector.inspect(
-      path, asksForWriters: asksForWriters, firstStart: firstStart,
+      path, below: directory.path, asksForWriters: asksForWriters, firstStart: firstStart,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
@@ -122,8 +123,9 @@ final class WatchGroup {
   /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
-    guard arguments.directories.contains(where: { $0.contains(path) }) else { return true }
-    return inspector.claim(path, firstStart: directories.directory(of: path)?.firstStart)
+    guard let directory = directories.directory(of: path) else { return true }
+    defer { inspector.forgetFileSystem() }
+    return inspector.claim(path, below: directory.path, firstStart: directory.firstStart)
   }
 
   // MARK: The step
@@ -134,7 +136,8 @@ final class WatchGroup {
   ///   - claim: called before a file is sent, so that the other groups claim it; returns false if that is not possible now.
   /// - Returns: when to come back at the latest (monotonic clock).
   func step(now: Int64, mayClean: Bool, claim: ([UInt8]) -> Bool) -> Int64 {
-    inspector.forgetFileSystem()
+    // Nor does an open directory keep its drive from being unmounted.
+    defer { inspector.forgetFileSystem() }
     stepWorker(now)
     if now >= scanAt {
       scanAt = now + Limits.watchScanMilliseconds
@@ -187,11 +190,11 @@ final class WatchGroup {
       case .inspectEvenIfKnown(let path): inspect(path, asksForWriters: true, passesKnown: false, now)
       case .offer(let path):
         inspect(path, asksForWriters: true, now)
-        if !claim(path) {
+        guard let directory = directories.directory(of: path), claim(path) else {
           machine.postpone(path, now: now)
-        } else if let seen = machine.give(path) {
-          worker?.give(path, seen)
+          break
         }
+        if let seen = machine.give(path) { worker?.give(path, below: directory.path, seen) }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

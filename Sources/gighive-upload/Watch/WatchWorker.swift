@@ -55,10 +55,13 @@ final class WatchWorker {
     return entries
   }
 
-  func give(_ file: [UInt8], _ seen: FileSighting) {
+  /// - Parameters:
+  ///   - root: the watched directory that it is in.
+  ///   - seen: what was judged to be finished.
+  func give(_ file: [UInt8], below root: LocalPath, _ seen: FileSighting) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
-    line.add("found", true)
+    line.add(file: root, as: "below")
     line.add("seen", seen.encoded())
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()

@@ -25,8 +25,8 @@ final class WatchedDirectories {
     for index in all.indices {
       scans.append(
         // Until `close`.
-        DirectoryScan(all[index].path, arguments.sending.selection) { [self] path, isRoot in
-          addWatch(path, index, isRoot: isRoot)
+        DirectoryScan(all[index].path, arguments.sending.selection) { [self] path, directory, isRoot in
+          addWatch(path, directory, index, isRoot: isRoot)
         })
     }
   }
@@ -105,8 +105,8 @@ final class WatchedDirectories {
     return gone
   }
 
-  private func addWatch(_ path: LocalPath, _ index: Int, isRoot: Bool) {
-    let result = inotify.add(path, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
+  private func addWatch(_ path: LocalPath, _ directory: OpenDirectory, _ index: Int, isRoot: Bool) {
+    let result = inotify.add(path, directory, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
     // A directory that no longer exists needs no watch.
     if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
     all[index].state = .scanned

@@ -27,6 +27,38 @@ int open(const char *path, int flags, ...) {
 }
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
+// A name in an open directory.
+static const char *path_at(int directory, const char *name, char *path, size_t capacity) {
+    if (directory == AT_FDCWD) return name;
+    path_of(directory, path, capacity);
+    size_t length = strlen(path);
+    snprintf(path + length, capacity - length, "/%s", name);
+    return path;
+}
+#define WAY_AT(function, directory, name, ...) \
+    WAY_ABOUT(function, path_at(directory, name, (char[512]){0}, 512), __VA_ARGS__)
+
+int openat(int directory, const char *name, int flags, ...) {
+    int way = WAY_AT("openat", directory, name, EIO, EINTR, EMFILE, EACCES);
+    if (way) FAIL(way, -1);
+    return NEXT(openat)(directory, name, flags, 0);
+}
+int openat64(int directory, const char *name, int flags, ...) __attribute__((alias("openat")));
+
+// openat2(2) has no function. Without it, the program uses openat(2).
+long syscall(long number, ...) {
+    long given[6];
+    va_list more;
+    va_start(more, number);
+    for (int i = 0; i < 6; i++) given[i] = va_arg(more, long);
+    va_end(more);
+    if (number == SYS_openat2) {
+        int way = WAY_AT("openat2", (int)given[0], (const char *)given[1], EIO, EINTR, EMFILE, EACCES, EAGAIN, ENOSYS);
+        if (way) FAIL(way, -1);
+    }
+    return NEXT(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);
+}
+
 int close(int descriptor) {
     int way = WAY_OF_FILE("close", descriptor, EIO, EINTR);
     int result = NEXT(close)(descriptor); // Gone in any case.
@@ -51,6 +83,12 @@ int stat(const char *path, struct stat *status) {
     int way = WAY_ABOUT("stat", path, EACCES, ENOENT);
     if (way) FAIL(way, -1);
     return NEXT(stat)(path, status);
+}
+
+int fstatat(int directory, const char *name, struct stat *status, int flags) {
+    int way = WAY_AT("fstatat", directory, name, EACCES, ENOENT);
+    if (way) FAIL(way, -1);
+    return NEXT(fstatat)(directory, name, status, flags);
 }
 
 int utimensat(int directory, const char *path, const struct timespec times[2], int flags) {
@@ -151,6 +189,18 @@ int unlink(const char *path) {
     int way = access(path, F_OK) == 0 ? WAY_ABOUT("unlink", path, EIO, EACCES) : 0;
     if (way) FAIL(way, -1);
     return NEXT(unlink)(path);
+}
+
+int renameat2(int directory, const char *from, int target, const char *to, unsigned int flags) {
+    int way = WAY_AT("renameat2", target, to, EIO, ENOSPC, EACCES, EINVAL);
+    if (way) FAIL(way, -1);
+    return NEXT(renameat2)(directory, from, target, to, flags);
+}
+
+int unlinkat(int directory, const char *name, int flags) {
+    int way = WAY_AT("unlinkat", directory, name, EIO, EACCES);
+    if (way) FAIL(way, -1);
+    return NEXT(unlinkat)(directory, name, flags);
 }
 
 DIR *opendir(const char *path) {

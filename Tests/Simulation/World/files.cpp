@@ -66,6 +66,26 @@ int simulated_open(const char *path, int flags, ...) {
     return kernel().open(handle);
 }
 
+/// The path of what is in an open directory.
+static std::string below(int directory, const char *path) {
+    if (directory == AT_FDCWD) return path;
+    Handle *handle = kernel().find(directory, "a path");
+    if (!handle) return "";
+    return strcmp(path, ".") ? handle->path + "/" + path : handle->path;
+}
+
+int simulated_openat(int directory, const char *path, int flags, ...) {
+    return simulated_open(below(directory, path).c_str(), flags, 0600);
+}
+
+/// Some kernels do not have it.
+long simulated_syscall(long, int directory, const char *path, const void *how, size_t) {
+    if (chances().chance(the->faults().stateError)) return failed(ENOSYS);
+    uint64_t flags;
+    memcpy(&flags, how, sizeof flags);
+    return simulated_openat(directory, path, (int)flags);
+}
+
 int simulated_close(int descriptor) {
     kernel().enter("close");
     Handle *handle = kernel().find(descriptor, "close");
@@ -307,14 +327,19 @@ int simulated_stat(const char *path, struct stat *status) {
 /// There are no symbolic links here.
 int simulated_lstat(const char *path, struct stat *status) { return simulated_stat(path, status); }
 
-int simulated_renameat2(int, const char *from, int, const char *to, unsigned int flags) {
-    if (flags == RENAME_NOREPLACE && !kernel().isDead && the->disk.find(to)) return failed(EEXIST);
-    return simulated_rename(from, to);
+int simulated_fstatat(int directory, const char *path, struct stat *status, int) {
+    return simulated_stat(below(directory, path).c_str(), status);
+}
+
+int simulated_renameat2(int fromDirectory, const char *from, int toDirectory, const char *to, unsigned int flags) {
+    std::string target = below(toDirectory, to);
+    if (flags == RENAME_NOREPLACE && !kernel().isDead && the->disk.find(target)) return failed(EEXIST);
+    return simulated_rename(below(fromDirectory, from).c_str(), target.c_str());
 }
 
 /// Nor hard links, as on FAT.
-int simulated_link(const char *, const char *) {
-    kernel().enter("link");
+int simulated_linkat(int, const char *, int, const char *, int) {
+    kernel().enter("linkat");
     return failed(EPERM);
 }
 
@@ -358,6 +383,10 @@ int simulated_unlink(const char *path) {
     the->noteRemoval(path);
     the->disk.unlink(path);
     return 0;
+}
+
+int simulated_unlinkat(int directory, const char *path, int) {
+    return simulated_unlink(below(directory, path).c_str());
 }
 
 simulated_directory *simulated_opendir(const char *path) {

@@ -24,6 +24,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,9 @@ extern "C" {
 typedef struct simulated_directory simulated_directory;
 
 int simulated_open(const char *path, int flags, ...);
+int simulated_openat(int directory, const char *path, int flags, ...);
+/// openat2(2) alone, which has no function.
+long simulated_syscall(long number, int directory, const char *path, const void *how, size_t length);
 int simulated_close(int descriptor);
 ssize_t simulated_read(int descriptor, void *buffer, size_t length);
 ssize_t simulated_pread(int descriptor, void *buffer, size_t length, off_t offset);
@@ -50,13 +54,15 @@ int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advi
 int simulated_mkdir(const char *path, mode_t mode);
 int simulated_rename(const char *from, const char *to);
 int simulated_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
-int simulated_link(const char *from, const char *to);
+int simulated_linkat(int from_directory, const char *from, int to_directory, const char *to, int flags);
 int simulated_fcntl(int descriptor, int command, ...);
 int simulated_lstat(const char *path, struct stat *status);
+int simulated_fstatat(int directory, const char *path, struct stat *status, int flags);
 int simulated_stat(const char *path, struct stat *status);
 int simulated_utimensat(int directory, const char *path, const struct timespec times[2], int flags);
 int simulated_futimens(int descriptor, const struct timespec times[2]);
 int simulated_unlink(const char *path);
+int simulated_unlinkat(int directory, const char *path, int flags);
 simulated_directory *simulated_opendir(const char *path);
 struct dirent *simulated_readdir(simulated_directory *directory);
 int simulated_closedir(simulated_directory *directory);
@@ -100,6 +106,8 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #else
 #define DIR simulated_directory
 #define open(...) simulated_open(__VA_ARGS__)
+#define openat(...) simulated_openat(__VA_ARGS__)
+#define syscall(...) simulated_syscall(__VA_ARGS__)
 #define close(...) simulated_close(__VA_ARGS__)
 #define read(...) simulated_read(__VA_ARGS__)
 #define pread(...) simulated_pread(__VA_ARGS__)
@@ -115,13 +123,15 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define mkdir(...) simulated_mkdir(__VA_ARGS__)
 #define rename(...) simulated_rename(__VA_ARGS__)
 #define renameat2(...) simulated_renameat2(__VA_ARGS__)
-#define link(...) simulated_link(__VA_ARGS__)
+#define linkat(...) simulated_linkat(__VA_ARGS__)
 #define fcntl(...) simulated_fcntl(__VA_ARGS__)
 #define lstat(...) simulated_lstat(__VA_ARGS__)
 #define stat(...) simulated_stat(__VA_ARGS__)
+#define fstatat(...) simulated_fstatat(__VA_ARGS__)
 #define utimensat(...) simulated_utimensat(__VA_ARGS__)
 #define futimens(...) simulated_futimens(__VA_ARGS__)
 #define unlink(...) simulated_unlink(__VA_ARGS__)
+#define unlinkat(...) simulated_unlinkat(__VA_ARGS__)
 #define opendir(...) simulated_opendir(__VA_ARGS__)
 #define readdir(...) simulated_readdir(__VA_ARGS__)
 #define closedir(...) simulated_closedir(__VA_ARGS__)

@@ -29,12 +29,12 @@ struct ListLineTests {
   }
 
   @Test func whoFoundTheFileSaysSo() throws {
-    #expect(try ListLine(parsing: bytes("{\"file\":\"a\",\"found\":true}")).isFound)
-    for text in ["{\"file\":\"a\",\"found\":false}", "{\"file\":\"a\"}"] {
-      #expect(try !ListLine(parsing: bytes(text)).isFound)
-    }
-    for value in ["\"true\"", "1", "null"] {
-      #expect(failure("{\"file\":\"a\",\"found\":" + value + "}") == .wrongValue(member: "found"))
+    func below(_ members: String) throws -> [UInt8]? { try ListLine(parsing: bytes("{" + members + "}")).foundBelow }
+    #expect(try below("\"file\":\"/rec/a\",\"below\":\"/rec\"") == bytes("/rec"))
+    #expect(try below("\"file_percent\":\"%E9/a\",\"below_percent\":\"%E9/\"") == [0xE9, UInt8(ascii: "/")])
+    #expect(try below("\"file\":\"a\"") == nil)
+    for value in ["true", "\"\"", "\"/rec/a\"", "\"/re\"", "\"/rec/b\""] {
+      #expect(failure("{\"file\":\"/rec/a\",\"below\":" + value + "}") == .wrongValue(member: "below"))
     }
   }
 

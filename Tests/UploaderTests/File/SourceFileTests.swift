@@ -72,12 +72,18 @@ struct SourceFileTests {
     #expect(try openFile(LocalPath(directory.path(of: "link"))).size == 5)
   }
 
-  @Test func aSymbolicLinkThatWasFoundIsNotFollowed() throws {
-    _ = directory.file("set.wav", bytes("12345"))
-    symlink("set.wav", directory.path(of: "link"))
-    #expect(throws: FileError.notRegular(kind: "a symbolic link")) {
-      try SourceFile.open(LocalPath(directory.path(of: "link")), limit: 10, refusesLinks: true)
+  @Test func noSymbolicLinkIsFollowedBelowTheDirectoryWhereItWasFound() throws {
+    let outside = TemporaryDirectory()
+    _ = outside.file("set.wav", bytes("12345"))
+    symlink(outside.path(of: "set.wav"), directory.path(of: "link"))
+    symlink(outside.path, directory.path(of: "linked"))
+    func open(_ name: String) throws -> Int64 {
+      let root = LocalPath(directory.path)
+      return try SourceFile.open(root.appendingName(bytes(name)), limit: 10, below: root).size
     }
+    #expect(throws: FileError.notRegular(kind: "a symbolic link")) { try open("link") }
+    #expect(throws: FileError.notRegular(kind: "behind a symbolic link")) { try open("linked/set.wav") }
+    #expect(throws: FileError.missing) { try open("missing/set.wav") }
   }
 
   /// A second close could close a file that another thread has just opened. Runs in a separate process, where the only other

@@ -12,11 +12,13 @@ struct FileRemovalTests {
     let state = StateBench()
     var file: SourceFile
     var record: UploadRecord
+    let parent: OpenDirectory
 
     init() throws {
       let path = directory.file("gig.mp4", bytes("recording"))
       file = try SourceFile.open(path, limit: 100)
       record = delivered(path)
+      parent = try OpenDirectory(path.directory)
     }
 
     var names: [String] {
@@ -34,7 +36,7 @@ struct FileRemovalTests {
       _ removal: AfterDelivery.Removal = .delete, trustsSettle: Bool = false
     ) -> Result<LocalPath?, KeptReason> {
       do {
-        let removal = FileRemoval(file, record, removal, trustsSettle: trustsSettle, in: try state.open())
+        let removal = FileRemoval(file, record, removal, from: parent, trustsSettle: trustsSettle, in: try state.open())
         return .success(try removal.run())
       } catch let reason as KeptReason { return .failure(reason) } catch { return .failure(.notRecorded) }
     }
@@ -137,6 +139,22 @@ struct FileRemovalTests {
       #expect(bench.names == (isSame ? [] : ["gig.mp4.upload"]))
       #expect(bench.state.warnings.count == (isSame ? 0 : 1))
     }
+  }
+
+  /// Its path leads to another directory with the same names, even to the same recording.
+  @Test func aDirectoryThatWasReplacedByALinkLosesItsFileAndNoOther() throws {
+    let (bench, outside) = (try Bench(), TemporaryDirectory())
+    for name in ["gig.mp4", "gig.mp4.upload"] { _ = outside.file(name, bytes("recording")) }
+    let path = bench.directory.path
+    rename(path, path + ".away")
+    symlink(outside.path, path)
+    defer {
+      unlink(path)
+      rename(path + ".away", path)
+    }
+    #expect(bench.remove() == .success(nil))
+    #expect(access(outside.path(of: "gig.mp4"), F_OK) == 0 && access(outside.path(of: "gig.mp4.upload"), F_OK) == 0)
+    #expect(access(path + ".away/gig.mp4", F_OK) != 0)
   }
 
   @Test func theHiddenNameIsNeverReplaced() throws {

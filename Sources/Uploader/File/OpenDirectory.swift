@@ -1,0 +1,56 @@
+import CShims
+import UploadCore
+
+/// A directory with recordings. What is done in it by name is done in this very directory, whatever has its path by then.
+package final class OpenDirectory {
+  package let descriptor: Int32
+
+  /// - Parameter root: the directory that it was found in; nothing below that may be a link, while it can be one itself. nil for a
+  ///   directory that was named, which can be a link.
+  /// - Throws: `ELOOP` if there is a link.
+  package init(_ path: LocalPath, below root: LocalPath? = nil) throws(SystemError) {
+    let named = shim_open_directory((root ?? path).cName)
+    guard named >= 0 else { throw SystemError(result: named) }
+    guard let root, path != root else {
+      descriptor = named
+      return
+    }
+    let found = path.relative(to: root).map { shim_open_below(named, $0.cName, 0) } ?? -SHIM_EXDEV
+    _ = shim_close(named)
+    guard found >= 0 else { throw SystemError(result: found) }
+    descriptor = found
+  }
+
+  deinit { _ = shim_close(descriptor) }
+
+  /// nil if the system no longer says.
+  var device: UInt64? {
+    var status = shim_file_status()
+    return shim_fstat(descriptor, &status) == 0 ? status.device : nil
+  }
+
+  /// The entry itself, not what a link leads to; nil if there is none, or it cannot be examined.
+  package func status(of name: LocalPath) -> shim_file_status? { try? examine(name).get() }
+
+  package func examine(_ name: LocalPath) -> Result<shim_file_status, SystemError> {
+    var status = shim_file_status()
+    let result = shim_status_at(descriptor, name.cName, &status)
+    return result == 0 ? .success(status) : .failure(SystemError(result: result))
+  }
+
+  /// Opens a file for reading, without waiting.
+  /// - Returns: its descriptor, or -errno: `ELOOP` for a link.
+  package func open(_ name: LocalPath) -> Int32 { shim_open_below(descriptor, name.cName, 1) }
+
+  /// Never replaces another file.
+  /// - Returns: 0 or -errno.
+  func rename(_ name: LocalPath, to target: OpenDirectory, _ newName: LocalPath) -> Int32 {
+    shim_rename_at(descriptor, name.cName, target.descriptor, newName.cName)
+  }
+
+  /// - Returns: 0 or -errno.
+  func unlink(_ name: LocalPath) -> Int32 { shim_unlink_at(descriptor, name.cName) }
+
+  /// What was renamed and removed in it survives a power cut.
+  func sync() { _ = shim_sync_open_directory(descriptor) }
+}
