@@ -24,11 +24,10 @@ final class FileInspector {
   }
 
   /// - Parameters:
-  ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
-  ///     1970; nil for none.
+  ///   - existing: the files that are left alone, unless their upload has begun; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
   func inspect(
-    _ path: [UInt8], asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
+    _ path: [UInt8], asksForWriters: Bool, existing: ExistingList?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)
     var status = shim_file_status()
@@ -49,16 +48,9 @@ final class FileInspector {
       case .unknown: break
       }
     }
-    if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
+    if !found.isBegun, existing?.contains(file, status) ?? false { return .nothing }
     if asksForWriters { found.writers = UnfinishedMark.beside(file) == nil ? writers(cString, type) : .some }
     return .file(found)
-  }
-
-  /// Whether the file was there at the first start. A file dated by a clock that had not been set counts as new.
-  static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
-    guard let firstStart else { return false }
-    let changed = max(status.changed_seconds, status.modified_seconds)
-    return changed < firstStart && changed >= Limits.plausibleTime
   }
 
   private func fileSystemType(_ path: [CChar], _ device: UInt64) -> UInt64 {

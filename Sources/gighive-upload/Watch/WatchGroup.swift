@@ -76,7 +76,7 @@ final class WatchGroup {
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
-      inspect(path, asksForWriters: false, isNew: path == change.path.bytes, now)
+      inspect(path, asksForWriters: false, now)
     }
   }
 
@@ -93,16 +93,11 @@ final class WatchGroup {
 
   func drain() { machine.drain() }
 
-  /// - Parameters:
-  ///   - passesKnown: whether a known file is not examined.
-  ///   - isNew: whether it has just been written, whatever the clock said then.
-  private func inspect(
-    _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
-  ) {
-    var firstStart = isNew ? nil : directories.directory(of: path)?.firstStart
-    if firstStart != nil, machine.isTracked(path) { firstStart = nil }
+  /// - Parameter passesKnown: whether a known file is not examined.
+  private func inspect(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
+    let existing = machine.isTracked(path) ? nil : directories.directory(of: path)?.existing
     let inspection = inspector.inspect(
-      path, asksForWriters: asksForWriters, firstStart: firstStart,
+      path, asksForWriters: asksForWriters, existing: existing,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
