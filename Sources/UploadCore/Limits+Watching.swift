@@ -61,8 +61,8 @@ extension Limits {
   package static let workerEndMilliseconds: Int64 = 4000
   /// The memory ceiling of a worker, in bytes.
   package static let workerMemory: Int64 = 12 << 20
-  /// A change of a file before this time (2001-09-09) was dated by a clock that had not been set, in seconds since 1970.
-  package static let plausibleTime: Int64 = 1_000_000_000
+  /// Files that `--existing skip` can remember, with 8 bytes for each.
+  package static let existingFileCount = 1_000_000
   /// The file with a watcher's status, in bytes, as `status` reads it: hundreds of directories, each with uploads in progress and
   /// recordings set aside.
   package static let watchStatusLength = 4 << 20

@@ -29,6 +29,10 @@ package struct FileSystem: Equatable, Sendable {
   /// - Parameter type: its type in `statfs(2)`; 0 if it is not known.
   package static func hasStableInodes(type: UInt64) -> Bool { kind(type: type) == .stable }
 
+  /// Whether ``id`` is the serial number of a card, which it keeps wherever it is inserted.
+  /// - Parameter type: its type in `statfs(2)`.
+  package static func hasSerialNumber(type: UInt64) -> Bool { type == 0x4d44 }
+
   /// Whether other machines can write to its files, which neither events nor leases reveal here. FUSE counts as such.
   /// - Parameter type: its type in `statfs(2)`.
   package static func isShared(type: UInt64) -> Bool { sharedTypes.contains(type) }

@@ -7,15 +7,13 @@ package enum DirectoryProblem: Equatable, Sendable {
   case unusable(String)
   /// Another watcher has locked it.
   case locked
-  /// The clock is wrong, so that the first start cannot be noted.
-  case waitingForClock
   /// What could not be scanned, and why.
   case incomplete(LocalPath, String)
 
   /// What is shown of the directory; nil if it is still watched.
   package var state: WatchSnapshot.Directory.State? {
     switch self {
-    case .missing, .gone, .waitingForClock: .missing
+    case .missing, .gone: .missing
     case .unusable(let reason): .unreadable(reason)
     case .locked: .unreadable("another watcher has locked it")
     case .incomplete: nil
@@ -29,7 +27,6 @@ package enum DirectoryProblem: Equatable, Sendable {
       case .gone: "is gone; it will be watched again once it is back."
       case .unusable(let reason): "cannot be watched: " + reason + "."
       case .locked: "is watched by another process."
-      case .waitingForClock: "is not watched until the clock of this machine is set."
       case .incomplete(let path, let reason):
         "was not scanned completely: " + PrintableText.line(path.text) + " " + reason + "."
       }
@@ -39,7 +36,7 @@ package enum DirectoryProblem: Equatable, Sendable {
   private var kind: WatchNotice.Kind {
     switch self {
     case .missing, .gone, .unusable, .locked: .directoryMissing
-    case .waitingForClock, .incomplete: .warning
+    case .incomplete: .warning
     }
   }
 }

@@ -25,8 +25,8 @@ struct PostponedRemovals: Sendable {
   /// The one that has been due for longest, which is then postponed. Another one than last time is asked about: perhaps the server cannot
   /// answer for that one.
   mutating func takeDue(_ now: Int64) -> [UInt8]? {
-    guard silence.allowsQuestion(now), let index = removals.indices.min(by: { removals[$0].dueAt < removals[$1].dueAt }),
-      removals[index].dueAt <= now
+    guard silence.allowsQuestion(now),
+      let index = removals.indices.min(by: { removals[$0].dueAt < removals[$1].dueAt }), removals[index].dueAt <= now
     else { return nil }
     silence.beginQuestion(now)
     removals[index].postpone(now)

@@ -18,7 +18,7 @@ package enum SmallFile {
 
   /// Reads a part of the file.
   /// - Returns: fewer bytes if the file ends before.
-  static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+  package static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var length = 0
     while length < count {

@@ -19,8 +19,8 @@ struct SendArguments {
   private var exclusions: [GivenOption] = []
   /// Smaller files of directories are left out, in bytes; nil for none.
   private(set) var minimumSize: Int64?
-  /// Files of directories that have not changed since this time are left out, in seconds since 1970; nil for none.
-  private(set) var firstStart: Int64?
+  /// The files of directories that are left out; nil for none.
+  private(set) var existing: ExistingList?
   /// Which files of directories are sent.
   private(set) var selection = FileSelection(patterns: [], selectsRecordings: false)
   /// The most address space that the process may use, in bytes.
@@ -87,11 +87,11 @@ struct SendArguments {
   }
 
   /// The same for one directory only.
-  /// - Parameter firstStart: files that have not changed since then are left out, in seconds since 1970; nil for none.
-  func limited(to directory: LocalPath, firstStart: Int64?) -> SendArguments {
+  /// - Parameter existing: the files that are left out; nil for none.
+  func limited(to directory: LocalPath, existing: ExistingList?) -> SendArguments {
     var limited = self
     limited.files = Operands([directory])
-    limited.firstStart = firstStart
+    limited.existing = existing
     return limited
   }
 

@@ -125,18 +125,18 @@ final class Batch {
     guard let mark = UnfinishedMark.beside(path) else { return false }
     if arguments.common.isVerbose {
       report.diagnose(
-        PrintableText.line(path.text) + ": left out, because it is unfinished: " + PrintableText.line(mark.lastComponent)
-          + " is beside it.")
+        PrintableText.line(path.text) + ": left out, because it is unfinished: "
+          + PrintableText.line(mark.lastComponent) + " is beside it.")
     }
     return true
   }
 
-  /// Whether the file is neither too small nor too old. If it cannot be examined, that is reported later.
+  /// Whether the file is neither too small nor to be left alone. If it cannot be examined, that is reported later.
   private func isWanted(_ path: LocalPath) -> Bool {
-    guard arguments.minimumSize != nil || arguments.firstStart != nil, let cString = path.cString else { return true }
+    guard arguments.minimumSize != nil || arguments.existing != nil, let cString = path.cString else { return true }
     var status = shim_file_status()
     guard shim_stat(cString, &status) == 0 else { return true }
-    return status.size >= arguments.minimumSize ?? 0 && !FileInspector.isOld(status, arguments.firstStart)
+    return status.size >= arguments.minimumSize ?? 0 && !(arguments.existing?.contains(path, status) ?? false)
   }
 
   /// The next file of the list; nil at its end, or while another upload is in progress and there is no further line yet.

@@ -36,7 +36,9 @@ struct SecretFile {
   /// Refuses a pipe, or anything else that can be read only once. A file that is missing is reported when it is read.
   static func requireRegular(_ path: LocalPath) throws(UsageError) {
     var status = shim_file_status()
-    guard let cString = path.cString, shim_stat(cString, &status) == 0, Int(status.kind) != SHIM_KIND_REGULAR else { return }
+    guard let cString = path.cString, shim_stat(cString, &status) == 0, Int(status.kind) != SHIM_KIND_REGULAR else {
+      return
+    }
     throw UsageError(
       PrintableText.line(path.text)
         + " is not a regular file. A watcher reads it again for each upload process, so a pipe cannot be used; write it to a "

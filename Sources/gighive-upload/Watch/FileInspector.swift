@@ -29,11 +29,10 @@ final class FileInspector {
 
   /// - Parameters:
   ///   - root: the watched directory that it is in, below which no link is followed.
-  ///   - firstStart: files that have not changed since this time are left alone, unless their upload has begun, in seconds since
-  ///     1970; nil for none.
+  ///   - existing: the files that are left alone, unless their upload has begun; nil for none.
   ///   - isKnown: whether nothing needs to be known about a key.
   func inspect(
-    _ path: [UInt8], below root: LocalPath, asksForWriters: Bool, firstStart: Int64?, isKnown: (UInt64) -> Bool
+    _ path: [UInt8], below root: LocalPath, asksForWriters: Bool, existing: ExistingList?, isKnown: (UInt64) -> Bool
   ) -> FileInspection {
     let file = LocalPath(bytes: path)
     guard arguments.sending.selection.takes(file: file.name.bytes) else { return .nothing }
@@ -57,7 +56,7 @@ final class FileInspector {
       case .unknown: break
       }
     }
-    if !found.isBegun, FileInspector.isOld(status, firstStart) { return .nothing }
+    if !found.isBegun, existing?.contains(file, status) ?? false { return .nothing }
     if asksForWriters {
       found.writers = UnfinishedMark.beside(file) == nil ? writers(file.name, in: directory) : .writer
     }
@@ -66,20 +65,13 @@ final class FileInspector {
 
   /// Makes sure that a record says that the file is to be sent, if it is.
   /// - Returns: false if that is not possible now.
-  func claim(_ path: [UInt8], below root: LocalPath, firstStart: Int64?) -> Bool {
+  func claim(_ path: [UInt8], below root: LocalPath, existing: ExistingList?) -> Bool {
     let inspection = inspect(
-      path, below: root, asksForWriters: false, firstStart: firstStart, isKnown: { _ in false })
+      path, below: root, asksForWriters: false, existing: existing, isKnown: { _ in false })
     guard case .file(let found) = inspection, !found.isBegun,
       let request = try? arguments.sending.request(for: BatchFile(path: LocalPath(bytes: path), foundBelow: root))
     else { return inspection != .unknown }
     return finder.begin(request)
-  }
-
-  /// Whether the file was there at the first start. A file dated by a clock that had not been set counts as new.
-  static func isOld(_ status: shim_file_status, _ firstStart: Int64?) -> Bool {
-    guard let firstStart else { return false }
-    let changed = max(status.changed_seconds, status.modified_seconds)
-    return changed < firstStart && changed >= Limits.plausibleTime
   }
 
   private func directory(of file: LocalPath, below root: LocalPath) throws(SystemError) -> OpenDirectory {

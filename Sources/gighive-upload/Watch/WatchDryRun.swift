@@ -10,12 +10,16 @@ enum WatchDryRun {
     for group in groups {
       let uploader = Uploader(try group.sending.common.configuration(for: group.sending.target, report))
       for directory in group.directories {
-        // Without an earlier start, this one would be the first.
-        let firstStart =
-          group.existing == .upload
-          ? nil : WatchedDirectory.firstStart(of: directory, in: group.statePath) ?? shim_unix_seconds()
+        var existing: ExistingList?
+        if group.existing == .skip {
+          do throws(ExistingList.Problem) {
+            existing = try ExistingList.open(of: directory, in: group.statePath)
+          } catch { throw UsageError(PrintableText.line(directory.text) + " cannot be watched: " + error.text + ".") }
+          // This start would be the first one.
+          if existing == nil { continue }
+        }
         let batch = try Batch(
-          group.sending.limited(to: directory, firstStart: firstStart), report, outcomes, cancellation)
+          group.sending.limited(to: directory, existing: existing), report, outcomes, cancellation)
         DryRun.run(batch, uploader, outcomes, report, cancellation)
       }
     }

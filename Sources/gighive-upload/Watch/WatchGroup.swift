@@ -84,7 +84,7 @@ final class WatchGroup {
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
-      inspect(path, asksForWriters: false, isNew: path == change.path.bytes, now)
+      inspect(path, asksForWriters: false, now)
     }
   }
 
@@ -100,17 +100,12 @@ final class WatchGroup {
 
   func drain() { machine.drain() }
 
-  /// - Parameters:
-  ///   - passesKnown: whether a known file is not examined.
-  ///   - isNew: whether it has just been written, whatever the clock said then.
-  private func inspect(
-    _ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, isNew: Bool = false, _ now: Int64
-  ) {
+  /// - Parameter passesKnown: whether a known file is not examined.
+  private func inspect(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
     guard let directory = directories.directory(of: path) else { return }
-    var firstStart = isNew ? nil : directory.firstStart
-    if firstStart != nil, machine.isTracked(path) { firstStart = nil }
+    let existing = machine.isTracked(path) ? nil : directory.existing
     let inspection = inspector.inspect(
-      path, below: directory.path, asksForWriters: asksForWriters, firstStart: firstStart,
+      path, below: directory.path, asksForWriters: asksForWriters, existing: existing,
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
@@ -125,7 +120,7 @@ final class WatchGroup {
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }
     defer { inspector.forgetFileSystem() }
-    return inspector.claim(path, below: directory.path, firstStart: directory.firstStart)
+    return inspector.claim(path, below: directory.path, existing: directory.existing)
   }
 
   // MARK: The step

@@ -100,12 +100,12 @@ final class WatchedDirectories {
       note(.gone, index)
       gone.append(all[index].path)
     }
-    for directory in all { directory.correctFirstStart(in: arguments.statePath) }
     _ = open()
     return gone
   }
 
   private func addWatch(_ path: LocalPath, _ directory: OpenDirectory, _ index: Int, isRoot: Bool) {
+    all[index].existing?.noteEntering(path)
     let result = inotify.add(path, directory, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
     // A directory that no longer exists needs no watch.
     if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }

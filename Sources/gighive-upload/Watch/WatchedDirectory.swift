@@ -7,8 +7,8 @@ final class WatchedDirectory {
   var state = WatchSnapshot.Directory.State.missing
   /// Held as long as the directory is watched.
   private var lock: Int32 = -1
-  /// Files that have not changed since this time are left alone, in seconds since 1970; nil for none.
-  private(set) var firstStart: Int64?
+  /// The files that are left alone, unless their upload has begun; nil for none.
+  private(set) var existing: ExistingList?
   /// Whether other machines can write to it.
   private(set) var isShared = false
   /// Whether it could not be locked, although no other watcher has it.
@@ -35,6 +35,7 @@ final class WatchedDirectory {
   func close() {
     if lock >= 0 { _ = shim_close(lock) }
     lock = -1
+    existing = nil
     state = .missing
   }
 
@@ -74,7 +75,10 @@ final class WatchedDirectory {
     // NFS cannot lock directories.
     isUnlocked = locked != 0
     guard arguments.existing == .skip else { return nil }
-    return noteFirstStart(in: arguments.statePath)
+    do throws(ExistingList.Problem) {
+      existing = try ExistingList.openOrCreate(of: path, in: arguments.statePath)
+      return nil
+    } catch { return .unusable(error.text) }
   }
 
   /// Whether a path is a directory, or below it; as far as the path exists.
@@ -90,59 +94,5 @@ final class WatchedDirectory {
       guard path.bytes.count > 1 else { return false }
       path = path.directory
     }
-  }
-
-  // MARK: The first start
-
-  /// The file with the time of the first start.
-  private static func startFile(of path: LocalPath, in state: LocalPath) -> LocalPath {
-    let key = WatchedFile.key(path.bytes, [])
-    return state.appending("/watch-" + ASCII.hex((0..<8).map { UInt8(truncatingIfNeeded: key >> ($0 * 8)) }) + ".start")
-  }
-
-  /// When a directory was watched first with `--existing skip`, in seconds since 1970; nil if it was not, or by a clock that was ahead.
-  static func firstStart(of path: LocalPath, in state: LocalPath) -> Int64? {
-    let descriptor = shim_open_for_reading(startFile(of: path, in: state).cName, 0)
-    guard descriptor >= 0 else { return nil }
-    defer { _ = shim_close(descriptor) }
-    let time = (try? SmallFile.read(descriptor, limit: 32)).flatMap { ASCII.decimal($0) }
-    return time.map(isAhead) ?? true ? nil : time
-  }
-
-  /// Whether the time is in the future of a clock that is set.
-  private static func isAhead(_ time: Int64) -> Bool {
-    let now = shim_unix_seconds()
-    return now >= Limits.builtOn && now < time
-  }
-
-  /// Notes the time again if the clock was ahead at the first start: new recordings would be taken for old ones.
-  func correctFirstStart(in state: LocalPath) {
-    if isOpen, let firstStart, WatchedDirectory.isAhead(firstStart) { _ = noteFirstStart(in: state) }
-  }
-
-  /// Reads the time of the first start with `--existing skip`, or notes it.
-  private func noteFirstStart(in state: LocalPath) -> DirectoryProblem? {
-    if let time = WatchedDirectory.firstStart(of: path, in: state) {
-      firstStart = time
-      return nil
-    }
-    let now = shim_unix_seconds()
-    guard now >= Limits.builtOn else { return .waitingForClock }
-    let file = WatchedDirectory.startFile(of: path, in: state)
-    let descriptor = shim_open_for_writing(file.cName, Int32(SHIM_OPEN_CREATE))
-    guard descriptor >= 0 else { return unusable(file, descriptor) }
-    defer { _ = shim_close(descriptor) }
-    let text = Array(String(now).utf8)
-    var result = shim_set_length(descriptor, 0)
-    if result == 0 { result = shim_write_at(descriptor, text, text.count, 0) }
-    if result == 0 { result = shim_sync(descriptor) }
-    if result == 0 { result = shim_sync_directory(state.cName) }
-    guard result == 0 else { return unusable(file, result) }
-    firstStart = now
-    return nil
-  }
-
-  private func unusable(_ file: LocalPath, _ result: Int32) -> DirectoryProblem? {
-    .unusable(PrintableText.line(file.text) + " cannot be written: " + SystemError(result: result).text)
   }
 }
