@@ -10,6 +10,8 @@ package enum RecordChange: Equatable, Sendable {
   case notStored
   /// GigHive has the whole form, and will process the recording under this number.
   case processing(assetID: Int64)
+  /// The part on the server is of the file as it is now.
+  case continued
   /// The server has every byte.
   case uploaded
   /// The upload on the server is no longer usable.
@@ -21,7 +23,7 @@ package enum RecordChange: Equatable, Sendable {
   /// protection against sending it twice.
   package var mustBeSaved: Bool {
     switch self {
-    case .mayBeStored, .notStored, .processing: false
+    case .mayBeStored, .notStored, .processing, .continued: false
     case .created, .lastByteNext, .uploaded, .forgotten, .failedFullSends: true
     }
   }
@@ -30,7 +32,7 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .lastByteNext, .mayBeStored, .notStored, .processing, .uploaded, .forgotten, .failedFullSends: self
+    case .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .failedFullSends: self
     }
   }
 }

@@ -21,6 +21,10 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var lastByteMayBeSent = false
   /// GigHive's number for the recording, if it has the whole form and is still processing it.
   package var assetID: Int64?
+  /// The longest beginning of the file that is known to be on the tus server, if an attempt has noted one.
+  package var sent: SentPart?
+  /// Why the part on the tus server may be of another file than the record's; nil if it is not.
+  package var doubt: FileDoubt?
   /// What was sent without a result.
   package var fullSends: FullSends?
   /// When `resume --all` may try again, in seconds since 1970; nil for at once.
@@ -39,9 +43,12 @@ package struct UnfinishedUpload: Equatable, Sendable {
       remote = RemoteUpload(url: location, expires: expires)
       formerURL = nil
       lastByteMayBeSent = false
+      sent = nil
+      doubt = nil
     case .mayBeStored: failure = .mayBeStored
     case .lastByteNext: lastByteMayBeSent = true
     case .processing(let assetID): self.assetID = assetID
+    case .continued: doubt = nil
     case .uploaded:
       failure = nil
       remote?.offset = size
@@ -62,11 +69,15 @@ package struct UnfinishedUpload: Equatable, Sendable {
     remote = nil
     lastByteMayBeSent = false
     assetID = nil
+    sent = nil
+    doubt = nil
   }
 
   /// The upload is resumed.
-  /// - Parameter isSame: whether the file has the same content.
-  mutating func renew(isSame: Bool) {
+  /// - Parameters:
+  ///   - isSame: whether the file has the same size, modification time and edges.
+  ///   - doubt: why it may be another one nevertheless.
+  mutating func renew(isSame: Bool, _ doubt: FileDoubt?) {
     failure = nil
     message = nil
     nextRetry = nil
@@ -74,7 +85,19 @@ package struct UnfinishedUpload: Equatable, Sendable {
       fullSends = nil
       assetID = nil
     }
-    if remote == nil { lastByteMayBeSent = false }
+    if remote == nil {
+      lastByteMayBeSent = false
+      self.doubt = nil
+    } else if self.doubt != .replaced {
+      self.doubt = doubt
+    }
+  }
+
+  /// Keeps the longest part.
+  /// - Parameter part: what this attempt has sent; nil if it is not known.
+  package mutating func noteSent(_ part: SentPart?) {
+    guard let part, remote != nil, part.length > sent?.length ?? 0 else { return }
+    sent = part
   }
 
   /// The upload ended without being delivered.

@@ -59,6 +59,15 @@ extension UploadRecord {
     if lastByteMayBeSent { json.add("is_ending", true) }
     if mayBeStored { json.add("may_be_stored", true) }
     if let deliveredAt = delivery?.deliveredAt { json.add("delivered_at", deliveredAt) }
+    if let sent = unfinished?.sent {
+      json.add("sent_length", sent.length)
+      json.add("sent_sha256", sent.sha256)
+      if let statusTime = sent.statusTime {
+        json.add("sent_changed_seconds", statusTime.seconds)
+        json.add("sent_changed_nanoseconds", statusTime.nanoseconds)
+      }
+    }
+    if let doubt = unfinished?.doubt { json.add("file_doubt", doubt.rawValue) }
     if let statusTime = delivery?.statusTime {
       json.add("changed_seconds", statusTime.seconds)
       json.add("changed_nanoseconds", statusTime.nanoseconds)
@@ -123,16 +132,18 @@ extension UploadRecord {
     updatedAt = json["updated_at"]?.integer ?? 0
     note = json["note"]?.string ?? ""
     others = json.members.filter { !UploadRecord.isMember($0.name) }
-    state = .unfinished(UnfinishedUpload(json, phase, offset: offset))
+    state = .unfinished(UnfinishedUpload(json, phase, offset: offset, size: identity.size))
     if phase == .delivered { state = .delivered(RecordedDelivery(json, of: self)) }
   }
 
   private static func isMember(_ name: String) -> Bool {
     switch name {
-    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode", "has_local_times", "size",
+    case "id", "phase", "created_at", "updated_at", "delivered_at", "file", "file_system", "device", "inode",
+      "has_local_times", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "next_retry",
+      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length",
+      "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "next_retry",
       "full_sends", "full_sends_failed", "sidecar", "note":
       true
     default: false
@@ -155,7 +166,7 @@ extension UnfinishedUpload {
   /// Members that contradict each other, which this program does not write, become the state in which the least is sent twice or
   /// lost: what may be stored has failed, what was whole is whole, and without a URL nothing is on a tus server. Members of a
   /// delivery are dropped.
-  fileprivate init(_ json: JSONValue, _ phase: UploadRecord.Phase, offset: Int64) {
+  fileprivate init(_ json: JSONValue, _ phase: UploadRecord.Phase, offset: Int64, size: Int64) {
     if phase == .failed { failure = .notDelivered }
     if json["may_be_stored"] == .bool(true) { failure = .mayBeStored }
     message = json["message"]?.string
@@ -163,6 +174,10 @@ extension UnfinishedUpload {
       RemoteUpload(
         url: $0, expires: json["expires"]?.string, offset: offset,
         isWhole: phase == .uploaded || json["was_uploaded"] == .bool(true))
+    }
+    if remote != nil {
+      sent = SentPart(json, size: size)
+      doubt = json["file_doubt"]?.string.flatMap { FileDoubt(rawValue: $0) }
     }
     formerURL = json["former_url"]?.string
     lastByteMayBeSent = json["is_ending"] == .bool(true)
@@ -174,6 +189,24 @@ extension UnfinishedUpload {
   }
 }
 
+extension StatusTime {
+  fileprivate init?(_ json: JSONValue, _ prefix: String = "") {
+    guard let seconds = json[prefix + "changed_seconds"]?.integer,
+      let nanoseconds = json[prefix + "changed_nanoseconds"]?.integer
+    else { return nil }
+    self.init(seconds: seconds, nanoseconds: nanoseconds)
+  }
+}
+
+extension SentPart {
+  fileprivate init?(_ json: JSONValue, size: Int64) {
+    guard let length = json["sent_length"]?.integer, length > 0, length <= size,
+      let sha256 = json["sent_sha256"]?.string
+    else { return nil }
+    self.init(length: length, sha256: sha256, statusTime: StatusTime(json, "sent_"))
+  }
+}
+
 extension RecordedDelivery {
   /// A delivery is never sent again: members of an unfinished upload that contradict it are dropped.
   /// - Parameter record: the same as if it were not delivered.
@@ -182,9 +215,7 @@ extension RecordedDelivery {
     deliveredAt = json["delivered_at"]?.integer
     sha256 = json["checksum_sha256"]?.string
     deleteToken = json["delete_token"]?.string
-    if let seconds = json["changed_seconds"]?.integer, let nanoseconds = json["changed_nanoseconds"]?.integer {
-      statusTime = StatusTime(seconds: seconds, nanoseconds: nanoseconds)
-    }
+    statusTime = StatusTime(json)
     isBeingDeleted = json["is_being_deleted"] == .bool(true)
   }
 }

@@ -30,15 +30,19 @@ package struct UploadRecord: Equatable, Sendable {
   }
 
   /// The record for resuming the upload.
-  /// - Parameter own: the record that a new upload of the file would have.
-  package func renewed(by own: UploadRecord) -> UploadRecord {
+  /// - Parameters:
+  ///   - own: the record that a new upload of the file would have.
+  ///   - changed: the file's status time.
+  package func renewed(by own: UploadRecord, changed: StatusTime) -> UploadRecord {
     var record = self
     record.file = own.file
     // A resumed upload does not read it again.
     record.file.sidecar = own.file.sidecar ?? file.sidecar
     record.destination.uploadedAs = own.destination.uploadedAs
     record.note = own.note
-    record.unfinished?.renew(isSame: own.file.identity.change(since: file.identity) == nil)
+    record.unfinished?.renew(
+      isSame: own.file.identity.change(since: file.identity) == nil,
+      FileDoubt(own.file, changed: changed, since: file, unfinished?.sent))
     return record
   }
 

@@ -124,6 +124,14 @@ package struct TusUpload: Sendable {
     }
   }
 
+  /// The same as far as the server has just said it; nil before that.
+  var knownOffset: Int64? {
+    switch state {
+    case .sending, .complete: confirmed
+    case .discovering, .creating, .locating, .probing, .removing, .gone: nil
+    }
+  }
+
   /// Whether a PATCH is in flight whose response counts. After an unexpected response, later requests are void, and their
   /// responses, if any, must not be passed in.
   package var awaitsStored: Bool { !inFlight.patches.isEmpty }

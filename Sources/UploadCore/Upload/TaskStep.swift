@@ -3,6 +3,8 @@ enum TaskStep: Equatable, Sendable {
   case ask(HTTPRequest)
   case hash(HashRange)
   case save(RecordChange)
+  /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
+  case reportOtherFile
   /// Wait for the requests in flight.
   case await
   case finished(Outcome)

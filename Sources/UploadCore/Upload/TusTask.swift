@@ -1,7 +1,7 @@
 /// One recording over tus, and for GigHive the finalize call that turns the upload into a recording.
 ///
 ///     locatingSuperseded ──▶ removingSuperseded ──▶ checkingToken ──▶ uploading ──▶ hashing ──▶ finalizing ──▶ done
-///     (a changed file)                            (guests)          ▲  │                       │    ▲
+///     (a changed or another file)                 (guests)          ▲  │                       │    ▲
 ///                                                                   │  └──▶ notSupported       ▼    │
 ///                                                                   └──────────────────────── locating
 ///                                                                       (GigHive does not find the upload)
@@ -32,6 +32,8 @@ struct TusTask: Sendable {
   /// Changes to save in the record before anything else.
   private var unsaved: [RecordChange] = []
   var history: History
+  /// Whether the upload has started over with another file, which the user is to be told.
+  private var hasOtherFile = false
   /// Whether the server had the whole of a large recording, and lost it, when the upload started over.
   private(set) var hasLostRecording = false
 
@@ -53,6 +55,8 @@ struct TusTask: Sendable {
     var resumedFrom: Int64?
     /// Whether the server has had every byte.
     var wasUploaded: Bool
+    /// Why the part on the server may be of another file; nil if it is not.
+    var doubt: FileDoubt?
   }
 
   init(_ plan: UploadPlan) throws(UploadError) {
@@ -68,7 +72,7 @@ struct TusTask: Sendable {
     history = History(
       lastByteMayBeSent: plan.previous.lastByteMayBeSent, mayBeWhole: plan.previous.lastByteMayBeSent,
       offset: plan.previous.offset,
-      wasUploaded: plan.previous.isUploaded)
+      wasUploaded: plan.previous.isUploaded, doubt: plan.previous.doubt)
   }
 
   private static func firstState(isGuest: Bool) -> State { isGuest ? .checkingToken : .uploading }
@@ -139,6 +143,10 @@ struct TusTask: Sendable {
 
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
+    if hasOtherFile {
+      hasOtherFile = false
+      return .reportOtherFile
+    }
     switch state {
     case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
     case .removingSuperseded(let location):
@@ -147,7 +155,7 @@ struct TusTask: Sendable {
     case .uploading, .locating: return try nextOfUpload()
     case .notSupported: return .fallBackToMultipart
     case .hashing(let isGone):
-      if request.computesSHA256 { return .hash(.wholeFile) }
+      if plan.computesSHA256 { return .hash(.wholeFile) }
       complete(SentFile(size: plan.size, sha256: nil), isGone: isGone)
       return try next()
     case .finalizing: return .ask(finalize(uploadID: upload.location?.lastPathSegment ?? ""))
@@ -159,6 +167,15 @@ struct TusTask: Sendable {
   mutating func takeUnsaved() -> RecordChange? { unsaved.isEmpty ? nil : unsaved.removeFirst() }
 
   private mutating func nextOfUpload() throws(UploadError) -> TaskStep {
+    if let doubt = history.doubt, let offset = upload.knownOffset {
+      switch ContinuationPolicy.decide(doubt, sent: plan.previous.sent, offset: offset) {
+      case .compare(let sent): return .hash(.beginning(length: sent.length))
+      case .startOver:
+        leaveOtherPart()
+        return try next()
+      case .proceed: history.doubt = nil
+      }
+    }
     switch upload.next() {
     case .ask(var request):
       // A plain tus server may remove a complete upload, as if it never had it. GigHive reports it.
@@ -214,6 +231,14 @@ struct TusTask: Sendable {
     if wasCreated { throw .uploadLost }
   }
 
+  /// The part on the server is of another file. As only a part, it is ended there.
+  private mutating func leaveOtherPart() {
+    let other = (upload.knownOffset ?? plan.size) < plan.size ? upload.location : nil
+    restart()
+    if let other { state = .removingSuperseded(other) }
+    hasOtherFile = true
+  }
+
   mutating func restart() {
     state = .uploading
     upload.restart()
@@ -239,8 +264,16 @@ struct TusTask: Sendable {
       complete(SentFile(size: plan.size, sha256: sha256), isGone: isGone)
     case (.uploading, .range(let checksum)), (.locating, .range(let checksum)):
       upload.setChecksum(ofNextPatch: checksum)
+    case (.uploading, .beginning(let sha256)):
+      guard history.doubt != nil else { return }
+      if sha256 == plan.previous.sent?.sha256 {
+        history.doubt = nil
+        unsaved.append(.continued)
+      } else {
+        leaveOtherPart()
+      }
     // Of a state that an answer has ended in the meantime.
-    case (_, .wholeFile), (_, .wholeFileAgain), (_, .range): break
+    case (_, .wholeFile), (_, .wholeFileAgain), (_, .beginning), (_, .range): break
     }
   }
 

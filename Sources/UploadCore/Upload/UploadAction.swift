@@ -11,6 +11,8 @@ package enum UploadAction: Equatable, Sendable {
   case reportRetry(Retry)
   /// Tell the user that the server does not support tus, and that the recording is sent as a form.
   case reportMultipartFallback
+  /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
+  case reportOtherFile
   /// Nothing is in flight. An event before that time is not expected.
   case wait(untilMilliseconds: Int64)
   /// Wait for the next event.

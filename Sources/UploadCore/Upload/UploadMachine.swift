@@ -73,7 +73,7 @@ package struct UploadMachine: Sendable {
       retryDecider = RetryDecider(
         policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
       fileChangePolicy = FileChangePolicy(
-        hasDigest: plan.request.computesSHA256, isConfirmed: plan.request.isForGigHive)
+        hasDigest: plan.computesSHA256, isConfirmed: plan.request.isForGigHive)
       task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(MultipartTask(plan))
     case .cancel(let location, let overridesMethod):
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
@@ -210,6 +210,7 @@ package struct UploadMachine: Sendable {
         state = .hashing
         return .hash(range)
       case .save(let change): return .save(change)
+      case .reportOtherFile: return .reportOtherFile
       case .await: return .await
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:

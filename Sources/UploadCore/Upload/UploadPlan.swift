@@ -14,6 +14,10 @@ package struct UploadPlan: Sendable {
     package var assetID: Int64?
     /// Full sends of earlier processes.
     package var fullSends: FullSends?
+    /// What is known of the part on the tus server.
+    package var sent: SentPart?
+    /// Why that may be a part of another file; nil if it is not.
+    package var doubt: FileDoubt?
 
     package init() {}
 
@@ -24,6 +28,8 @@ package struct UploadPlan: Sendable {
       lastByteMayBeSent = upload.lastByteMayBeSent
       assetID = upload.assetID
       fullSends = upload.fullSends
+      sent = upload.sent
+      doubt = upload.doubt
     }
   }
 
@@ -53,6 +59,9 @@ package struct UploadPlan: Sendable {
     self.isGuest = isGuest
     self.boundary = boundary
   }
+
+  /// Whether the file's SHA-256 is computed. An upload that was begun with it goes on with it.
+  package var computesSHA256: Bool { request.computesSHA256 || previous.sent != nil }
 
   /// Whether it is sent over tus if the server supports that.
   package var prefersTus: Bool { request.prefersTus(size: size, isGuest: isGuest) || previous.location != nil }

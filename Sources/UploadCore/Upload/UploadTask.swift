@@ -143,7 +143,8 @@ enum UploadTask: Sendable {
     case (.tus(var task), _):
       task.hashed(hashed)
       self = .tus(task)
-    case (.multipart, .range), (.multipart, .wholeFileAgain), (.cancellation, _), (.deletion, _),
+    case (.multipart, .beginning), (.multipart, .range), (.multipart, .wholeFileAgain), (.cancellation, _),
+      (.deletion, _),
       (.presence, _):
       break
     }

@@ -33,6 +33,17 @@ final class Digest {
     return digest
   }
 
+  /// The digest of the bytes so far, in lower-case hexadecimal digits. The computation goes on.
+  func soFarInHex() throws(UploadError) -> String {
+    guard let copy = EVP_MD_CTX_new() else { throw .outOfResources("memory") }
+    defer { EVP_MD_CTX_free(copy) }
+    var digest = [UInt8](repeating: 0, count: length)
+    guard EVP_MD_CTX_copy_ex(copy, context) == 1, EVP_DigestFinal_ex(copy, &digest, nil) == 1, !hasFailed else {
+      throw .outOfResources("memory")
+    }
+    return ASCII.hex(digest)
+  }
+
   /// The digest in lower-case hexadecimal digits. Ends the computation.
   func finishInHex() throws(UploadError) -> String { ASCII.hex(try finish()) }
 }

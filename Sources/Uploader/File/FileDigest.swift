@@ -32,6 +32,13 @@ final class FileDigest {
     digest.update(next)
   }
 
+  /// The digest of the bytes up to ``position``, in hexadecimal digits.
+  func soFar() throws(UploadError) -> String {
+    if let result { return result }
+    if let thread, !thread.wait() { throw .outOfResources("memory") }
+    return try digest.soFarInHex()
+  }
+
   /// The digest in hexadecimal digits. It takes no more bytes afterwards.
   func finish() throws(UploadError) -> String {
     if let result { return result }

@@ -5,6 +5,7 @@ final class FileHasher: Steppable {
   /// What to compute.
   private enum Purpose {
     case wholeFile(FileDigest)
+    case beginning(FileDigest)
     case range(Digest)
     /// A second digest of the file as it is now, to compare with that of what was sent.
     case wholeFileAgain(Digest, of: FileDigest)
@@ -29,6 +30,11 @@ final class FileHasher: Steppable {
       // Bytes that were hashed while they were sent are not read again.
       offset = digest.position
       end = source.file.size
+    case .beginning(let length):
+      let digest = try FileHasher.digest(of: source)
+      purpose = .beginning(digest)
+      offset = digest.position
+      end = length
     case .range(let algorithm, let start, let length):
       purpose = .range(try Digest(algorithm == .sha256 ? .sha256 : .sha1))
       offset = start
@@ -63,7 +69,7 @@ final class FileHasher: Steppable {
     let bytes = UnsafeRawBufferPointer(rebasing: run[..<count])
     switch purpose {
     // The source's own digest has these bytes already, and ignores them.
-    case .wholeFile(let digest): digest.update(bytes, at: offset)
+    case .wholeFile(let digest), .beginning(let digest): digest.update(bytes, at: offset)
     case .range(let digest), .wholeFileAgain(let digest, _): digest.update(bytes)
     }
     hasRead = true
@@ -79,6 +85,7 @@ final class FileHasher: Steppable {
   func hashed() throws(UploadError) -> HashResult {
     switch purpose {
     case .wholeFile(let digest): .wholeFile(sha256: try digest.finish(), isStable: isStable)
+    case .beginning(let digest): .beginning(sha256: try digest.soFar())
     case .range(let checksum): .range(checksum: Base64.encode(try checksum.finish()))
     case .wholeFileAgain(let digest, let own):
       .wholeFileAgain(sent: try own.finish(), now: try digest.finishInHex(), isStable: isStable)

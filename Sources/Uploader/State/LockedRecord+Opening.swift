@@ -28,7 +28,7 @@ extension LockedRecord {
     guard let id = request.upload ?? found?.id else { return try begin(own, search) }
     let lock = try lock(id, in: directory)
     guard let previous = try unfinished(id, own, request, in: directory) else { return try begin(own, search) }
-    return try resume(previous, lock, own, request, search)
+    return try resume(previous, lock, own, changed: file.statusTimeAtOpen, request, search)
   }
 
   /// Reads the record that was locked: it may have been delivered before that, and the file may have changed since that delivery.
@@ -49,7 +49,8 @@ extension LockedRecord {
   }
 
   private static func resume(
-    _ previous: UploadRecord, _ lock: StateLock, _ own: UploadRecord, _ request: UploadRequest, _ search: RecordSearch
+    _ previous: UploadRecord, _ lock: StateLock, _ own: UploadRecord, changed statusTime: StatusTime,
+    _ request: UploadRequest, _ search: RecordSearch
   ) throws(UploadError) -> LockedRecord {
     var previous = previous
     // One that failed needs a change first, which can be one of the file, unless the server has a part of it that is still used.
@@ -74,7 +75,7 @@ extension LockedRecord {
     }
     let kept = LockedRecord(previous, in: search.directory, lock: lock)
     kept.superseded = superseded
-    let renewed = previous.renewed(by: own)
+    let renewed = previous.renewed(by: own, changed: statusTime)
     search.endIndexing(with: renewed, previous: previous)
     try kept.update { $0 = renewed }
     do throws(UploadError) { try kept.reserveSpace() } catch {

@@ -92,6 +92,16 @@ final class TransferSource {
     }
   }
 
+  /// What of the file was sent, from its start; nil if that is not known. Bytes that another process has sent are read again, and must not
+  /// have changed by then.
+  var sentPart: SentPart? {
+    guard let digest, digest.position > 0 else { return nil }
+    do throws(UploadError) {
+      guard try !hasStatusChanged() || isDigested else { return nil }
+      return SentPart(length: digest.position, sha256: try digest.soFar(), statusTime: file.provenStatusTime)
+    } catch { return nil }
+  }
+
   /// The whole file is about to be read again.
   func restartReading() throws(UploadError) {
     do throws(FileError) { statusTime = try file.statusTime() } catch { throw .file(file.path, error) }

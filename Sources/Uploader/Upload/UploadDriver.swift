@@ -57,6 +57,9 @@ final class UploadDriver: Steppable {
     if case .finished(let outcome) = activity { outcome } else { nil }
   }
 
+  /// What of the file was sent over tus, from its start; nil if that is not known.
+  var sentPart: SentPart? { machine.sendsForm ? nil : source?.sentPart }
+
   /// Whether the current request was sent completely.
   var hasSentAll: Bool {
     switch activity {
@@ -164,6 +167,11 @@ final class UploadDriver: Steppable {
           error: retry.error.redacted(composer.secrets), failures: retry.failures,
           delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
     case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
+    case .reportOtherFile:
+      guard let source else { return }
+      shared.configuration.warnings?(
+        PrintableText.line(source.file.path.text)
+          + " is not the file that was sent in part, or nothing proves that it is. It is sent again from the start.")
     case .wait(let until): activity = .waiting(untilMilliseconds: until)
     // Nothing is in flight here, so no response will come.
     case .await: end(.failed(.connectionLost(.awaitingAnswer, peer: machine.origin, nil)))

@@ -267,7 +267,7 @@ final class UploadJob: Steppable {
     }
     return UploadDriver(
       try UploadMachine(.upload(plan), try shared.policy()),
-      of: TransferSource(file: file, digest: request.computesSHA256 ? try FileDigest() : nil), slot: slot,
+      of: TransferSource(file: file, digest: plan.computesSHA256 ? try FileDigest() : nil), slot: slot,
       slots: slots, shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin),
       hooks: hooks)
   }
@@ -346,10 +346,12 @@ final class UploadJob: Steppable {
 
   // MARK: The end
 
-  /// Whether the file's status has changed, without a digest that would reveal a change of its content. The server may then have
-  /// other content, and the next process could not know.
-  private var mayHaveChanged: Bool {
-    guard case .running(_, let file) = state, !request.computesSHA256 else { return false }
+  /// Whether the file's status has changed, and neither the server nor a digest of what was sent would reveal a change of its content. The
+  /// server may then have other content, and the next process could not know.
+  private func mayHaveChanged(_ sent: SentPart?) -> Bool {
+    guard case .running(let driver, let file) = state, sent == nil, !request.isForGigHive,
+      !driver.machine.sendsForm || !request.computesSHA256
+    else { return false }
     return (try? file.verifyUnchanged()) ?? false
   }
 
@@ -364,11 +366,13 @@ final class UploadJob: Steppable {
     let mayBeWhole =
       if case .running(let driver, _) = state { driver.machine.mayBeWhole || driver.hasSentAll } else { false }
     let isCancelled = if case .cancelled = error { true } else { false }
-    let mayHaveChanged = mayHaveChanged
+    let sent = if case .running(let driver, _) = state { driver.sentPart } else { SentPart?.none }
+    let mayHaveChanged = mayHaveChanged(sent)
     record.releaseSpace()
     do throws(UploadError) {
       try record.updateUpload {
         $0.recordFailure(error, message: isCancelled ? nil : error.cause.message(after: answer), offset: offset)
+        $0.noteSent(sent)
         guard mayHaveChanged, $0.failure != .mayBeStored else { return }
         if $0.lastByteMayBeSent, mayBeWhole {
           let error = UploadError.mayBeStored(error)

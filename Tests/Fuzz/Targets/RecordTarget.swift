@@ -57,6 +57,12 @@ enum RecordTarget {
       upload.remote = RemoteUpload(
         url: lines[4].text, expires: lines[5].isEmpty ? nil : lines[5].text, offset: size / 2,
         isWhole: lines[4].count % 2 == 1)
+      upload.doubt = [nil, .touched, .replaced][lines[3].count % 3]
+      if numbers[3] > 0 {
+        upload.sent = SentPart(
+          length: max(size / 2, 1), sha256: lines[2].text,
+          statusTime: StatusTime(seconds: numbers[2], nanoseconds: numbers[3]))
+      }
     }
     upload.failure = [nil, .notDelivered, .mayBeStored][lines[6].count % 3]
     upload.message = lines[6].isEmpty ? nil : lines[6].text

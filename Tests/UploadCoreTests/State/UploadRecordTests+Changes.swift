@@ -26,24 +26,26 @@ extension UploadRecordTests {
     let sends = try #require(FullSends(.refused, times: [1]))
     apply(.failedFullSends(sends, offset: 100), to: &record)
     #expect(record.unfinished?.fullSends == sends && record.offset == 100)
-    #expect(record.renewed(by: plain).unfinished?.fullSends == sends)
+    #expect(record.renewed(by: plain, changed: now).unfinished?.fullSends == sends)
     record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 100)
     #expect(record.unfinished?.fullSends == sends)
     let other = UploadRecord.sample(
       identity(device: 2049, inode: 131_072, size: 4_710_000_001, nanoseconds: 7, edges: fileIdentity.edges))
-    #expect(record.renewed(by: other).unfinished?.fullSends == nil)
+    #expect(record.renewed(by: other, changed: now).unfinished?.fullSends == nil)
     record.unfinished?.recordFailure(.noResolver(host: "hive"), message: nil, offset: 101)
     #expect(record.unfinished?.fullSends == nil)
   }
 
   @Test func aResumedUploadKeepsItsSidecar() {
-    #expect(full.file.sidecar != nil && full.renewed(by: plain).file.sidecar == full.file.sidecar)
+    #expect(full.file.sidecar != nil && full.renewed(by: plain, changed: now).file.sidecar == full.file.sidecar)
     var own = full
     own.file.sidecar = FileSighting(identity: identity(inode: 4), changed: StatusTime(seconds: 1, nanoseconds: 0))
-    #expect(full.renewed(by: own).file.sidecar == own.file.sidecar)
+    #expect(full.renewed(by: own, changed: now).file.sidecar == own.file.sidecar)
   }
 
   // MARK: Changes
+
+  private var now: StatusTime { StatusTime(seconds: 1_795_000_000, nanoseconds: 8) }
 
   private func apply(_ change: RecordChange, to record: inout UploadRecord) {
     record.unfinished?.apply(change, size: fileIdentity.size)
@@ -53,15 +55,44 @@ extension UploadRecordTests {
     var record = full
     apply(.created(location: "https://hive/files/2", expires: nil), to: &record)
     #expect(record.phase == .pending && record.remote == RemoteUpload(url: "https://hive/files/2"))
-    #expect(!record.lastByteMayBeSent)
+    #expect(!record.lastByteMayBeSent && record.unfinished?.sent == nil && record.unfinished?.doubt == nil)
   }
 
   @Test func whatIsOfNoUseAnyMoreIsForgotten() {
     var record = full
     apply(.forgotten, to: &record)
     #expect(record.phase == .pending && record.remote == nil && record.offset == 0 && !record.lastByteMayBeSent)
+    #expect(record.unfinished?.sent == nil && record.unfinished?.doubt == nil)
     // It stays the same upload.
     #expect(record.id == full.id && record.note == full.note)
+  }
+
+  /// A process that is killed before it could compare leaves the doubt to the next one, for which the file is the same.
+  @Test func aDoubtAboutTheFileStaysUntilItIsSettled() throws {
+    var record = plain
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1", offset: 7)
+    var other = plain
+    other.file.identity = identity(
+      device: 2049, inode: 5, size: 4_710_000_000, nanoseconds: 7, edges: fileIdentity.edges)
+    record = record.renewed(by: other, changed: now).renewed(by: other, changed: now)
+    #expect(record.unfinished?.doubt == .replaced && record.file == other.file)
+    apply(.continued, to: &record)
+    #expect(record.renewed(by: other, changed: now).unfinished?.doubt == nil)
+    record = record.renewed(by: plain, changed: now)
+    record.unfinished?.forget()
+    #expect(record.renewed(by: other, changed: now).unfinished?.doubt == nil)
+  }
+
+  @Test func theLongestPartThatIsKnownToBeSentIsKept() {
+    var record = plain
+    let (part, longer) = (SentPart(length: 5, sha256: "ab", statusTime: now), SentPart(length: 6, sha256: "cd"))
+    record.unfinished?.noteSent(part)
+    #expect(record.unfinished?.sent == nil)
+    record.unfinished?.remote = RemoteUpload(url: "https://hive/files/1")
+    for (noted, kept) in [(part, part), (SentPart(length: 5, sha256: "ef"), part), (nil, part), (longer, longer)] {
+      record.unfinished?.noteSent(noted)
+      #expect(record.unfinished?.sent == kept)
+    }
   }
 
   @Test func theLastByteAndTheWholeFileAreNoted() {
@@ -92,10 +123,10 @@ extension UploadRecordTests {
     var record = plain
     apply(.processing(assetID: 9), to: &record)
     #expect(record.assetID == 9 && record.phase == .pending)
-    #expect(record.renewed(by: plain).assetID == 9)
+    #expect(record.renewed(by: plain, changed: now).assetID == 9)
     var other = plain
     other.file.identity = identity(edges: "another")
-    #expect(record.renewed(by: other).assetID == nil)
+    #expect(record.renewed(by: other, changed: now).assetID == nil)
     record.unfinished?.recordFailure(.checksumDiffers(sent: "a", stored: "b"), message: "no", offset: 0)
     #expect(record.assetID == nil)
   }

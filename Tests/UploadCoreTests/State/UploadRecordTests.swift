@@ -31,6 +31,10 @@ struct UploadRecordTests {
     upload.assetID = 7
     upload.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005])
     upload.nextRetry = 1_795_086_404
+    upload.sent = SentPart(
+      length: 4_000_000_000, sha256: String(repeating: "0e", count: 32),
+      statusTime: StatusTime(seconds: 1_795_000_000, nanoseconds: 8))
+    upload.doubt = .replaced
     record.state = .unfinished(upload)
     return record
   }
@@ -107,7 +111,9 @@ struct UploadRecordTests {
     #expect(
       content(full)
         == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""message":"the connection was lost","asset_id":7,"#
-        + #""was_uploaded":true,"is_ending":true,"may_be_stored":true,"next_retry":1795086404,"#
+        + #""was_uploaded":true,"is_ending":true,"may_be_stored":true,"sent_length":4000000000,"#
+        + #""sent_sha256":"\#(String(repeating: "0e", count: 32))","sent_changed_seconds":1795000000,"#
+        + #""sent_changed_nanoseconds":8,"file_doubt":"replaced","next_retry":1795086404,"#
         + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","# + then)
     #expect(
       content(delivered)

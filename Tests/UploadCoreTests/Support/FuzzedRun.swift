@@ -39,6 +39,8 @@ struct FuzzedRun {
   var mayBeStored = false
   /// Whether the end of a request was announced.
   var isAnnounced = false
+  /// Whether the part on the server may be of another file, and is then given up.
+  private let mayBeOtherFile: Bool
 
   init(seed: UInt64, hasStrangersOnly: Bool, keepsLog: Bool = false) throws {
     self.keepsLog = keepsLog
@@ -49,7 +51,12 @@ struct FuzzedRun {
     var previous = UploadPlan.PreviousState()
     if kind != .plain, kind != .form, Bool.random(using: &random) {
       previous = try .at(isUploaded: Bool.random(using: &random), lastByteMayBeSent: Bool.random(using: &random))
+      previous.doubt = [nil, nil, .touched, .replaced].randomElement(using: &random) ?? nil
+      if Bool.random(using: &random) {
+        previous.sent = SentPart(length: Int64.random(in: 1...size, using: &random), sha256: "ab")
+      }
     }
+    mayBeOtherFile = previous.doubt != nil
     let renews = Bool.random(using: &random)
     let retries = Int64.random(in: 0...3, using: &random)
     let policy = { (policy: inout UploadPolicy) in
@@ -106,11 +113,12 @@ struct FuzzedRun {
       if !inFlight.isEmpty, chance(8) { return touchFile() }
       handle(reply())
     case .hash(.wholeFileAgain): reread()
+    case .hash(.beginning): handle(.hashed(.beginning(sha256: chance(2) ? "ab" : "cd")))
     case .hash(let range):
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
-    case .reportRetry, .reportMultipartFallback: break
+    case .reportRetry, .reportMultipartFallback, .reportOtherFile: break
     case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
     case .finished(let outcome): finish(outcome)
     case .failed(let error):
@@ -186,9 +194,11 @@ struct FuzzedRun {
     note("save \(change)")
     switch change {
     case .forgotten, .created:
-      if location != nil, !isLossProved { complaint = "an address is forgotten without proof" }
-      if kind == .tusServer, location != nil, lastByteMayBeSent { complaint = "forgotten, and may be stored" }
-      if hasStrangersOnly, hasStarted { complaint = "a stranger's word is believed" }
+      if location != nil, !isLossProved, !mayBeOtherFile { complaint = "an address is forgotten without proof" }
+      if kind == .tusServer, location != nil, lastByteMayBeSent, !mayBeOtherFile {
+        complaint = "forgotten, and may be stored"
+      }
+      if hasStrangersOnly, hasStarted, !mayBeOtherFile { complaint = "a stranger's word is believed" }
       location = nil
       if case .created(let text, _) = change { location = text }
       (isLossProved, newLocation, isNewKnown, isWholeProved, hasStarted, lastByteMayBeSent) = (
@@ -197,6 +207,7 @@ struct FuzzedRun {
     case .uploaded: if !isWholeProved { complaint = "called whole without proof" }
     case .mayBeStored: if !isAnnounced { complaint = "may be stored, and nothing was sent" }
     case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
+    case .continued: if !mayBeOtherFile { complaint = "a doubt that nobody had is settled" }
     case .lastByteNext, .processing, .failedFullSends: break
     }
   }

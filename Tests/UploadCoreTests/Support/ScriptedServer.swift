@@ -118,6 +118,9 @@ struct ScriptedServer {
       case .hash(.wholeFile):
         log.append("hash")
         machine.handle(.hashed(.wholeFile(sha256: sha256)))
+      case .hash(.beginning(let length)):
+        log.append("hash 0..<\(length)")
+        machine.handle(.hashed(.beginning(sha256: sha256)))
       case .hash(.range(let algorithm, let offset, let length)):
         log.append("\(algorithm) \(offset)..<\(offset + length)")
         machine.handle(.hashed(.range(checksum: "3q2+7w==")))
@@ -130,6 +133,7 @@ struct ScriptedServer {
         machine.handle(.credentials(areNew: hasNewCredentials))
       case .reportRetry(let retry): retries.append(retry)
       case .reportMultipartFallback: log.append("as a form")
+      case .reportOtherFile: log.append("another file")
       case .wait(let until):
         log.append("wait")
         milliseconds = max(milliseconds, until)

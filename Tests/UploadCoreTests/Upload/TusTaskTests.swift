@@ -49,6 +49,42 @@ struct TusTaskTests {
       ])
   }
 
+  // MARK: Another file
+
+  private func resumed(_ doubt: FileDoubt, sent: SentPart?) throws -> UploadMachine {
+    var previous = try UploadPlan.PreviousState.at()
+    (previous.doubt, previous.sent) = (doubt, sent)
+    return try .upload(to: .tusServer, previous: previous)
+  }
+
+  @Test(arguments: [FileDoubt.touched, .replaced])
+  func aPartThatAgreesWithTheFileIsContinued(doubt: FileDoubt) throws {
+    var server = ScriptedServer([offer, .has(42), .has(100)])
+    let end = server.run(try resumed(doubt, sent: SentPart(length: 60, sha256: GigHive.sha256)))
+    // An upload that was begun with a digest goes on with it.
+    #expect(
+      end == .finished(.delivered(Receipt(), SentFile(size: 100, sha256: GigHive.sha256), resumedFrom: 42)))
+    #expect(
+      server.log == [
+        "OPTIONS /files/", "HEAD /files/1", "hash 0..<60", "save continued", "PATCH /files/1 42..<100",
+        "save lastByteNext", "hash",
+      ])
+  }
+
+  @Test(arguments: [SentPart(length: 60, sha256: "cd"), nil], [42, 100])
+  func aPartOfAnotherFileIsNotContinued(sent: SentPart?, offset: Int64) throws {
+    let ended = offset < 100 ? [ScriptedServer.Reply.status(204, ["Tus-Resumable": "1.0.0"])] : []
+    var server = ScriptedServer([offer, .has(offset)] + ended + [.created, .has(100)])
+    let known = sent.map { SentPart(length: max($0.length, offset), sha256: $0.sha256) }
+    let end = server.run(try resumed(.replaced, sent: known))
+    #expect(end.map { !$0.isFailure } ?? false)
+    let log = server.log.filter { !$0.hasPrefix("hash") }
+    #expect(
+      log == ["OPTIONS /files/", "HEAD /files/1", "save forgotten", "another file"]
+        + (offset < 100 ? ["DELETE /files/1"] : [])
+        + ["POST /files/", "save created", "PATCH /files/1 0..<100", "save lastByteNext"])
+  }
+
   /// It may respond before it has the whole request.
   @Test func aServerThatTakesAPartAndSaysSoEarlyGetsTheRestFromThere() throws {
     var server = ScriptedServer([offer, .created, .has(42, sent: .partial), .has(100)])

@@ -149,6 +149,30 @@ struct FileReadingTests {
     #expect(try rest.hashed() == .wholeFile(sha256: sha256(content)))
   }
 
+  @Test func theBeginningIsAPartOfTheFilesDigest() throws {
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let reading = try FileHasher(source, .beginning(length: 1_000_000), buffers: TransferBuffers())
+    _ = try run(reading)
+    #expect(try reading.hashed() == .beginning(sha256: sha256(Array(content[..<1_000_000]))))
+    #expect(source.sentPart?.length == 1_000_000 && source.sentPart?.sha256 == sha256(Array(content[..<1_000_000])))
+    let rest = try FileHasher(source, .wholeFile, buffers: TransferBuffers())
+    #expect(try run(rest) == 1)
+    #expect(try rest.hashed() == .wholeFile(sha256: sha256(content)))
+    #expect(source.sentPart?.sha256 == sha256(content))
+  }
+
+  /// What another process has sent was read again after the change, and says nothing of what the server has.
+  @Test func whatWasReadAgainAfterAChangeIsNotKnownToBeSent() throws {
+    let source = TransferSource(file: try file(), digest: try FileDigest())
+    let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 100, alignment: 1)
+    defer { space.deallocate() }
+    // The next bytes go out before the digest has those before them.
+    _ = try source.readToSend(into: space, at: 500)
+    directory.touch("set.wav")
+    _ = try run(FileHasher(source, .beginning(length: 1000), buffers: TransferBuffers()))
+    #expect(source.sentPart == nil)
+  }
+
   @Test func anEmptyRangeNeedsNoStep() throws {
     #expect(try hasher(.range(.sha256, offset: 5, length: 0)).step([], nowMilliseconds: 0) == nil)
   }

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import UploadCore
+
+struct ContinuationPolicyTests {
+  private let sent = SentPart(length: 60, sha256: "ab", statusTime: StatusTime(seconds: 6, nanoseconds: 7))
+
+  @Test func whatTheServerHasIsComparedAsFarAsItIsKnown() {
+    func decide(_ doubt: FileDoubt?, _ sent: SentPart?, _ offset: Int64) -> ContinuationPolicy.Decision {
+      ContinuationPolicy.decide(doubt, sent: sent, offset: offset)
+    }
+    #expect(decide(nil, sent, 60) == .proceed && decide(nil, nil, 60) == .proceed)
+    #expect(decide(.touched, sent, 60) == .compare(sent) && decide(.replaced, sent, 1) == .compare(sent))
+    #expect(decide(.touched, sent, 61) == .proceed && decide(.touched, nil, 1) == .proceed)
+    #expect(decide(.replaced, sent, 61) == .startOver && decide(.replaced, nil, 1) == .startOver)
+  }
+
+  /// The file systems are those of other sticks, or have no IDs.
+  @Test func aFileIsDoubtedByItsNumberAndByItsStatusTime() {
+    func doubt(
+      inode: UInt64 = 2, device: UInt64 = 1, system: UInt64? = 4, nanoseconds: Int64 = 7, _ sent: SentPart?
+    ) -> FileDoubt? {
+      let previous = RecordedFile(path: "/set.wav", identity: identity(), fileSystemID: 4)
+      return FileDoubt(
+        RecordedFile(path: "/set.wav", identity: identity(device: device, inode: inode), fileSystemID: system),
+        changed: StatusTime(seconds: 6, nanoseconds: nanoseconds), since: previous, sent)
+    }
+    #expect(doubt(sent) == nil && doubt(device: 9, sent) == nil && doubt(system: nil, sent) == nil)
+    #expect(doubt(nanoseconds: 8, sent) == .touched && doubt(nanoseconds: 8, nil) == nil)
+    #expect(doubt(SentPart(length: 60, sha256: "ab")) == .touched)
+    for known in [sent, nil] {
+      #expect(doubt(inode: 3, known) == .replaced && doubt(system: 5, known) == .replaced)
+    }
+    // Where numbers are not stable, and the times may be those of another mount.
+    #expect(doubt(inode: 0, sent) == .touched && doubt(inode: 0, nil) == nil)
+  }
+}
