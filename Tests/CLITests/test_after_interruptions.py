@@ -109,21 +109,24 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
         arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
     else:
         arguments = program.sending(stub, file, "--after", "delete" if how == "delete" else f"move={sent}")
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink"]
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
     done = subprocess.run(
         [*trace, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
         capture_output=True, timeout=60)
     assert done.returncode == (15 if how == "clean" else 0), done
-    # The call and the last name in it.
-    calls = [(call, Path(re.findall(r'[<"](/[^>"]*)[>"]', rest)[-1])) for call, rest in re.findall(
-        r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE)]
+    # The call and the last file in it: a name may follow the descriptor of its directory.
+    calls = []
+    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
+        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
+        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
+        calls.append((call, Path(at) / name))
     record = only_record(program).file
     hidden = tmp_path / f".gighive-upload-{record.stem}"
     begin = calls.index(("fsync", program.state / "removals"))
     delivered = ("fsync" if how == "clean" else "rename", record)
     assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
     steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]
-    steps += [("renameat2", sent / file.name), ("fsync", sent)] if how == "move" else [("unlink", hidden)]
+    steps += [("renameat2", sent / file.name), ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
     assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
 
 

@@ -77,7 +77,7 @@ def test_only_the_file_that_was_judged_is_sent(hive, program, rec, listed):
     status["b.wav"] |= {"inode": "0"}
     status["c.wav"] |= {"inode": str(int(status["c.wav"]["inode"]) + 1)}
     os.utime(root / "d.wav", (1e9, 1e9))
-    listed(*[{"file": str(root / name), "found": True, "seen": value} for name, value in status.items()])
+    listed(*[{"file": str(root / name), "below": str(root), "seen": value} for name, value in status.items()])
     with open(root / "e.wav", "ab"):
         result = program.send(stub, "--from", "list.jsonl", "--json")
     outcomes = {os.path.basename(event["file"]): event for event in result.events if "exit_code" in event}
@@ -92,7 +92,7 @@ def test_only_the_file_that_was_judged_is_sent(hive, program, rec, listed):
 @pytest.mark.parametrize("wrong", [1, {}, {"device": "1", "inode": 2}])
 def test_a_status_that_is_none_is_refused(hive, send, rec, listed, wrong):
     rec("a.wav")
-    listed({"file": "rec/a.wav", "found": True, "seen": wrong})
+    listed({"file": "rec/a.wav", "below": "rec", "seen": wrong})
     result = send(hive(), "--from", "list.jsonl")
     assert result.code == 2 and '"seen" has an invalid value' in result.err, result
 

@@ -122,15 +122,15 @@ def test_what_is_open_for_writing_is_not_taken(hive, watch, rec):
     assert times_sent(stub) == 5
 
 
-def test_what_is_opened_again_while_it_waits_for_its_turn_is_not_taken(hive, watch, rec):
+def test_what_is_opened_again_while_it_waits_for_its_turn_is_not_taken(hive, watch, rec, tmp_path):
     stub = hive("slow-read=1e6")
     watching = watch(stub)
     watching.says("watching")
-    long = write(rec / "a.wav", 3_000_000)
+    long, live = write(tmp_path / "a.wav", 3_000_000), write(tmp_path / "b.wav")
     os.utime(long, (1e9, 1e9))
-    live = write(rec / "b.wav")
+    long, live = [file.rename(rec / file.name) for file in (long, live)]
     wait_until(lambda: stub.requests, what="the first upload")
-    # It has settled, and the worker has it.
+    # The other one has settled, too, and the worker has it.
     with open(live, "ab") as writer:
         has(stub, long)
         others = [write(rec / f"other{number}.wav") for number in range(2)]
