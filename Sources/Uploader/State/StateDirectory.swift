@@ -85,7 +85,9 @@ package final class StateDirectory {
       throw error
     }
     switch found {
-    case .missing: return nil
+    // A power cut came before the record of a delivery had its name, but not before its copy had one. Of other records, nothing that
+    // counts is written before both are on the disk.
+    case .missing: return name.hasSuffix(".delivered") ? try copy(of: name) : nil
     case .whole(let record): return record
     case .damaged:
       if let copy = try copy(of: name) { return copy }
@@ -98,8 +100,8 @@ package final class StateDirectory {
   /// Whether there is a whole record of its delivery. A power cut can leave a part of the record that led to it.
   private func isDelivered(_ id: String) -> Bool {
     let name = id + ".delivered"
-    guard case .whole? = try? recordFile(name, of: name) else { return false }
-    return true
+    if case .whole? = try? recordFile(name, of: name) { return true }
+    return (try? copy(of: name)) ?? nil != nil
   }
 
   enum RecordFile {

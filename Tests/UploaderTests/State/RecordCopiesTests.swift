@@ -192,6 +192,18 @@ struct RecordCopiesTests {
   }
 
   /// The clusters of a removed file, in a new one whose content did not reach the disk.
+  /// A power cut came between its two files. Otherwise a plain server would get the recording twice.
+  @Test func theCopyOfADeliveryAloneIsADelivery() throws {
+    try open().write(sample(1, .delivered))
+    let delivered = "5e1f0a77.delivered"
+    unlink(bench.path + "/" + delivered)
+    try open().write(sample(1))
+    let directory = try open()
+    #expect(try directory.current("5e1f0a77") == sample(1, .delivered))
+    directory.tidy(delivered: "5e1f0a77")
+    #expect(bench.names == [delivered, delivered + "~"])
+  }
+
   @Test func aDeliveryWithTheContentOfAFormerRecordIsNone() throws {
     try open().write(sample(1))
     bench.put(try written(sample(1)), at: "5e1f0a77.delivered")
