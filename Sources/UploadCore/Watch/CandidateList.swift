@@ -8,10 +8,8 @@ struct CandidateList: RandomAccessCollection, MutableCollection, Sendable {
   var endIndex: Int { candidates.count }
 
   subscript(index: Int) -> WatchCandidate {
-    _read { yield candidates[index] }
-    _modify {
-      yield &candidates[index]
-    }
+    get { candidates[index] }
+    _modify { yield &candidates[index] }
   }
 
   func position(of path: [UInt8]) -> Int? {
