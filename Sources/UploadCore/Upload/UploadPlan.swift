@@ -60,7 +60,7 @@ package struct UploadPlan: Sendable {
     self.boundary = boundary
   }
 
-  /// Whether the file's SHA-256 is computed. An upload that was begun with it goes on with it.
+  /// Whether the file's SHA-256 is computed. An upload that was begun with it keeps it.
   package var computesSHA256: Bool { request.computesSHA256 || previous.sent != nil }
 
   /// Whether it is sent over tus if the server supports that.

@@ -144,7 +144,7 @@ final class ExistingList {
     return true
   }
 
-  /// Writes the list anew. After a power cut, there is either the whole list or the one before.
+  /// Writes the whole list again. A power cut leaves either the new list or the one before.
   private func replace(_ keys: [UInt64]) throws(Problem) {
     let keys = keys.sorted()
     let written = ExistingFiles(keys, unread: unread)
