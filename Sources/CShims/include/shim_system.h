@@ -115,9 +115,8 @@ int32_t shim_list_directory(
     void (*visit)(const char *name, int32_t kind, void *context), void *context);
 
 // A read lease that ends at once, because one that is held stops a recorder that opens the file (fcntl(2), F_SETLEASE): 0 if no process
-// has it open for writing, or mapped, -EAGAIN if one has. Other errors
-// say that it cannot be told, for now (ENOMEM) or at all: on network file systems (EINVAL), and for another user's file without CAP_LEASE
-// (EACCES).
+// has it open for writing, or mapped, -EAGAIN if one has. Other errors say that it cannot be told, for now (ENOMEM) or at all: on network
+// file systems (EINVAL), and for another user's file without CAP_LEASE (EACCES).
 int32_t shim_writers(int32_t descriptor);
 
 // Calls for what is in an open directory, or below it. Each returns 0 (or a descriptor), or -errno.
