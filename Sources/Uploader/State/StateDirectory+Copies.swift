@@ -14,9 +14,9 @@ extension StateDirectory {
     return FileSystem.hasAtomicRename(type: shim_file_system_type(descriptor))
   }
 
-  /// The copy of a record that is damaged; nil if there is none that is whole.
+  /// The copy of a record that is damaged or missing; nil if there is none that is whole.
   func copy(of name: String) throws(StateError) -> UploadRecord? {
-    guard try keepsCopies(), case .whole(let record)? = try? recordFile(copyName(name), of: name) else { return nil }
+    guard case .whole(let record)? = try? recordFile(copyName(name), of: name), try keepsCopies() else { return nil }
     return record
   }
 

@@ -191,7 +191,6 @@ struct RecordCopiesTests {
     #expect(try found() == sample(300, .delivered) && bench.warnings.isEmpty)
   }
 
-  /// The clusters of a removed file, in a new one whose content did not reach the disk.
   /// A power cut came between its two files. Otherwise a plain server would get the recording twice.
   @Test func theCopyOfADeliveryAloneIsADelivery() throws {
     try open().write(sample(1, .delivered))
@@ -204,6 +203,7 @@ struct RecordCopiesTests {
     #expect(bench.names == [delivered, delivered + "~"])
   }
 
+  /// The clusters of a removed file, in a new one whose content did not reach the disk.
   @Test func aDeliveryWithTheContentOfAFormerRecordIsNone() throws {
     try open().write(sample(1))
     bench.put(try written(sample(1)), at: "5e1f0a77.delivered")
