@@ -131,6 +131,8 @@ package enum Limits {
   /// By how much the time of the directory is set back: at least an hour, and up to half a year more, at random.
   package static let backdatingSeconds: Int64 = 3600
   package static let backdatingSpreadSeconds: Int64 = 1 << 24
+  /// Delivered files that a command compares at its end, because they may have been changed since.
+  package static let comparisonCount = 1000
   /// Delivered files skipped before the cancellation is checked again.
   package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.

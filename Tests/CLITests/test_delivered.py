@@ -3,8 +3,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from broken_disk import BrokenDisk
@@ -165,3 +167,80 @@ def test_a_superseded_upload_that_cannot_be_ended_is_left(program, interrupted, 
     stub.set_faults(fault)
     program.send(stub, file, *TUS, retries=1).check()
     assert len(stub.recordings) == 1 and len(of_kind(stub, "terminate")) == 1
+
+
+# A delivered file that may have been changed since.
+
+
+MIDDLE = 500_000
+
+
+@pytest.fixture
+def touched(hive, program, recording):
+    """A stub, and a delivered file that has another status time since."""
+    stub, file = hive(), recording(2 * MIDDLE)
+    program.send(stub, file).check()
+    return stub, file
+
+
+def test_a_delivered_file_that_was_rewritten_in_the_middle_is_sent(touched, program):
+    """Its size, modification time and edges say that it is the delivered one."""
+    stub, file = touched
+    rewrite(file, MIDDLE)
+    result = program.send(stub, file, "--json").check()
+    assert result.outcome["event"] == "delivered" and len(stub.recordings) == 2
+    assert "its content is another one now. It is sent." in result.err
+    # The record with the delete token of the other content stays.
+    assert skipped(program.send(stub, file, "--json"))["asset_id"] == 2
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("way", ["status", "copy", "time"])
+def test_a_delivered_file_with_the_same_content_is_read_once(touched, program, tmp_path, way):
+    """Its record gets what identifies it now: its status after chmod(1), its inode after an editor or a camera has written it again."""
+    stub, file = touched
+    before = only_record(program).document
+    time.sleep(0.02)
+    if way == "status":
+        file.chmod(0o600)
+    else:
+        copy = tmp_path / "copy"
+        copy.write_bytes(file.read_bytes())
+        if way == "copy":
+            shutil.copystat(file, copy)
+        copy.rename(file)
+    age(file)
+    options = ["--server", stub.url, "--label", "Set", "--user", "uploader", "--quiet"]
+    calls = [calls_of(program, tmp_path, file, *options) for _ in range(2)]
+    assert calls[1] < calls[0]
+    after = only_record(program).document
+    assert after["changed_seconds"] == int(file.stat().st_ctime)
+    assert (after["inode"] == before["inode"]) == (way == "status")
+    assert (after["modified_seconds"], after["inode"]) == (int(file.stat().st_mtime), str(file.stat().st_ino))
+    assert len(stub.recordings) == 1 and "compared" not in skipped(program.send(stub, file, "--json"))
+
+
+def test_a_file_without_a_known_digest_is_not_compared(hive, program, recording):
+    stub, file = hive(), recording(2 * MIDDLE)
+    send = ["send", file, "--multipart-url", stub.url + "/upload"]
+    program.run(*send).check()
+    assert "sha256" not in only_record(program).document
+    rewrite(file, MIDDLE)
+    assert skipped(program.run(*send, "--json"))["compared"] is False
+    assert "; its content was not compared, because no SHA-256 is known. Use --again" in program.run(*send).check().out
+
+
+def test_files_are_compared_after_all_others_are_sent(hive, program, tmp_path):
+    stub = hive()
+    for name in ("a", "b", "c"):
+        (tmp_path / "rec").mkdir(exist_ok=True)
+        (tmp_path / "rec" / f"{name}.mp4").write_bytes(os.urandom(2 * MIDDLE))
+    send = lambda: program.send(stub, "-r", "rec", "-j", "2", "--json", cwd=tmp_path).check()
+    send()
+    for name in ("a", "b"):
+        rewrite(tmp_path / "rec" / f"{name}.mp4", MIDDLE, data=b"" if name == "a" else b"changed")
+    (tmp_path / "rec" / "d.mp4").write_bytes(b"new" * MIDDLE)
+    ends = [(Path(event["file"]).stem, event["event"]) for event in send().events if event["event"] in ("delivered", "skipped")]
+    assert sorted(ends) == [("a", "skipped"), ("b", "delivered"), ("c", "skipped"), ("d", "delivered")]
+    assert ends.index(("d", "delivered")) < min(ends.index(("a", "skipped")), ends.index(("b", "delivered")))
+    assert "0 of 4 would be sent" in program.send(stub, "-r", "rec", "--dry-run", cwd=tmp_path).check().out

@@ -16,7 +16,7 @@ GROUP = {
     "waiting_count": 12, "waiting_bytes": 40_100_000_000, "set_aside_count": 1,
     "set_aside": [{"id": None, "file": "/srv/recordings/bad.mp4", "since": "2026-11-23T08:00:00.000Z", "message": "refused."}],
     "last_delivery": {"id": "0badcafe", "file": "/srv/recordings/a.mp4", "delivered": "2026-11-23T08:01:00.000Z", "asset_id": 17},
-    "delivered_count": 45, "delivered_bytes": 120_000_000_000, "failed_count": 7, "removed_count": 40,
+    "delivered_count": 45, "delivered_bytes": 120_000_000_000, "failed_count": 7, "removed_count": 40, "not_compared_count": 0,
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from broken_disk import BrokenDisk
 from program import wait_until
 from test_full_disks import mount
-from uploads import sha256
+from uploads import rewrite, sha256
 from watching import got, has, times_sent, write
 
 
@@ -44,6 +44,26 @@ def test_what_is_moved_in_is_delivered(hive, watch, rec, tmp_path):
     write(tmp_path / "night" / "one" / "n.wav")
     (tmp_path / "night").rename(rec / "night")
     has(stub, moved, rec / "night" / "one" / "n.wav")
+    watching.stop()
+
+
+def test_a_delivered_recording_is_compared_before_it_is_sent_again(hive, watch, rec, program):
+    """A camera that writes its card again, and an editor that puts the time back. The server knows no checksum."""
+    stub = hive(user=None)
+    file = write(rec / "a.wav", 1_000_000)
+    watching = watch(None, "--multipart-url", stub.url + "/upload")
+    written = lambda: {record.stat().st_mtime_ns for record in program.state.glob("*.delivered")}
+    wait_until(written, what="the delivery")
+    for _ in range(2):
+        before = written()
+        copy = rec / "copy.tmp"
+        copy.write_bytes(file.read_bytes())
+        copy.rename(file)
+        wait_until(lambda: written() != before, what="the comparison")
+    assert times_sent(stub) == 1
+    rewrite(file, 500_000)
+    wait_until(lambda: times_sent(stub) == 2 and stub.requests[-1].file.sha256 == sha256(file), what="the other content")
+    assert "its content is another one now" in watching.log
     watching.stop()
 
 

@@ -27,6 +27,8 @@ package struct ListLine: Equatable, Sendable {
   package let foundBelow: [UInt8]?
   /// What its author has judged: the upload refuses another file, and one that is being written.
   package private(set) var seen: FileSighting?
+  /// Whether the content is compared if it was delivered and may have been changed since. Otherwise its author asks for that later.
+  package private(set) var isCompared = false
   package private(set) var options: [Option] = []
 
   package init(parsing line: [UInt8]) throws(ListLineError) {
@@ -47,6 +49,11 @@ package struct ListLine: Equatable, Sendable {
       if member.name == "seen" {
         guard let value = FileSighting(member.value) else { throw .wrongValue(member: member.name) }
         seen = value
+        continue
+      }
+      if member.name == "compare" {
+        guard case .bool(let value) = member.value else { throw .wrongValue(member: member.name) }
+        isCompared = value
         continue
       }
       let name = member.name.utf8.map { $0 == UInt8(ascii: "_") ? ASCII.hyphen : $0 }

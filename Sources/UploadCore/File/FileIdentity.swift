@@ -56,9 +56,9 @@ package struct FileIdentity: Equatable, Sendable {
   }
 
   /// The shifts of time zones are multiples of this, in seconds.
-  package static let timeShift: Int64 = 900
+  private static let timeShift: Int64 = 900
   /// From UTC-12 to UTC+14, in seconds.
-  package static let largestTimeShift: Int64 = 26 * 3600
+  private static let largestTimeShift: Int64 = 26 * 3600
   /// The times of FAT, in seconds.
-  package static let timeResolution: Int64 = 2
+  private static let timeResolution: Int64 = 2
 }

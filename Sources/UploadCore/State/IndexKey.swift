@@ -53,17 +53,12 @@ package struct IndexKey: Equatable, Sendable {
         + [status.seconds, status.nanoseconds].map { UInt64(bitPattern: $0) })
   }
 
-  /// The delivery of the file at this path, where neither inodes nor times are exact: with the same size and edges, and a
-  /// modification time that may be shifted by quarters of an hour if it is local time.
-  /// - Parameter seconds: how much later the time is, from -2 to 2.
-  package static func place(_ record: UploadRecord, later seconds: Int64 = 0) -> IndexKey {
+  /// The delivery of a file at this path with the same size and edges, whenever it was written.
+  package static func place(_ record: UploadRecord) -> IndexKey {
     let identity = record.file.identity
-    let (time, _) = identity.modifiedSeconds.addingReportingOverflow(seconds)
-    let shift = FileIdentity.timeShift
-    let shifted = identity.hasLocalTimes ? (time % shift + shift) % shift : time
     return IndexKey(
       .place, destination(record) + [record.file.path.bytes, Array(identity.edges.utf8)],
-      numbers: [identity.size, shifted].map { UInt64(bitPattern: $0) })
+      numbers: [UInt64(bitPattern: identity.size)])
   }
 
   /// The unfinished upload of the file at this path, whatever its destination.

@@ -2,8 +2,8 @@
 struct IndexWords {
   static let headerLength = 64
 
-  /// "gighidx5"
-  private static let magic: UInt64 = 0x3578_6469_6867_6967
+  /// "gighidx6"
+  private static let magic: UInt64 = 0x3678_6469_6867_6967
 
   private let bytes: [UInt8]
 

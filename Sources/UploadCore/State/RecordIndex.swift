@@ -2,7 +2,7 @@
 /// only a hint, so callers must check the record. The header has sums of the known record names and of the table, which
 /// reveal an index that is out of date or torn.
 ///
-///     8 bytes each, little-endian:   "gighidx5"  instance  slots in use, and in the lowest byte bits of the capacity  mark
+///     8 bytes each, little-endian:   "gighidx6"  instance  slots in use, and in the lowest byte bits of the capacity  mark
 ///                                    names: sum, count     sum of the slots      sum of the above
 ///     and 2^bits slots:              key         ID, and in the upper half 0 for free, 1 used, 2 removed
 ///                                    and of a delivered recording, or else 0: its number on the server, when it was delivered

@@ -1,8 +1,6 @@
 extension UploadRecord {
   /// The most keys in ``indexKeys``.
-  package static let indexKeyCount = 8
-  /// The keys that most records have at most.
-  package static let usualIndexKeyCount = 4
+  package static let indexKeyCount = 5
 
   /// The keys of the record: of its upload, and as long as it is open, of its file whatever the destination.
   package var indexKeys: [IndexKey] { uploadKeys + (phase == .delivered ? [] : fileKeys) }
@@ -20,15 +18,14 @@ extension UploadRecord {
     return keys
   }
 
-  /// The keys by which a file can be recognized as delivered without reading the record.
+  /// The keys by which a file is recognized as delivered: by its status without reading the record, or by its place.
   private func deliveryKeys(_ delivery: RecordedDelivery) -> [IndexKey] {
-    if file.identity.hasStableInode { return delivery.statusTime.map { [.status(self, $0)] } ?? [] }
-    let resolution = FileIdentity.timeResolution
-    return (-resolution...resolution).map { .place(self, later: $0) }
+    let status = file.identity.hasStableInode ? delivery.statusTime.map { IndexKey.status(self, $0) } : nil
+    return [.place(self)] + (status.map { [$0] } ?? [])
   }
 
   /// The keys by which earlier records of the same file are found.
-  package var searchKeys: [IndexKey] { uploadKeys + (file.identity.hasStableInode ? [] : [.place(self)]) }
+  package var searchKeys: [IndexKey] { uploadKeys + [.place(self)] }
 
   /// How two records match.
   package enum Match: Equatable {
@@ -37,6 +34,9 @@ extension UploadRecord {
     /// A file with the same name and content, possibly on another disk. It is the same upload if the file of `previous` is
     /// missing at its path.
     case moved
+    /// The file at this path has been written since it was delivered, with the same size and edges, as by a camera that writes its card
+    /// again. A SHA-256 tells whether it has the same content.
+    case rewritten
   }
 
   /// Whether `previous` is the record of the upload that this one would start, or of the same recording that was delivered there.
@@ -45,11 +45,22 @@ extension UploadRecord {
     guard other.endpoint == own.endpoint, other.event == own.event else { return nil }
     if previous.file.path == file.path, previous.phase != .delivered { return .same }
     // A file that has changed since its delivery is another recording.
-    guard file.identity.change(since: previous.file.identity) == nil else { return nil }
+    if let change = file.identity.change(since: previous.file.identity) {
+      let isRewritten = change == .modificationTime && previous.file.path == file.path
+      return isRewritten && previous.delivery?.sha256 != nil ? .rewritten : nil
+    }
     if previous.file.path == file.path { return .same }
     if file.identity.isSameFile(as: previous.file.identity) { return .same }
     let names = [previous, self].map { $0.file.path.lastComponentBytes }
     return names[0] == names[1] ? .moved : nil
+  }
+
+  /// How certain it is that this file, which matches a delivered one, has the content that was delivered.
+  /// - Parameter changed: its status time.
+  package func evidence(of previous: UploadRecord, changed: StatusTime) -> PreviousDelivery.Evidence {
+    let delivery = previous.delivery
+    if file.isUntouched(changed, since: previous.file, delivery?.statusTime) { return .untouched }
+    return delivery?.sha256 == nil ? .incomparable : .comparable
   }
 
   /// Whether this upload is unfinished and may still need the file of a delivered one, whatever the destinations: the file at its path,

@@ -13,10 +13,7 @@ package enum FileDoubt: String, Equatable, Sendable {
   package init?(_ file: RecordedFile, changed: StatusTime, since previous: RecordedFile, _ sent: SentPart?) {
     let (now, then) = (file.identity, previous.identity)
     if now.hasStableInode, then.hasStableInode {
-      // A device number can be another one when the file system is mounted again.
-      let isOtherSystem =
-        if let id = file.fileSystemID, let other = previous.fileSystemID { id != other } else { false }
-      if isOtherSystem || now.inode != then.inode {
+      if file.isReplaced(since: previous) {
         self = .replaced
         return
       }

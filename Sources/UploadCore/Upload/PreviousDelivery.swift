@@ -1,19 +1,36 @@
 /// An earlier delivery of the same recording to the same destination.
 public struct PreviousDelivery: Equatable, Sendable {
+  /// How certain it is that the file has the content that was delivered. Its size, modification time and edges are the same, or a SHA-256
+  /// tells.
+  package enum Evidence: Equatable, Sendable {
+    /// Nothing has touched the file since its content was last known.
+    case untouched
+    /// It may have been written to, or is another file. Its SHA-256 can be compared.
+    case comparable
+    /// The same, but no SHA-256 is known.
+    case incomparable
+  }
+
   /// The ID of its record.
   public let upload: String
   /// GigHive's number for the recording.
   public let assetID: Int64?
   /// When the server confirmed it, in seconds since 1970 by this machine's clock; nil if it is not known.
   public let deliveredAt: Int64?
+  package let evidence: Evidence
 
-  package init(upload: String, _ delivery: IndexedDelivery) {
+  /// Whether the file is certain to have the content that was delivered: nothing has touched it, or its SHA-256 was compared. Otherwise only
+  /// its name, size, modification time and edges are the same.
+  public var isCertain: Bool { evidence == .untouched }
+
+  package init(upload: String, _ delivery: IndexedDelivery, _ evidence: Evidence = .untouched) {
     self.upload = upload
     assetID = delivery.assetID
     deliveredAt = delivery.deliveredAt
+    self.evidence = evidence
   }
 
-  package init(_ record: UploadRecord) {
-    self.init(upload: record.id, IndexedDelivery(record))
+  package init(_ record: UploadRecord, _ evidence: Evidence = .untouched) {
+    self.init(upload: record.id, IndexedDelivery(record), evidence)
   }
 }

@@ -32,6 +32,9 @@ public struct UploadRequest: Sendable {
   package var fileNameBytes: [UInt8]?
   /// Sends the recording even if it has been delivered to this destination before.
   public var sendsAgain = false
+  /// Whether an upload ends with ``PreviousDelivery/Evidence/comparable`` instead of comparing the content of a delivered file that may have
+  /// been changed since: whoever asks for it asks again when nothing is left to send.
+  package var defersComparison = false
   /// Whether the date in the event form is a default. A recording that was delivered with another default date, such as yesterday's,
   /// is not sent again.
   public var hasDefaultEventDate = false

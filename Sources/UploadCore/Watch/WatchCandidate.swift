@@ -40,6 +40,8 @@ struct WatchCandidate: Sendable {
   var file: WatchedFile
   /// Whether it has grown since it was delivered.
   let hasGrown: Bool
+  /// Whether it was delivered, and only its content can tell whether it has been changed since.
+  var isComparison = false
   var phase = Phase.settling
   /// Since when it has not changed (monotonic clock).
   var seenAt: Int64
@@ -55,6 +57,7 @@ struct WatchCandidate: Sendable {
 
   /// Whether it is sent before the other one.
   func precedes(_ other: WatchCandidate, _ order: WatchOrder) -> Bool {
+    if isComparison != other.isComparison { return other.isComparison }
     // A recording that the server fails on, or whose connection always breaks, must not hold up the others.
     let (tried, others) = (attempts, other.attempts)
     if tried.serverFailures != others.serverFailures { return tried.serverFailures < others.serverFailures }

@@ -37,12 +37,17 @@ extension WatchMachine {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, unixSeconds)
-    case .skipped(let isRemovalDue):
+    case .skipped(let isRemovalDue, let isCertain):
       health.noteInconclusive(now: now)
+      if !isCertain { report.totals.uncertainCount += 1 }
       leftAlone.known.insert(candidates[index].file.key)
       examinations.paths.append(path)
       candidates.remove(at: index)
       if isRemovalDue { removals.add(path, now) }
+    case .comparisonDue:
+      health.noteInconclusive(now: now)
+      candidates[index].isComparison = true
+      makeReady(index, at: now)
     case .failed(let failure): noteFailure(index, failure, now, unixSeconds)
     case .unsettled:
       health.noteInconclusive(now: now)

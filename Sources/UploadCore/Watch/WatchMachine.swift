@@ -145,7 +145,10 @@ package struct WatchMachine: Sendable {
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
-    if hasChanged { leftAlone.drop(candidates[index].path) }
+    if hasChanged {
+      candidates[index].isComparison = false
+      leftAlone.drop(candidates[index].path)
+    }
     if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
@@ -253,6 +256,8 @@ package struct WatchMachine: Sendable {
     if health.isPaused { order = .smallest }
     var best: Int?
     for index in candidates.indices where candidates[index].phase == .ready && candidates[index].dueAt <= now {
+      // One at a time, when nothing is sent.
+      if candidates[index].isComparison, givenCount > 0 { continue }
       if let other = best, !candidates[index].precedes(candidates[other], order) { continue }
       best = index
     }
@@ -267,8 +272,16 @@ package struct WatchMachine: Sendable {
     candidates[index].dueAt = now + settings.settleMilliseconds
   }
 
-  /// What the worker is to send now; nil if something has changed since it was offered.
-  package mutating func give(_ path: [UInt8]) -> FileSighting? {
+  /// What the worker does with a recording.
+  package struct Task: Equatable, Sendable {
+    /// What was judged to be finished.
+    package let seen: FileSighting
+    /// Whether it compares a delivered recording that may have been changed since, and sends it only if it has.
+    package let isComparison: Bool
+  }
+
+  /// What the worker is to do now; nil if something has changed since it was offered.
+  package mutating func give(_ path: [UInt8]) -> Task? {
     guard let index = candidates.position(of: path), candidates[index].phase == .ready,
       worker.state == .open
     else { return nil }
@@ -277,7 +290,7 @@ package struct WatchMachine: Sendable {
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
     health.beginAttempt()
-    return candidates[index].file.seen
+    return Task(seen: candidates[index].file.seen, isComparison: candidates[index].isComparison)
   }
 
   // MARK: From outside

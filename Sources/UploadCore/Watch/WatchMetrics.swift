@@ -67,6 +67,10 @@ extension WatchSnapshot {
     each(&text) { $0.totals.failedCount }
     text.start("gighive_upload_removed_recordings_total", "counter", "Recordings removed after their delivery.")
     each(&text) { $0.totals.removedCount }
+    text.start(
+      "gighive_upload_not_compared_recordings_total", "counter",
+      "Recordings delivered before that may have been changed since, and have no known SHA-256.")
+    each(&text) { $0.totals.uncertainCount }
   }
 
   private var directories: [Directory] { groups.flatMap { $0.directories } }

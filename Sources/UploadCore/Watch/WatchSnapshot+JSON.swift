@@ -29,6 +29,7 @@ extension WatchSnapshot.Group {
     object.add("delivered_bytes", totals.deliveredBytes)
     object.add("failed_count", totals.failedCount)
     object.add("removed_count", totals.removedCount)
+    object.add("not_compared_count", totals.uncertainCount)
     return object
   }
 }

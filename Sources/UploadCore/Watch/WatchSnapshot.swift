@@ -30,6 +30,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var failedCount: Int64 = 0
     /// Recordings removed or moved after their delivery.
     package var removedCount: Int64 = 0
+    /// Recordings that were delivered before, and may have been changed since: no SHA-256 is known.
+    package var uncertainCount: Int64 = 0
   }
 
   package struct Directory: Equatable, Sendable {

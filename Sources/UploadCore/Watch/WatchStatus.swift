@@ -60,6 +60,9 @@ package struct WatchStatus {
       if setAside > shown.count { lines += row("", "and " + String(setAside - Int64(shown.count)) + " more") }
     }
     lines += row("delivered", amount(group, "delivered") + " since the start")
+    if let count = group["not_compared_count"]?.integer, count > 0 {
+      lines += row("", recordings(count) + " delivered before, not compared: no SHA-256 is known")
+    }
     if let last = group["last_delivery"], last["file"] != nil {
       let asset = last["asset_id"]?.integer.map { " (asset " + String($0) + ")" } ?? ""
       lines += row("last", name(last["file"]) + asset + ", " + moment(last["delivered"]))

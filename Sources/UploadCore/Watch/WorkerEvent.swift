@@ -38,8 +38,10 @@ package struct WorkerEvent: Equatable, Sendable {
     case progress(bytes: Int64, total: Int64)
     /// `size` is nil if another process has delivered it in the meantime.
     case delivered(assetID: Int64?, size: Int64?)
-    /// Delivered before; `isRemovalDue` if its file is still to be removed.
-    case skipped(isRemovalDue: Bool)
+    /// Delivered before; `isRemovalDue` if its file is still to be removed, `isCertain` unless it may have been changed since.
+    case skipped(isRemovalDue: Bool, isCertain: Bool = true)
+    /// Delivered before, but only its content can tell whether it has been changed since.
+    case comparisonDue
     case failed(Failure)
     /// Not sent: it is not, or no longer, the finished recording that was given.
     case unsettled
@@ -80,7 +82,10 @@ package struct WorkerEvent: Equatable, Sendable {
       self.kind = .progress(bytes: WorkerEvent.size(value["bytes"]) ?? 0, total: WorkerEvent.size(value["total"]) ?? 0)
     case "delivered":
       self.kind = .delivered(assetID: value["asset_id"]?.integer, size: WorkerEvent.size(value["total"]))
-    case "skipped": self.kind = .skipped(isRemovalDue: value["removal_due"] == .bool(true))
+    case "skipped":
+      self.kind = .skipped(
+        isRemovalDue: value["removal_due"] == .bool(true), isCertain: value["compared"] != .bool(false))
+    case "comparison_due": self.kind = .comparisonDue
     case "failed":
       self.kind = .failed(
         Failure(

@@ -29,6 +29,16 @@ extension LockedRecord {
     directory.tidy(delivered: record.id)
   }
 
+  /// The file was found to have the content that was delivered.
+  func noteComparison(with file: SourceFile, _ identity: FileIdentity) throws(UploadError) {
+    try update {
+      $0.file.path = file.path.absolute ?? file.path
+      $0.file.identity = identity
+      $0.file.fileSystemID = file.fileSystemID
+      $0.delivery?.statusTime = file.provenStatusTime
+    }
+  }
+
   /// Removes the earlier record of the same recording, if it is also of the same file: deliveries of copies, and to other events, are
   /// remembered, so that none is sent again.
   private func removeEarlierRecord(_ earlier: LockedRecord) throws(UploadError) {

@@ -19,32 +19,36 @@ extension LockedRecord {
     do throws(StateError) {
       guard let locked = try RecordSearch.locked(directory, usesIndex: request.upload == nil) else { return nil }
       search = locked
-      found = request.upload == nil ? try search.previous(of: own, request) : nil
+      found = request.upload == nil ? try search.previous(of: own, changed: file.statusTimeAtOpen, request) : nil
     } catch { throw .state(error) }
     defer { withExtendedLifetime(search) {} }
     if search.isCancelled { return nil }
-    if let found, found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
+    if let found, found.phase == .delivered {
+      throw .delivered(PreviousDelivery(found, own.evidence(of: found, changed: file.statusTimeAtOpen)))
+    }
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return try begin(own, search) }
     let lock = try lock(id, in: directory)
-    guard let previous = try unfinished(id, own, request, in: directory) else { return try begin(own, search) }
+    guard let previous = try unfinished(id, own, changed: file.statusTimeAtOpen, request, in: directory) else {
+      return try begin(own, search)
+    }
     return try resume(previous, lock, own, changed: file.statusTimeAtOpen, request, search)
   }
 
   /// Reads the record that was locked: it may have been delivered before that, and the file may have changed since that delivery.
   /// - Returns: nil if the upload begins with a new record.
   private static func unfinished(
-    _ id: String, _ own: UploadRecord, _ request: UploadRequest, in directory: StateDirectory
+    _ id: String, _ own: UploadRecord, changed: StatusTime, _ request: UploadRequest, in directory: StateDirectory
   ) throws(UploadError) -> UploadRecord? {
     let current: UploadRecord?
     do throws(StateError) { current = try directory.current(id) } catch { throw .state(error) }
     if let current, current.phase != .delivered { return current }
     directory.tidy(delivered: id)
     if current == nil { directory.removeLock(id) }
-    if let current, request.upload != nil || !request.sendsAgain && own.match(with: current) != nil {
-      throw .delivered(PreviousDelivery(current))
+    if request.upload != nil { throw current.map { .delivered(PreviousDelivery($0)) } ?? .state(.noSuchRecord(id)) }
+    if let current, !request.sendsAgain, own.match(with: current) != nil {
+      throw .delivered(PreviousDelivery(current, own.evidence(of: current, changed: changed)))
     }
-    if request.upload != nil { throw .state(.noSuchRecord(id)) }
     return nil
   }
 

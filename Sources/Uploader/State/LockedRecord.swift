@@ -46,7 +46,8 @@ package final class LockedRecord {
     isSynced = false
     record.updatedAt = shim_unix_seconds()
     try write()
-    guard record.phase != previous.phase else { return }
+    // What identifies its file changes only once it is delivered.
+    guard record.phase == .delivered else { return }
     if case .open(let index) = directory.openIndex(isForSearch: false) {
       index.update(record, previous: previous)
     } else {

@@ -59,20 +59,26 @@ final class RecordSearch {
   ) throws(UploadError) -> UploadRecord? {
     let search = reading(directory)
     defer { withExtendedLifetime(search) {} }
+    let own = UploadRecord(id: "", of: request, for: file, identity)
     let found: UploadRecord?
     do throws(StateError) {
-      found = try search.previous(of: UploadRecord(id: "", of: request, for: file, identity), request)
+      found = try search.previous(of: own, changed: file.statusTimeAtOpen, request)
     } catch { throw .state(error) }
     if search.isCancelled { throw .cancelled(hasSentAll: false) }
     guard let found else { return nil }
-    if found.phase == .delivered { throw .delivered(PreviousDelivery(found)) }
+    if found.phase == .delivered {
+      throw .delivered(PreviousDelivery(found, own.evidence(of: found, changed: file.statusTimeAtOpen)))
+    }
     if found.mayBeStored { throw .uncertain(upload: found.id) }
     return found
   }
 
   /// The record of the same upload, or of an earlier delivery, by path, file or content. It counts unless ``isCancelled``.
-  func previous(of own: UploadRecord, _ request: UploadRequest) throws(StateError) -> UploadRecord? {
-    let match = BestMatch(own, isAgain: request.sendsAgain)
+  /// - Parameter changed: the status time of the file.
+  func previous(
+    of own: UploadRecord, changed: StatusTime, _ request: UploadRequest
+  ) throws(StateError) -> UploadRecord? {
+    let match = BestMatch(own, changed: changed, isAgain: request.sendsAgain)
     defer { formers = match.formers }
     var unreadable: [String] = []
     for key in own.searchKeys {
@@ -143,12 +149,15 @@ final class RecordSearch {
 
   private final class BestMatch {
     let own: UploadRecord
+    private let changed: StatusTime
     private let isAgain: Bool
     private(set) var record: UploadRecord?
+    private var isUntouched = false
     private(set) var formers: [String] = []
 
-    init(_ own: UploadRecord, isAgain: Bool) {
+    init(_ own: UploadRecord, changed: StatusTime, isAgain: Bool) {
       self.own = own
+      self.changed = changed
       self.isAgain = isAgain
     }
 
@@ -163,7 +172,17 @@ final class RecordSearch {
       }
       guard let match = own.match(with: previous) else { return }
       if match == .moved, !SourceFile.isMissing(previous.file.path) { return }
-      if record.map({ previous.rank >= $0.rank }) ?? true { record = previous }
+      // Of deliveries, that of this very file counts, and nothing needs to be compared.
+      let isUntouched = previous.phase == .delivered && own.evidence(of: previous, changed: changed) == .untouched
+      if let record {
+        let isOfSamePhase = (record.phase == .delivered) == (previous.phase == .delivered)
+        if isOfSamePhase, self.isUntouched != isUntouched {
+          if self.isUntouched { return }
+        } else if previous.rank < record.rank {
+          return
+        }
+      }
+      (record, self.isUntouched) = (previous, isUntouched)
     }
   }
 }

@@ -10,12 +10,12 @@ extension StateDirectory {
     delivery(.status(UploadRecord(sought: request, LocalPath(bytes: []), seen.identity), seen.changed))
   }
 
-  /// The earlier delivery of the file, where inodes are not stable; nil if none is found.
-  func delivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
-    // The key has the time only within a quarter of an hour, whatever the day.
-    guard !identity.hasStableInode,
-      let previous = delivery(.place(UploadRecord(sought: request, absolute(request.file), identity))),
-      let record = try? current(previous.upload), identity.change(since: record.file.identity) == nil
+  /// The same where inodes are not stable.
+  func untouchedDelivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
+    let sought = UploadRecord(sought: request, absolute(request.file), identity)
+    guard !identity.hasStableInode, let previous = delivery(.place(sought)),
+      let record = try? current(previous.upload),
+      sought.evidence(of: record, changed: StatusTime(seconds: 0, nanoseconds: 0)) == .untouched
     else { return nil }
     return previous
   }

@@ -128,7 +128,7 @@ extension StateDirectory {
 
   private func built(in file: IndexFile, _ instance: UInt64) throws(IndexError) -> RecordIndex<IndexFile>? {
     let found = try names()
-    let entries = found.count * UploadRecord.usualIndexKeyCount
+    let entries = found.count * UploadRecord.indexKeyCount
     let building = Building(try RecordIndex(building: file, entries: entries, instance: instance))
     let check = CancellationCheck(cancellation)
     do throws(StateError) {

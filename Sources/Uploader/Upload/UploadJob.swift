@@ -5,6 +5,8 @@ final class UploadJob: Steppable {
   private enum State {
     /// The file and its record are not open yet. Opening is retried until this time.
     case opening(untilMilliseconds: Int64?)
+    /// It was delivered, and may have been changed since: its content is compared.
+    case comparing(FileHasher, SourceFile, FileIdentity, PreviousDelivery)
     case running(UploadDriver, SourceFile)
     /// It is delivered, and GigHive is asked whether it still has it, before the file is removed.
     case examining(UploadDriver, FileRemoval, Delivery)
@@ -12,7 +14,7 @@ final class UploadJob: Steppable {
   }
 
   private var state = State.opening(untilMilliseconds: nil)
-  private let request: UploadRequest
+  private var request: UploadRequest
   /// The index of the request, for the caller.
   let index: Int
   private(set) var slot: UploadSlot
@@ -41,7 +43,7 @@ final class UploadJob: Steppable {
   /// The confirmation, once the job has ended without an error.
   var delivery: Delivery? {
     switch state {
-    case .opening, .running: return nil
+    case .opening, .comparing, .running: return nil
     case .delivered(let delivery): return delivery
     case .examining(_, _, var delivery):
       delivery.aftermath = .kept(.interrupted)
@@ -66,7 +68,7 @@ final class UploadJob: Steppable {
   func extendDeadlines(by milliseconds: Int64) {
     switch state {
     case .running(let driver, _), .examining(let driver, _, _): driver.extendDeadlines(by: milliseconds)
-    case .opening, .delivered: break
+    case .opening, .comparing, .delivered: break
     }
   }
 
@@ -78,6 +80,10 @@ final class UploadJob: Steppable {
       }
       state = .running(driver, file)
       return try run(driver, file, ready, now)
+    case .comparing(let hasher, let file, let identity, let previous):
+      if let wait = try hasher.step(ready, nowMilliseconds: now) { return wait }
+      try compare(try hasher.hashed(), file, identity, previous)
+      return Wait(untilMilliseconds: now)
     case .running(let driver, let file): return try run(driver, file, ready, now)
     case .examining(let driver, let removal, let delivery):
       return examine(driver, removal, delivery, ready, now)
@@ -205,6 +211,11 @@ final class UploadJob: Steppable {
     switch try openRecord(for: file) {
     case .none: break
     case .inProgress: return nil
+    case .delivered(let identity, let previous):
+      file.noteWriters()
+      let hasher = try FileHasher(TransferSource(file: file, digest: nil), .wholeFile, buffers: slot.buffers)
+      state = .comparing(hasher, file, identity, previous)
+      return nil
     case .busy(let path, let identity):
       let until = until ?? now + Limits.stateLockMilliseconds
       if now < until {
@@ -280,6 +291,8 @@ final class UploadJob: Steppable {
     case open(LockedRecord)
     /// The same recording is already being uploaded by this process.
     case inProgress
+    /// Its content has to be compared with that of an earlier delivery.
+    case delivered(FileIdentity, PreviousDelivery)
   }
 
   private func openRecord(for file: SourceFile) throws(UploadError) -> RecordAccess {
@@ -292,8 +305,15 @@ final class UploadJob: Steppable {
       return opened.map { .open($0) } ?? .busy(path, identity)
     } catch {
       if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }
-      try continueWithoutRecord(error, for: file, identity)
-      return .none
+      do throws(UploadError) {
+        try continueWithoutRecord(error, for: file, identity)
+        return .none
+      } catch {
+        guard case .delivered(let previous) = error, previous.evidence == .comparable, !request.defersComparison else {
+          throw error
+        }
+        return .delivered(identity, previous)
+      }
     }
   }
 
@@ -306,7 +326,7 @@ final class UploadJob: Steppable {
   private func record(
     for file: SourceFile, _ identity: FileIdentity, in directory: StateDirectory
   ) throws(UploadError) -> LockedRecord? {
-    if request.endsWithDelivery, let previous = directory.delivery(of: request, identity) {
+    if request.endsWithDelivery, let previous = directory.untouchedDelivery(of: request, identity) {
       throw .delivered(previous)
     }
     return try LockedRecord.open(for: file, identity, of: request, in: directory)
@@ -342,6 +362,33 @@ final class UploadJob: Steppable {
     do throws(StateError) { directory = try StateDirectory(existing: path, warn: { warnings?($0) }) } catch { return }
     directory?.cancellation = shared.state.cancellation
     if let directory { _ = try RecordSearch.find(for: file, identity, of: request, in: directory) }
+  }
+
+  // MARK: Comparing
+
+  /// The whole file was read. The record of its delivery gets what identifies it now, so that it need not be read again.
+  /// - Throws: `.delivered` if it has the content that was delivered. Otherwise it is sent.
+  private func compare(
+    _ result: HashResult, _ file: SourceFile, _ identity: FileIdentity, _ previous: PreviousDelivery
+  ) throws(UploadError) {
+    guard case .wholeFile(let sha256, true) = result else {
+      throw .file(request.file, request.judged == nil ? .rewritten : .unsettled(.changed))
+    }
+    guard let path = shared.configuration.stateDirectory, let directory = try? stateDirectory(path),
+      let record = try? directory.current(previous.upload), record.delivery?.sha256 == sha256
+    else {
+      shared.configuration.warnings?(
+        PrintableText.line(request.file.text) + " was delivered before (upload " + previous.upload
+          + "), but its content is another one now. It is sent.")
+      request.sendsAgain = true
+      state = .opening(untilMilliseconds: nil)
+      return
+    }
+    // Without that, it is compared again.
+    if let record = try? LockedRecord.reopen(previous.upload, in: directory) {
+      try? record.noteComparison(with: file, identity)
+    }
+    throw .delivered(PreviousDelivery(record))
   }
 
   // MARK: The end

@@ -14,6 +14,8 @@ final class Batch {
   /// Files that have not ended. Their requests have been numbered in order.
   private var open: [(request: Int, report: Int, file: BatchFile)] = []
   private var requestCount = 0
+  /// Delivered files that may have been changed since. Their content is compared once nothing is left to send.
+  private var comparisons: [(report: Int, file: BatchFile)] = []
 
   init(_ arguments: SendArguments, _ report: Report, _ outcomes: OutcomeReporter, _ cancellation: Cancellation)
     throws(UsageError)
@@ -29,20 +31,32 @@ final class Batch {
   /// The request for the next file. A file that cannot have one is reported.
   func next() -> UploadRequest? {
     while let file = nextFile() {
-      let index = report.add(file)
-      do throws(UnsendableFile) {
-        // A list may be written while it is read, and so may the sidecars of its files.
-        let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
-        let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)
-        open.append((requestCount, index, file))
-        requestCount += 1
-        return request
-      } catch {
-        report.failed(index, error.message, exitCode: error.exitCode, .file, error.again)
-        outcomes.keepExitCode(error.exitCode, of: index)
-      }
+      if let request = request(for: file, report.add(file)) { return request }
     }
     return nil
+  }
+
+  /// The request for the next file to compare.
+  func nextComparison() -> UploadRequest? {
+    while let (index, file) = comparisons.popLast() {
+      if let request = request(for: file, index) { return request }
+    }
+    return nil
+  }
+
+  private func request(for file: BatchFile, _ index: Int) -> UploadRequest? {
+    do throws(UnsendableFile) {
+      // A list may be written while it is read, and so may the sidecars of its files.
+      let mayHaveSidecar = list != nil || sidecars.mayFind(beside: file.path)
+      let request = try arguments.request(for: file, mayHaveSidecar: mayHaveSidecar)
+      open.append((requestCount, index, file))
+      requestCount += 1
+      return request
+    } catch {
+      report.failed(index, error.message, exitCode: error.exitCode, .file, error.again)
+      outcomes.keepExitCode(error.exitCode, of: index)
+      return nil
+    }
   }
 
   /// Whether there may be another file.
@@ -52,6 +66,30 @@ final class Batch {
   func index(of request: Int) -> Int { open[position(of: request)].report }
 
   func file(of request: Int) -> BatchFile { open[position(of: request)].file }
+
+  var hasComparisons: Bool { !comparisons.isEmpty }
+
+  /// From now on, requests are those of ``nextComparison()``, and are numbered anew.
+  func beginComparisons() {
+    requestCount = 0
+    comparisons.reverse()
+  }
+
+  /// A delivered file may have been changed since. It is compared when nothing is left to send, by whoever wrote the list or by
+  /// ``nextComparison()``.
+  /// - Returns: false if there are too many.
+  func postpones(_ request: Int, _ previous: PreviousDelivery) -> Bool {
+    var (_, index, file) = open[position(of: request)]
+    if file.judged != nil {
+      report.comparisonDue(index, previous)
+    } else {
+      guard comparisons.count < Limits.comparisonCount else { return false }
+      file.isCompared = true
+      comparisons.append((index, file))
+    }
+    end(request)
+    return true
+  }
 
   /// A request's file has ended.
   func end(_ request: Int) { open.remove(at: position(of: request)) }
@@ -160,7 +198,8 @@ final class Batch {
       do throws(UsageError) {
         return BatchFile(
           path: LocalPath(bytes: line.file), foundBelow: line.foundBelow.map { LocalPath(bytes: $0) },
-          needsRecord: line.foundBelow != nil, judged: line.seen, options: try line.given(place))
+          needsRecord: line.foundBelow != nil, judged: line.seen, isCompared: line.isCompared,
+          options: try line.given(place))
       } catch { fail(error.message, ExitCode.usage) }
     } catch { fail(place + error.message, ExitCode.usage) }
     return nil

@@ -9,6 +9,8 @@ struct BatchFile {
   var needsRecord = false
   /// What a watcher has judged to be finished: only this is sent.
   var judged: FileSighting?
+  /// Whether its content is compared if it was delivered and may have been changed since, now that nothing else is to be sent.
+  var isCompared = false
   /// What a list says about it.
   var options: [GivenOption] = []
 

@@ -47,6 +47,7 @@ extension SendArguments {
     request.foundBelow = file.foundBelow
     request.needsRecord = file.needsRecord
     request.judged = file.judged
+    request.defersComparison = !file.isCompared
     let sidecar = recordID == nil && mayHaveSidecar ? try Sidecar(of: file.path, below: file.foundBelow).content() : nil
     request.sidecar = sidecar?.seen
     do throws(UsageError) {

@@ -48,11 +48,23 @@ enum Send {
         configuration, index: { batch.index(of: $0) }, isNamed: false, removals: removals)
       let onEnd = observer.onEnd
       observer.onEnd = {
+        if case .failure(.delivered(let previous)) = $1, previous.evidence == .comparable,
+          batch.postpones($0, previous)
+        {
+          return
+        }
         onEnd($0, $1)
         batch.end($0)
       }
       Uploader(configuration, jobs: arguments.usefulJobs).upload(
         next: { batch.next() }, mayHaveNext: { batch.mayHaveNext }, cancellation: cancellation, observer: observer)
+      if batch.hasComparisons {
+        batch.beginComparisons()
+        observer.onBegin = { _ in }
+        Uploader(configuration).upload(
+          hasNext: { batch.hasComparisons }, next: { batch.nextComparison() }, cancellation: cancellation,
+          observer: observer)
+      }
       removals?.run(cancellation)
     }
     batch.endEarly()

@@ -45,6 +45,13 @@ extension Report {
     if let assetID = previous?.assetID { line.add("asset_id", assetID) }
     if let deliveredAt = previous?.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
     if isRemovalDue { line.add("removal_due", true) }
+    if let previous, !previous.isCertain { line.add("compared", false) }
+    line.add("exit_code", Int64(ExitCode.delivered))
+    Console.out(line.finished())
+  }
+
+  func writeComparisonDue(_ index: Int) {
+    var line = event("comparison_due", index)
     line.add("exit_code", Int64(ExitCode.delivered))
     Console.out(line.finished())
   }

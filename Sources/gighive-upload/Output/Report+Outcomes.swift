@@ -61,9 +61,22 @@ extension Report {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
       let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + date + asset
+      let doubt =
+        switch previous.evidence {
+        case .untouched: "."
+        case .comparable: "; its content is not compared yet."
+        case .incomparable: "; its content was not compared, because no SHA-256 is known."
+        }
       let advice = isNamed ? "" : " Use --again to send it again."
-      say(entry(index).name + words + " (upload " + previous.upload + ")." + advice)
+      say(entry(index).name + words + " (upload " + previous.upload + ")" + doubt + advice)
     }
+  }
+
+  /// A delivered file whose content has to be compared. Whoever wrote the list asks for that when nothing is left to send.
+  func comparisonDue(_ index: Int, _ previous: PreviousDelivery) {
+    defer { end(index, isDelivered: true) }
+    recorded(index, recordID: previous.upload)
+    if isJSON { writeComparisonDue(index) }
   }
 
   /// An upload of `resume --all` that another process has worked on in the meantime.

@@ -189,7 +189,7 @@ final class WatchGroup {
           machine.postpone(path, now: now)
           break
         }
-        if let seen = machine.give(path) { worker?.give(path, below: directory.path, seen) }
+        if let task = machine.give(path) { worker?.give(path, below: directory.path, task) }
       case .startWorker: startWorker(now)
       case .closeInput:
         worker?.closeInput()

@@ -55,14 +55,13 @@ final class WatchWorker {
     return entries
   }
 
-  /// - Parameters:
-  ///   - root: the watched directory that it is in.
-  ///   - seen: what was judged to be finished.
-  func give(_ file: [UInt8], below root: LocalPath, _ seen: FileSighting) {
+  /// - Parameter root: the watched directory that it is in.
+  func give(_ file: [UInt8], below root: LocalPath, _ task: WatchMachine.Task) {
     var line = JSONWriter()
     line.add(file: LocalPath(bytes: file))
     line.add(file: root, as: "below")
-    line.add("seen", seen.encoded())
+    line.add("seen", task.seen.encoded())
+    if task.isComparison { line.add("compare", true) }
     pending += Array(line.finished().utf8) + [ASCII.lineFeed]
     write()
   }

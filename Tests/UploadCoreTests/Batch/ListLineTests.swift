@@ -55,6 +55,7 @@ struct ListLineTests {
     for value in ["\"a=b\"", "{\"\":\"a\"}", "{\"a=b\":\"c\"}"] {
       #expect(failure("{\"file\":\"a\",\"field\":" + value + "}") == .wrongValue(member: "field"))
     }
+    #expect(failure("{\"file\":\"a\",\"compare\":\"true\"}") == .wrongValue(member: "compare"))
     #expect(failure("{\"file\":\"a\",\"x\":\"\",\"x\":\"\"}") == .repeated(member: "x"))
   }
 

@@ -84,22 +84,12 @@ struct RecordIndexTests {
     #expect(IndexKey.status(one, time) != IndexKey.status(record(1, endpoint: "https://other/"), time))
   }
 
-  @Test(arguments: [0, 1, 899, 900, -1, -900, 1_795_000_000] as [Int64])
-  func theKeysOfADeliveryOnFATAreFoundByShiftedTimes(seconds: Int64) {
-    func place(_ seconds: Int64, path: LocalPath = "/set.wav") -> UploadRecord {
-      .sample(identity(inode: 0, seconds: seconds, nanoseconds: 0, hasLocalTimes: true), path: path)
-    }
-    var delivered = place(seconds)
+  @Test func theKeyOfAPlaceHasNoTime() {
+    var delivered = record(1)
     delivered.state = .sample(.delivered)
-    for difference: Int64 in [0, 2, -2, 900, -3600, 901] {
-      #expect(delivered.indexKeys.contains(.place(place(seconds + difference))))
-    }
-    #expect(!delivered.indexKeys.contains(.place(place(seconds + 3))))
-    #expect(!delivered.indexKeys.contains(.place(place(seconds, path: "/other.wav"))))
-    #expect(place(seconds).searchKeys.contains(.place(delivered)))
-    let onFUSE = UploadRecord.sample(identity(inode: 0, seconds: seconds, nanoseconds: 0), path: "/set.wav")
-    let later = UploadRecord.sample(identity(inode: 0, seconds: seconds + 900, nanoseconds: 0), path: "/set.wav")
-    #expect(IndexKey.place(onFUSE) != IndexKey.place(later))
+    let later = UploadRecord.sample(identity(inode: 9, seconds: 6, nanoseconds: 0), path: delivered.file.path)
+    #expect(delivered.indexKeys.contains(.place(later)) && later.searchKeys.contains(.place(delivered)))
+    #expect(IndexKey.place(delivered) != IndexKey.place(record(1, path: "/other.wav")))
   }
 
   /// 700 entries with one key wrap around the end of the table.

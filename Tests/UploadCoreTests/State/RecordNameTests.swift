@@ -155,6 +155,44 @@ struct RecordMatchTests {
     }
   }
 
+  /// As by a camera that writes its card again. Without a SHA-256 it is another recording.
+  @Test func aFileWrittenAgainMayHaveTheDeliveredContent() {
+    func match(
+      _ path: LocalPath = "/media/usb0/set.wav", edges: String = "abcd", sha256: String? = "ab"
+    ) -> UploadRecord.Match? {
+      self.match {
+        ($0.file.path, $0.state) = (path, .sample(.delivered))
+        $0.delivery?.sha256 = sha256
+        $0.file.identity = identity(inode: 3, seconds: 1, edges: edges)
+      }
+    }
+    #expect(match() == .rewritten)
+    #expect(match(sha256: nil) == nil && match(edges: "x") == nil && match("/media/usb1/set.wav") == nil)
+  }
+
+  @Test func onlyWhatNothingHasTouchedIsCertain() {
+    let (own, time) = (record(), StatusTime(seconds: 6, nanoseconds: 7))
+    func evidence(
+      _ changed: StatusTime = time, sha256: String? = "ab", _ change: (inout UploadRecord) -> Void = { _ in }
+    ) -> PreviousDelivery.Evidence {
+      let previous = record {
+        $0.state = .sample(.delivered)
+        $0.delivery?.sha256 = sha256
+        $0.delivery?.statusTime = time
+        change(&$0)
+      }
+      return own.evidence(of: previous, changed: changed)
+    }
+    #expect(evidence() == .untouched && evidence(sha256: nil) == .untouched)
+    let later = StatusTime(seconds: 6, nanoseconds: 8)
+    #expect(evidence(later) == .comparable && evidence(later, sha256: nil) == .incomparable)
+    #expect(evidence { $0.delivery?.statusTime = nil } == .comparable)
+    #expect(evidence { $0.file.identity = identity(inode: 3) } == .comparable)
+    // Where inodes are not stable, only the modification time tells.
+    #expect(evidence(later) { $0.file.identity = identity(inode: 0) } == .untouched)
+    #expect(evidence { $0.file.identity = identity(inode: 0, seconds: 1) } == .comparable)
+  }
+
   @Test func anOpenRecordRanksBeforeADelivery() {
     let delivered = record { ($0.state, $0.createdAt) = (.sample(.delivered), 9) }
     #expect(delivered.rank < record { $0.createdAt = 1 }.rank)
@@ -166,9 +204,9 @@ struct RecordMatchTests {
   @Test func aDeliveredRecordIsAlsoFoundByWhatItCanDelete() {
     var delivered = record { $0.state = .sample(.delivered) }
     delivered.delivery?.assetID = 7
-    #expect(delivered.indexKeys.count == 2)
+    #expect(delivered.indexKeys.count == 3)
     delivered.delivery?.deleteToken = "5ec2e7"
-    #expect(delivered.indexKeys.last == .asset(7, endpoint: "http://hive/") && delivered.indexKeys.count == 3)
+    #expect(delivered.indexKeys.last == .asset(7, endpoint: "http://hive/") && delivered.indexKeys.count == 4)
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(8, endpoint: "http://hive/"))
     #expect(IndexKey.asset(7, endpoint: "http://hive/") != .asset(7, endpoint: "http://hive2/"))
   }

@@ -75,7 +75,40 @@ struct WatchMachineTests {
     #expect(machine.next(now: 2000) == .inspect([1]))
     machine.noteInspection([1], .file(file), now: 2000)
     #expect(machine.next(now: 2000) == .offer([1]))
-    #expect(machine.give([1]) == file.seen)
+    #expect(machine.give([1])?.seen == file.seen)
+  }
+
+  /// A delivered recording may have been changed since. The others are sent first, and it is compared alone.
+  @Test func comparisonsComeLastAndOneByOne() {
+    var machine = WatchMachine(.init(settleMilliseconds: 1000, jobs: 2), seed: 1)
+    func settle(_ path: UInt8, at now: Int64) {
+      let file = WatchedFile(key: UInt64(path), size: 1, modifiedSeconds: Int64(path), writers: .noWriter)
+      for now in [now - 1000, now] { machine.noteInspection([path], .file(file), now: now) }
+    }
+    func given(_ now: Int64) -> [UInt8] {
+      var given: [UInt8] = []
+      while case .offer(let path) = machine.next(now: now), let task = machine.give(path) {
+        given += path + [task.isComparison ? 1 : 0]
+        machine.handle(WorkerEvent(.start, path: path), now: now, unixSeconds: 0)
+      }
+      return given
+    }
+    for path: UInt8 in [1, 2] { settle(path, at: 1000) }
+    machine.workerStarted()
+    #expect(given(1000) == [1, 0, 2, 0])
+    for path: UInt8 in [1, 2] { machine.handle(WorkerEvent(.comparisonDue, path: [path]), now: 1000, unixSeconds: 0) }
+    settle(3, at: 1000)
+    #expect(given(1000) == [3, 0])
+    machine.handle(WorkerEvent(.delivered(assetID: nil, size: 1), path: [3]), now: 1000, unixSeconds: 0)
+    _ = machine.next(now: 1000)
+    #expect(given(1000) == [1, 1])
+    machine.handle(WorkerEvent(.skipped(isRemovalDue: false, isCertain: false), path: [1]), now: 1000, unixSeconds: 0)
+    _ = machine.next(now: 1000)
+    // It has changed again: whether it was delivered is asked anew.
+    let changed = WatchedFile(key: 9, size: 2, modifiedSeconds: 2, writers: .noWriter)
+    for now: Int64 in [1000, 2000] { machine.noteInspection([2], .file(changed), now: now) }
+    #expect(given(2000) == [2, 0])
+    #expect(machine.report.totals.uncertainCount == 1)
   }
 
   @Test func aRecordingThatGrewAfterItsDeliverySettlesTenTimesAsLong() {

@@ -34,7 +34,7 @@ struct WatchMetricsTests {
 
   @Test func everyMetricFollowsTheConventions() throws {
     let metrics = try parsed(WatchSnapshot.sample.metrics)
-    #expect(metrics.count == 18)
+    #expect(metrics.count == 19)
     #expect(Set(metrics.map { $0.name }).count == metrics.count)
     for metric in metrics {
       #expect(metric.name.hasPrefix("gighive_upload_"))

@@ -78,6 +78,8 @@ struct WorkerEventTests {
       (#"{"event":"delivered",\#(file)}"#, .delivered(assetID: nil, size: nil)),
       (#"{"event":"skipped",\#(file)}"#, .skipped(isRemovalDue: false)),
       (#"{"event":"skipped",\#(file),"removal_due":true}"#, .skipped(isRemovalDue: true)),
+      (#"{"event":"skipped",\#(file),"compared":false}"#, .skipped(isRemovalDue: false, isCertain: false)),
+      (#"{"event":"comparison_due",\#(file)}"#, .comparisonDue),
       (#"{"event":"retry",\#(file)}"#, .other),
       (
         #"{"event":"failed",\#(file),"exit_code":6,"concerns":"destination","message":"m","answer":{"status":401,"body":""}}"#,

@@ -22,6 +22,7 @@ struct WatchStatusTests {
       venue.members.map { $0.name } == [
         "destination", "state", "directories", "uploads", "waiting_count", "waiting_bytes", "set_aside_count",
         "set_aside", "last_delivery", "delivered_count", "delivered_bytes", "failed_count", "removed_count",
+        "not_compared_count",
       ])
     #expect(venue["state"] == .string("ready"))
     #expect(venue["uploads"]?.elements.first?["remaining_seconds"] == .number("245"))

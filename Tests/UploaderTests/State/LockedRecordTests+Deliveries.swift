@@ -8,11 +8,11 @@ import Testing
 extension LockedRecordTests {
   @Test func aDeliveredRecordingIsNotSentAgain() throws {
     let previous = try leave { $0.state = .delivered(RecordedDelivery()) }
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open() }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous, .incomparable))) { try open() }
     // Also under another name on the same disk.
     try FileManager.default.moveItem(
       atPath: bench.directory.path(of: "set.wav"), toPath: bench.directory.path(of: "renamed.wav"))
-    #expect(throws: UploadError.delivered(PreviousDelivery(previous))) { try open("renamed.wav") }
+    #expect(throws: UploadError.delivered(PreviousDelivery(previous, .incomparable))) { try open("renamed.wav") }
   }
 
   @Test func toAnotherDestinationItIsSent() throws {
@@ -57,7 +57,7 @@ extension LockedRecordTests {
 
   @Test func whatAPowerCutLeftOfADeliveryIsNotResumed() throws {
     let delivered = try leaveDoubled()
-    #expect(throws: UploadError.delivered(PreviousDelivery(delivered))) { try open() }
+    #expect(throws: UploadError.delivered(PreviousDelivery(delivered, .incomparable))) { try open() }
     #expect(!bench.names.contains(delivered.id + ".record") && bench.names.contains(delivered.id + ".delivered"))
   }
 

@@ -310,7 +310,7 @@ struct StateIndexTests {
   // MARK: Deliveries
 
   private func deliver(_ name: String, asset: Int64, token: String?) throws -> UploadRecord {
-    bench.place(name)
+    bench.place(name, recording(1000 + Int(asset)))
     let kept = try bench.openRecord(name)
     try kept.noteDelivery(asset: asset, token: token)
     return kept.record
