@@ -284,6 +284,23 @@ def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watc
     assert not file.exists() and times_sent(other) == 1
 
 
+def test_a_changed_event_sends_nothing_again(hive, watch, tmp_path, program):
+    stub = hive()
+    files = [write(tmp_path / "rec" / f"{name}.wav") for name in ("a", "b")]
+    for band in ("One", "Two"):
+        config = configure(tmp_path, stub, f"label = x\norg-name = {band}\n[watch {tmp_path}/rec]\n")
+        watching = watch(None, "--config", config, named=False)
+        if band == "Two":
+            files.append(write(tmp_path / "rec" / "c.wav"))
+        has(stub, *files)
+        watching.idle()
+        watching.stop()
+    assert watching.log.count('.wav: was delivered to the event "One" and is not sent to a new one.') == 1
+    form = ["--org-name", "Two"]
+    assert program.send(stub, files[0], *form, "--json").check().outcome["event"] == "delivered"
+    assert times_sent(stub) == 4
+
+
 def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):
     stub = hive("multipart/stall-after=1000")
     for name in ("one", "two"):

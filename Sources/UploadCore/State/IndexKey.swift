@@ -28,19 +28,19 @@ package struct IndexKey: Equatable, Sendable {
     IndexKey(.path, destination(record) + [record.file.path.bytes])
   }
 
-  /// The upload of the same file on disk, whatever its name.
+  /// The upload of the same file on disk, whatever its name and event.
   package static func file(_ record: UploadRecord) -> IndexKey {
     let identity = record.file.identity
     return IndexKey(
-      .file, destination(record) + [Array(identity.edges.utf8)],
+      .file, [Array(record.destination.endpoint.utf8), Array(identity.edges.utf8)],
       numbers: contentNumbers(identity) + [identity.device, identity.inode])
   }
 
-  /// The upload of a file with the same name and content, possibly on another disk.
+  /// The upload of a file with the same name and content, possibly on another disk, whatever its event.
   static func content(_ record: UploadRecord) -> IndexKey {
     let name = Array(record.file.path.lastComponentBytes)
     return IndexKey(
-      .content, destination(record) + [Array(record.file.identity.edges.utf8), name],
+      .content, [Array(record.destination.endpoint.utf8), Array(record.file.identity.edges.utf8), name],
       numbers: contentNumbers(record.file.identity))
   }
 

@@ -41,8 +41,17 @@ extension UploadRecord {
 
   /// Whether `previous` is the record of the upload that this one would start, or of the same recording that was delivered there.
   package func match(with previous: UploadRecord) -> Match? {
-    let (own, other) = (destination, previous.destination)
-    guard other.endpoint == own.endpoint, other.event == own.event else { return nil }
+    destination.event == previous.destination.event ? matchOfAnyEvent(with: previous) : nil
+  }
+
+  /// Whether `previous` is a delivery of the same recording to another event of the same server.
+  package func isOfOtherEvent(_ previous: UploadRecord) -> Bool {
+    guard destination.event != previous.destination.event, previous.phase == .delivered else { return false }
+    return [.same, .moved].contains(matchOfAnyEvent(with: previous))
+  }
+
+  private func matchOfAnyEvent(with previous: UploadRecord) -> Match? {
+    guard previous.destination.endpoint == destination.endpoint else { return nil }
     if previous.file.path == file.path, previous.phase != .delivered { return .same }
     // A file that has changed since its delivery is another recording.
     if let change = file.identity.change(since: previous.file.identity) {

@@ -18,19 +18,34 @@ public struct PreviousDelivery: Equatable, Sendable {
   /// When the server confirmed it, in seconds since 1970 by this machine's clock; nil if it is not known.
   public let deliveredAt: Int64?
   package let evidence: Evidence
+  /// The event that it was delivered to; nil if that is the one of the request.
+  package let otherEvent: String?
 
   /// Whether the file is certain to have the content that was delivered: nothing has touched it, or its SHA-256 was compared. Otherwise only
   /// its name, size, modification time and edges are the same.
   public var isCertain: Bool { evidence == .untouched }
 
-  package init(upload: String, _ delivery: IndexedDelivery, _ evidence: Evidence = .untouched) {
+  package init(
+    upload: String, _ delivery: IndexedDelivery, _ evidence: Evidence = .untouched, otherEvent: String? = nil
+  ) {
     self.upload = upload
     assetID = delivery.assetID
     deliveredAt = delivery.deliveredAt
     self.evidence = evidence
+    self.otherEvent = otherEvent
   }
 
-  package init(_ record: UploadRecord, _ evidence: Evidence = .untouched) {
-    self.init(upload: record.id, IndexedDelivery(record), evidence)
+  package init(_ record: UploadRecord, _ evidence: Evidence = .untouched, otherEvent: String? = nil) {
+    self.init(upload: record.id, IndexedDelivery(record), evidence, otherEvent: otherEvent)
+  }
+
+  /// - Parameters:
+  ///   - record: of the delivery.
+  ///   - own: a record of the request.
+  ///   - changed: the file's status time.
+  package init(_ record: UploadRecord, of own: UploadRecord, changed: StatusTime) {
+    let event = record.destination.event
+    self.init(
+      record, own.evidence(of: record, changed: changed), otherEvent: event == own.destination.event ? nil : event)
   }
 }

@@ -5,7 +5,7 @@ public struct UploadRequest: Sendable {
   public var file: LocalPath
   /// The directory that the file was found in, below which no link is followed; nil if the user named the file.
   package var foundBelow: LocalPath?
-  /// Whether it is not sent without a record, because whoever asks for it would send it again.
+  /// Whether whoever asks for it finds it again and again: it is not sent without a record, nor if it was delivered to another event.
   package var needsRecord = false
   /// Its status, if whoever asks for it has just looked at it, so that a recording that was delivered need not be looked at twice.
   package var lastSeen: FileSighting?

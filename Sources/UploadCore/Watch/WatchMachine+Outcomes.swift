@@ -37,9 +37,10 @@ extension WatchMachine {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
     case .delivered(let assetID, let size): noteDelivery(index, assetID, size, unixSeconds)
-    case .skipped(let isRemovalDue, let isCertain):
+    case .skipped(let isRemovalDue, let isCertain, let otherEvent):
       health.noteInconclusive(now: now)
       if !isCertain { report.totals.uncertainCount += 1 }
+      if let otherEvent { noteOtherEvent(path, otherEvent, event.id) }
       leftAlone.known.insert(candidates[index].file.key)
       examinations.paths.append(path)
       candidates.remove(at: index)
@@ -55,6 +56,18 @@ extension WatchMachine {
       startSettling(index, until: now + settings.settleMilliseconds)
     case .removed, .kept, .other: break
     }
+  }
+
+  /// After a change of the options, that can be every recording that is kept: only the first one is told.
+  private mutating func noteOtherEvent(_ path: [UInt8], _ event: String, _ id: String?) {
+    guard !report.hasToldOtherEvent else { return }
+    report.hasToldOtherEvent = true
+    let message =
+      name(path) + ": was delivered to " + (event.isEmpty ? "another event" : "the event \"" + event + "\"")
+      + " and is not sent to a new one. \"gighive-upload send --again\" sends it. Others like it are not logged."
+    var notice = WatchNotice(.warning, message, .warning, path: path)
+    notice.id = id
+    report.notices.append(notice)
   }
 
   private mutating func noteKept(_ path: [UInt8], _ message: String, isTemporary: Bool, _ now: Int64) {

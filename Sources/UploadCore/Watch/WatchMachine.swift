@@ -59,6 +59,7 @@ package struct WatchMachine: Sendable {
     var notices: [WatchNotice] = []
     var lastDelivery: WatchSnapshot.LastDelivery?
     var totals = WatchSnapshot.Totals()
+    var hasToldOtherEvent = false
   }
 
   let settings: Settings

@@ -39,7 +39,7 @@ package struct WorkerEvent: Equatable, Sendable {
     /// `size` is nil if another process has delivered it in the meantime.
     case delivered(assetID: Int64?, size: Int64?)
     /// Delivered before; `isRemovalDue` if its file is still to be removed, `isCertain` unless it may have been changed since.
-    case skipped(isRemovalDue: Bool, isCertain: Bool = true)
+    case skipped(isRemovalDue: Bool, isCertain: Bool = true, otherEvent: String? = nil)
     /// Delivered before, but only its content can tell whether it has been changed since.
     case comparisonDue
     case failed(Failure)
@@ -84,7 +84,8 @@ package struct WorkerEvent: Equatable, Sendable {
       self.kind = .delivered(assetID: value["asset_id"]?.integer, size: WorkerEvent.size(value["total"]))
     case "skipped":
       self.kind = .skipped(
-        isRemovalDue: value["removal_due"] == .bool(true), isCertain: value["compared"] != .bool(false))
+        isRemovalDue: value["removal_due"] == .bool(true), isCertain: value["compared"] != .bool(false),
+        otherEvent: value["other_event"]?.string)
     case "comparison_due": self.kind = .comparisonDue
     case "failed":
       self.kind = .failed(

@@ -24,7 +24,7 @@ extension LockedRecord {
     defer { withExtendedLifetime(search) {} }
     if search.isCancelled { return nil }
     if let found, found.phase == .delivered {
-      throw .delivered(PreviousDelivery(found, own.evidence(of: found, changed: file.statusTimeAtOpen)))
+      throw .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     for former in search.formers { _ = try lock(former, in: directory) }
     guard let id = request.upload ?? found?.id else { return try begin(own, search) }
@@ -47,7 +47,7 @@ extension LockedRecord {
     if current == nil { directory.removeLock(id) }
     if request.upload != nil { throw current.map { .delivered(PreviousDelivery($0)) } ?? .state(.noSuchRecord(id)) }
     if let current, !request.sendsAgain, own.match(with: current) != nil {
-      throw .delivered(PreviousDelivery(current, own.evidence(of: current, changed: changed)))
+      throw .delivered(PreviousDelivery(current, of: own, changed: changed))
     }
     return nil
   }

@@ -67,18 +67,19 @@ final class RecordSearch {
     if search.isCancelled { throw .cancelled(hasSentAll: false) }
     guard let found else { return nil }
     if found.phase == .delivered {
-      throw .delivered(PreviousDelivery(found, own.evidence(of: found, changed: file.statusTimeAtOpen)))
+      throw .delivered(PreviousDelivery(found, of: own, changed: file.statusTimeAtOpen))
     }
     if found.mayBeStored { throw .uncertain(upload: found.id) }
     return found
   }
 
-  /// The record of the same upload, or of an earlier delivery, by path, file or content. It counts unless ``isCancelled``.
+  /// The record of the same upload, or of an earlier delivery, by path, file or content; for a request that would be repeated, also of one
+  /// to another event. It counts unless ``isCancelled``.
   /// - Parameter changed: the status time of the file.
   func previous(
     of own: UploadRecord, changed: StatusTime, _ request: UploadRequest
   ) throws(StateError) -> UploadRecord? {
-    let match = BestMatch(own, changed: changed, isAgain: request.sendsAgain)
+    let match = BestMatch(own, changed: changed, request)
     defer { formers = match.formers }
     var unreadable: [String] = []
     for key in own.searchKeys {
@@ -90,7 +91,7 @@ final class RecordSearch {
           let isCurrent = record.phase == .delivered
           match.consider(isCurrent ? record : (try? directory.current(record.id)) ?? record)
         }
-        return match.record
+        return match.record ?? match.elsewhere
       }
       var (stale, gone): ([String], [String]) = ([], [])
       for id in ids where !unreadable.contains(id) {
@@ -113,7 +114,7 @@ final class RecordSearch {
       if !stale.isEmpty { index?.drop([key], ids: stale) }
       if !gone.isEmpty { index?.drop(own.fileKeys, ids: gone) }
     }
-    return match.record
+    return match.record ?? match.elsewhere
   }
 
   /// An unfinished upload that may still need the file of a delivered one; nil if there is none. It counts unless ``isCancelled``.
@@ -151,18 +152,23 @@ final class RecordSearch {
     let own: UploadRecord
     private let changed: StatusTime
     private let isAgain: Bool
+    private let isRepeated: Bool
     private(set) var record: UploadRecord?
+    /// A delivery to another event. Whoever finds the same files again and again would send them all after a change of its options.
+    private(set) var elsewhere: UploadRecord?
     private var isUntouched = false
     private(set) var formers: [String] = []
 
-    init(_ own: UploadRecord, changed: StatusTime, isAgain: Bool) {
+    init(_ own: UploadRecord, changed: StatusTime, _ request: UploadRequest) {
       self.own = own
       self.changed = changed
-      self.isAgain = isAgain
+      isAgain = request.sendsAgain
+      isRepeated = request.needsRecord
     }
 
     func consider(_ previous: UploadRecord) {
       if isAgain, previous.phase == .delivered { return }
+      if isRepeated, own.isOfOtherEvent(previous) { elsewhere = previous }
       // That the server may have an earlier recording of this name says nothing about this one. That one may have another name by
       // now, under which its record must be found.
       let mayBeStored = previous.mayBeStored || previous.lastByteMayBeSent

@@ -388,7 +388,7 @@ final class UploadJob: Steppable {
     if let record = try? LockedRecord.reopen(previous.upload, in: directory) {
       try? record.noteComparison(with: file, identity)
     }
-    throw .delivered(PreviousDelivery(record))
+    throw .delivered(PreviousDelivery(record, otherEvent: previous.otherEvent))
   }
 
   // MARK: The end

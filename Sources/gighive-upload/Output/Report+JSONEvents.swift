@@ -46,6 +46,7 @@ extension Report {
     if let deliveredAt = previous?.deliveredAt { line.add("delivered", unixSeconds: deliveredAt) }
     if isRemovalDue { line.add("removal_due", true) }
     if let previous, !previous.isCertain { line.add("compared", false) }
+    if let event = previous?.otherEvent { line.add("other_event", event) }
     line.add("exit_code", Int64(ExitCode.delivered))
     Console.out(line.finished())
   }

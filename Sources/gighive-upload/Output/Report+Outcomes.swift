@@ -60,7 +60,8 @@ extension Report {
     } else if isNamed || isVerbose || promises || !entry(index).isFound {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
-      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + date + asset
+      let event = previous.otherEvent.map { " to the event \"" + PrintableText.line($0) + "\"" } ?? ""
+      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + event + date + asset
       let doubt =
         switch previous.evidence {
         case .untouched: "."

@@ -103,7 +103,16 @@ struct RecordMatchTests {
     let event = UploadRecord.sample(path: record().file.path, endpoint: "http://hive/", event: "2026-11-20 Band")
     #expect(record().match(with: event) == nil && event.match(with: record()) == nil)
     #expect(event.match(with: event) == .same)
-    #expect(Set(event.searchKeys.map { $0.hash }).isDisjoint(with: record().searchKeys.map { $0.hash }))
+    // Whoever finds its files again and again does not send them to each event.
+    #expect(!record().isOfOtherEvent(event))
+    for (path, file) in [("/media/usb0/set.wav", 2), ("/x/set.wav", 3), ("/media/usb0/renamed.wav", 2)] as [(LocalPath, UInt64)] {
+      var delivered = UploadRecord.sample(identity(inode: file), path: path, endpoint: "http://hive/", event: "Band")
+      delivered.state = .sample(.delivered)
+      #expect(record().isOfOtherEvent(delivered) && !delivered.isOfOtherEvent(delivered))
+      #expect(record().searchKeys.contains { delivered.indexKeys.contains($0) })
+      delivered.file.identity = identity(inode: file, seconds: 3)
+      #expect(!record().isOfOtherEvent(delivered))
+    }
   }
 
   @Test func aDeliveredFileIsTheSameWhileItIsUnchanged() {

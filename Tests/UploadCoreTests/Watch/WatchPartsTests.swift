@@ -79,6 +79,7 @@ struct WorkerEventTests {
       (#"{"event":"skipped",\#(file)}"#, .skipped(isRemovalDue: false)),
       (#"{"event":"skipped",\#(file),"removal_due":true}"#, .skipped(isRemovalDue: true)),
       (#"{"event":"skipped",\#(file),"compared":false}"#, .skipped(isRemovalDue: false, isCertain: false)),
+      (#"{"event":"skipped",\#(file),"other_event":"A"}"#, .skipped(isRemovalDue: false, otherEvent: "A")),
       (#"{"event":"comparison_due",\#(file)}"#, .comparisonDue),
       (#"{"event":"retry",\#(file)}"#, .other),
       (
