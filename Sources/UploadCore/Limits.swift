@@ -315,6 +315,8 @@ package enum Limits {
   /// The journal of interrupted removals that wait for their media, in bytes: a dozen of the longest paths. More media than that
   /// are not pulled out in the middle of a removal.
   package static let removalJournalLength = 64 << 10
+  /// How long the journal always is, in bytes: one block, which its entries overwrite.
+  package static let removalJournalReserve = 4096
   /// Numbers that are tried for the name of a recording if there is another file of that name.
   package static let numberedNameCount = 999
   /// Postponed removals that one `send` retries at its end; more of them wait for the next one.
