@@ -122,7 +122,8 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
         calls.append((call, Path(at) / name))
     record = only_record(program).file
     hidden = tmp_path / f".gighive-upload-{record.stem}"
-    begin = calls.index(("fsync", program.state / "removals"))
+    # Before that, the journal is made.
+    begin = len(calls) - 1 - calls[::-1].index(("fsync", program.state / "removals"))
     delivered = ("fsync" if how == "clean" else "rename", record)
     assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
     steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]

@@ -2,8 +2,8 @@ import CShims
 import UploadCore
 
 /// The file `removals` of a state directory, locked: one removal at a time, whichever process it is. A line of it is synced before the
-/// recording is renamed, and overwritten when the removal has ended. Its first block stays, filled with line feeds, so that a line needs no
-/// space on a full disk.
+/// recording is renamed, and overwritten when the removal has ended. Its first block exists from the beginning, filled with line feeds, so
+/// that a line needs no space on a full disk.
 final class RemovalJournal {
   private static let name = "removals"
 
@@ -31,6 +31,16 @@ final class RemovalJournal {
     } catch { throw .unusable(directory.file(name), error) }
   }
 
+  /// Makes the first block, unless it is there.
+  static func reserve(in directory: StateDirectory) {
+    var status = shim_file_status()
+    let result = shim_stat(directory.file(name).cName, &status)
+    guard result != 0 || status.size < Int64(Limits.removalJournalReserve) else { return }
+    guard let journal = try? open(in: directory) else { return }
+    journal.end()
+    _ = shim_sync(journal.lock.descriptor)
+  }
+
   /// The length of the entries, without the line feeds behind them.
   private static func usedLength(of bytes: [UInt8]) -> Int { (bytes.lastIndex { $0 != ASCII.lineFeed } ?? -1) + 1 }
 
@@ -41,8 +51,10 @@ final class RemovalJournal {
     guard length + Int64(line.count) <= Int64(Limits.removalJournalLength) else {
       throw failure(SystemError(code: SHIM_EFBIG))
     }
-    var result = shim_write_at(lock.descriptor, line, line.count, length)
-    if result == 0 { result = shim_sync(lock.descriptor) }
+    var result = directory.withBallast {
+      let result = shim_write_at(lock.descriptor, line, line.count, length)
+      return result == 0 ? shim_sync(lock.descriptor) : result
+    }
     // The file may be new.
     if result == 0 { result = shim_sync_directory(directory.path.cName) }
     guard result == 0 else {
