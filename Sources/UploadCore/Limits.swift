@@ -317,6 +317,16 @@ package enum Limits {
   /// The journal of interrupted removals that wait for their media, in bytes: a dozen of the longest paths. More media than that
   /// are not pulled out in the middle of a removal.
   package static let removalJournalLength = 64 << 10
+  /// How long the journal always is, in bytes: one block, which its entries overwrite.
+  package static let removalJournalReserve = 4096
+  /// Ballast for removals on a full file system: 512 KiB, because xfs creates no file with less than 256 KiB free, and enough files for the
+  /// inodes of an upload. The length of a file, and of what is written at a time, in bytes.
+  package static let ballastFileCount = 8
+  package static let ballastFileLength = 64 << 10
+  package static let ballastPieceLength = 8 << 10
+  /// How much must be free before it is made, in bytes and in files: otherwise it would take from recorders what a removal has just freed.
+  package static let ballastFromFreeBytes: Int64 = 10_000_000
+  package static let ballastFromFreeFiles: Int64 = 32
   /// Numbers that are tried for the name of a recording if there is another file of that name.
   package static let numberedNameCount = 999
   /// Postponed removals that one `send` retries at its end; more of them wait for the next one.

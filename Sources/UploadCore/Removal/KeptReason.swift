@@ -53,6 +53,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case state(StateError)
   /// The file system cannot rename a file without replacing another one.
   case cannotRename
+  /// The file system is full, so that not even a name can be changed.
+  case noSpace(SystemError)
   /// The file system refused.
   case refused(SystemError)
   /// It was renamed, and could not be renamed back.
@@ -71,7 +73,7 @@ extension KeptReason {
   package var isTemporary: Bool {
     switch self {
     case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
-      .leftBehind:
+      .noSpace, .leftBehind:
       true
     case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .noStatus,
       .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:

@@ -32,7 +32,7 @@ extension KeptReason {
     case .busy: "another process is removing a recording."
     case .state(let error): error.problem
     case .cannotRename: "its file system cannot rename a file without overwriting another one."
-    case .refused(let error): "it could not be removed: " + error.text + "."
+    case .noSpace(let error), .refused(let error): "it could not be removed: " + error.text + "."
     case .leftBehind(let path, let error):
       "it is now " + PrintableText.line(path.text) + ", because it could not be renamed back: " + error.text
         + ". The next run tries again."

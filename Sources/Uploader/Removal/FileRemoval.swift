@@ -62,10 +62,10 @@ struct FileRemoval {
     let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
     let hidden = entry.privatePath
-    let result = parent.rename(path.name, to: parent, hidden.name)
+    let result = directory.withBallast { parent.rename(path.name, to: parent, hidden.name) }
     guard result == 0 else {
       journal.end()
-      throw -result == SHIM_EOPNOTSUPP ? .cannotRename : .refused(SystemError(result: result))
+      throw -result == SHIM_EOPNOTSUPP ? .cannotRename : KeptReason(refusal: SystemError(result: result))
     }
     do throws(KeptReason) {
       // Again: now that it has its private name, no process can begin another upload of it.
@@ -203,19 +203,15 @@ struct FileRemoval {
       guard result == 0 else { throw .refused(SystemError(result: result)) }
       finishSidecar(nil)
     case .move(let target):
-      let directory = try open(target)
+      let place = try open(target)
       let number: Int
       do throws(SystemError) {
-        number = try HiddenRecording.rename(hidden, in: parent, to: directory, freeNameLike: path.name)
-      } catch {
-        switch error.code {
-        case SHIM_EEXIST: throw .noFreeName(target)
-        default: throw .refused(error)
-        }
-      }
-      directory.sync()
+        number = try HiddenRecording.rename(
+          hidden, in: parent, to: place, freeNameLike: path.name, by: directory.withBallast)
+      } catch { throw error.code == SHIM_EEXIST ? .noFreeName(target) : KeptReason(refusal: error) }
+      place.sync()
       let name = path.name.numbered(number)
-      finishSidecar((directory, name.sidecar))
+      finishSidecar((place, name.sidecar))
       moved = target.appendingName(name.bytes)
     }
     parent.sync()
@@ -241,4 +237,8 @@ struct FileRemoval {
           + SystemError(result: result).text + ".")
     }
   }
+}
+
+extension KeptReason {
+  fileprivate init(refusal error: SystemError) { self = error.isLackOfSpace ? .noSpace(error) : .refused(error) }
 }

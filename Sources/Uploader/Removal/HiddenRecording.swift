@@ -47,14 +47,16 @@ enum HiddenRecording {
   }
 
   /// Renames a file to the first name that is free: this one, or one with a number.
+  /// - Parameter making: makes the call, or repeats it.
   /// - Returns: the number; 0 for none.
   /// - Throws: `EEXIST` if there are too many.
   static func rename(
-    _ file: LocalPath, in directory: OpenDirectory, to target: OpenDirectory, freeNameLike name: LocalPath
+    _ file: LocalPath, in directory: OpenDirectory, to target: OpenDirectory, freeNameLike name: LocalPath,
+    by making: (() -> Int32) -> Int32 = { $0() }
   ) throws(SystemError) -> Int {
     var result: Int32 = 0
     for number in 0...Limits.numberedNameCount {
-      result = directory.rename(file, to: target, name.numbered(number))
+      result = making { directory.rename(file, to: target, name.numbered(number)) }
       if result == 0 { return number }
       if -result != SHIM_EEXIST { break }
     }

@@ -2,7 +2,8 @@ import CShims
 import UploadCore
 
 /// The file `removals` of a state directory, locked: one removal at a time, whichever process it is. A line of it is synced before the
-/// recording is renamed, and cut off when the removal has ended.
+/// recording is renamed, and overwritten when the removal has ended. Its first block exists from the beginning, filled with line feeds, so
+/// that a line needs no space on a full disk.
 final class RemovalJournal {
   private static let name = "removals"
 
@@ -20,11 +21,28 @@ final class RemovalJournal {
   /// - Returns: nil if another process is removing a recording.
   static func open(in directory: StateDirectory) throws(StateError) -> RemovalJournal? {
     guard let lock = try directory.lock(file: directory.file(name), changesDirectory: true) else { return nil }
-    var status = shim_file_status()
-    let result = shim_fstat(lock.descriptor, &status)
-    guard result == 0 else { throw .unusable(directory.file(name), SystemError(result: result)) }
-    return RemovalJournal(directory, lock, length: status.size)
+    do throws(SystemError) {
+      var status = shim_file_status()
+      let result = shim_fstat(lock.descriptor, &status)
+      guard result == 0 else { throw SystemError(result: result) }
+      let length = min(status.size, Int64(Limits.removalJournalLength))
+      let bytes = try SmallFile.read(lock.descriptor, Int(length), at: 0)
+      return RemovalJournal(directory, lock, length: Int64(usedLength(of: bytes)))
+    } catch { throw .unusable(directory.file(name), error) }
   }
+
+  /// Makes the first block, unless it is there.
+  static func reserve(in directory: StateDirectory) {
+    var status = shim_file_status()
+    let result = shim_stat(directory.file(name).cName, &status)
+    guard result != 0 || status.size < Int64(Limits.removalJournalReserve) else { return }
+    guard let journal = try? open(in: directory) else { return }
+    journal.end()
+    _ = shim_sync(journal.lock.descriptor)
+  }
+
+  /// The length of the entries, without the line feeds behind them.
+  private static func usedLength(of bytes: [UInt8]) -> Int { (bytes.lastIndex { $0 != ASCII.lineFeed } ?? -1) + 1 }
 
   /// Notes what is about to be removed, so that it survives a power cut.
   func begin(_ entry: RemovalEntry) throws(StateError) {
@@ -33,8 +51,10 @@ final class RemovalJournal {
     guard length + Int64(line.count) <= Int64(Limits.removalJournalLength) else {
       throw failure(SystemError(code: SHIM_EFBIG))
     }
-    var result = shim_write_at(lock.descriptor, line, line.count, length)
-    if result == 0 { result = shim_sync(lock.descriptor) }
+    var result = directory.withBallast {
+      let result = shim_write_at(lock.descriptor, line, line.count, length)
+      return result == 0 ? shim_sync(lock.descriptor) : result
+    }
     // The file may be new.
     if result == 0 { result = shim_sync_directory(directory.path.cName) }
     guard result == 0 else {
@@ -44,7 +64,11 @@ final class RemovalJournal {
   }
 
   /// The recording has one of its names again, or is gone. If this is lost in a power cut, the next start finds nothing to undo.
-  func end() { _ = shim_set_length(lock.descriptor, length) }
+  func end() {
+    let rest = [UInt8](repeating: ASCII.lineFeed, count: max(0, Limits.removalJournalReserve - Int(length)))
+    let result = shim_write_at(lock.descriptor, rest, rest.count, length)
+    _ = shim_set_length(lock.descriptor, result == 0 ? length + Int64(rest.count) : length)
+  }
 
   private func failure(_ error: SystemError) -> StateError {
     .unusable(directory.file(RemovalJournal.name), error)
@@ -52,10 +76,13 @@ final class RemovalJournal {
 
   // MARK: The next start
 
-  /// Whether there may be something to recover. In general the file is empty, or there is none.
+  /// Whether there may be something to recover. In general there is nothing but line feeds, or no file.
   static func hasEntries(in path: LocalPath) -> Bool {
-    var status = shim_file_status()
-    return shim_stat(path.appendingName(Array(name.utf8)).cName, &status) == 0 && status.size > 0
+    let descriptor = shim_open_for_reading(path.appendingName(Array(name.utf8)).cName, 0)
+    guard descriptor >= 0 else { return false }
+    defer { _ = shim_close(descriptor) }
+    guard let bytes = try? SmallFile.read(descriptor, Limits.removalJournalReserve, at: 0) else { return true }
+    return usedLength(of: bytes) > 0
   }
 
   /// Undoes removals that were interrupted: the recordings get their names back.
@@ -87,7 +114,7 @@ final class RemovalJournal {
 }
 
 extension StateDirectory {
-  /// Undoes removals of recordings that a power cut or a kill has interrupted. In general that costs one system call.
+  /// Undoes removals of recordings that a power cut or a kill has interrupted. In general that costs three system calls.
   /// - Parameters:
   ///   - path: the state directory.
   ///   - warn: called for each recording that has its name back, or cannot get it back.

@@ -43,13 +43,18 @@ extension StateDirectory {
     var result: Int32 = 0
     // A second attempt leaves alone what is whole by then.
     for name in order where result == 0 {
+      // The space that is reserved for it comes first.
+      guard hasReservedSpace else {
+        result = withBallast { overwrite(name, with: bytes, isNameSafe: wasWritten) }
+        continue
+      }
       result = overwrite(name, with: bytes, isNameSafe: wasWritten)
-      guard result != 0, hasReservedSpace else { continue }
+      guard result != 0 else { continue }
       releaseSpace(record.id)
       hasReservedSpace = false
       // Before the space is used again.
       _ = shim_sync_directory(path.cName)
-      result = overwrite(name, with: bytes, isNameSafe: wasWritten)
+      result = withBallast { overwrite(name, with: bytes, isNameSafe: wasWritten) }
     }
     guard result == 0 else {
       if isNew {

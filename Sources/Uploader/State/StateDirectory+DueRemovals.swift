@@ -8,7 +8,7 @@ extension StateDirectory {
   /// Notes that the file of this upload is to be removed after its delivery. The next write, of the record, also syncs this. If it fails,
   /// the removal is tried only once.
   func markRemovalDue(_ id: String) {
-    let descriptor = openForWriting(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE))
+    let descriptor = withBallast { openForWriting(file(removalMark(id)).cName, Int32(SHIM_OPEN_CREATE)) }
     if descriptor >= 0 { _ = shim_close(descriptor) }
   }
 

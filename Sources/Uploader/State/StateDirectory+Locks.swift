@@ -47,7 +47,13 @@ extension StateDirectory {
     // The index is also locked like this, and keeps its content.
     let how = mustExist ? SHIM_OPEN_EXISTING : SHIM_OPEN_CREATE
     let name = file.cName
-    let descriptor = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+    let descriptor = withBallast {
+      let result = changesDirectory ? openForWriting(name, Int32(how)) : shim_open_for_writing(name, Int32(how))
+      guard result < 0, changesDirectory, SystemError(result: result).isLackOfSpace, takeSpareLock(as: file) else {
+        return result
+      }
+      return shim_open_for_writing(name, Int32(SHIM_OPEN_EXISTING))
+    }
     guard descriptor >= 0 else { throw failure(of: file, descriptor) }
     let lock = StateLock(descriptor: descriptor)
     let result = shim_lock(descriptor)

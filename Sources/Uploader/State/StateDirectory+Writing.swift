@@ -26,8 +26,10 @@ extension StateDirectory {
       if result != 0 { releaseSpace(record.id) }
     }
     if result != 0 {
-      result = store(bytes, in: temporary, isEmptied: true)
-      if result == 0 { result = rename(temporary.cName, target.cName) }
+      result = withBallast {
+        let result = store(bytes, in: temporary, isEmptied: true)
+        return result == 0 ? rename(temporary.cName, target.cName) : result
+      }
     }
     if result == 0 { result = shim_sync_directory(path.cName) }
     guard result == 0 else {
@@ -75,11 +77,13 @@ extension StateDirectory {
     var length = record.encoded(crc32: { _ in 0 }).count + Limits.recordReserveLength
     if try keepsCopies() { length = 2 * (length + Limits.recordBlockLength) }
     let bytes = [UInt8](repeating: 0, count: length)
-    let descriptor = openForWriting(room.cName, Int32(SHIM_OPEN_TRUNCATE))
-    guard descriptor >= 0 else { throw failure(of: room, descriptor) }
-    var result = shim_write_all(descriptor, bytes, bytes.count)
-    let closed = shim_close(descriptor)
-    if result == 0 { result = closed }
+    let result = withBallast {
+      let descriptor = openForWriting(room.cName, Int32(SHIM_OPEN_TRUNCATE))
+      guard descriptor >= 0 else { return descriptor }
+      let result = shim_write_all(descriptor, bytes, bytes.count)
+      let closed = shim_close(descriptor)
+      return result == 0 ? closed : result
+    }
     guard result == 0 else {
       releaseSpace(record.id)
       throw failure(of: room, result)

@@ -5,7 +5,8 @@ import UploadCore
 /// under another name, synced and renamed, so that a power cut leaves either the previous or the new one; on FAT, it is written
 /// twice instead (`StateDirectory+Copies.swift`). `ID.lock` is locked by
 /// the process that is working on the upload, `ID.room` reserves space for the last write, and `ID.remove` says that the file is to be
-/// removed (`StateDirectory+DueRemovals.swift`). `index` maps files to records,
+/// removed (`StateDirectory+DueRemovals.swift`). `removals` is the journal of removals; `spare.lock` and `ballast.0` to `ballast.7` are
+/// kept for them (`StateDirectory+Ballast.swift`). `index` maps files to records,
 /// so that not all records must be read.
 package final class StateDirectory {
   let path: LocalPath
@@ -13,6 +14,8 @@ package final class StateDirectory {
   var indexState = IndexState()
   /// Ends a walk through all records.
   var cancellation: Cancellation?
+  /// The ballast in a directory of recordings, without the numbers of its files (`StateDirectory+Ballast.swift`); nil for none.
+  var hiddenBallast: LocalPath?
   private var knownToKeepCopies: Bool?
 
   /// Whether each record has a copy, because its file system does not rename at once.

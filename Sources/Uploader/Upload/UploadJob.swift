@@ -301,7 +301,11 @@ final class UploadJob: Steppable {
     let identity = try file.identity(
       using: slot.buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))
     do throws(UploadError) {
-      let opened = try record(for: file, identity, in: try stateDirectory(path))
+      let directory = try stateDirectory(path)
+      if request.afterDelivery.removal != nil {
+        directory.reserveForRemovals(in: request.foundBelow ?? request.file.directory)
+      }
+      let opened = try record(for: file, identity, in: directory)
       return opened.map { .open($0) } ?? .busy(path, identity)
     } catch {
       if case .conflict(let upload) = error, slots.recordIDs.contains(upload) { return .inProgress }

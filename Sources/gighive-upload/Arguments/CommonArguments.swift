@@ -96,6 +96,12 @@ struct CommonArguments {
     if let path = statePath { StateDirectory.recoverRemovals(at: path, warn: { report.warn($0) }) }
   }
 
+  /// Reserves what removals need on a full disk.
+  /// - Parameter recordings: the directory with the recordings.
+  func reserveForRemovals(in recordings: LocalPath) {
+    if let path = statePath { StateDirectory.reserveForRemovals(at: path, in: recordings) }
+  }
+
   /// - Returns: false if the option is not one of these.
   mutating func apply(_ given: GivenOption) throws(UsageError) -> Bool {
     switch given.option {

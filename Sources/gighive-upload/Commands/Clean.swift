@@ -34,6 +34,10 @@ enum Clean {
         exitCode: ExitCode.inputFile)
       return ExitCode.inputFile
     }
+    let isDryRun = options.contains { $0.option == .dryRun }
+    if !isDryRun { common.reserveForRemovals(in: place.path) }
+    // Once there is space again.
+    defer { if !isDryRun { common.reserveForRemovals(in: place.path) } }
     let freeBefore = place.free()
     if freeBefore >= wanted { return ExitCode.delivered }
     common.recoverRemovals(report)

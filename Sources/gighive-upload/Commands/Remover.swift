@@ -49,6 +49,7 @@ final class Remover {
   /// - Returns: why it is kept; nil if it is removed, or there is nothing to remove.
   @discardableResult
   func remove(_ known: UploadRecord, at path: LocalPath, below root: LocalPath?) throws(StateError) -> KeptReason? {
+    if !isDryRun { records.directory.reserveForRemovals(in: root ?? path.directory) }
     // Another process is working on it.
     guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
     defer { withExtendedLifetime(lock) {} }

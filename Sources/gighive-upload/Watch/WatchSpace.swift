@@ -17,6 +17,7 @@ final class WatchSpace {
   /// How much is to be free, in bytes.
   private let wanted: Int64
   private let arguments: [[UInt8]]
+  private let statePath: LocalPath
   private let directories: [WatchedDirectory]
   private var keepers: [SpaceKeeper]
   private var run: Run?
@@ -26,6 +27,7 @@ final class WatchSpace {
     guard let wanted = arguments.keepFree else { return nil }
     self.wanted = wanted
     self.arguments = arguments.cleanerArguments
+    statePath = arguments.statePath
     self.directories = directories
     keepers = directories.map { _ in SpaceKeeper(wanted: wanted) }
   }
@@ -58,6 +60,8 @@ final class WatchSpace {
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
       let directory = directories[index]
       let free = directory.freeBytes
+      // While there is space: removing recordings needs some.
+      if free != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
       switch keepers[index].check(free: free, mayClean: mayClean && run == nil, now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)

@@ -105,7 +105,9 @@ struct RecordMatchTests {
     #expect(event.match(with: event) == .same)
     // Whoever finds its files again and again does not send them to each event.
     #expect(!record().isOfOtherEvent(event))
-    for (path, file) in [("/media/usb0/set.wav", 2), ("/x/set.wav", 3), ("/media/usb0/renamed.wav", 2)] as [(LocalPath, UInt64)] {
+    for (path, file) in [("/media/usb0/set.wav", 2), ("/x/set.wav", 3), ("/media/usb0/renamed.wav", 2)]
+      as [(LocalPath, UInt64)]
+    {
       var delivered = UploadRecord.sample(identity(inode: file), path: path, endpoint: "http://hive/", event: "Band")
       delivered.state = .sample(.delivered)
       #expect(record().isOfOtherEvent(delivered) && !delivered.isOfOtherEvent(delivered))
