@@ -18,6 +18,8 @@ extension Limits {
   package static let watchedDirectoryCount = 2048
   /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
   package static let watchScanCount = 64
+  /// Places that could not be scanned and are remembered, in each watched directory, with 24 bytes for each. Of more, one line says that.
+  package static let watchScanFailureCount = 1024
   /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher runs for years.
   package static let watchNamesLength = 64 << 10
   /// Entries that a scan examines before the loop does something else.

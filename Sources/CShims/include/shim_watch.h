@@ -10,6 +10,8 @@ int32_t shim_inotify_create(void);
 // Watches a directory that is open; the same one again has the same number. `path` and `follows_link` are for systems without /proc.
 // The number of the watch, or -errno.
 int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path, int32_t follows_link);
+// Watches which names appear and disappear in a directory. The same directory has the same number as above.
+int32_t shim_inotify_add_names(int32_t descriptor, const char *path);
 void shim_inotify_remove(int32_t descriptor, int32_t watch);
 enum {
     // A file was closed after writing, or moved in.
@@ -19,7 +21,11 @@ enum {
     // The watched directory was removed, moved or unmounted.
     SHIM_CHANGED_SELF = 2,
     // Events were lost.
-    SHIM_CHANGES_LOST = 3
+    SHIM_CHANGES_LOST = 3,
+    // A directory got other permissions or times: one in the watched directory, or, without a name, that itself.
+    SHIM_CHANGED_PERMISSIONS = 4,
+    // A name was removed or moved away.
+    SHIM_NAME_REMOVED = 5
 };
 // Reads some of the events that are there. Whether there were any.
 int32_t shim_inotify_read(

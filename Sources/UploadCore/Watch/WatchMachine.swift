@@ -140,13 +140,20 @@ package struct WatchMachine: Sendable {
     let hasChanged = file.key != candidates[index].file.key
     if case .judging(let judgement) = candidates[index].phase, !hasChanged {
       return noteVerdict(index, judgement, now)
+    let hasOtherStatus = file.seen.hasOnlyOtherStatus(than: candidates[index].file.seen)
     }
     // Only the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun
     candidates[index].file = file
     candidates[index].file.isBegun = isBegun
     if hasChanged { leftAlone.drop(candidates[index].path) }
-    if hasChanged || file.writers == .writer {
+    if hasChanged, hasOtherStatus, file.writers != .writer {
+      // It was not written. But it may be readable now.
+      if case .judging = candidates[index].phase {
+        candidates[index].attempts = WatchCandidate.Attempts()
+        return startSettling(index, until: now)
+      }
+    } else if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
       return startSettling(index, until: now + settings.settleMilliseconds)

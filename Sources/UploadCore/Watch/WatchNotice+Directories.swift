@@ -9,6 +9,17 @@ extension WatchNotice {
     of(directory, .directoryFound, "is being watched now.", .information)
   }
 
+  /// - Parameter reason: why a place in the directory could not be scanned.
+  package static func incomplete(_ directory: LocalPath, _ place: LocalPath, _ reason: String) -> WatchNotice {
+    of(
+      directory, .warning, "was not scanned completely: " + PrintableText.line(place.text) + " " + reason + ".",
+      .warning)
+  }
+
+  package static func manyFailures(_ directory: LocalPath) -> WatchNotice {
+    of(directory, .warning, "has more places that cannot be scanned; they are not listed.", .warning)
+  }
+
   package static func unlocked(_ directory: LocalPath) -> WatchNotice {
     of(directory, .warning, "cannot be locked; make sure that no other watcher uses it.", .warning)
   }

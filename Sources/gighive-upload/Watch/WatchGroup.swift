@@ -72,7 +72,7 @@ final class WatchGroup {
   // MARK: Changes
 
   /// Something has changed in one of its directories.
-  func handle(_ change: InotifyWatches.Change, now: Int64) {
+  func handle(_ change: WatchTable.Change, now: Int64) {
     guard let index = directories.index(of: change) else { return }
     space?.checkSoon()
     switch change.kind {
@@ -84,6 +84,11 @@ final class WatchGroup {
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
         path.removeLast(FileSelection.sidecarEnding.utf8.count)
       }
+    case .permissions: directories.requestScan(ifFailed: change.path, in: index)
+    case .name: checkAt = now
+    case .nameEnded:
+      directories.all[index].hasWatchedName = false
+      checkAt = now
       inspect(path, asksForWriters: false, now)
     }
   }
@@ -116,6 +121,7 @@ final class WatchGroup {
   }
 
   /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
+    if inspector.takeBar() { directories.noteUnsearchable(LocalPath(bytes: path).directory) }
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }
@@ -154,7 +160,7 @@ final class WatchGroup {
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
     if directories.isScanning { return now }
-    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.all.contains { !$0.isOpen }
+    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.needsCheck
     return min(until, isWaiting ? checkAt : scanAt)
   }
 
