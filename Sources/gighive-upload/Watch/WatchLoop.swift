@@ -57,7 +57,10 @@ final class WatchLoop {
           (names.isEmpty ? "started" : "watching " + names) + "; uploading to "
             + PrintableText.line(group.destination) + "."))
     }
-    while shim_signal_received() == 0 {
+    while true {
+      // First: what comes from now on raises it again, so that nothing is missed between a look at the flags and the next poll.
+      shim_event_lower(signals.descriptor)
+      if shim_signal_received() != 0 { break }
       let now = shim_monotonic_milliseconds()
       readSignals(now)
       readChanges(now)
@@ -132,7 +135,6 @@ final class WatchLoop {
   }
 
   private func readSignals(_ now: Int64) {
-    shim_event_lower(signals.descriptor)
     guard shim_take_hangup() != 0 else { return }
     outputs.reloading()
     do throws(UsageError) {
@@ -172,7 +174,6 @@ final class WatchLoop {
     for group in groups { group.end(atOnce: false) }
     var isKilling = false
     while true {
-      let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
       outputs.step(now: now)
       // All of them, even while the first one has not ended.
@@ -181,6 +182,7 @@ final class WatchLoop {
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true
         for group in groups { group.end(atOnce: true) }
+      let now = shim_monotonic_milliseconds()
       }
       poll(isKilling ? now + 1000 : min(began + Limits.workerEndMilliseconds, now + 1000), isEnding: true)
     }
