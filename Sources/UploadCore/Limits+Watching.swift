@@ -76,9 +76,9 @@ extension Limits {
   package static let hookPollMilliseconds: Int64 = 1000
   /// How often unread lines of the log are offered again, in milliseconds.
   package static let watchLogMilliseconds: Int64 = 1000
-  /// How long that program may take, how long it then has after SIGTERM, and how long the end of the watcher waits for it, in
-  /// milliseconds.
+  /// How long that program may take, how long it then has after SIGTERM, and both at the end of the watcher, in milliseconds.
   package static let hookMilliseconds: Int64 = 60_000
   package static let hookGraceMilliseconds: Int64 = 5000
   package static let hookEndMilliseconds: Int64 = 1000
+  package static let hookEndGraceMilliseconds: Int64 = 1000
 }
