@@ -14,7 +14,7 @@ int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path
 int32_t shim_inotify_add_names(int32_t descriptor, const char *path);
 void shim_inotify_remove(int32_t descriptor, int32_t watch);
 enum {
-    // A file was closed after writing, or moved in.
+    // A file was created, perhaps empty, linked or moved in, closed after writing, or got other permissions or times.
     SHIM_CHANGED_FILE = 0,
     // A directory was created or moved in.
     SHIM_CHANGED_DIRECTORY = 1,
@@ -49,7 +49,9 @@ int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input
 // Its exit code, SHIM_KILLED and the signal that ended it, or -EAGAIN while it runs.
 enum { SHIM_KILLED = 256 };
 int32_t shim_reap(int32_t process);
-enum { SHIM_TERMINATE = 15, SHIM_KILL = 9 };
+// The signal that has stopped it, or 0 if it runs; `before` if that has not changed since the last call.
+int32_t shim_stop_signal(int32_t process, int32_t before);
+extern const int32_t SHIM_TERMINATE, SHIM_KILL, SHIM_CONTINUE;
 void shim_signal(int32_t process, int32_t signal);
 
 // rtnetlink(7): a descriptor that is readable when a link, an address or a route has changed; or -errno.

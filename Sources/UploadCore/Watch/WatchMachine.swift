@@ -28,6 +28,8 @@ package struct WatchMachine: Sendable {
   package enum Block: Equatable, Sendable {
     case clock
     case interface(String)
+    /// A signal such as SIGSTOP has stopped a process of the group.
+    case stopped(process: Int32)
   }
 
   /// The process that sends the recordings.
@@ -138,9 +140,9 @@ package struct WatchMachine: Sendable {
       return
     }
     let hasChanged = file.key != candidates[index].file.key
+    let hasOtherStatus = file.seen.hasOnlyOtherStatus(than: candidates[index].file.seen)
     if case .judging(let judgement) = candidates[index].phase, !hasChanged {
       return noteVerdict(index, judgement, now)
-    let hasOtherStatus = file.seen.hasOnlyOtherStatus(than: candidates[index].file.seen)
     }
     // Only the records can tell that an upload has begun, so this is kept.
     let isBegun = candidates[index].file.isBegun || file.isBegun

@@ -66,6 +66,12 @@ extension WatchNotice {
     case .clock: self.init(.warning, "nothing is sent until the clock of this machine is set.", .warning)
     case .interface(let name):
       self.init(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning)
+    case .stopped(let process):
+      let id = String(process)
+      self.init(
+        .warning,
+        "a signal has stopped process " + id + "; nothing is sent until it continues, with kill -CONT " + id
+          + " or when the watcher gets SIGHUP.", .warning)
     case nil: self.init(.resumed, "recordings are sent again.")
     }
   }

@@ -102,6 +102,8 @@ final class WatchGroup {
   func rescan(now: Int64) { scanAt = now }
 
   func networkChanged(now: Int64) { machine.retryNow(now: now) }
+    worker?.proceed()
+    space?.proceed()
 
   func drain() { machine.drain() }
 
@@ -174,7 +176,7 @@ final class WatchGroup {
   private var block: WatchMachine.Block? {
     if shim_unix_seconds() < Limits.builtOn { return .clock }
     if let interface = arguments.interface, shim_interface_is_up(interface) == 0 { return .interface(interface) }
-    return nil
+    return (worker?.stopped ?? space?.stopped).map { .stopped(process: $0) }
   }
 
   private func checkCredentials(_ now: Int64) {
