@@ -135,6 +135,8 @@ package enum Limits {
   package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.
   package static let orderedRecordCount = 8192
+  /// Records that were never written and whose leftovers are removed at a time.
+  package static let leftoverCount = 64
   /// How long to wait for the directory's lock, and the pause between two attempts, in milliseconds.
   package static let stateLockMilliseconds: Int64 = 5000
   package static let stateLockPauseMilliseconds: Int64 = 20

@@ -87,5 +87,5 @@ extension StateDirectory {
     return names
   }
 
-  private func copyName(_ name: String) -> String { name + "~" }
+  func copyName(_ name: String) -> String { name + "~" }
 }
