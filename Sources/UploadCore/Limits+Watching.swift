@@ -12,8 +12,8 @@ extension Limits {
   /// again until the next start.
   package static let watchSetAsideMessages = 256
   package static let watchSetAsideCount = 2048
-  /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
-  package static let watchedKnownCount = 32 << 10
+  /// Keys of files that need no action, so that a scan does not look for their records, and a failure is reported once: 1 MiB at most.
+  package static let watchedKnownCount = 128 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
   package static let watchedDirectoryCount = 2048
   /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
