@@ -342,7 +342,7 @@ def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tm
     assert sorted(got(stub)) == ["Film", "Film", "Rec"]
 
 
-def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path):
+def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path, program):
     stub = hive("PATCH/slow-read=3000000@1")
     config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
     first = write(rec / "a.wav", 9_000_000)
@@ -355,6 +355,7 @@ def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tm
     assert watching.worker == worker
     has(stub, first, second, seconds=60)
     watching.says("configuration reloaded.")
+    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
     watching.stop()
     assert got(stub) == ["Before", "After"]
     assert len([upload for upload in of_kind(stub, "create")]) == 2

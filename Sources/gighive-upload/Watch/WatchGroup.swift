@@ -54,6 +54,11 @@ final class WatchGroup {
     return machine.snapshot(destination: destination, shown, now: now, unixSeconds: shim_unix_seconds())
   }
 
+  var history: WatchHistory { machine.history(destination: destination, directories: arguments.directories) }
+
+  /// Goes on counting where the group ended that it replaces.
+  func proceed(from history: WatchHistory) { machine.proceed(from: history) }
+
   /// Their names, for people.
   var openDirectoryNames: [String] { directories.all.filter { $0.isOpen }.map { $0.name } }
 
@@ -79,16 +84,16 @@ final class WatchGroup {
     case .gone:
       if change.path == directories.all[index].path { checkAt = now } else { machine.forget(under: change.path.bytes) }
     case .directory: directories.requestScan(of: change.path, in: index)
-    case .file:
-      var path = change.path.bytes
-      if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
-        path.removeLast(FileSelection.sidecarEnding.utf8.count)
-      }
     case .permissions: directories.requestScan(ifFailed: change.path, in: index)
     case .name: checkAt = now
     case .nameEnded:
       directories.all[index].hasWatchedName = false
       checkAt = now
+    case .file:
+      var path = change.path.bytes
+      if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
+        path.removeLast(FileSelection.sidecarEnding.utf8.count)
+      }
       inspect(path, asksForWriters: false, now)
     }
   }
@@ -97,13 +102,13 @@ final class WatchGroup {
   func retryNow(now: Int64) {
     scanAt = now
     machine.retryEverything(now: now)
+    worker?.proceed()
+    space?.proceed()
   }
 
   func rescan(now: Int64) { scanAt = now }
 
   func networkChanged(now: Int64) { machine.retryNow(now: now) }
-    worker?.proceed()
-    space?.proceed()
 
   func drain() { machine.drain() }
 
@@ -116,6 +121,7 @@ final class WatchGroup {
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
+    if inspector.takeBar() { directories.noteUnsearchable(LocalPath(bytes: path).directory) }
     if inspector.takeBlindness(), let directory = directories.directory(of: path), !directory.hasToldBlindness {
       directory.hasToldBlindness = true
       tell(.undetectableWriters(path))
@@ -123,7 +129,6 @@ final class WatchGroup {
   }
 
   /// Makes sure that nothing removes a file before this group has delivered it too, if it sends it: an unfinished upload keeps it.
-    if inspector.takeBar() { directories.noteUnsearchable(LocalPath(bytes: path).directory) }
   /// - Returns: false if that is not possible now.
   func claim(_ path: [UInt8]) -> Bool {
     guard let directory = directories.directory(of: path) else { return true }

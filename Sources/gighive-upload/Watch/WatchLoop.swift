@@ -33,6 +33,7 @@ final class WatchLoop {
   /// - Returns: whether another watcher has locked one of the directories.
   func begin(_ arguments: [WatchArguments]) -> Bool {
     inotify = InotifyWatches()
+    let histories = groups.map { $0.history }
     groups = []
     var isLocked = false
     var owner = 0
@@ -44,6 +45,12 @@ final class WatchLoop {
       owner += group.directories.count
       groups.append(made)
       if made.openDirectories() { isLocked = true }
+    }
+    let successors = groups.map {
+      WatchHistory.Successor(destination: $0.destination, directories: $0.arguments.directories)
+    }
+    for (group, history) in zip(groups, WatchHistory.assigned(histories, to: successors)) {
+      if let history { group.proceed(from: history) }
     }
     return isLocked
   }
@@ -175,6 +182,7 @@ final class WatchLoop {
     var isKilling = false
     while true {
       shim_event_lower(signals.descriptor)
+      let now = shim_monotonic_milliseconds()
       outputs.step(now: now)
       // All of them, even while the first one has not ended.
       let ended = groups.map { $0.hasEnded(now: now) }
@@ -182,7 +190,6 @@ final class WatchLoop {
       if !isKilling, now - began >= Limits.workerEndMilliseconds {
         isKilling = true
         for group in groups { group.end(atOnce: true) }
-      let now = shim_monotonic_milliseconds()
       }
       poll(isKilling ? now + 1000 : min(began + Limits.workerEndMilliseconds, now + 1000), isEnding: true)
     }

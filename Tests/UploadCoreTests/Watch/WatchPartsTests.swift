@@ -66,6 +66,33 @@ struct KnownFilesTests {
   }
 }
 
+struct WatchHistoryTests {
+  private func machine(_ delivered: Int64) -> WatchMachine {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    machine.report.totals.deliveredCount = delivered
+    return machine
+  }
+
+  @Test func aGroupGoesOnWithTheFiguresOfTheOneThatItReplaces() {
+    let former = [
+      machine(1).history(destination: "https://a/", directories: ["/one"]),
+      machine(2).history(destination: "https://a/", directories: ["/two"]),
+      machine(3).history(destination: "https://b/", directories: ["/three"]),
+    ]
+    let groups: [WatchHistory.Successor] = [
+      .init(destination: "https://a/", directories: ["/new"]),
+      .init(destination: "https://a/", directories: ["/one", "/x"]),
+      .init(destination: "https://c/", directories: ["/three"]),
+      .init(destination: "https://a/", directories: ["/newer"]),
+    ]
+    let assigned = WatchHistory.assigned(former, to: groups)
+    #expect(assigned.map { $0?.totals.deliveredCount } == [2, 1, nil, nil])
+    var next = machine(0)
+    next.proceed(from: former[0])
+    #expect(next.report.totals.deliveredCount == 1)
+  }
+}
+
 struct WorkerEventTests {
   private func event(_ text: String) -> WorkerEvent? { WorkerEvent(parsing: Array(text.utf8)) }
 
