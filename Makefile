@@ -12,7 +12,7 @@ PYTEST := $(PYTHON) -B -m pytest -p no:cacheprovider -q
 STATIC := $(CURDIR)/$(DIST)/gighive-upload-x86_64
 
 # Packages needed for building and testing besides Swift and make. They are installed if missing.
-PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace
+PACKAGES := libssl-dev zlib1g-dev openssl curl python3 python3-pytest python3-pytest-xdist python3-jsonschema python3-pyte binutils dpkg-dev perl strace e2fsprogs xfsprogs btrfs-progs dosfstools
 
 # Flags for the C sources and for the OpenSSL headers that Swift imports: 64-bit file sizes and times on every architecture, and
 # one section per function, so that the linker can drop unused ones. No unwind tables, which nothing reads, and no path of the

@@ -12,12 +12,14 @@ extension Limits {
   /// again until the next start.
   package static let watchSetAsideMessages = 256
   package static let watchSetAsideCount = 2048
-  /// Keys of files that need no action, so that a scan does not look for their records: 256 KiB at most.
-  package static let watchedKnownCount = 32 << 10
+  /// Keys of files that need no action, so that a scan does not look for their records, and a failure is reported once: 1 MiB at most.
+  package static let watchedKnownCount = 128 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
   package static let watchedDirectoryCount = 2048
   /// Directories that appeared and wait to be scanned; with more of them, everything is scanned.
   package static let watchScanCount = 64
+  /// Places that could not be scanned and are remembered, in each watched directory, with 24 bytes for each. Of more, one line says that.
+  package static let watchScanFailureCount = 1024
   /// The names of one directory that a scan sorts at a time, in bytes: less than for a batch, because a watcher runs for years.
   package static let watchNamesLength = 64 << 10
   /// Entries that a scan examines before the loop does something else.
@@ -74,9 +76,9 @@ extension Limits {
   package static let hookPollMilliseconds: Int64 = 1000
   /// How often unread lines of the log are offered again, in milliseconds.
   package static let watchLogMilliseconds: Int64 = 1000
-  /// How long that program may take, how long it then has after SIGTERM, and how long the end of the watcher waits for it, in
-  /// milliseconds.
+  /// How long that program may take, how long it then has after SIGTERM, and both at the end of the watcher, in milliseconds.
   package static let hookMilliseconds: Int64 = 60_000
   package static let hookGraceMilliseconds: Int64 = 5000
   package static let hookEndMilliseconds: Int64 = 1000
+  package static let hookEndGraceMilliseconds: Int64 = 1000
 }

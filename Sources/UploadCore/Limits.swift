@@ -137,6 +137,10 @@ package enum Limits {
   package static let skippedFileCount = 32
   /// Records sorted at a time when all are listed. Twice as many are held.
   package static let orderedRecordCount = 8192
+  /// Records that were never written and whose leftovers are removed at a time.
+  package static let leftoverCount = 64
+  /// How long to wait for a program that has a lease on the file. The kernel ends a lease after 45 s (fs.lease-break-time).
+  package static let leaseMilliseconds: Int64 = 60_000
   /// How long to wait for the directory's lock, and the pause between two attempts, in milliseconds.
   package static let stateLockMilliseconds: Int64 = 5000
   package static let stateLockPauseMilliseconds: Int64 = 20

@@ -91,6 +91,15 @@ def test_a_hook_that_hangs_delays_no_delivery_and_not_the_end(hive, recording, r
     wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10)
 
 
+def test_a_hook_that_ignores_sigterm_does_not_outlive_the_watcher(hive, rec, watch, hook):
+    pids = hook.directory / "pids"
+    watching = watch(hive(), "--on-event", hook(f'trap "" TERM; sleep 600 & echo $$ $! > "{pids}"; wait'))
+    wait_until(lambda: pids.exists() and pids.read_text().endswith("\n"), 30)
+    assert watching.stop() == 0
+    for pid in pids.read_text().split():
+        wait_until(lambda pid=pid: not os.path.exists(f"/proc/{pid}"), 10)
+
+
 @pytest.mark.long
 def test_a_hook_that_hangs_is_ended_after_its_limit_and_the_next_event_comes(hive, rec, watch, tmp_path, hook):
     """A minute, and five seconds more for one that ignores SIGTERM."""

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from broken_disk import BrokenDisk
-from program import wait_until
+from program import private, wait_until
 from test_full_disks import mount
 from uploads import rewrite, sha256
 from watching import got, has, times_sent, write
@@ -409,6 +409,16 @@ def test_a_signal_ends_both_processes(hive, watch, rec, number):
     assert watching.stop(number) == 0
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+@pytest.mark.native
+def test_a_signal_during_the_start_ends_it_in_order(program, rec, tmp_path):
+    config = private(tmp_path / "watch.conf", "server = http://127.0.0.1:9\nuser = uploader\nlabel = x\n")
+    command = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", config, "-e", "inject=openat:signal=TERM:when=1", *program.command]
+    ended = subprocess.run(
+        [*command, "watch", "rec", "--config", config], env=program.environment({"GIGHIVE_PASSWORD": "secret"}),
+        cwd=program.directory, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0 and "stopped." in ended.stderr, ended
 
 
 def test_the_watcher_holds_little(hive, watch, rec, program):

@@ -10,7 +10,7 @@ from program import private, wait_until
 from records import only_record, records
 from test_after_interruptions import write_journal
 from uploads import PASSWORD, of_kind, sha256
-from watching import got, has, times_sent, write
+from watching import got, has, times_sent, wait_for_status, write
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]
@@ -123,6 +123,22 @@ def test_a_killed_worker_costs_one_retry(halfway):
     watching.stop()
     # It went on where it was.
     assert len(of_kind(stub, "create")) == 1
+
+
+def test_a_stopped_worker_is_reported_and_continued_by_sighup(hive, watch, rec, program):
+    stub = hive("PATCH/slow-read=1000000@1")
+    file = write(rec / "a.wav", SIZE)
+    watching = watch(stub, *TUS)
+    has_bytes(stub, 500_000)
+    worker = watching.worker
+    os.kill(worker, signal.SIGSTOP)
+    watching.says(f"a signal has stopped process {worker}")
+    found = wait_for_status(program, lambda found: found["groups"][0]["state"] == "stopped")
+    assert found["groups"][0]["process"] == worker
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("recordings are sent again.")
+    has(stub, file, seconds=60)
+    assert watching.stop() == 0
 
 
 def test_an_interrupted_removal_is_undone_at_the_start(hive, watch, rec, program):
@@ -343,7 +359,7 @@ def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tm
     assert sorted(got(stub)) == ["Film", "Film", "Rec"]
 
 
-def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path):
+def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path, program):
     stub = hive("PATCH/slow-read=3000000@1")
     config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
     first = write(rec / "a.wav", 9_000_000)
@@ -356,6 +372,7 @@ def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tm
     assert watching.worker == worker
     has(stub, first, second, seconds=60)
     watching.says("configuration reloaded.")
+    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
     watching.stop()
     assert got(stub) == ["Before", "After"]
     assert len([upload for upload in of_kind(stub, "create")]) == 2

@@ -15,13 +15,13 @@ SETTLE = ["--settle", "300ms"]
 class Watching:
     """`watch` in progress. Its standard error is a file, so that it can be read meanwhile."""
 
-    def __init__(self, program, stub, *arguments, env=None, directory="rec", named=True):
+    def __init__(self, program, stub, *arguments, env=None, directory="rec", named=True, **options):
         self.log_file = program.directory / "watch.log"
         destination = ["--server", stub.url, "--label", "{stem}", "--user", "uploader", *trust(stub)] if stub else []
         with open(self.log_file, "ab") as log:
             self.running = program.start(
                 "watch", *([directory] if named else []), *SETTLE, *destination, *arguments, stderr=log, stdout=log,
-                env={"GIGHIVE_PASSWORD": "secret", **(env or {})})
+                env={"GIGHIVE_PASSWORD": "secret", **(env or {})}, **options)
         self.pid = self.running.pid
 
     @property

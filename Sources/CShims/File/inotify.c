@@ -14,8 +14,11 @@ int32_t shim_inotify_create(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
+// One directory has one watch, which may serve both functions below.
+enum { EITHER = IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD };
+
 int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path, int32_t follows_link) {
-    uint32_t mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+    uint32_t mask = EITHER | IN_CLOSE_WRITE;
     char opened[32];
     snprintf(opened, sizeof opened, "/proc/self/fd/%d", directory);
     int watch = inotify_add_watch(descriptor, opened, mask);
@@ -24,15 +27,19 @@ int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path
     return watch < 0 ? -errno : watch;
 }
 
+int32_t shim_inotify_add_names(int32_t descriptor, const char *path) {
+    int watch = inotify_add_watch(descriptor, path, EITHER | IN_DELETE | IN_MOVED_FROM);
+    return watch < 0 ? -errno : watch;
+}
+
 void shim_inotify_remove(int32_t descriptor, int32_t watch) { inotify_rm_watch(descriptor, watch); }
 
-// -1 for what is of no interest.
 static int32_t kind_of(uint32_t mask) {
     if (mask & IN_Q_OVERFLOW) return SHIM_CHANGES_LOST;
     if (mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) return SHIM_CHANGED_SELF;
-    if (mask & IN_ISDIR) return mask & (IN_CREATE | IN_MOVED_TO) ? SHIM_CHANGED_DIRECTORY : -1;
-    // A new file is of interest when it has been closed.
-    return mask & (IN_CLOSE_WRITE | IN_MOVED_TO) ? SHIM_CHANGED_FILE : -1;
+    if (mask & (IN_DELETE | IN_MOVED_FROM)) return SHIM_NAME_REMOVED;
+    if (!(mask & IN_ISDIR)) return SHIM_CHANGED_FILE;
+    return mask & IN_ATTRIB ? SHIM_CHANGED_PERMISSIONS : SHIM_CHANGED_DIRECTORY;
 }
 
 int32_t shim_inotify_read(
@@ -42,8 +49,7 @@ int32_t shim_inotify_read(
     const struct inotify_event *event;
     for (char *at = buffer; at < buffer + count; at += sizeof *event + event->len) {
         event = (const void *)at;
-        int32_t kind = kind_of(event->mask);
-        if (kind >= 0) visit(event->wd, kind, event->len ? event->name : "", context);
+        visit(event->wd, kind_of(event->mask), event->len ? event->name : "", context);
     }
     return count > 0;
 }

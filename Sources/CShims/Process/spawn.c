@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const int32_t SHIM_TERMINATE = SIGTERM, SHIM_KILL = SIGKILL, SHIM_CONTINUE = SIGCONT;
+
 static volatile sig_atomic_t event, has_hangup;
 
 static void on_signal(int number) {
@@ -21,7 +23,6 @@ void shim_watch_signals(int32_t descriptor) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigaction(SIGHUP, NULL, &before);
     if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
-    action.sa_flags |= SA_NOCLDSTOP;
     sigaction(SIGCHLD, &action, NULL);
 }
 
@@ -82,6 +83,15 @@ int32_t shim_reap(int32_t process) {
     // Nobody else waits for it.
     if (ended < 0) return SHIM_KILLED;
     return WIFSIGNALED(status) ? SHIM_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int32_t shim_stop_signal(int32_t process, int32_t before) {
+    siginfo_t change;
+    while (1) {
+        change.si_pid = 0;
+        if (waitid(P_PID, (id_t)process, &change, WSTOPPED | WCONTINUED | WNOHANG) < 0 || !change.si_pid) return before;
+        before = change.si_code == CLD_STOPPED ? change.si_status : 0;
+    }
 }
 
 void shim_signal(int32_t process, int32_t signal) { kill(process, signal); }

@@ -10,16 +10,22 @@ int32_t shim_inotify_create(void);
 // Watches a directory that is open; the same one again has the same number. `path` and `follows_link` are for systems without /proc.
 // The number of the watch, or -errno.
 int32_t shim_inotify_add(int32_t descriptor, int32_t directory, const char *path, int32_t follows_link);
+// Watches which names appear and disappear in a directory. The same directory has the same number as above.
+int32_t shim_inotify_add_names(int32_t descriptor, const char *path);
 void shim_inotify_remove(int32_t descriptor, int32_t watch);
 enum {
-    // A file was closed after writing, or moved in.
+    // A file was created, perhaps empty, linked or moved in, closed after writing, or got other permissions or times.
     SHIM_CHANGED_FILE = 0,
     // A directory was created or moved in.
     SHIM_CHANGED_DIRECTORY = 1,
     // The watched directory was removed, moved or unmounted.
     SHIM_CHANGED_SELF = 2,
     // Events were lost.
-    SHIM_CHANGES_LOST = 3
+    SHIM_CHANGES_LOST = 3,
+    // A directory got other permissions or times: one in the watched directory, or, without a name, that itself.
+    SHIM_CHANGED_PERMISSIONS = 4,
+    // A name was removed or moved away.
+    SHIM_NAME_REMOVED = 5
 };
 // Reads some of the events that are there. Whether there were any.
 int32_t shim_inotify_read(
@@ -43,7 +49,9 @@ int32_t shim_spawn(const char *path, const char *const *arguments, int32_t input
 // Its exit code, SHIM_KILLED and the signal that ended it, or -EAGAIN while it runs.
 enum { SHIM_KILLED = 256 };
 int32_t shim_reap(int32_t process);
-enum { SHIM_TERMINATE = 15, SHIM_KILL = 9 };
+// The signal that has stopped it, or 0 if it runs; `before` if that has not changed since the last call.
+int32_t shim_stop_signal(int32_t process, int32_t before);
+extern const int32_t SHIM_TERMINATE, SHIM_KILL, SHIM_CONTINUE;
 void shim_signal(int32_t process, int32_t signal);
 
 // rtnetlink(7): a descriptor that is readable when a link, an address or a route has changed; or -errno.

@@ -17,6 +17,11 @@ package struct FileSighting: Equatable, Sendable {
       && now.modifiedNanoseconds == then.modifiedNanoseconds && (!then.hasStableInode || now.isSameFile(as: then))
   }
 
+  /// Whether it is the same file on the disk, and only its status has changed: its permissions, owner, names or attributes.
+  package func hasOnlyOtherStatus(than before: FileSighting) -> Bool {
+    before.identity.hasStableInode && changed != before.changed && isStill(before)
+  }
+
   /// Whether the file that is there now is the very same one, untouched since. Where inodes are not stable, nor are status times. The device
   /// number changes when a stick is put in again.
   package func isSame(as now: FileSighting) -> Bool {

@@ -7,16 +7,13 @@ package enum DirectoryProblem: Equatable, Sendable {
   case unusable(String)
   /// Another watcher has locked it.
   case locked
-  /// What could not be scanned, and why.
-  case incomplete(LocalPath, String)
 
-  /// What is shown of the directory; nil if it is still watched.
-  package var state: WatchSnapshot.Directory.State? {
+  /// What is shown of the directory.
+  package var state: WatchSnapshot.Directory.State {
     switch self {
     case .missing, .gone: .missing
     case .unusable(let reason): .unreadable(reason)
     case .locked: .unreadable("another watcher has locked it")
-    case .incomplete: nil
     }
   }
 
@@ -27,16 +24,7 @@ package enum DirectoryProblem: Equatable, Sendable {
       case .gone: "is gone; it will be watched again once it is back."
       case .unusable(let reason): "cannot be watched: " + reason + "."
       case .locked: "is watched by another process."
-      case .incomplete(let path, let reason):
-        "was not scanned completely: " + PrintableText.line(path.text) + " " + reason + "."
       }
-    return .of(directory, kind, text, .warning)
-  }
-
-  private var kind: WatchNotice.Kind {
-    switch self {
-    case .missing, .gone, .unusable, .locked: .directoryMissing
-    case .incomplete: .warning
-    }
+    return .of(directory, .directoryMissing, text, .warning)
   }
 }

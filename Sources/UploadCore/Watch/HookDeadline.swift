@@ -1,4 +1,4 @@
-/// When a run of the `--on-event` program is ended: SIGTERM after a limit, then SIGKILL.
+/// When a run of the `--on-event` program is ended: SIGTERM after a limit, or when the watcher ends, then SIGKILL.
 package struct HookDeadline {
   package enum Step: Equatable { case nothing, terminate, kill }
 
@@ -6,7 +6,7 @@ package struct HookDeadline {
   package private(set) var due: Int64
   /// Whether it got SIGTERM.
   package private(set) var isOver = false
-  private let grace: Int64
+  private var grace: Int64
 
   /// - Parameters:
   ///   - now: of the monotonic clock, in milliseconds, like the others.
@@ -16,6 +16,12 @@ package struct HookDeadline {
     now: Int64, limit: Int64 = Limits.hookMilliseconds, grace: Int64 = Limits.hookGraceMilliseconds
   ) {
     due = now + limit
+    self.grace = grace
+  }
+
+  /// The watcher ends: the program has less time.
+  package mutating func shorten(now: Int64, grace: Int64 = Limits.hookEndGraceMilliseconds) {
+    due = min(due, isOver ? now + grace : now)
     self.grace = grace
   }
 

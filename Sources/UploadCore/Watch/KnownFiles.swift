@@ -1,37 +1,48 @@
 /// The keys of files that need no action, so that a scan need not look for their records again. It forgets some when it is full; such
 /// files are then looked up again.
 struct KnownFiles: Sendable {
-  private static let depth = 4
-  private var keys = [UInt64](repeating: 0, count: 256 * KnownFiles.depth)
+  /// A key is in its own slot or, with others in between, in one of the next ones. 0 is an empty slot.
+  private var slots = [UInt64](repeating: 0, count: 1024)
+  private var usedCount = 0
 
   /// The capacity, in keys.
-  var count: Int { keys.count }
+  var count: Int { slots.count }
 
-  func contains(_ key: UInt64) -> Bool {
-    let first = bucket(key)
-    return keys[first..<(first + KnownFiles.depth)].contains(key)
-  }
+  func contains(_ key: UInt64) -> Bool { slots[slot(of: key)] != 0 }
 
   mutating func insert(_ key: UInt64) {
-    guard !contains(key) else { return }
-    let first = bucket(key)
-    let last = first + KnownFiles.depth - 1
-    if keys[last] != 0, keys.count < Limits.watchedKnownCount {
-      grow()
-      return insert(key)
+    let key = max(1, key)
+    var slot = slot(of: key)
+    if slots[slot] == key { return }
+    if isFull {
+      guard slots.count >= Limits.watchedKnownCount else {
+        grow()
+        return insert(key)
+      }
+      // The one in its own slot is forgotten.
+      slot = first(key)
     }
-    // The oldest one is dropped.
-    for index in stride(from: last, to: first, by: -1) { keys[index] = keys[index - 1] }
-    keys[first] = key
+    if slots[slot] == 0 { usedCount += 1 }
+    slots[slot] = key
   }
 
-  private func bucket(_ key: UInt64) -> Int {
-    Int(key % UInt64(keys.count / KnownFiles.depth)) * KnownFiles.depth
+  /// An eighth stays empty, so that a search ends soon.
+  private var isFull: Bool { usedCount >= slots.count - slots.count / 8 }
+
+  private func first(_ key: UInt64) -> Int { Int(key % UInt64(slots.count)) }
+
+  /// Where the key is, or the empty slot where it would be.
+  private func slot(of key: UInt64) -> Int {
+    let key = max(1, key)
+    var slot = first(key)
+    while slots[slot] != key, slots[slot] != 0 { slot = slot + 1 == slots.count ? 0 : slot + 1 }
+    return slot
   }
 
   private mutating func grow() {
-    let old = keys
-    keys = [UInt64](repeating: 0, count: old.count * 2)
-    for key in old.reversed() where key != 0 { insert(key) }
+    let old = slots
+    slots = [UInt64](repeating: 0, count: old.count * 2)
+    usedCount = 0
+    for key in old where key != 0 { insert(key) }
   }
 }

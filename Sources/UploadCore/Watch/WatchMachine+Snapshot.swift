@@ -35,6 +35,7 @@ extension WatchMachine {
     switch block {
     case .clock: return .waitingForClock
     case .interface(let name): return .waitingForInterface(name)
+    case .stopped(let process): return .stopped(process: process)
     case nil: break
     }
     let due = candidates.reduce(Int64.max) { $1.phase == .ready ? min($0, $1.dueAt) : $0 }

@@ -28,6 +28,8 @@ package struct WatchMachine: Sendable {
   package enum Block: Equatable, Sendable {
     case clock
     case interface(String)
+    /// A signal such as SIGSTOP has stopped a process of the group.
+    case stopped(process: Int32)
   }
 
   /// The process that sends the recordings.
@@ -139,6 +141,7 @@ package struct WatchMachine: Sendable {
       return
     }
     let hasChanged = file.key != candidates[index].file.key
+    let hasOtherStatus = file.seen.hasOnlyOtherStatus(than: candidates[index].file.seen)
     if case .judging(let judgement) = candidates[index].phase, !hasChanged {
       return noteVerdict(index, judgement, now)
     }
@@ -150,7 +153,13 @@ package struct WatchMachine: Sendable {
       candidates[index].isComparison = false
       leftAlone.drop(candidates[index].path)
     }
-    if hasChanged || file.writers == .writer {
+    if hasChanged, hasOtherStatus, file.writers != .writer {
+      // It was not written. But it may be readable now.
+      if case .judging = candidates[index].phase {
+        candidates[index].attempts = WatchCandidate.Attempts()
+        return startSettling(index, until: now)
+      }
+    } else if hasChanged || file.writers == .writer {
       candidates[index].seenAt = now
       candidates[index].attempts = WatchCandidate.Attempts()
       return startSettling(index, until: now + settings.settleMilliseconds)

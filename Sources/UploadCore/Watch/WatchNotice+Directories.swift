@@ -9,6 +9,17 @@ extension WatchNotice {
     of(directory, .directoryFound, "is being watched now.", .information)
   }
 
+  /// - Parameter reason: why a place in the directory could not be scanned.
+  package static func incomplete(_ directory: LocalPath, _ place: LocalPath, _ reason: String) -> WatchNotice {
+    of(
+      directory, .warning, "was not scanned completely: " + PrintableText.line(place.text) + " " + reason + ".",
+      .warning)
+  }
+
+  package static func manyFailures(_ directory: LocalPath) -> WatchNotice {
+    of(directory, .warning, "has more places that cannot be scanned; they are not listed.", .warning)
+  }
+
   package static func unlocked(_ directory: LocalPath) -> WatchNotice {
     of(directory, .warning, "cannot be locked; make sure that no other watcher uses it.", .warning)
   }
@@ -55,6 +66,12 @@ extension WatchNotice {
     case .clock: self.init(.warning, "nothing is sent until the clock of this machine is set.", .warning)
     case .interface(let name):
       self.init(.warning, "nothing is sent until " + PrintableText.line(name) + " is up.", .warning)
+    case .stopped(let process):
+      let id = String(process)
+      self.init(
+        .warning,
+        "a signal has stopped process " + id + "; nothing is sent until it continues, with kill -CONT " + id
+          + " or when the watcher gets SIGHUP.", .warning)
     case nil: self.init(.resumed, "recordings are sent again.")
     }
   }

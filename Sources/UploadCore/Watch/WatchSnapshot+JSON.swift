@@ -46,6 +46,9 @@ extension WatchSnapshot.DestinationState {
     case .waitingForInterface(let name):
       object.add("state", "waiting_for_interface")
       object.add("interface", name)
+    case .stopped(let process):
+      object.add("state", "stopped")
+      object.add("process", Int64(process))
     }
   }
 }

@@ -64,6 +64,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     case waitingForClock
     /// The network interface of `--interface` is not up.
     case waitingForInterface(String)
+    /// A signal has stopped a process of the group.
+    case stopped(process: Int32)
   }
 
   package struct Upload: Equatable, Sendable {

@@ -87,8 +87,13 @@ package struct WatchStatus {
     case "paused": "PAUSED" + since
     case "waiting_for_clock": "waiting until the clock is set"
     case "waiting_for_interface": "waiting until " + text(group["interface"]) + " is up"
+    case "stopped": stopped(group["process"]?.integer ?? 0)
     default: text(group["state"])
     }
+  }
+
+  private static func stopped(_ process: Int64) -> String {
+    "STOPPED: a signal has stopped process " + String(process) + "; continue it with kill -CONT " + String(process)
   }
 
   private static func state(ofDirectory directory: JSONValue) -> String {

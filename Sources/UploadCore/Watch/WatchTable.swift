@@ -4,6 +4,8 @@ package struct WatchTable: Sendable {
   package struct Entry: Equatable, Sendable {
     package let owner: Int
     package fileprivate(set) var path: LocalPath
+    /// Whether only the name of `path` in it matters: that of a watched directory, which may be removed and made again.
+    package fileprivate(set) var isOfName = false
     /// The scan that has last seen it.
     fileprivate var scan: Int
   }
@@ -21,14 +23,24 @@ package struct WatchTable: Sendable {
   /// - Parameter scan: a number for ``prune(_:before:)``.
   /// - Returns: whether there is room for it.
   package mutating func add(_ number: Int32, owner: Int, path: LocalPath, scan: Int) -> Bool {
-    let entry = Entry(owner: owner, path: path, scan: scan)
+    add(number, Entry(owner: owner, path: path, scan: scan))
+  }
+
+  /// The directory in which `path` has its name. No scan finds it, and none prunes it.
+  /// - Returns: whether there is room for it.
+  package mutating func add(_ number: Int32, owner: Int, nameOf path: LocalPath) -> Bool {
+    add(number, Entry(owner: owner, path: path, isOfName: true, scan: .max))
+  }
+
+  private mutating func add(_ number: Int32, _ entry: Entry) -> Bool {
     let index = position(number)
     guard hasNumber(number, at: index) else {
       guard watches.count < Limits.watchedDirectoryCount else { return false }
       watches.insert(Watch(number: number, entries: [entry]), at: index)
       return true
     }
-    if let known = watches[index].entries.firstIndex(where: { $0.owner == owner }) {
+    if let known = watches[index].entries.firstIndex(where: { $0.owner == entry.owner && $0.isOfName == entry.isOfName }
+    ) {
       watches[index].entries[known] = entry
     } else {
       watches[index].entries.append(entry)
@@ -49,6 +61,59 @@ package struct WatchTable: Sendable {
   package func entries(of number: Int32) -> [Entry] {
     let index = position(number)
     return hasNumber(number, at: index) ? watches[index].entries : []
+  }
+
+  /// What the kernel reports of a directory.
+  package enum Event: Sendable {
+    /// A file is there, has changed, or got other permissions.
+    case file
+    /// A directory is there.
+    case directory
+    /// A directory got other permissions: one in it, or, without a name, that itself.
+    case permissions
+    /// A name is no longer there.
+    case removal
+    /// The directory itself was removed, moved or unmounted.
+    case end
+  }
+
+  package struct Change: Equatable, Sendable {
+    package enum Kind: Sendable {
+      case file, directory, permissions
+      case gone
+      /// There may be something else, or nothing, at the path of a watched directory.
+      case name
+      /// Such changes are no longer reported.
+      case nameEnded
+    }
+
+    package let kind: Kind
+    package let owner: Int
+    package let path: LocalPath
+  }
+
+  /// What an event means for each owner.
+  /// - Parameter name: of what is in the directory; empty for the directory itself.
+  package func changes(of number: Int32, _ event: Event, name: [UInt8]) -> [Change] {
+    entries(of: number).compactMap { entry in
+      guard let kind = kind(of: event, name, entry) else { return nil }
+      let path = entry.isOfName || name.isEmpty ? entry.path : entry.path.appendingName(name)
+      return Change(kind: kind, owner: entry.owner, path: path)
+    }
+  }
+
+  private func kind(of event: Event, _ name: [UInt8], _ entry: Entry) -> Change.Kind? {
+    if entry.isOfName {
+      if event == .end { return .nameEnded }
+      return entry.path.lastComponentBytes.elementsEqual(name) ? .name : nil
+    }
+    switch event {
+    case .file: return .file
+    case .directory: return .directory
+    case .permissions: return .permissions
+    case .removal: return nil
+    case .end: return .gone
+    }
   }
 
   package mutating func remove(_ number: Int32) {

@@ -23,4 +23,7 @@ extension SystemError {
   /// Whether it says something about this moment, not about the file system or the permissions: a limit of this machine is reached, the
   /// disk has failed, or another process has a lease.
   package var isPassing: Bool { [SHIM_EMFILE, SHIM_ENFILE, SHIM_EIO, SHIM_ENOMEM, SHIM_EAGAIN].contains(code) }
+
+  /// Of an attempt to open a file without waiting: another process has a lease on it.
+  var isLease: Bool { code == SHIM_EAGAIN }
 }

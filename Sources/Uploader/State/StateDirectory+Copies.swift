@@ -92,5 +92,5 @@ extension StateDirectory {
     return names
   }
 
-  private func copyName(_ name: String) -> String { name + "~" }
+  func copyName(_ name: String) -> String { name + "~" }
 }

@@ -45,6 +45,7 @@ extension StateDirectory {
       if indexState.verified == table.instance { return table }
       if !isMarked(table.mark, file) {
         beginStamp()
+        tidyLeftovers()
         guard try names().names == table.names else { return nil }
         try table.verify()
       }
@@ -114,6 +115,7 @@ extension StateDirectory {
     let instance: UInt64
     do throws(UploadError) { instance = try RandomBytes.number() } catch { throw .damaged }
     beginStamp()
+    tidyLeftovers()
     guard var table = try built(in: file, instance) else { return nil }
     // While it is built, another process can deliver, which renames a record: then it is built again. If that goes on, it serves for
     // this lookup alone.

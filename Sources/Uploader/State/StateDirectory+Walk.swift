@@ -71,6 +71,11 @@ extension StateDirectory {
 
   /// Visits the file names of the records.
   func visitNames(_ body: @escaping (RecordName) -> Void) throws(StateError) {
+    try visitFiles { if let name = RecordName($0) { body(name) } }
+  }
+
+  /// Visits all names in the directory.
+  func visitFiles(_ body: @escaping (UnsafeRawBufferPointer) -> Void) throws(StateError) {
     let visitor = Visitor(body)
     let result = shim_visit_directory(
       path.cName,
@@ -78,8 +83,8 @@ extension StateDirectory {
         guard let name, let context else { return }
         var length = 0
         while name[length] != 0 { length += 1 }
-        guard let record = RecordName(UnsafeRawBufferPointer(start: name, count: length)) else { return }
-        Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(record)
+        Unmanaged<Visitor>.fromOpaque(context).takeUnretainedValue().visit(
+          UnsafeRawBufferPointer(start: name, count: length))
       }, Unmanaged.passUnretained(visitor).toOpaque())
     withExtendedLifetime(visitor) {}
     // A directory that does not exist yet has no records.
@@ -87,9 +92,9 @@ extension StateDirectory {
   }
 
   private final class Visitor {
-    let visit: (RecordName) -> Void
+    let visit: (UnsafeRawBufferPointer) -> Void
 
-    init(_ visit: @escaping (RecordName) -> Void) { self.visit = visit }
+    init(_ visit: @escaping (UnsafeRawBufferPointer) -> Void) { self.visit = visit }
   }
 
   private final class Found {

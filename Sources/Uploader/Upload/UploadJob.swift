@@ -190,7 +190,7 @@ final class UploadJob: Steppable {
   // MARK: Opening
 
   /// - Parameter until: when to stop waiting for the state directory; nil at the first attempt.
-  /// - Returns: nil if another process has locked the state directory for now.
+  /// - Returns: nil if another process has locked the state directory, or has a lease on the file, for now.
   private func open(_ until: Int64?, _ now: Int64) throws(UploadError) -> (UploadDriver, SourceFile)? {
     var request = request
     if case .gigHive(let base, let form) = request.destination {
@@ -206,6 +206,11 @@ final class UploadJob: Steppable {
       if request.judged != nil, case .unreadable(let cause) = error, cause.isPassing {
         throw .file(request.file, .unsettled(.unknown(cause)))
       }
+      if case .unreadable(let cause) = error, cause.isLease, waits(until, for: Limits.leaseMilliseconds, now) {
+        let name = PrintableText.line(request.file.lastComponent)
+        if until == nil { shared.configuration.warnings?(name + ": waiting for a program that has a lease on it.") }
+        return nil
+      }
       throw absence(of: request.file) ?? .file(request.file, error)
     }
     switch try openRecord(for: file) {
@@ -217,11 +222,7 @@ final class UploadJob: Steppable {
       state = .comparing(hasher, file, identity, previous)
       return nil
     case .busy(let path, let identity):
-      let until = until ?? now + Limits.stateLockMilliseconds
-      if now < until {
-        state = .opening(untilMilliseconds: until)
-        return nil
-      }
+      if waits(until, for: Limits.stateLockMilliseconds, now) { return nil }
       try continueWithoutRecord(.state(.locked(path)), for: file, identity)
     case .open(let opened):
       record = opened
@@ -231,6 +232,13 @@ final class UploadJob: Steppable {
     file.noteWriters()
     file.adviseReading()
     return (try driver(request, file), file)
+  }
+
+  /// Whether to wait for another process, which began now if there is no end of it yet.
+  private func waits(_ until: Int64?, for milliseconds: Int64, _ now: Int64) -> Bool {
+    let until = until ?? now + milliseconds
+    state = .opening(untilMilliseconds: until)
+    return now < until
   }
 
   /// Refuses a file that is not, or no longer, the finished recording that it was judged to be.

@@ -10,6 +10,8 @@ final class FileInspector {
   private var last: (path: LocalPath, directory: OpenDirectory)?
   /// Whether writers could not be detected, since this was last asked.
   private var isBlind = false
+  /// Whether a directory's files could not be examined, since this was last asked.
+  private var isBarred = false
 
   init(_ arguments: WatchArguments, _ finder: UploadFinder) {
     self.arguments = arguments
@@ -27,6 +29,11 @@ final class FileInspector {
     return isBlind
   }
 
+  func takeBar() -> Bool {
+    defer { isBarred = false }
+    return isBarred
+  }
+
   /// - Parameters:
   ///   - root: the watched directory that it is in, below which no link is followed.
   ///   - existing: the files that are left alone, unless their upload has begun; nil for none.
@@ -40,7 +47,10 @@ final class FileInspector {
     do throws(SystemError) {
       directory = try self.directory(of: file, below: root)
       status = try directory.examine(file.name).get()
-    } catch { return error.isPassing ? .unknown : .nothing }
+    } catch {
+      if error.code == SHIM_EACCES { isBarred = true }
+      return error.isPassing ? .unknown : .nothing
+    }
     guard Int(status.kind) == SHIM_KIND_REGULAR, status.size >= max(1, arguments.sending.minimumSize ?? 1) else {
       return .nothing
     }

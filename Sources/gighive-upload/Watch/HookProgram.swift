@@ -16,6 +16,7 @@ final class HookProgram {
   private let warn: (String) -> Void
   private var queue = HookQueue()
   private var run: Run?
+  private var isEnding = false
 
   /// - Parameter warn: called when the program fails.
   init(_ path: LocalPath, warn: @escaping (String) -> Void) {
@@ -46,10 +47,11 @@ final class HookProgram {
     if dropped > 0 { warn(name + " is too slow; events dropped: " + String(dropped) + ".") }
   }
 
-  /// Ends the program, and drops what waits.
-  func end() {
+  /// Drops what waits; the program that is running has to end.
+  func end(now: Int64) {
+    isEnding = true
     queue.abandon()
-    if let run { shim_end_program(run.process, 0) }
+    run?.deadline.shorten(now: now)
     let dropped = queue.takeDroppedCount()
     if dropped > 0 { warn(name + " missed the last events: " + String(dropped) + ".") }
   }
@@ -76,12 +78,15 @@ final class HookProgram {
     if shim_program_ended(running.process, &code) != 0 {
       if running.descriptor >= 0 { _ = shim_close(running.descriptor) }
       run = nil
+      // What it has started may ignore SIGTERM.
+      if running.deadline.isOver { shim_end_program(running.process, 1) }
       if code != 0, !running.deadline.isOver { warn(failure(running, code)) }
       return
     }
     switch run?.deadline.step(now: now) {
     case .terminate:
       shim_end_program(running.process, 0)
+      if isEnding { break }
       let time = DurationText.seconds(Limits.hookMilliseconds)
       warn(name + " was stopped after " + time + " (" + running.kind.rawValue + ").")
     case .kill: shim_end_program(running.process, 1)

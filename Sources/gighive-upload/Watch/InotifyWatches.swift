@@ -3,20 +3,12 @@ import Uploader
 
 /// The directories whose changes the kernel reports.
 final class InotifyWatches {
-  struct Change {
-    enum Kind { case file, directory, gone }
-    let kind: Kind
-    /// The directory that was added with this number.
-    let owner: Int
-    let path: LocalPath
-  }
-
   /// Poll waits for it. Negative if there is none.
   let descriptor: Int32
   private var table = WatchTable()
   /// Whether changes were lost.
   private(set) var hasLost = false
-  private var changes: [Change] = []
+  private var changes: [WatchTable.Change] = []
 
   init() { descriptor = shim_inotify_create() }
 
@@ -36,13 +28,24 @@ final class InotifyWatches {
     return -SHIM_ENOMEM
   }
 
+  /// Has changes of the name of `path` reported: that it was removed, or is there again.
+  /// - Returns: whether that is possible.
+  func addName(of path: LocalPath, owner: Int) -> Bool {
+    guard descriptor >= 0 else { return false }
+    let number = shim_inotify_add_names(descriptor, path.directory.cName)
+    if number < 0 { return false }
+    if table.add(number, owner: owner, nameOf: path) { return true }
+    shim_inotify_remove(descriptor, number)
+    return false
+  }
+
   /// Ends the watches of directories that later scans have not found.
   func prune(_ owner: Int, before scan: Int) {
     for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }
   }
 
   /// The changes since the last call. Those that the kernel has dropped are missing.
-  func read() -> (changes: [Change], hasLost: Bool) {
+  func read() -> (changes: [WatchTable.Change], hasLost: Bool) {
     guard descriptor >= 0 else { return ([], false) }
     let visit: @convention(c) (Int32, Int32, UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void = {
       number, kind, name, context in
@@ -63,14 +66,15 @@ final class InotifyWatches {
       hasLost = true
       return
     }
-    for entry in table.entries(of: number) {
-      if kind == SHIM_CHANGED_SELF {
-        changes.append(Change(kind: .gone, owner: entry.owner, path: entry.path))
-      } else {
-        let path = entry.path.appendingName(LocalPath(cString: name).bytes)
-        changes.append(Change(kind: kind == SHIM_CHANGED_FILE ? .file : .directory, owner: entry.owner, path: path))
+    let event: WatchTable.Event =
+      switch kind {
+      case SHIM_CHANGED_SELF: .end
+      case SHIM_CHANGED_DIRECTORY: .directory
+      case SHIM_CHANGED_PERMISSIONS: .permissions
+      case SHIM_NAME_REMOVED: .removal
+      default: .file
       }
-    }
+    changes += table.changes(of: number, event, name: LocalPath(cString: name).bytes)
     guard kind == SHIM_CHANGED_SELF else { return }
     table.remove(number)
     shim_inotify_remove(descriptor, number)

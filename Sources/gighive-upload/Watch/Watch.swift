@@ -5,6 +5,9 @@ import Uploader
 enum Watch {
   /// Watches until a signal ends it.
   static func run(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
+    // A dry run ends at once.
+    let signals = given.contains { $0.option == .dryRun } ? nil : SignalCancellation.begin()
+    if let signals { shim_watch_signals(signals.descriptor) }
     let groups = try checked(given, operands)
     let sending = groups[0].sending
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)
@@ -17,9 +20,7 @@ enum Watch {
       report.failed(error, exitCode: ExitCode.stateDirectory)
       return ExitCode.of(error, signal: 0)
     }
-    if sending.isDryRun { return try WatchDryRun.run(groups, report) }
-    let signals = SignalCancellation.begin()
-    shim_watch_signals(signals.descriptor)
+    guard let signals else { return try WatchDryRun.run(groups, report) }
     let outputs = try WatchOutputs(sending.options, stateDirectory: groups[0].statePath)
     let loop = WatchLoop(given, operands, finder, outputs, signals)
     if loop.begin(groups) { return ExitCode.conflict }

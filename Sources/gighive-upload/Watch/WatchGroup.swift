@@ -54,6 +54,11 @@ final class WatchGroup {
     return machine.snapshot(destination: destination, shown, now: now, unixSeconds: shim_unix_seconds())
   }
 
+  var history: WatchHistory { machine.history(destination: destination, directories: arguments.directories) }
+
+  /// Goes on counting where the group ended that it replaces.
+  func proceed(from history: WatchHistory) { machine.proceed(from: history) }
+
   /// Their names, for people.
   var openDirectoryNames: [String] { directories.all.filter { $0.isOpen }.map { $0.name } }
 
@@ -72,13 +77,18 @@ final class WatchGroup {
   // MARK: Changes
 
   /// Something has changed in one of its directories.
-  func handle(_ change: InotifyWatches.Change, now: Int64) {
+  func handle(_ change: WatchTable.Change, now: Int64) {
     guard let index = directories.index(of: change) else { return }
     space?.checkSoon()
     switch change.kind {
     case .gone:
       if change.path == directories.all[index].path { checkAt = now } else { machine.forget(under: change.path.bytes) }
     case .directory: directories.requestScan(of: change.path, in: index)
+    case .permissions: directories.requestScan(ifFailed: change.path, in: index)
+    case .name: checkAt = now
+    case .nameEnded:
+      directories.all[index].hasWatchedName = false
+      checkAt = now
     case .file:
       var path = change.path.bytes
       if FileSelection.isSidecar(Array(change.path.lastComponentBytes)) {
@@ -92,6 +102,8 @@ final class WatchGroup {
   func retryNow(now: Int64) {
     scanAt = now
     machine.retryEverything(now: now)
+    worker?.proceed()
+    space?.proceed()
   }
 
   func rescan(now: Int64) { scanAt = now }
@@ -109,6 +121,7 @@ final class WatchGroup {
       isKnown: { passesKnown && machine.isKnown($0, at: path) })
     machine.noteInspection(path, inspection, now: now)
     hasChanged = true
+    if inspector.takeBar() { directories.noteUnsearchable(LocalPath(bytes: path).directory) }
     if inspector.takeBlindness(), let directory = directories.directory(of: path), !directory.hasToldBlindness {
       directory.hasToldBlindness = true
       tell(.undetectableWriters(path))
@@ -154,7 +167,7 @@ final class WatchGroup {
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
     if directories.isScanning { return now }
-    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.all.contains { !$0.isOpen }
+    let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.needsCheck
     return min(until, isWaiting ? checkAt : scanAt)
   }
 
@@ -168,7 +181,7 @@ final class WatchGroup {
   private var block: WatchMachine.Block? {
     if shim_unix_seconds() < Limits.builtOn { return .clock }
     if let interface = arguments.interface, shim_interface_is_up(interface) == 0 { return .interface(interface) }
-    return nil
+    return (worker?.stopped ?? space?.stopped).map { .stopped(process: $0) }
   }
 
   private func checkCredentials(_ now: Int64) {

@@ -33,6 +33,7 @@ final class WatchLoop {
   /// - Returns: whether another watcher has locked one of the directories.
   func begin(_ arguments: [WatchArguments]) -> Bool {
     inotify = InotifyWatches()
+    let histories = groups.map { $0.history }
     groups = []
     var isLocked = false
     var owner = 0
@@ -44,6 +45,12 @@ final class WatchLoop {
       owner += group.directories.count
       groups.append(made)
       if made.openDirectories() { isLocked = true }
+    }
+    let successors = groups.map {
+      WatchHistory.Successor(destination: $0.destination, directories: $0.arguments.directories)
+    }
+    for (group, history) in zip(groups, WatchHistory.assigned(histories, to: successors)) {
+      if let history { group.proceed(from: history) }
     }
     return isLocked
   }
@@ -57,7 +64,10 @@ final class WatchLoop {
           (names.isEmpty ? "started" : "watching " + names) + "; uploading to "
             + PrintableText.line(group.destination) + "."))
     }
-    while shim_signal_received() == 0 {
+    while true {
+      // First: what comes from now on raises it again, so that nothing is missed between a look at the flags and the next poll.
+      shim_event_lower(signals.descriptor)
+      if shim_signal_received() != 0 { break }
       let now = shim_monotonic_milliseconds()
       readSignals(now)
       readChanges(now)
@@ -132,7 +142,6 @@ final class WatchLoop {
   }
 
   private func readSignals(_ now: Int64) {
-    shim_event_lower(signals.descriptor)
     guard shim_take_hangup() != 0 else { return }
     outputs.reloading()
     do throws(UsageError) {
@@ -172,8 +181,8 @@ final class WatchLoop {
     for group in groups { group.end(atOnce: false) }
     var isKilling = false
     while true {
-      let now = shim_monotonic_milliseconds()
       shim_event_lower(signals.descriptor)
+      let now = shim_monotonic_milliseconds()
       outputs.step(now: now)
       // All of them, even while the first one has not ended.
       let ended = groups.map { $0.hasEnded(now: now) }

@@ -61,7 +61,7 @@ final class WatchOutputs {
   /// The watcher has begun to stop.
   func stopping() { serviceManager.stopping() }
 
-  /// The watcher has stopped. Waits for the program of `--on-event` for at most ``Limits/hookEndMilliseconds``.
+  /// The watcher has stopped. The program of `--on-event` has to end, too.
   func ended() {
     if let hookProgram { end(hookProgram) }
     statusFile?.remove()
@@ -70,15 +70,22 @@ final class WatchOutputs {
 
   private func end(_ program: HookProgram) {
     let limit = shim_monotonic_milliseconds() + Limits.hookEndMilliseconds
+    // One that cannot be killed waits for a disk that has failed.
+    let last = limit + 2 * Limits.hookEndGraceMilliseconds
+    var isEnding = false
     while true {
       let now = shim_monotonic_milliseconds()
+      if now >= limit, !isEnding {
+        isEnding = true
+        program.end(now: now)
+      }
       program.step(now: now)
-      guard program.isBusy, now < limit else { break }
+      guard program.isBusy, now < last else { break }
       var entry = shim_poll_entry(descriptor: program.descriptor ?? -1, events: Int32(SHIM_POLL_READABLE), ready: 0)
-      let until = min(limit, program.due(now: now) ?? limit)
+      let until = min(isEnding ? last : limit, program.due(now: now) ?? last)
       _ = shim_poll(&entry, 1, max(0, until - now))
     }
-    program.end()
+    if !isEnding { program.end(now: shim_monotonic_milliseconds()) }
   }
 
   // MARK: Files

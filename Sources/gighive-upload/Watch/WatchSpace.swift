@@ -37,6 +37,11 @@ final class WatchSpace {
   /// The descriptors to poll before the next step.
   var waits: [shim_poll_entry] { run?.worker.waits ?? [] }
 
+  /// The process that removes recordings, if it is stopped.
+  var stopped: Int32? { run?.worker.stopped }
+
+  func proceed() { run?.worker.proceed() }
+
   /// When to step again (monotonic clock).
   var due: Int64 { keepers.reduce(.max) { min($0, run == nil ? $1.due ?? .max : .max) } }
 

@@ -12,6 +12,8 @@ final class WatchWorker {
   /// What its input has not accepted yet.
   private var pending: [UInt8] = []
   private var closesInput = false
+  /// The signal that has stopped it; 0 while it runs.
+  private var stopSignal: Int32 = 0
 
   /// - Throws: the system's error.
   init(_ arguments: [[UInt8]]) throws(SystemError) {
@@ -90,6 +92,7 @@ final class WatchWorker {
   /// - Returns: how it ended; nil as long as it runs.
   func step(_ event: (WorkerEvent) -> Void) -> WatchMachine.WorkerEnd? {
     write()
+    stopSignal = shim_stop_signal(process, stopSignal)
     var buffer = [UInt8](repeating: 0, count: 4096)
     while output >= 0 {
       let count = shim_read(output, &buffer, buffer.count)
@@ -110,5 +113,11 @@ final class WatchWorker {
   }
 
   /// - Parameter atOnce: with SIGKILL.
-  func end(atOnce: Bool) { shim_signal(process, Int32(atOnce ? SHIM_KILL : SHIM_TERMINATE)) }
+  func end(atOnce: Bool) { shim_signal(process, atOnce ? SHIM_KILL : SHIM_TERMINATE) }
+
+  /// Its process, while a signal such as SIGSTOP has stopped that.
+  var stopped: Int32? { stopSignal == 0 ? nil : process }
+
+  /// Ends a stop.
+  func proceed() { shim_signal(process, SHIM_CONTINUE) }
 }

@@ -53,6 +53,10 @@ final class WatchedDirectories {
   /// - Returns: whether another watcher has locked one of them.
   func open() -> Bool {
     var isLocked = false
+    // First, so that no change is missed.
+    for index in all.indices where !all[index].hasWatchedName {
+      all[index].hasWatchedName = inotify.addName(of: all[index].path, owner: firstOwner + index)
+    }
     for index in all.indices where !all[index].isOpen {
       if let problem = all[index].open(arguments) {
         note(problem, index)
@@ -82,11 +86,32 @@ final class WatchedDirectories {
   /// Reports a problem once.
   private func note(_ problem: DirectoryProblem, _ index: Int) {
     let directory = all[index]
-    if let state = problem.state { directory.state = state }
+    directory.state = problem.state
     // That it is still missing is no news.
     guard directory.problem != problem, directory.problem != .gone || problem != .missing else { return }
     directory.problem = problem
     tell(problem.notice(of: directory.path))
+  }
+
+  private func noteFailure(_ path: LocalPath, _ reason: String, _ index: Int) {
+    let directory = all[index]
+    switch directory.failures.note(path, reason, scan: scans[index].number) {
+    case .known: break
+    case .new: tell(.incomplete(directory.path, path, reason))
+    case .tooMany: tell(.manyFailures(directory.path))
+    }
+  }
+
+  private func endFullScan(_ index: Int) {
+    inotify.prune(firstOwner + index, before: scans[index].number)
+    all[index].failures.scanEnded(scans[index].number)
+  }
+
+  /// The files of a directory cannot be examined.
+  func noteUnsearchable(_ directory: LocalPath) {
+    for index in all.indices where all[index].path.contains(directory.bytes) {
+      noteFailure(directory, "cannot be read: " + SystemError(code: SHIM_EACCES).text, index)
+    }
   }
 
   /// Closes what is gone, and opens what is there.
@@ -115,10 +140,13 @@ final class WatchedDirectories {
     tell(.fewWatches(path, SystemError(result: result).text))
   }
 
+  /// Whether one of them has to be checked from time to time, because nothing reports when it is there or gone.
+  var needsCheck: Bool { all.contains { !$0.isOpen || !$0.hasWatchedName } }
+
   // MARK: Which one
 
   /// The one in which something has changed; nil if it belongs to another group.
-  func index(of change: InotifyWatches.Change) -> Int? {
+  func index(of change: WatchTable.Change) -> Int? {
     let index = change.owner - firstOwner
     return all.indices.contains(index) ? index : nil
   }
@@ -138,6 +166,11 @@ final class WatchedDirectories {
     if FileSelection.takes(directory: Array(directory.lastComponentBytes)) { scans[index].request(directory) }
   }
 
+  /// Scans a directory that could not be scanned before, and has other permissions now. Of other directories, these do not matter.
+  func requestScan(ifFailed directory: LocalPath, in index: Int) {
+    if all[index].failures.contains(directory) { scans[index].request(directory) }
+  }
+
   /// Whether there is more to scan.
   var isScanning: Bool { scans.contains { $0.isDue } }
 
@@ -152,8 +185,8 @@ final class WatchedDirectories {
         case .item(.file(let path)): found(path)
         case .item(.failure(let path, let reason)):
           // It may have been removed just now.
-          if path == all[index].path { mayBeGone = true } else { note(.incomplete(path, reason), index) }
-        case .ended(let isFull): if isFull { inotify.prune(firstOwner + index, before: scan.number) }
+          if path == all[index].path { mayBeGone = true } else { noteFailure(path, reason, index) }
+        case .ended(let isFull): if isFull { endFullScan(index) }
         case .nothing: break
         }
         if !scan.isDue { break }

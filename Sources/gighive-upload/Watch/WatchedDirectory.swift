@@ -7,6 +7,8 @@ final class WatchedDirectory {
   var state = WatchSnapshot.Directory.State.missing
   /// Held as long as the directory is watched.
   private var lock: Int32 = -1
+  /// Whether it is reported when its name is removed, or there again.
+  var hasWatchedName = false
   /// The files that are left alone, unless their upload has begun; nil for none.
   private(set) var existing: ExistingList?
   /// Whether other machines can write to it.
@@ -15,10 +17,16 @@ final class WatchedDirectory {
   private(set) var isUnlocked = false
   /// Whether it was reported that the writers of its files cannot be detected.
   var hasToldBlindness = false
+  /// What could not be scanned in it.
+  var failures = ScanFailures()
   /// What was reported about it last, so that it is reported only once.
   var problem: DirectoryProblem?
 
-  init(_ path: LocalPath) { self.path = path }
+  init(_ path: LocalPath) {
+    self.path = path
+    // The root of all directories has none.
+    hasWatchedName = path.bytes.count <= 1
+  }
 
   deinit { close() }
 

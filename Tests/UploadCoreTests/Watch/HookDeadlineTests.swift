@@ -22,6 +22,16 @@ struct HookDeadlineTests {
     #expect(deadline.step(now: 1004) == .nothing && deadline.step(now: 1005) == .kill)
   }
 
+  @Test func atTheEndOfTheWatcherThereIsLessTime() {
+    var running = HookDeadline(now: 0, limit: 100, grace: 50)
+    running.shorten(now: 10, grace: 3)
+    #expect([10, 12, 13].map { running.step(now: $0) } == [.terminate, .nothing, .kill])
+    var stopping = HookDeadline(now: 0, limit: 1, grace: 50)
+    #expect(stopping.step(now: 1) == .terminate)
+    stopping.shorten(now: 10, grace: 3)
+    #expect([12, 13].map { stopping.step(now: $0) } == [.nothing, .kill])
+  }
+
   @Test func aMinuteAndFiveSecondsAreWhatIsDocumented() {
     var deadline = HookDeadline(now: 0)
     #expect(deadline.due == 60_000)

@@ -111,6 +111,34 @@ struct WatchMachineTests {
     #expect(machine.report.totals.uncertainCount == 1)
   }
 
+  @Test func otherPermissionsAreNoWriteAndMakeARecordingReadable() {
+    func file(_ key: UInt64, changed: Int64, isWritten: Bool = false) -> WatchedFile {
+      let identity = FileIdentity(
+        device: 1, inode: 7, size: 9, modifiedSeconds: isWritten ? changed : 0, modifiedNanoseconds: 0, edges: "")
+      let seen = FileSighting(identity: identity, changed: StatusTime(seconds: changed, nanoseconds: 0))
+      return WatchedFile(key: key, seen: seen, writers: .noWriter)
+    }
+    var machine = WatchMachine(.init(settleMilliseconds: 1000), seed: 1)
+    for (key, now) in [(1, 0), (2, 500), (3, 999)] as [(UInt64, Int64)] {
+      machine.noteInspection([1], .file(file(key, changed: Int64(key))), now: now)
+    }
+    #expect(machine.next(now: 1000) == .inspect([1]))
+    machine.noteInspection([1], .file(file(3, changed: 3)), now: 1000)
+    machine.workerStarted()
+    #expect(machine.next(now: 1000) == .offer([1]))
+    machine.noteInspection([1], .file(file(4, changed: 4)), now: 1000)
+    #expect(machine.give([1])?.seen == file(4, changed: 4).seen)
+    // The worker cannot read it, until its permissions change.
+    let failure = WorkerEvent.Failure("denied", exitCode: 3, .file)
+    machine.handle(WorkerEvent(.failed(failure), path: [1], id: nil), now: 1000, unixSeconds: 0)
+    machine.noteInspection([1], .file(file(5, changed: 5)), now: 1001)
+    #expect(machine.takeNotices().isEmpty && machine.next(now: 1001) == .inspect([1]))
+    machine.noteInspection([1], .file(file(5, changed: 5)), now: 1001)
+    #expect(machine.next(now: 1001) == .offer([1]))
+    machine.noteInspection([1], .file(file(6, changed: 6, isWritten: true)), now: 1001)
+    #expect(machine.give([1]) == nil)
+  }
+
   @Test func aRecordingThatGrewAfterItsDeliverySettlesTenTimesAsLong() {
     var station = SimulatedStation()
     for (take, settle) in [(1, 30_000), (2, 300_000), (3, 300_000)] as [(Int64, Int64)] {

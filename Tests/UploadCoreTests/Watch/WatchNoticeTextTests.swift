@@ -39,11 +39,10 @@ struct WatchNoticeTextTests {
     }
   }
 
-  @Test func aDirectoryThatWasNotScannedCompletelyIsStillWatched() {
-    let problem = DirectoryProblem.incomplete("/c/d", "cannot be read")
+  @Test func whatCouldNotBeScannedIsNamedWithItsDirectory() {
     let message = "/c was not scanned completely: /c/d cannot be read."
-    #expect(problem.state == nil)
-    #expect(problem.notice(of: "/c") == WatchNotice(.warning, message, .warning, path: Array("/c".utf8)))
+    let notice = WatchNotice.incomplete("/c", "/c/d", "cannot be read")
+    #expect(notice == WatchNotice(.warning, message, .warning, path: Array("/c".utf8)))
   }
 
   @Test func whatIsNotKnownIsNotSet() {

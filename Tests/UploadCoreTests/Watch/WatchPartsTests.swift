@@ -55,14 +55,41 @@ struct DestinationHealthTests {
 struct KnownFilesTests {
   @Test func itKnowsWhatItWasToldAndForgetsOnlyWhenItIsFull() {
     var known = KnownFiles()
-    let keys = (0..<10_000).map { WatchedFile.key([], [UInt64($0)]) }
+    let keys = (0..<100_000).map { WatchedFile.key([], [UInt64($0)]) }
     for key in keys { known.insert(key) }
-    #expect(keys.filter { known.contains($0) }.count > 9_900)
+    #expect(keys.allSatisfy { known.contains($0) })
     #expect(!known.contains(WatchedFile.key([1], [])))
     for number in 0..<200_000 { known.insert(WatchedFile.key([2], [UInt64(number)])) }
     #expect(known.count <= Limits.watchedKnownCount)
     let last = WatchedFile.key([2], [199_999])
     #expect(known.contains(last))
+  }
+}
+
+struct WatchHistoryTests {
+  private func machine(_ delivered: Int64) -> WatchMachine {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    machine.report.totals.deliveredCount = delivered
+    return machine
+  }
+
+  @Test func aGroupGoesOnWithTheFiguresOfTheOneThatItReplaces() {
+    let former = [
+      machine(1).history(destination: "https://a/", directories: ["/one"]),
+      machine(2).history(destination: "https://a/", directories: ["/two"]),
+      machine(3).history(destination: "https://b/", directories: ["/three"]),
+    ]
+    let groups: [WatchHistory.Successor] = [
+      .init(destination: "https://a/", directories: ["/new"]),
+      .init(destination: "https://a/", directories: ["/one", "/x"]),
+      .init(destination: "https://c/", directories: ["/three"]),
+      .init(destination: "https://a/", directories: ["/newer"]),
+    ]
+    let assigned = WatchHistory.assigned(former, to: groups)
+    #expect(assigned.map { $0?.totals.deliveredCount } == [2, 1, nil, nil])
+    var next = machine(0)
+    next.proceed(from: former[0])
+    #expect(next.report.totals.deliveredCount == 1)
   }
 }
 

@@ -38,4 +38,62 @@ struct WatchTableTests {
     let isAdded = [last + 1, last].map { table.add($0, owner: 1, path: "/rec", scan: 0) }
     #expect(isAdded == [false, true])
   }
+
+  @Test mutating func whatAnEventMeansDependsOnWhatIsWatched() {
+    _ = table.add(5, owner: 0, path: "/rec", scan: 1)
+    _ = table.add(5, owner: 1, nameOf: "/rec/card")
+    func changes(_ event: WatchTable.Event, _ name: String) -> [WatchTable.Change] {
+      table.changes(of: 5, event, name: Array(name.utf8))
+    }
+    func change(_ kind: WatchTable.Change.Kind, _ owner: Int, _ path: LocalPath) -> WatchTable.Change {
+      WatchTable.Change(kind: kind, owner: owner, path: path)
+    }
+    #expect(changes(.file, "a.wav") == [change(.file, 0, "/rec/a.wav")])
+    #expect(changes(.directory, "card") == [change(.directory, 0, "/rec/card"), change(.name, 1, "/rec/card")])
+    #expect(changes(.removal, "card") == [change(.name, 1, "/rec/card")])
+    #expect(changes(.removal, "a.wav").isEmpty)
+    #expect(changes(.permissions, "sub") == [change(.permissions, 0, "/rec/sub")])
+    #expect(changes(.permissions, "") == [change(.permissions, 0, "/rec")])
+    #expect(changes(.end, "") == [change(.gone, 0, "/rec"), change(.nameEnded, 1, "/rec/card")])
+  }
+
+  @Test mutating func noScanEndsTheWatchOfAName() {
+    _ = table.add(5, owner: 0, nameOf: "/rec")
+    _ = table.add(5, owner: 0, path: "/", scan: 1)
+    let ended = table.prune(0, before: .max)
+    #expect(ended.isEmpty && table.entries(of: 5).map { $0.isOfName } == [true])
+  }
+}
+
+struct ScanFailuresTests {
+  private var failures = ScanFailures()
+
+  @Test mutating func eachPlaceIsNewOnceAndAgainWhenItHasFailedForAnotherReason() {
+    var news: [ScanFailures.News] = []
+    for scan in 1...3 {
+      for place in ["/rec/a", "/rec/b"] as [LocalPath] { news.append(failures.note(place, "denied", scan: scan)) }
+      failures.scanEnded(scan)
+    }
+    #expect(news == [.new, .new, .known, .known, .known, .known])
+    let other = failures.note("/rec/a", "too deep", scan: 4)
+    #expect(other == .new)
+  }
+
+  @Test mutating func whatNoLongerFailsIsForgotten() {
+    _ = failures.note("/rec/a", "denied", scan: 1)
+    failures.scanEnded(1)
+    #expect(failures.contains("/rec/a"))
+    failures.scanEnded(2)
+    #expect(!failures.contains("/rec/a"))
+    let again = failures.note("/rec/a", "denied", scan: 3)
+    #expect(again == .new)
+  }
+
+  @Test mutating func thatThereAreTooManyIsNewOnce() {
+    for number in 0..<Limits.watchScanFailureCount {
+      _ = failures.note(LocalPath(bytes: [UInt8](String(number).utf8)), "", scan: 1)
+    }
+    let news = (0..<2).map { _ in failures.note("/more", "", scan: 1) }
+    #expect(news == [.tooMany, .known])
+  }
 }

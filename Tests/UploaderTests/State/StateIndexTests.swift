@@ -184,6 +184,18 @@ struct StateIndexTests {
     for key in last.indexKeys { #expect(try index.numbers(key, limit: .max) == [RecordName.number(ofID: last.id)]) }
   }
 
+  @Test func whatAProcessLeftThatWasKilledWhileItCreatedARecordIsRemovedUnlessItIsLocked() throws {
+    let id = try leave("a.wav").id
+    for ending in ["lock", "new", "room"] { bench.put(bytes("part"), at: "0badcafe." + ending) }
+    let other = try bench.open()
+    let lock = try other.lock("feedf00d")
+    _ = try leave("b.wav")
+    #expect(!bench.names.contains { $0.hasPrefix("0badcafe") })
+    #expect(bench.names.contains("feedf00d.lock") && bench.names.contains(id + ".record"))
+    withExtendedLifetime(lock) {}
+    #expect(bench.warnings.isEmpty)
+  }
+
   @Test(arguments: ["a directory", "a FIFO", "a link"])
   func somethingElseInItsPlaceCostsTimeAlone(kind: String) throws {
     let previous = try leave("a.wav")
