@@ -77,6 +77,11 @@ def records(program) -> list[Record]:
     return sorted(found, key=lambda record: (record.document["created_at"], record.id))
 
 
+def undeleted(program) -> list[Record]:
+    """Without those of recordings that were deleted from the server, and whose files are still there."""
+    return [record for record in records(program) if record.document.get("deletion") != "done"]
+
+
 def only_record(program) -> Record:
     found = records(program)
     assert len(found) == 1, found

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from program import wait_until
-from records import only_record, records, write_record
+from records import only_record, records, undeleted, write_record
 from uploads import PASSWORD, TUS, of_kind, stop
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -15,7 +15,7 @@ def test_a_delivered_recording_can_be_deleted_from_the_server(program, delivered
     stub, record = delivered(keep_body=4096)
     result = program.run("delete", record.id, env=PASSWORD)
     assert result.code == 0 and f"{record.id}: deleted" in result.out, result
-    assert stub.recordings == [] and records(program) == []
+    assert stub.recordings == [] and undeleted(program) == []
     (request,) = stub.requests
     token = record.document["delete_token"]
     assert json.loads(request.body) == {"asset_id": 1, "delete_token": token}
@@ -23,6 +23,30 @@ def test_a_delivered_recording_can_be_deleted_from_the_server(program, delivered
     assert request.header("Content-Type") == "application/json"
     assert token not in result.out + result.err
     assert (tmp_path / "gig.mp4").exists()
+
+
+def test_what_was_deleted_is_not_sent_again_by_whatever_finds_it(program, delivered, tmp_path):
+    stub, record = delivered()
+    program.run("delete", record.id, env=PASSWORD).check()
+    listed = json.loads(program.run("list", "--json").check().out)
+    assert (listed["state"], listed["can_delete"]) == ("deleted", False)
+    assert "deleted from the server" in program.run("delete", record.id, env=PASSWORD).check().out
+    assert len(of_kind(stub, "delete")) == 1
+    found = ["-r", tmp_path, "--match", "*.mp4"]
+    assert program.send(stub, *found, "--json").check().outcome["deleted"] is True
+    assert "as asset 1, and deleted from the server since (upload" in program.send(stub, *found, "-v").check().out
+    # Whoever names it wants it to be sent.
+    assert program.send(stub, tmp_path / "gig.mp4", "--json").check().outcome["event"] == "delivered"
+    assert "deleted" not in program.send(stub, *found, "--json").check().outcome
+    forgotten = program.run("list", "--forget").check().out
+    assert forgotten.count("forgotten. Its file is still there: whatever finds it uploads it again.") == 2
+
+
+def test_without_its_file_a_deleted_recording_leaves_nothing(program, delivered, tmp_path):
+    stub, record = delivered()
+    (tmp_path / "gig.mp4").unlink()
+    program.run("delete", record.id, env=PASSWORD).check()
+    assert records(program) == []
 
 
 @pytest.mark.parametrize(("faults", "code"), [(["delete/status=503"], 9), (["delete/stall-after=10"], 4)])
@@ -67,7 +91,7 @@ def test_the_token_survives_another_delivery_of_the_same_recording(hive, program
     known = records(program)
     assert [record.document["delete_token"] for record in known] == [token] * (1 if again == "the same" else 2)
     assert program.run("delete", known[-1].id, env=PASSWORD).code == 0
-    assert stub.recordings == [] and records(program) == []
+    assert stub.recordings == [] and undeleted(program) == []
 
 
 def test_the_token_survives_another_upload_that_does_not_come_to_its_end(hive, program, recording):
@@ -102,7 +126,7 @@ def test_two_processes_never_delete_one_recording(program, delivered, fault):
     assert len(of_kind(stub, "delete")) == 1
     assert only_record(program).document["delete_token"]
     first.wait().check()
-    assert stub.recordings == [] and records(program) == []
+    assert stub.recordings == [] and undeleted(program) == []
 
 
 @pytest.mark.parametrize("second", ["delete/delay-answer=1@2-2", "delete/status=500@2-2"])
@@ -115,7 +139,7 @@ def test_a_deletion_does_not_bring_the_record_back_of_what_another_one_has_delet
         wait_until(lambda: len(of_kind(stub, "delete")) >= count or runs[-1].process.poll() is not None)
     codes = [run.wait().code for run in runs]
     assert codes == [0, 11], codes
-    assert stub.recordings == [] and records(program) == []
+    assert stub.recordings == [] and undeleted(program) == []
 
 
 @pytest.mark.parametrize("command", ["list --forget", "send", "resume"])
@@ -131,7 +155,7 @@ def test_a_deletion_under_way_is_in_nobodys_way_and_nobody_in_its(program, deliv
     else:
         assert program.send(stub, *TUS, tmp_path / "gig.mp4").code in (0, 11)
     assert running.wait().code == 0
-    assert [found.id for found in records(program) if found.id == record.id] == []
+    assert [found.id for found in undeleted(program) if found.id == record.id] == []
 
 
 @pytest.mark.parametrize(("number", "code", "words"), [
@@ -148,4 +172,4 @@ def test_an_interrupted_deletion_says_that_it_may_be_done_and_leaves_the_token(p
     assert only_record(program).document["delete_token"] == record.document["delete_token"]
     stub.set_faults()
     assert program.run("delete", record.id, env=PASSWORD).code == 0
-    assert records(program) == []
+    assert undeleted(program) == []

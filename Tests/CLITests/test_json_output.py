@@ -210,7 +210,7 @@ def test_what_is_cancelled_deleted_or_forgotten_is_named(program, delivered, int
         assert (event["id"], event["file"], event["exit_code"]) == (record.id, os.fsdecode(record.source), code)
         return event["event"]
 
-    assert named(record, "delete") == "deleted"
+    assert named(record, "delete") == "deleted" and named(record, "list", "--forget") == "forgotten"
     _, record = interrupted()
     assert named(record, "delete", code=2) == "failed" and named(record, "list", "--forget") == "forgotten"
     _, record = interrupted()

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from program import wait_until
-from records import only_record, records
+from records import only_record, records, undeleted
 from uploads import PASSWORD, is_delivered, of_kind, sent
 
 SIZE, AT = 6_000_000, 3_000_000
@@ -34,7 +34,7 @@ def test_a_deletion_that_went_through_and_then_met_something_else_is_reported_la
     assert only_record(program).document["delete_token"] == record.document["delete_token"]
     stub.set_faults()
     assert program.run("delete", record.id, env=PASSWORD).code == 0
-    assert records(program) == []
+    assert undeleted(program) == []
 
 
 # A resumption

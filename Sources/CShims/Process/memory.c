@@ -39,7 +39,16 @@ int64_t shim_address_space(void) {
     return strtoll(text, NULL, 10) * sysconf(_SC_PAGESIZE);
 }
 
+// The stack grows to this size at once: where the ceiling lets it grow no more, the process would end in SIGSEGV.
+__attribute__((noinline)) static void grow_stack(void) {
+    char stack[256 << 10];
+    // Otherwise the compiler shortens the array.
+    __asm__ volatile("" : : "r"(stack) : "memory");
+    *(volatile char *)stack = 0;
+}
+
 int32_t shim_limit_memory(int64_t bytes) {
+    grow_stack();
     // A second arena, as for the name lookup's thread, would reserve 64 MiB of address space.
     mallopt(M_ARENA_MAX, 1);
     if (shim_address_space() > bytes) return SHIM_CEILING_TOO_LOW;

@@ -9,8 +9,13 @@ package struct RecordedDelivery: Equatable, Sendable {
   /// The file's status time when its content was last known to be that of the recording; nil if it is not known, or cannot
   /// prove anything.
   package var statusTime: StatusTime?
-  /// Whether the server was asked to delete the recording, and the outcome is unknown.
-  package var isBeingDeleted = false
+  package enum Deletion: String, Equatable, Sendable {
+    /// The server was asked to delete the recording, and the outcome is unknown.
+    case requested
+    /// It has deleted it. Whoever finds the file again does not send it.
+    case done
+  }
+  package var deletion: Deletion?
   /// The tus upload that became the recording. It stays in the record, and `list --json` shows when it expires.
   package internal(set) var remote: RemoteUpload?
   /// ``UnfinishedUpload/lastByteMayBeSent`` of that upload, which stays in the record.

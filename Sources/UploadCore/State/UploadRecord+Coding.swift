@@ -55,7 +55,7 @@ extension UploadRecord {
     for (name, value) in optionalTexts { if let value { json.add(name, value) } }
     if let assetID { json.add("asset_id", assetID) }
     if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
-    if delivery?.isBeingDeleted ?? false { json.add("is_being_deleted", true) }
+    if let deletion = delivery?.deletion { json.add("deletion", deletion.rawValue) }
     if lastByteMayBeSent { json.add("is_ending", true) }
     if mayBeStored { json.add("may_be_stored", true) }
     if let deliveredAt = delivery?.deliveredAt { json.add("delivered_at", deliveredAt) }
@@ -142,7 +142,7 @@ extension UploadRecord {
       "has_local_times", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "is_being_deleted", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length",
+      "deletion", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length",
       "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "next_retry",
       "full_sends", "full_sends_failed", "sidecar", "note":
       true
@@ -216,6 +216,6 @@ extension RecordedDelivery {
     sha256 = json["checksum_sha256"]?.string
     deleteToken = json["delete_token"]?.string
     statusTime = StatusTime(json)
-    isBeingDeleted = json["is_being_deleted"] == .bool(true)
+    deletion = json["deletion"]?.string.flatMap { Deletion(rawValue: $0) }
   }
 }

@@ -20,7 +20,8 @@ extension UploadRecord {
 
   /// The keys by which a file is recognized as delivered: by its status without reading the record, or by its place.
   private func deliveryKeys(_ delivery: RecordedDelivery) -> [IndexKey] {
-    let status = file.identity.hasStableInode ? delivery.statusTime.map { IndexKey.status(self, $0) } : nil
+    let isPlain = file.identity.hasStableInode && delivery.deletion != .done
+    let status = isPlain ? delivery.statusTime.map { IndexKey.status(self, $0) } : nil
     return [.place(self)] + (status.map { [$0] } ?? [])
   }
 

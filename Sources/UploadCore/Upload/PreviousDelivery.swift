@@ -25,6 +25,9 @@ public struct PreviousDelivery: Equatable, Sendable {
   /// its name, size, modification time and edges are the same.
   public var isCertain: Bool { evidence == .untouched }
 
+  /// Whether the server has deleted it since, as this program asked it to.
+  package var isDeleted = false
+
   package init(
     upload: String, _ delivery: IndexedDelivery, _ evidence: Evidence = .untouched, otherEvent: String? = nil
   ) {
@@ -37,6 +40,7 @@ public struct PreviousDelivery: Equatable, Sendable {
 
   package init(_ record: UploadRecord, _ evidence: Evidence = .untouched, otherEvent: String? = nil) {
     self.init(upload: record.id, IndexedDelivery(record), evidence, otherEvent: otherEvent)
+    isDeleted = record.delivery?.deletion == .done
   }
 
   /// - Parameters:

@@ -46,7 +46,7 @@ extension LockedRecord {
     directory.tidy(delivered: id)
     if current == nil { directory.removeLock(id) }
     if request.upload != nil { throw current.map { .delivered(PreviousDelivery($0)) } ?? .state(.noSuchRecord(id)) }
-    if let current, !request.sendsAgain, own.match(with: current) != nil {
+    if let current, request.respects(current), own.match(with: current) != nil {
       throw .delivered(PreviousDelivery(current, of: own, changed: changed))
     }
     return nil

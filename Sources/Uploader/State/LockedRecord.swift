@@ -16,7 +16,7 @@ package final class LockedRecord {
   /// Whether space is reserved for its last write.
   private var hasReservedSpace = false
 
-  init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
+  package init(_ record: UploadRecord, in directory: StateDirectory, lock: StateLock) {
     self.record = record
     self.directory = directory
     self.lock = lock

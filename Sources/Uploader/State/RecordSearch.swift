@@ -151,8 +151,7 @@ final class RecordSearch {
   private final class BestMatch {
     let own: UploadRecord
     private let changed: StatusTime
-    private let isAgain: Bool
-    private let isRepeated: Bool
+    private let request: UploadRequest
     private(set) var record: UploadRecord?
     /// A delivery to another event. Whoever finds the same files again and again would send them all after a change of its options.
     private(set) var elsewhere: UploadRecord?
@@ -162,13 +161,12 @@ final class RecordSearch {
     init(_ own: UploadRecord, changed: StatusTime, _ request: UploadRequest) {
       self.own = own
       self.changed = changed
-      isAgain = request.sendsAgain
-      isRepeated = request.needsRecord
+      self.request = request
     }
 
     func consider(_ previous: UploadRecord) {
-      if isAgain, previous.phase == .delivered { return }
-      if isRepeated, own.isOfOtherEvent(previous) { elsewhere = previous }
+      if previous.phase == .delivered, !request.respects(previous) { return }
+      if request.needsRecord, own.isOfOtherEvent(previous) { elsewhere = previous }
       // That the server may have an earlier recording of this name says nothing about this one. That one may have another name by
       // now, under which its record must be found.
       let mayBeStored = previous.mayBeStored || previous.lastByteMayBeSent
@@ -200,6 +198,13 @@ extension StateDirectory {
     defer { withExtendedLifetime(search) {} }
     guard search.index != nil else { return nil }
     do throws(StateError) { return try search.unfinished(needing: delivered) } catch { return nil }
+  }
+}
+
+extension UploadRequest {
+  /// Whether it is not sent after this delivery of its file. What was deleted from the server is sent only if it is named.
+  func respects(_ delivered: UploadRecord) -> Bool {
+    !sendsAgain && (delivered.delivery?.deletion != .done || foundBelow != nil)
   }
 }
 

@@ -14,7 +14,7 @@ extension StateDirectory {
   func untouchedDelivery(of request: UploadRequest, _ identity: FileIdentity) -> PreviousDelivery? {
     let sought = UploadRecord(sought: request, absolute(request.file), identity)
     guard !identity.hasStableInode, let previous = delivery(.place(sought)),
-      let record = try? current(previous.upload),
+      let record = try? current(previous.upload), record.delivery?.deletion != .done,
       sought.evidence(of: record, changed: StatusTime(seconds: 0, nanoseconds: 0)) == .untouched
     else { return nil }
     return previous

@@ -50,8 +50,13 @@ enum CancelDelete {
       if isDelivered { records.directory.removeLock(id) }
       return ExitCode.usage
     }
+    if record.delivery?.deletion == .done {
+      records.directory.removeLock(id)
+      report.reportRemoval(record, "deleted", "deleted from the server.")
+      return ExitCode.delivered
+    }
     var marked = record
-    marked.delivery?.isBeingDeleted = true
+    marked.delivery?.deletion = .requested
     if isDelivered { try records.directory.write(marked) }
     switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
     case .ended: break
@@ -65,26 +70,43 @@ enum CancelDelete {
       if isDelivered { records.directory.removeLock(id) }
       return code
     }
-    try records.directory.remove(id)
     if isDelivered {
-      removeDeliveries(of: record, records.directory)
+      try forgetDelivery(record, lock, records.directory)
+      forgetDeliveries(of: record, records.directory)
       report.reportRemoval(record, "deleted", "deleted from the server.")
     } else {
+      try records.directory.remove(id)
       report.reportRemoval(record, "cancelled", "cancelled.")
     }
     return ExitCode.delivered
   }
 
-  /// Removes the records of deliveries of a deleted recording to other events.
-  private static func removeDeliveries(of deleted: UploadRecord, _ directory: StateDirectory) {
+  /// The recording is deleted. Its record goes, too, unless its file may be found again and must not be sent again.
+  private static func forgetDelivery(
+    _ record: UploadRecord, _ lock: StateLock, _ directory: StateDirectory
+  ) throws(StateError) {
+    guard record.locateFile() != .gone else { return try directory.remove(record.id) }
+    do throws(UploadError) {
+      try LockedRecord(record, in: directory, lock: lock).update {
+        $0.delivery?.deletion = .done
+        $0.delivery?.deleteToken = nil
+      }
+    } catch {
+      if case .state(let cause) = error { throw cause }
+    }
+    directory.clearRemovalDue(record.id)
+    directory.removeLock(record.id)
+  }
+
+  /// The same for the deliveries of a deleted recording to other events.
+  private static func forgetDeliveries(of deleted: UploadRecord, _ directory: StateDirectory) {
     guard let assetID = deleted.assetID else { return }
-    // The recording is deleted. A record that cannot be removed does not change that.
+    // The recording is deleted. A record that cannot be changed does not change that.
     try? directory.walk(.all) { record in
-      guard record.delivery?.assetID == assetID, record.destination.endpoint == deleted.destination.endpoint,
-        let lock = try? directory.lock(record.id)
+      guard record.id != deleted.id, record.delivery?.assetID == assetID,
+        record.destination.endpoint == deleted.destination.endpoint, let lock = try? directory.lock(record.id)
       else { return }
-      try? directory.remove(record.id)
-      withExtendedLifetime(lock) {}
+      try? forgetDelivery(record, lock, directory)
     }
   }
 
@@ -136,7 +158,7 @@ enum CancelDelete {
           return .unchanged(ExitCode.refused)
         }
         try uploader.delete(
-          assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.isBeingDeleted,
+          assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.deletion == .requested,
           cancellation: cancellation, onRetry: onRetry)
       } else if let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) {
         let overrides = options.contains { $0.option == .methodOverride }

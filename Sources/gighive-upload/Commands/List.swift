@@ -60,10 +60,14 @@ enum List {
     }
     try records.directory.remove(record.id)
     withExtendedLifetime(lock) {}
-    let remark = record.phase != .delivered && (record.remote != nil || record.unfinished?.formerURL != nil)
-    report.reportRemoval(
-      record, "forgotten",
-      "forgotten." + (remark ? " The server keeps the partial upload until it expires." : ""))
+    var text = "forgotten."
+    if record.phase != .delivered, record.remote != nil || record.unfinished?.formerURL != nil {
+      text += " The server keeps the partial upload until it expires."
+    }
+    if record.phase == .delivered, record.locateFile() == .present {
+      text += " Its file is still there: whatever finds it uploads it again."
+    }
+    report.reportRemoval(record, "forgotten", text)
     return true
   }
 
@@ -100,7 +104,7 @@ enum List {
   private static func name(of record: UploadRecord) -> String {
     switch record.phase {
     case .pending, .uploaded: "pending"
-    case .delivered: "delivered"
+    case .delivered: record.delivery?.deletion == .done ? "deleted" : "delivered"
     case .failed: "failed"
     }
   }

@@ -54,7 +54,7 @@ final class Remover {
     guard case .locked(let lock, let record) = try records.directory.lockRecord(known.id) else { return nil }
     defer { withExtendedLifetime(lock) {} }
     defer { records.directory.removeLock(known.id) }
-    guard let delivery = record.delivery, !delivery.isBeingDeleted,
+    guard let delivery = record.delivery, delivery.deletion == nil,
       let endpoint = try? TargetURI(record.destination.endpoint)
     else { return nil }
     let file = record.file.path

@@ -47,6 +47,7 @@ extension Report {
     if isRemovalDue { line.add("removal_due", true) }
     if let previous, !previous.isCertain { line.add("compared", false) }
     if let event = previous?.otherEvent { line.add("other_event", event) }
+    if previous?.isDeleted ?? false { line.add("deleted", true) }
     line.add("exit_code", Int64(ExitCode.delivered))
     Console.out(line.finished())
   }

@@ -61,7 +61,8 @@ extension Report {
       let date = previous.deliveredAt.map { " on " + Timestamp.text(seconds: $0).prefix(10) } ?? ""
       let asset = previous.assetID.map { " as asset " + String($0) } ?? ""
       let event = previous.otherEvent.map { " to the event \"" + PrintableText.line($0) + "\"" } ?? ""
-      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + event + date + asset
+      let deletion = previous.isDeleted ? ", and deleted from the server since" : ""
+      let words = (isNamed ? ": already delivered" : ": skipped; already delivered") + event + date + asset + deletion
       let doubt =
         switch previous.evidence {
         case .untouched: "."

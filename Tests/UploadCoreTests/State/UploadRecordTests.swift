@@ -47,7 +47,7 @@ struct UploadRecordTests {
     delivery.deleteToken = "5ec2e7"
     delivery.deliveredAt = 1_795_000_003
     delivery.statusTime = StatusTime(seconds: 1_795_000_000, nanoseconds: 9)
-    delivery.isBeingDeleted = true
+    delivery.deletion = .requested
     record.state = .delivered(delivery)
     return record
   }
@@ -119,7 +119,7 @@ struct UploadRecordTests {
       content(delivered)
         == #"{"id":"5e1f0a77","phase":"delivered","# + upTo
         + #""checksum_sha256":"\#(String(repeating: "0f", count: 32))","delete_token":"5ec2e7","asset_id":7,"#
-        + #""is_being_deleted":true,"is_ending":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
+        + #""deletion":"requested","is_ending":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
         + #""changed_nanoseconds":9,"# + then)
   }
 
@@ -149,11 +149,11 @@ struct UploadRecordTests {
 
   /// Records of earlier versions do not have them, and false values are not written.
   @Test func whatIsTrueOfFewUploadsIsWrittenOnlyForThose() throws {
-    for name in ["was_uploaded", "is_being_deleted", "is_ending", "may_be_stored"] {
+    for name in ["was_uploaded", "deletion", "is_ending", "may_be_stored"] {
       let isWritten = { (record: UploadRecord) in
         String(decoding: self.encoded(record), as: UTF8.self).split(separator: "\"").contains { $0 == name }
       }
-      #expect(isWritten(name == "is_being_deleted" ? delivered : full) && !isWritten(plain), "\(name)")
+      #expect(isWritten(name == "deletion" ? delivered : full) && !isWritten(plain), "\(name)")
     }
     for value in ["false", "1", "\"true\"", "null"] {
       let record = try decode(file(#"{"is_ending":\#(value),"may_be_stored":\#(value),"# + smallest.dropFirst()))

@@ -294,11 +294,11 @@ struct LockedRecordTests {
       $0.delivery?.deleteToken = "5ec2e7"
     }
     let taken = try #require(try LockedRecord.reopen(previous.id, in: bench.open()))
-    for isBeingDeleted in [true, false, true] {
-      try taken.update { $0.delivery?.isBeingDeleted = isBeingDeleted }
+    for deletion: RecordedDelivery.Deletion? in [.requested, nil, .done] {
+      try taken.update { $0.delivery?.deletion = deletion }
       #expect(try LockedRecord.reopen(previous.id, in: bench.open()) == nil)
       #expect(try bench.open().lock(previous.id) == nil)
-      #expect(try bench.open().current(previous.id)?.delivery?.isBeingDeleted == isBeingDeleted)
+      #expect(try bench.open().current(previous.id)?.delivery?.deletion == deletion)
     }
     try taken.remove()
     withExtendedLifetime(taken) {}
