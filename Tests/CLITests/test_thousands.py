@@ -60,7 +60,8 @@ def assert_flat(program, few, many, more_kib: int) -> None:
 @pytest.mark.long
 def test_files_that_wait_take_no_memory_nor_their_uploads_when_they_are_resumed(program, files, tmp_path):
     names, few_state = files(COUNT), program.state_home / "few"
-    few = refused(program, names[:50], "--state-dir", few_state, cwd=tmp_path)
+    # The first run brings the program's pages into the page cache, from which the next ones map more of them.
+    few = [refused(program, names[:50], "--state-dir", few_state, cwd=tmp_path) for _ in range(2)][-1]
     many = refused(program, names, cwd=tmp_path)
     assert few.code == many.code == 4, (few, many)
     assert f"{COUNT} delivered" in many.out

@@ -238,6 +238,15 @@ int simulated_fstatfs(int descriptor, struct statfs *status) {
     return 0;
 }
 
+int simulated_statvfs(const char *, struct statvfs *status) {
+    kernel().enter("statvfs");
+    if (kernel().isDead) return failed(EIO);
+    *status = {};
+    status->f_frsize = 4096;
+    status->f_bavail = 1 << 20;
+    return 0;
+}
+
 int simulated_fsync(int descriptor) {
     kernel().enter("fsync");
     Handle *handle = kernel().find(descriptor, "fsync");

@@ -24,6 +24,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -47,6 +48,7 @@ ssize_t simulated_pwrite(int descriptor, const void *buffer, size_t length, off_
 int simulated_ftruncate(int descriptor, off_t length);
 int simulated_fstat(int descriptor, struct stat *status);
 int simulated_fstatfs(int descriptor, struct statfs *status);
+int simulated_statvfs(const char *path, struct statvfs *status);
 int simulated_fsync(int descriptor);
 int simulated_fchmod(int descriptor, mode_t mode);
 int simulated_flock(int descriptor, int operation);
@@ -116,6 +118,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define ftruncate(...) simulated_ftruncate(__VA_ARGS__)
 #define fstat(...) simulated_fstat(__VA_ARGS__)
 #define fstatfs(...) simulated_fstatfs(__VA_ARGS__)
+#define statvfs(...) simulated_statvfs(__VA_ARGS__)
 #define fsync(...) simulated_fsync(__VA_ARGS__)
 #define fchmod(...) simulated_fchmod(__VA_ARGS__)
 #define flock(...) simulated_flock(__VA_ARGS__)

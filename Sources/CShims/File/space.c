@@ -1,0 +1,32 @@
+// What a file system has free.
+#include "shim_system.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/statvfs.h>
+
+static int status_of(const char *path, struct statvfs *s) {
+    int result;
+    do {
+        result = statvfs(path, s);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : 0;
+}
+
+int64_t shim_free_space(const char *path) {
+    struct statvfs s;
+    int result = status_of(path, &s);
+    if (result < 0) return result;
+    // Petabytes, in the worst case.
+    unsigned long long bytes;
+    return __builtin_mul_overflow((unsigned long long)s.f_bavail, (unsigned long long)s.f_frsize, &bytes) || bytes > INT64_MAX
+        ? INT64_MAX : (int64_t)bytes;
+}
+
+int64_t shim_free_files(const char *path) {
+    struct statvfs s;
+    int result = status_of(path, &s);
+    if (result < 0) return result;
+    // FAT, btrfs and others have no fixed number of them, and say 0 of 0.
+    return s.f_files == 0 || s.f_favail > INT64_MAX ? INT64_MAX : (int64_t)s.f_favail;
+}
