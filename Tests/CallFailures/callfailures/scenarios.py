@@ -208,7 +208,9 @@ def _is_cancelled(stage: Stage) -> str | None:
 def _is_deleted(stage: Stage) -> str | None:
     if stage.recordings:
         return "the server still has the recording"
-    return "its record is still there" if stage.records else None
+    # While its file is there.
+    is_noted = ['"deletion":"done"' in record.read_text() for record in stage.records] == [True]
+    return None if is_noted else "its record does not say that it is deleted"
 
 
 def _is_listed(stage: Stage) -> str | None:
