@@ -143,7 +143,8 @@ static void misbehave(void) {
     if (strcmp(canary, "other") == 0) code = 9;
     if (strcmp(canary, "spoil") == 0 && recording) unlink(recording);
     if (strcmp(canary, "litter") == 0 && state) {
-        snprintf(path, sizeof path, "%s/00000000.new", state);
+        // The next run removes what belongs to no record.
+        snprintf(path, sizeof path, "%s/litter.new", state);
         write_line(path, "");
     }
     if (strcmp(canary, "forget") == 0 && state) {

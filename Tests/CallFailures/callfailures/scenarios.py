@@ -208,8 +208,8 @@ def _is_cancelled(stage: Stage) -> str | None:
 def _is_deleted(stage: Stage) -> str | None:
     if stage.recordings:
         return "the server still has the recording"
-    # While its file is there.
-    is_noted = ['"deletion":"done"' in record.read_text() for record in stage.records] == [True]
+    # It stays while its file seems to be there.
+    is_noted = all('"deletion":"done"' in record.read_text() for record in stage.records)
     return None if is_noted else "its record does not say that it is deleted"
 
 
