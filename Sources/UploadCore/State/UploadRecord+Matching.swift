@@ -85,7 +85,10 @@ extension UploadRecord {
     return isUnchanged && file.identity.isSameFile(as: delivered.file.identity)
   }
 
-  /// Records with an upload on the server rank first, and delivered ones last. The time decides only between equals, because clocks
-  /// of boards jump.
-  package var rank: (Int, Int64) { (phase == .delivered ? 0 : remote == nil ? 1 : 2, createdAt) }
+  /// Records with an upload on the server rank first, then those without, delivered ones, and those whose recording was deleted there. The
+  /// time decides only between equals, because clocks of boards jump.
+  package var rank: (Int, Int64) {
+    let phaseRank = phase == .delivered ? (delivery?.deletion == .done ? 0 : 1) : remote == nil ? 2 : 3
+    return (phaseRank, createdAt)
+  }
 }

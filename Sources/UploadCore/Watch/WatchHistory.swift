@@ -16,7 +16,8 @@ package struct WatchHistory: Equatable, Sendable {
     }
   }
 
-  /// Each history at the position of the group that goes on with it: one with its destination, if possible with one of its directories.
+  /// For each group, the history that it goes on with: one of the same destination, and of one of its directories if there is one. Each is
+  /// used once.
   package static func assigned(_ histories: [WatchHistory], to groups: [Successor]) -> [WatchHistory?] {
     var rest = histories
     var assigned = [WatchHistory?](repeating: nil, count: groups.count)

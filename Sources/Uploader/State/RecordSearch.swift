@@ -155,7 +155,7 @@ final class RecordSearch {
     private(set) var record: UploadRecord?
     /// A delivery to another event. Whoever finds the same files again and again would send them all after a change of its options.
     private(set) var elsewhere: UploadRecord?
-    private var isUntouched = false
+    private var rank = (0, 0, Int64(0))
     private(set) var formers: [String] = []
 
     init(_ own: UploadRecord, changed: StatusTime, _ request: UploadRequest) {
@@ -178,15 +178,9 @@ final class RecordSearch {
       if match == .moved, !SourceFile.isMissing(previous.file.path) { return }
       // Of deliveries, that of this very file counts, and nothing needs to be compared.
       let isUntouched = previous.phase == .delivered && own.evidence(of: previous, changed: changed) == .untouched
-      if let record {
-        let isOfSamePhase = (record.phase == .delivered) == (previous.phase == .delivered)
-        if isOfSamePhase, self.isUntouched != isUntouched {
-          if self.isUntouched { return }
-        } else if previous.rank < record.rank {
-          return
-        }
-      }
-      (record, self.isUntouched) = (previous, isUntouched)
+      let rank = (previous.rank.0, isUntouched ? 1 : 0, previous.rank.1)
+      if record != nil, rank < self.rank { return }
+      (record, self.rank) = (previous, rank)
     }
   }
 }

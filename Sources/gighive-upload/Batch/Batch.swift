@@ -69,7 +69,7 @@ final class Batch {
 
   var hasComparisons: Bool { !comparisons.isEmpty }
 
-  /// From now on, requests are those of ``nextComparison()``, and are numbered anew.
+  /// Call it once, before ``nextComparison()``. Requests are numbered from 0 again.
   func beginComparisons() {
     requestCount = 0
     comparisons.reverse()

@@ -207,6 +207,9 @@ struct RecordMatchTests {
   @Test func anOpenRecordRanksBeforeADelivery() {
     let delivered = record { ($0.state, $0.createdAt) = (.sample(.delivered), 9) }
     #expect(delivered.rank < record { $0.createdAt = 1 }.rank)
+    var deleted = record { ($0.state, $0.createdAt) = (.sample(.delivered), 10) }
+    deleted.delivery?.deletion = .done
+    #expect(deleted.rank < delivered.rank)
     #expect(
       record { $0.createdAt = 1 }.rank
         < record { $0.unfinished?.remote = RemoteUpload(url: "http://hive/files/1") }.rank)
