@@ -4,6 +4,7 @@ same disk."""
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -47,12 +48,18 @@ class Disk:
         if what == "inodes":
             return
         with open(self.place / "filler", "wb", buffering=0) as filler:
-            for size in (1 << 20, 65536, 4096, 1, 65536, 1):
-                with contextlib.suppress(OSError):
-                    while filler.write(b"x" * size):
-                        pass
-                with contextlib.suppress(OSError):
-                    os.fsync(filler)
+            # btrfs refuses bytes that it has once it has written others.
+            while True:
+                before = filler.tell()
+                for size in (1 << 20, 65536, 4096, 1, 65536, 1):
+                    with contextlib.suppress(OSError):
+                        while filler.write(b"x" * size):
+                            pass
+                    with contextlib.suppress(OSError):
+                        os.fsync(filler)
+                if filler.tell() == before:
+                    break
+                subprocess.run(["sync", "-f", self.place], check=False)
         # Blocks that the file system keeps for small files, and on FAT the rest of the directory's last cluster.
         with contextlib.suppress(OSError):
             for number in range(1_000_000):
@@ -133,15 +140,19 @@ def test_a_watcher_makes_room_and_delivers_what_it_could_not(hive, program, reco
     deliver(program, stub, disk, recording)
     unfinished = recording(SIZE, name="new.wav.part", directory=disk.recordings)
     (disk.recordings / "old.txt").touch()
+    # More than the ballast gives back.
     watching = watch(
-        stub, "--exclude", "filler*", "--exclude", "old.txt", "--keep-free", SIZE, directory=disk.recordings)
+        stub, "--exclude", "filler*", "--exclude", "old.txt", "--keep-free", 2 * SIZE, directory=disk.recordings)
     # It makes it while there is space.
     wait_until((program.state / "ballast.7").exists, 20, "the ballast")
     watching.idle()
+    # Sees nothing while there is some space left: what its ballast gave back would be taken, too.
+    watching.running.signal(signal.SIGSTOP)
     disk.fill(what)
     # Leaves an entry of the directory for the new name.
     (disk.recordings / "old.txt").unlink()
     unfinished.rename(disk.recordings / "new.wav")
+    watching.running.signal(signal.SIGCONT)
     watching.says("new.wav: delivered.")
     watching.says("removed after its delivery.")
     watching.idle()

@@ -29,7 +29,10 @@ class Watching:
         return self.log_file.read_text()
 
     def says(self, text: str, count: int = 1, seconds: float = 40) -> None:
-        wait_until(lambda: self.log.count(text) >= count or self._ended(), seconds, f"{text!r} in the log")
+        try:
+            wait_until(lambda: self.log.count(text) >= count or self._ended(), seconds, f"{text!r} in the log")
+        except AssertionError as error:
+            raise AssertionError(f"{error}:\n{self.log}") from None
 
     def _ended(self) -> bool:
         assert self.running.process.poll() is None, self.log
