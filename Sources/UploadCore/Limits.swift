@@ -245,6 +245,8 @@ package enum Limits {
   /// A step of one upload that takes at least this long does not count towards the time limits of the others, because it has
   /// waited for its disk; in milliseconds.
   package static let longStepMilliseconds: Int64 = 100
+  /// How long a request over tus may take when the upload is to end soon.
+  package static let finishMilliseconds: Int64 = 60_000
   /// The interval between progress reports, in milliseconds.
   package static let progressIntervalMilliseconds: Int64 = 100
 
@@ -273,7 +275,7 @@ package enum Limits {
 
   /// The descriptors needed by the program, and by each upload: its file, its record, a name lookup or connection, and some
   /// of the system's.
-  package static let descriptorCount = 5
+  package static let descriptorCount = 6
   package static let jobDescriptorCount = 5
 
   // MARK: Batches

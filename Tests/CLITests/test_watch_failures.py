@@ -10,14 +10,10 @@ from program import private, wait_until
 from records import only_record, records
 from test_after_interruptions import write_journal
 from uploads import PASSWORD, of_kind, sha256
-from watching import got, has, times_sent, wait_for_status, write
+from watching import configure, got, has, has_bytes, times_sent, wait_for_status, write
 
 SIZE = 6_000_000
 TUS = ["--protocol", "tus", "--settle", "300ms"]
-
-
-def has_bytes(stub, count: int):
-    wait_until(lambda: any(upload.offset >= count for upload in stub.uploads), what=f"an upload with {count} bytes")
 
 
 # Files that change.
@@ -264,10 +260,6 @@ def test_what_may_be_stored_is_not_sent_again(hive, watch, rec):
 # Signals and the configuration.
 
 
-def configure(tmp_path, stub, text):
-    return private(tmp_path / "watch.conf", f"server = {stub.url}\nuser = uploader\n{text}")
-
-
 def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
     stub = hive()
     for name in ("one", "two"):
@@ -357,41 +349,3 @@ def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tm
     has(stub, first, *files)
     watching.stop()
     assert sorted(got(stub)) == ["Film", "Film", "Rec"]
-
-
-def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path, program):
-    stub = hive("PATCH/slow-read=3000000@1")
-    config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
-    first = write(rec / "a.wav", 9_000_000)
-    watching = watch(None, "--config", config)
-    has_bytes(stub, 1_500_000)
-    worker = watching.worker
-    configure(tmp_path, stub, "protocol = tus\nlabel = After\n")
-    os.kill(watching.pid, signal.SIGHUP)
-    second = write(rec / "b.wav")
-    assert watching.worker == worker
-    has(stub, first, second, seconds=60)
-    watching.says("configuration reloaded.")
-    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
-    watching.stop()
-    assert got(stub) == ["Before", "After"]
-    assert len([upload for upload in of_kind(stub, "create")]) == 2
-
-
-@pytest.mark.parametrize("text, message", [
-    ("nonsense\n", "nonsense"),
-    ("label = New\npassword-file = /missing\n", "/missing"),
-    ("label = New\nstate-dir = elsewhere\n", "a new state-dir needs a restart."),
-])
-def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path, text, message):
-    stub = hive()
-    config = configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n")
-    watching = watch(None, "--config", config)
-    watching.says("watching")
-    configure(tmp_path, stub, text)
-    os.kill(watching.pid, signal.SIGHUP)
-    watching.says("The old options stay in effect.")
-    assert message in watching.log
-    has(stub, write(rec / "a.wav"))
-    watching.stop()
-    assert got(stub) == ["Old"] and not (tmp_path / "elsewhere").exists()

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from program import trust, wait_until
+from program import private, trust, wait_until
 from uploads import sha256
 
 SETTLE = ["--settle", "300ms"]
@@ -99,3 +99,12 @@ def has(stub, *files, seconds: float = 20) -> None:
 def times_sent(stub) -> int:
     """How many bodies with a file the server has read to the end."""
     return sum(1 for request in stub.requests if request.file)
+
+
+def has_bytes(stub, count: int) -> None:
+    wait_until(lambda: any(upload.offset >= count for upload in stub.uploads), what=f"an upload with {count} bytes")
+
+
+def configure(tmp_path, stub, text) -> Path:
+    """A configuration for that server."""
+    return private(tmp_path / "watch.conf", f"server = {stub.url}\nuser = uploader\n{text}")

@@ -83,6 +83,7 @@ int32_t shim_option_rest(void) { return optind; }
 
 static volatile sig_atomic_t received;
 static volatile sig_atomic_t event;
+static volatile sig_atomic_t finish_received, finish_event;
 
 static void on_signal(int number) {
     if (!received) received = number;
@@ -101,6 +102,19 @@ void shim_signals_raise_event(int32_t descriptor) {
 }
 
 int32_t shim_signal_received(void) { return received; }
+
+static void on_finish(int number) {
+    finish_received = number;
+    shim_event_raise(finish_event);
+}
+
+void shim_finish_signal_raises_event(int32_t descriptor) {
+    finish_event = descriptor;
+    struct sigaction action = {.sa_handler = on_finish, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+int32_t shim_finish_signal_received(void) { return finish_received; }
 
 void shim_ignore_broken_pipe_signal(void) { signal(SIGPIPE, SIG_IGN); }
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const int32_t SHIM_TERMINATE = SIGTERM, SHIM_KILL = SIGKILL, SHIM_CONTINUE = SIGCONT;
+const int32_t SHIM_TERMINATE = SIGTERM, SHIM_FINISH = SIGUSR1, SHIM_KILL = SIGKILL, SHIM_CONTINUE = SIGCONT;
 
 static volatile sig_atomic_t event, has_hangup;
 

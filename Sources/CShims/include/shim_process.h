@@ -30,6 +30,10 @@ void shim_keep_standard_streams(void);
 // that was ignored when the process started (nohup(1), a shell's "&") stays ignored. SIGPIPE is ignored, so that a closed pipe
 // is an ordinary error.
 void shim_signals_raise_event(int32_t descriptor);
+// Makes SIGUSR1 raise the event `descriptor`.
+void shim_finish_signal_raises_event(int32_t descriptor);
+// SIGUSR1 if it was received, or 0.
+int32_t shim_finish_signal_received(void);
 // The signal that was received (SIGINT 2, SIGTERM 15), or 0.
 int32_t shim_signal_received(void);
 // Makes the file size limit (RLIMIT_FSIZE) an ordinary error of write(2).

@@ -51,7 +51,7 @@ enum { SHIM_KILLED = 256 };
 int32_t shim_reap(int32_t process);
 // The signal that has stopped it, or 0 if it runs; `before` if that has not changed since the last call.
 int32_t shim_stop_signal(int32_t process, int32_t before);
-extern const int32_t SHIM_TERMINATE, SHIM_KILL, SHIM_CONTINUE;
+extern const int32_t SHIM_TERMINATE, SHIM_FINISH, SHIM_KILL, SHIM_CONTINUE;
 void shim_signal(int32_t process, int32_t signal);
 
 // rtnetlink(7): a descriptor that is readable when a link, an address or a route has changed; or -errno.

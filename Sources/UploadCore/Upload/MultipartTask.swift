@@ -48,6 +48,13 @@ struct MultipartTask: Sendable {
     if case .verifying = state { true } else { false }
   }
 
+  var awaitsOutcome: Bool {
+    switch state {
+    case .recalling, .posting, .unnumbered: false
+    case .verifying, .asking, .stored: true
+    }
+  }
+
   mutating func next() throws(UploadError) -> TaskStep {
     if let change = takeUnsaved() { return .save(change) }
     switch state {

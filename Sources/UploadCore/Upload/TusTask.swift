@@ -113,6 +113,13 @@ struct TusTask: Sendable {
     if case .hashing = state { true } else { false }
   }
 
+  var awaitsOutcome: Bool {
+    switch state {
+    case .locatingSuperseded, .removingSuperseded, .checkingToken, .uploading, .notSupported: false
+    case .hashing, .finalizing, .locating, .done: true
+    }
+  }
+
   var awaitsAnswer: Bool {
     if case .uploading = state { upload.awaitsStored } else { false }
   }

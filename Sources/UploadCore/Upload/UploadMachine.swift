@@ -44,6 +44,9 @@ package struct UploadMachine: Sendable {
   /// Whether the server has had everything, and the file is read again for its SHA-256.
   package var isVerifying: Bool { task.isVerifying }
 
+  /// Whether the server has had everything, and only the outcome is missing.
+  package var awaitsOutcome: Bool { task.awaitsOutcome }
+
   /// The outcome of the last request. `isFullSend`: whether a large recording was sent completely in vain, if this counts as a failure.
   private enum Latest: Sendable {
     case nothing
@@ -59,6 +62,8 @@ package struct UploadMachine: Sendable {
   private var retryDecider: RetryDecider
   private var traits = ServerTraits()
   private var fileChangePolicy: FileChangePolicy
+  /// Whether no further request begins.
+  private var isFinishing = false
   /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
   package private(set) var startedAtMilliseconds: Int64?
 
@@ -153,11 +158,12 @@ package struct UploadMachine: Sendable {
     switch state {
     case .deciding:
       if let action = decide() { return action }
-    case .inFlight(let first, nil) where task.mayPipeline:
+    case .inFlight(let first, nil) where task.mayPipeline && !isFinishing:
       if let action = decide(after: first) { return action }
     case .inFlight:
       if let change = task.takeUnsaved() { return .save(change) }
       return .await
+    case .retrying where endsNow, .waiting where endsNow: end(.cancelled(hasSentAll: false))
     case .hashing, .rereading: return .await
     case .holding(let first, let second):
       state = .rereading(first: first, second: second)
@@ -203,6 +209,7 @@ package struct UploadMachine: Sendable {
   private mutating func decide(after first: HTTPRequest? = nil) -> UploadAction? {
     do throws(UploadError) {
       switch try task.next() {
+      case .ask where endsNow, .hash where endsNow: end(.cancelled(hasSentAll: false))
       case .ask(let request): return send(request, after: first)
       case .hash(let range):
         // A pipelined request does not wait for hashing.
@@ -229,6 +236,16 @@ package struct UploadMachine: Sendable {
     state = first.map { .inFlight(first: $0, second: request) } ?? .inFlight(first: request, second: nil)
     return .send(request, over: traits.connection(for: request))
   }
+
+  /// Begins no further request. The upload ends with ``UploadError/cancelled(hasSentAll:)`` when those in flight have been answered, at once
+  /// if there are none, unless the server has everything already.
+  package mutating func finish() {
+    isFinishing = true
+    if endsNow, case .hashing = state { end(.cancelled(hasSentAll: false)) }
+  }
+
+  /// Whether it ends where another request would begin.
+  private var endsNow: Bool { isFinishing && !task.isTidying && !task.awaitsOutcome }
 
   // MARK: Events
 

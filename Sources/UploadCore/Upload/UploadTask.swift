@@ -43,6 +43,15 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// Whether the server has had everything, and only the outcome is missing.
+  var awaitsOutcome: Bool {
+    switch self {
+    case .multipart(let task): task.awaitsOutcome
+    case .tus(let task): task.awaitsOutcome
+    case .cancellation, .deletion, .presence: false
+    }
+  }
+
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
     tus?.lastOffset ?? 0

@@ -50,6 +50,7 @@ extension WatchSnapshot.Group {
     case .paused: PrintableText.line(destination) + " paused"
     case .waitingForClock: "the clock is not set"
     case .waitingForInterface(let name): PrintableText.line(name) + " is not up"
+    case .waitingForFormerUpload: "an upload with the former options has not ended"
     case .stopped(let process): "process " + String(process) + " is stopped"
     }
   }

@@ -1,4 +1,4 @@
-/// What a group has done since the watcher started. A reload of the configuration makes new groups, which go on counting.
+/// What a group has done since the watcher started. A group that replaces it after a reload of the configuration goes on counting.
 package struct WatchHistory: Equatable, Sendable {
   let destination: String
   let directories: [LocalPath]
@@ -35,13 +35,17 @@ package struct WatchHistory: Equatable, Sendable {
 }
 
 extension WatchMachine {
-  package func history(destination: String, directories: [LocalPath]) -> WatchHistory {
-    WatchHistory(
+  /// What it has counted, from now on somewhere else.
+  package mutating func takeHistory(destination: String, directories: [LocalPath]) -> WatchHistory {
+    defer { report.totals = WatchSnapshot.Totals() }
+    return WatchHistory(
       destination: destination, directories: directories, totals: report.totals, lastDelivery: report.lastDelivery)
   }
 
-  package mutating func proceed(from history: WatchHistory) {
-    report.totals = history.totals
-    report.lastDelivery = history.lastDelivery
+  /// Counts what another group has done as its own.
+  package mutating func add(_ history: WatchHistory) {
+    report.totals += history.totals
+    guard let last = history.lastDelivery, last.at >= report.lastDelivery?.at ?? .min else { return }
+    report.lastDelivery = last
   }
 }

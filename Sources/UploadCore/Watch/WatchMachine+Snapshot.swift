@@ -2,21 +2,20 @@ extension WatchMachine {
   /// What is shown of the group.
   /// - Parameters:
   ///   - destination: the URL without credentials and query.
+  ///   - formerUploads: in progress with the options before a reload.
   ///   - now: of the monotonic clock, in milliseconds.
   ///   - unixSeconds: the same time by the clock.
   package func snapshot(
-    destination: String, _ directories: [WatchSnapshot.Directory], now: Int64, unixSeconds: Int64
+    destination: String, _ directories: [WatchSnapshot.Directory], formerUploads: [WatchSnapshot.Upload] = [],
+    now: Int64, unixSeconds: Int64
   ) -> WatchSnapshot.Group {
     var group = WatchSnapshot.Group(destination: destination)
     group.directories = directories
     group.state = destinationState(now: now, unixSeconds: unixSeconds)
-    for candidate in candidates {
-      if candidate.phase == .given(hasStarted: true) {
-        group.uploads.append(candidate.upload)
-      } else {
-        group.waitingCount += 1
-        group.waitingBytes += candidate.file.size
-      }
+    group.uploads = uploads + formerUploads
+    for candidate in candidates where !group.uploads.contains(where: { $0.path == candidate.path }) {
+      group.waitingCount += 1
+      group.waitingBytes += candidate.file.size
     }
     let setAside = leftAlone.setAside.lazy.filter { !$0.isBeingRetried }
     for entry in setAside {
@@ -31,10 +30,16 @@ extension WatchMachine {
     return group
   }
 
+  /// The uploads in progress.
+  package var uploads: [WatchSnapshot.Upload] {
+    candidates.indices.lazy.map { candidates[$0] }.filter { $0.phase == .given(hasStarted: true) }.map { $0.upload }
+  }
+
   private func destinationState(now: Int64, unixSeconds: Int64) -> WatchSnapshot.DestinationState {
     switch block {
     case .clock: return .waitingForClock
     case .interface(let name): return .waitingForInterface(name)
+    case .formerUpload: return .waitingForFormerUpload
     case .stopped(let process): return .stopped(process: process)
     case nil: break
     }

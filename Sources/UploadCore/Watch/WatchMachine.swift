@@ -28,6 +28,8 @@ package struct WatchMachine: Sendable {
   package enum Block: Equatable, Sendable {
     case clock
     case interface(String)
+    /// An upload that began before a reload of the configuration has not ended.
+    case formerUpload
     /// A signal such as SIGSTOP has stopped a process of the group.
     case stopped(process: Int32)
   }
@@ -42,8 +44,6 @@ package struct WatchMachine: Sendable {
     }
 
     package internal(set) var state = State.none
-    /// Whether it gets nothing more, and no other one is started.
-    var isDraining = false
     /// The last failure that concerns no file, in case it ends.
     var lastProblem: WorkerEvent.Failure?
   }
@@ -235,7 +235,7 @@ package struct WatchMachine: Sendable {
       case .given: break
       }
     }
-    let best = block == nil && !worker.isDraining ? best(now) : nil
+    let best = block == nil ? best(now) : nil
     let attemptAt = health.nextAttemptAt
     if best != nil, let attemptAt, attemptAt > now { until = min(until, attemptAt) }
     let mayGive = health.isReady || (attemptAt.map { $0 <= now } ?? false) && givenCount == 0
@@ -244,7 +244,7 @@ package struct WatchMachine: Sendable {
     case .open:
       if let best, mayGive {
         if hasRoom { return .offer(candidates[best].path) }
-      } else if givenCount == 0 || !health.isReady || block != nil || worker.isDraining {
+      } else if givenCount == 0 || !health.isReady || block != nil {
         return .closeInput
       }
     case .none, .closing: break
@@ -321,9 +321,6 @@ package struct WatchMachine: Sendable {
   package mutating func credentialsChanged(now: Int64) {
     if health.isPaused { health.retryNow(now: now) }
   }
-
-  /// From now on, the worker gets nothing more.
-  package mutating func drain() { worker.isDraining = true }
 
   package mutating func takeNotices() -> [WatchNotice] {
     defer { report.notices.removeAll() }

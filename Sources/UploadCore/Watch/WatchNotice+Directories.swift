@@ -60,8 +60,11 @@ extension WatchNotice {
     return WatchNotice(.spaceFree, text, path: directory.bytes)
   }
 
-  /// - Parameter block: nil if there is none any more.
-  package init(_ block: WatchMachine.Block?) {
+  /// - Parameters:
+  ///   - block: nil if there is none any more.
+  ///   - former: what was in its place.
+  /// - Returns: nil if it is not worth a line: that a reload waits for an upload, it says itself.
+  package init?(_ block: WatchMachine.Block?, after former: WatchMachine.Block?) {
     switch block {
     case .clock: self.init(.warning, "nothing is sent until the clock of this machine is set.", .warning)
     case .interface(let name):
@@ -72,6 +75,8 @@ extension WatchNotice {
         .warning,
         "a signal has stopped process " + id + "; nothing is sent until it continues, with kill -CONT " + id
           + " or when the watcher gets SIGHUP.", .warning)
+    case .formerUpload: return nil
+    case nil where former == .formerUpload: return nil
     case nil: self.init(.resumed, "recordings are sent again.")
     }
   }

@@ -46,6 +46,7 @@ extension WatchSnapshot.DestinationState {
     case .waitingForInterface(let name):
       object.add("state", "waiting_for_interface")
       object.add("interface", name)
+    case .waitingForFormerUpload: object.add("state", "waiting_for_former_upload")
     case .stopped(let process):
       object.add("state", "stopped")
       object.add("process", Int64(process))

@@ -32,6 +32,14 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var removedCount: Int64 = 0
     /// Recordings that were delivered before, and may have been changed since: no SHA-256 is known.
     package var uncertainCount: Int64 = 0
+
+    static func += (total: inout Totals, other: Totals) {
+      total.deliveredCount += other.deliveredCount
+      total.deliveredBytes += other.deliveredBytes
+      total.failedCount += other.failedCount
+      total.removedCount += other.removedCount
+      total.uncertainCount += other.uncertainCount
+    }
   }
 
   package struct Directory: Equatable, Sendable {
@@ -64,6 +72,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     case waitingForClock
     /// The network interface of `--interface` is not up.
     case waitingForInterface(String)
+    /// An upload with the options before a reload has not ended.
+    case waitingForFormerUpload
     /// A signal has stopped a process of the group.
     case stopped(process: Int32)
   }

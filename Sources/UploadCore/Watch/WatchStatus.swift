@@ -87,6 +87,7 @@ package struct WatchStatus {
     case "paused": "PAUSED" + since
     case "waiting_for_clock": "waiting until the clock is set"
     case "waiting_for_interface": "waiting until " + text(group["interface"]) + " is up"
+    case "waiting_for_former_upload": "waiting for an upload with the former options"
     case "stopped": stopped(group["process"]?.integer ?? 0)
     default: text(group["state"])
     }

@@ -51,7 +51,17 @@ package struct WatchTable: Sendable {
   /// Removes the owner's directories that later scans have not found.
   /// - Returns: the numbers of those that have no other owner.
   package mutating func prune(_ owner: Int, before scan: Int) -> [Int32] {
-    for index in watches.indices { watches[index].entries.removeAll { $0.owner == owner && $0.scan < scan } }
+    remove { $0.owner == owner && $0.scan < scan }
+  }
+
+  /// Removes all of the owner's directories.
+  /// - Returns: the numbers of those that have no other owner.
+  package mutating func remove(of owner: Int) -> [Int32] {
+    remove { $0.owner == owner }
+  }
+
+  private mutating func remove(_ isEnded: (Entry) -> Bool) -> [Int32] {
+    for index in watches.indices { watches[index].entries.removeAll(where: isEnded) }
     let ended = watches.filter { $0.entries.isEmpty }.map { $0.number }
     watches.removeAll { $0.entries.isEmpty }
     return ended

@@ -7,11 +7,13 @@ final class EventLoop<Worker: Steppable> {
   private var machines: [Worker] = []
   private var waits: [Wait] = []
   private var ready: [Readiness] = []
-  /// First the cancellation, then those of each machine, then the output.
+  /// First the two of the cancellation, then those of each machine, then the output.
   private var entries: [shim_poll_entry] = []
   /// When to look for another machine again, because the output refused one or because the running ones must be stepped first; nil if
   /// neither.
   private var heldUntil: Int64?
+  /// Whether no other machine starts.
+  private var isFinishing = false
 
   /// - Parameter output: decides when another machine may start, and is written to as soon as possible.
   init(_ cancellation: Cancellation, output: (any CallerOutput)? = nil) {
@@ -34,6 +36,7 @@ final class EventLoop<Worker: Steppable> {
     _ count: Int, hasNext: () -> Bool = { true }, skip: () -> Bool = { false }, next: () -> Worker?,
     ended: (Worker, UploadError?) -> Void
   ) {
+    isFinishing = cancellation.isFinishing
     while true {
       begin(count, hasNext, skip, next)
       if machines.isEmpty, heldUntil == nil { return }
@@ -50,7 +53,7 @@ final class EventLoop<Worker: Steppable> {
   /// Starts the machines that may start.
   private func begin(_ count: Int, _ hasNext: () -> Bool, _ skip: () -> Bool, _ next: () -> Worker?) {
     heldUntil = nil
-    guard activeCount < count else { return }
+    guard activeCount < count, !isFinishing else { return }
     // Looking for the next machine can take long, for example on a slow disk.
     let began = shim_monotonic_milliseconds()
     defer { extendDeadlines(ofOthersThan: nil, since: began) }
@@ -78,9 +81,9 @@ final class EventLoop<Worker: Steppable> {
       skipped = 0
       guard let machine = next() else { return }
       machines.append(machine)
-      // What transfers wait for, so that nothing is allocated while content is sent: the cancellation, up to three descriptors
+      // What transfers wait for, so that nothing is allocated while content is sent: two of the cancellation, up to three
       // of each machine, and two of the output. Only a race of many addresses needs more, before that.
-      entries.reserveCapacity(1 + 3 * machines.count + 2)
+      entries.reserveCapacity(2 + 3 * machines.count + 2)
       waits.append(Wait(untilMilliseconds: 0))
       ready.append([])
     }
@@ -90,7 +93,9 @@ final class EventLoop<Worker: Steppable> {
   private func poll() -> UploadError? {
     var until = heldUntil ?? Int64.max
     entries.removeAll(keepingCapacity: true)
-    entries.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
+    for descriptor in [cancellation.descriptor, isFinishing ? -1 : cancellation.finishDescriptor] {
+      entries.append(shim_poll_entry(descriptor: descriptor, events: Readiness.readable.rawValue, ready: 0))
+    }
     for wait in waits {
       until = min(until, wait.untilMilliseconds)
       entries.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))
@@ -107,7 +112,7 @@ final class EventLoop<Worker: Steppable> {
     guard shim_poll(&entries, Int32(entries.count), milliseconds) == 0 else {
       return .outOfResources("memory for poll")
     }
-    var entry = 1
+    var entry = 2
     for (index, wait) in waits.enumerated() {
       ready[index] = []
       for _ in 0...wait.others.count {
@@ -115,7 +120,17 @@ final class EventLoop<Worker: Steppable> {
         entry += 1
       }
     }
+    if entries[1].ready != 0 { finish() }
     return entries[0].ready != 0 ? .cancelled(hasSentAll: false) : nil
+  }
+
+  private func finish() {
+    isFinishing = true
+    let now = shim_monotonic_milliseconds()
+    for (index, machine) in machines.enumerated() {
+      machine.finish(nowMilliseconds: now)
+      waits[index] = Wait(untilMilliseconds: now)
+    }
   }
 
   private func step(_ index: Int, _ failure: UploadError?, _ ended: (Worker, UploadError?) -> Void) {

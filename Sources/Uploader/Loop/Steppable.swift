@@ -6,11 +6,14 @@ protocol Steppable: AnyObject {
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait?
   /// Another machine blocked the thread for this long, for example on a slow disk. Network time limits do not count it.
   func extendDeadlines(by milliseconds: Int64)
+  /// It is to end soon, where little is lost. It is stepped next.
+  func finish(nowMilliseconds: Int64)
   /// Whether it gives its slot to another machine, because it only waits.
   var isWaitingOnly: Bool { get }
 }
 
 extension Steppable {
   func extendDeadlines(by milliseconds: Int64) {}
+  func finish(nowMilliseconds: Int64) {}
   var isWaitingOnly: Bool { false }
 }

@@ -32,6 +32,8 @@ final class UploadDriver: Steppable {
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
+  /// When it is cancelled, although its request has not ended; nil for never.
+  private var finishUntil: Int64?
   /// The time of the last step, on the monotonic clock.
   private(set) var now: Int64 = 0
 
@@ -71,8 +73,20 @@ final class UploadDriver: Steppable {
 
   // MARK: The step
 
+  /// Begins no further request. One in flight is completed, over tus if that takes no more than ``Limits/finishMilliseconds``.
+  func finish(nowMilliseconds: Int64) {
+    machine.finish()
+    switch activity {
+    case .held, .connecting: finishUntil = nowMilliseconds
+    case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome: activity = .deciding
+    case .deciding, .transferring, .rereading, .hashing, .waiting, .finished:
+      if !machine.sendsForm { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
+    }
+  }
+
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
     now = nowMilliseconds
+    if let finishUntil, now >= finishUntil { throw .cancelled(hasSentAll: false) }
     interruptAtDeadline()
     var ready = ready
     while true {
@@ -80,6 +94,7 @@ final class UploadDriver: Steppable {
         if let deadline = machine.deadlineMilliseconds {
           wait.untilMilliseconds = min(wait.untilMilliseconds, deadline)
         }
+        if let finishUntil { wait.untilMilliseconds = min(wait.untilMilliseconds, finishUntil) }
         return wait
       }
       if case .finished = activity { return nil }

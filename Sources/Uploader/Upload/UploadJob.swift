@@ -23,6 +23,7 @@ final class UploadJob: Steppable {
   private let hooks: DriverHooks
   private let onRecord: (String) -> Void
   private var record: LockedRecord?
+  private var isFinishing = false
 
   init(
     _ request: UploadRequest, index: Int, slot: UploadSlot, of slots: UploadSlots, shared: SharedResources,
@@ -72,7 +73,16 @@ final class UploadJob: Steppable {
     }
   }
 
+  func finish(nowMilliseconds: Int64) {
+    isFinishing = true
+    if case .running(let driver, _) = state { driver.finish(nowMilliseconds: nowMilliseconds) }
+  }
+
   func step(_ ready: Readiness, nowMilliseconds now: Int64) throws(UploadError) -> Wait? {
+    switch state {
+    case .opening, .comparing: if isFinishing { throw .cancelled(hasSentAll: false) }
+    case .running, .examining, .delivered: break
+    }
     switch state {
     case .opening(let until):
       guard let (driver, file) = try open(until, now) else {

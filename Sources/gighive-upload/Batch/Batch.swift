@@ -122,7 +122,7 @@ final class Batch {
   }
 
   private func interrupt(_ directory: LocalPath) {
-    let signal = shim_signal_received()
+    let signal = SignalCancellation.received
     let code = signal == 0 ? ExitCode.outputFailed : ExitCode.interruptedBase + signal
     let reason = signal == 0 ? "the output was not read within --max-time." : "interrupted."
     fail(directory, "was not sent completely: " + reason, code)

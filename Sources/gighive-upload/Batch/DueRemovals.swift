@@ -34,7 +34,7 @@ final class DueRemovals {
   func run(_ cancellation: Cancellation) {
     let remover = Remover(
       removal, arguments.template.afterDelivery, arguments.options, records, report, cancellation)
-    for (recordID, file) in due where !cancellation.isCancelled {
+    for (recordID, file) in due where !cancellation.isCancelled && !cancellation.isFinishing {
       do throws(StateError) {
         guard let record = try records.directory.current(recordID),
           let reason = try remover.remove(record, at: file.path, below: file.foundBelow)

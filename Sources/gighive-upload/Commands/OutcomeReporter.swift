@@ -66,7 +66,7 @@ final class OutcomeReporter {
 
   /// Reports a file that has failed.
   func fail(_ index: Int, _ error: UploadError) {
-    let signal = shim_signal_received()
+    let signal = SignalCancellation.received
     if case .cancelled = error, signal == 0 {
       // Without a signal, only the loop cancels: it started no further file because the output was not read.
       report.failed(index, unread(index), exitCode: ExitCode.outputFailed, .machine)

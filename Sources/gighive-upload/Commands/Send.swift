@@ -13,7 +13,7 @@ enum Send {
     guard DescriptorLimit.allows(jobs: arguments.usefulJobs, report) else {
       return ExitCode.memoryCeiling
     }
-    let exitCode = try deliver(arguments, report, SignalCancellation.begin())
+    let exitCode = try deliver(arguments, report, SignalCancellation.beginWithFinish())
     report.summarize()
     if arguments.common.isVerbose {
       Console.error("* peak memory (VmHWM) " + String(shim_peak_memory_kib()) + " KiB\n")

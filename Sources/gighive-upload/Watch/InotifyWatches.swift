@@ -44,6 +44,11 @@ final class InotifyWatches {
     for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }
   }
 
+  /// Ends all watches of an owner.
+  func remove(of owner: Int) {
+    for number in table.remove(of: owner) { shim_inotify_remove(descriptor, number) }
+  }
+
   /// The changes since the last call. Those that the kernel has dropped are missing.
   func read() -> (changes: [WatchTable.Change], hasLost: Bool) {
     guard descriptor >= 0 else { return ([], false) }

@@ -99,12 +99,14 @@ struct WatchArguments {
     credentialFiles = files.map { $0.argument } + [netrcFile].compactMap { $0 }
   }
 
-  /// Whether both have the same options.
+  /// Whether both do the same. Options of the whole watcher need a restart.
   func isSame(as other: WatchArguments) -> Bool {
-    directories == other.directories && workerArguments == other.workerArguments && existing == other.existing
-      && interface == other.interface && settings.order == other.settings.order
-      && settings.settleMilliseconds == other.settings.settleMilliseconds
-      && sending.options.elementsEqual(other.sending.options) { $0.option == $1.option && $0.argument == $1.argument }
+    directories == other.directories && workerArguments == other.workerArguments
+      && ownOptions.elementsEqual(other.ownOptions) { $0.option == $1.option && $0.argument == $1.argument }
+  }
+
+  private var ownOptions: [GivenOption] {
+    sending.options.filter { ![.metrics, .onEvent, .quiet].contains($0.option) }
   }
 
   // MARK: The workers

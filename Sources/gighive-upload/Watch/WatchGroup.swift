@@ -14,6 +14,8 @@ final class WatchGroup {
   private var scanAt: Int64 = 0
   private var checkAt: Int64 = 0
   private var credentialKeys: [UInt64] = []
+  /// Groups with the same directories and the options before a reload, whose processes have not ended. Until then, this one sends nothing.
+  private var predecessors: [WatchGroup] = []
   /// Whether something that is shown may have changed.
   private var hasChanged = true
 
@@ -29,8 +31,29 @@ final class WatchGroup {
     space = WatchSpace(arguments, directories.all)
   }
 
-  /// Releases the locks, and everything else.
-  func close() { directories.close() }
+  // MARK: Reloads
+
+  /// Ends what it does, where little is lost. Then ``hasEnded(now:)`` is true. Its directories are free at once.
+  func retire() {
+    directories.close()
+    worker?.finish()
+    space?.end(atOnce: false)
+  }
+
+  /// How many uploads it has not ended.
+  var uploadCount: Int { machine.uploads.count }
+
+  /// Sends nothing until these groups have ended, as far as they had one of its directories.
+  func wait(for retired: [WatchGroup]) {
+    predecessors = retired.filter { $0.arguments.directories.contains { arguments.directories.contains($0) } }
+  }
+
+  func noteEnd(of retired: WatchGroup) {
+    predecessors.removeAll { $0 === retired }
+    hasChanged = true
+  }
+
+  // MARK: What is shown
 
   private func tell(_ notice: WatchNotice) {
     hasChanged = true
@@ -51,13 +74,16 @@ final class WatchGroup {
       shown.isSpaceShort = space?.isShort(index) ?? false
       return shown
     }
-    return machine.snapshot(destination: destination, shown, now: now, unixSeconds: shim_unix_seconds())
+    return machine.snapshot(
+      destination: destination, shown, formerUploads: predecessors.flatMap { $0.machine.uploads }, now: now,
+      unixSeconds: shim_unix_seconds())
   }
 
-  var history: WatchHistory { machine.history(destination: destination, directories: arguments.directories) }
+  func takeHistory() -> WatchHistory {
+    machine.takeHistory(destination: destination, directories: arguments.directories)
+  }
 
-  /// Goes on counting where the group ended that it replaces.
-  func proceed(from history: WatchHistory) { machine.proceed(from: history) }
+  func add(_ history: WatchHistory) { machine.add(history) }
 
   /// Their names, for people.
   var openDirectoryNames: [String] { directories.all.filter { $0.isOpen }.map { $0.name } }
@@ -102,6 +128,11 @@ final class WatchGroup {
   func retryNow(now: Int64) {
     scanAt = now
     machine.retryEverything(now: now)
+    proceed()
+  }
+
+  /// Continues its processes if a signal has stopped them.
+  func proceed() {
     worker?.proceed()
     space?.proceed()
   }
@@ -109,8 +140,6 @@ final class WatchGroup {
   func rescan(now: Int64) { scanAt = now }
 
   func networkChanged(now: Int64) { machine.retryNow(now: now) }
-
-  func drain() { machine.drain() }
 
   /// - Parameter passesKnown: whether a known file is not examined.
   private func inspect(_ path: [UInt8], asksForWriters: Bool, passesKnown: Bool = true, _ now: Int64) {
@@ -162,7 +191,8 @@ final class WatchGroup {
     }
     noteBlock()
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
-    for notice in stepSpace(now, mayClean: mayClean && machine.block == nil) { tell(notice) }
+    let isFree = machine.block == nil || machine.block == .formerUpload
+    for notice in stepSpace(now, mayClean: mayClean && isFree) { tell(notice) }
     let until = min(act(now, claim), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
@@ -174,15 +204,21 @@ final class WatchGroup {
   private func noteBlock() {
     let block = block
     guard block != machine.block else { return }
+    let notice = WatchNotice(block, after: machine.block)
     machine.block = block
-    tell(WatchNotice(block))
+    hasChanged = true
+    if let notice { tell(notice) }
   }
 
   private var block: WatchMachine.Block? {
     if shim_unix_seconds() < Limits.builtOn { return .clock }
     if let interface = arguments.interface, shim_interface_is_up(interface) == 0 { return .interface(interface) }
-    return (worker?.stopped ?? space?.stopped).map { .stopped(process: $0) }
+    if let process = stopped ?? predecessors.lazy.compactMap({ $0.stopped }).first { return .stopped(process: process) }
+    return predecessors.isEmpty ? nil : .formerUpload
   }
+
+  /// Its process that a signal has stopped.
+  private var stopped: Int32? { worker?.stopped ?? space?.stopped }
 
   private func checkCredentials(_ now: Int64) {
     guard machine.awaitsCredentials else { return }

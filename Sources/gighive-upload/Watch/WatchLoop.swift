@@ -9,9 +9,11 @@ final class WatchLoop {
   private let outputs: WatchOutputs
   private let signals: Cancellation
   private var groups: [WatchGroup] = []
-  private var inotify = InotifyWatches()
-  /// The groups of the configuration that was read last, once all workers have ended.
-  private var next: [WatchArguments]?
+  /// Groups whose options are no longer in force, and whose processes have not ended.
+  private var retired: [WatchGroup] = []
+  private let inotify = InotifyWatches()
+  /// The number of the next directory.
+  private var nextOwner = 0
   /// Changes of the network; -1 while nothing waits for them.
   private var network: Int32 = -1
   /// When to try again after one (monotonic clock).
@@ -32,27 +34,21 @@ final class WatchLoop {
   /// Begins to watch.
   /// - Returns: whether another watcher has locked one of the directories.
   func begin(_ arguments: [WatchArguments]) -> Bool {
-    inotify = InotifyWatches()
-    let histories = groups.map { $0.history }
-    groups = []
     var isLocked = false
-    var owner = 0
-    for group in arguments {
-      var seed: UInt64 = 0
-      _ = withUnsafeMutableBytes(of: &seed) { shim_random($0.baseAddress, $0.count) }
-      let made = WatchGroup(
-        group, finder, inotify, firstOwner: owner, seed: seed, tell: { [outputs] in outputs.tell($0) })
-      owner += group.directories.count
-      groups.append(made)
-      if made.openDirectories() { isLocked = true }
-    }
-    let successors = groups.map {
-      WatchHistory.Successor(destination: $0.destination, directories: $0.arguments.directories)
-    }
-    for (group, history) in zip(groups, WatchHistory.assigned(histories, to: successors)) {
-      if let history { group.proceed(from: history) }
+    for arguments in arguments {
+      let group = makeGroup(arguments)
+      groups.append(group)
+      if group.openDirectories() { isLocked = true }
     }
     return isLocked
+  }
+
+  private func makeGroup(_ arguments: WatchArguments) -> WatchGroup {
+    var seed: UInt64 = 0
+    _ = withUnsafeMutableBytes(of: &seed) { shim_random($0.baseAddress, $0.count) }
+    defer { nextOwner += arguments.directories.count }
+    return WatchGroup(
+      arguments, finder, inotify, firstOwner: nextOwner, seed: seed, tell: { [outputs] in outputs.tell($0) })
   }
 
   func run() {
@@ -72,16 +68,16 @@ final class WatchLoop {
       readSignals(now)
       readChanges(now)
       readNetwork(now)
+      stepRetired(now)
       var until = networkAt
       for group in groups {
         // Two that free space at the same time would remove too much.
-        let mayClean = next == nil && !groups.contains { $0.isCleaning }
+        let mayClean = !(groups + retired).contains { $0.isCleaning }
         let next = group.step(now: now, mayClean: mayClean) { path in
           groups.allSatisfy { $0 === group || $0.claim(path) }
         }
         until = min(until, next)
       }
-      if reloadIfIdle() { until = now }
       show(now)
       poll(until)
     }
@@ -109,7 +105,7 @@ final class WatchLoop {
     var entries = (isEnding ? [signals.descriptor] : [signals.descriptor, inotify.descriptor, network]).map {
       shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0)
     }
-    for group in groups { entries += group.waits }
+    for group in groups + retired { entries += group.waits }
     let (descriptors, outputsUntil) = outputs.wait
     entries += descriptors.map { shim_poll_entry(descriptor: $0, events: Int32(SHIM_POLL_READABLE), ready: 0) }
     if let outputsUntil { until = min(until, outputsUntil) }
@@ -149,28 +145,57 @@ final class WatchLoop {
       guard read[0].statePath == groups[0].arguments.statePath else {
         throw UsageError("a new state-dir needs a restart.")
       }
-      let isSame = read.count == groups.count && zip(read, groups).allSatisfy { $0.isSame(as: $1.arguments) }
-      // A reload that has begun is completed, even if the options are the same again.
-      next = isSame && next == nil ? nil : read
+      reload(read)
     } catch {
       outputs.tell(WatchNotice(.warning, error.message + " The old options stay in effect.", .error))
     }
-    for group in groups {
-      if next != nil { group.drain() }
-      group.retryNow(now: now)
+    for group in groups { group.retryNow(now: now) }
+    for group in retired { group.proceed() }
+  }
+
+  // MARK: Reloads
+
+  /// Groups whose options are the same are not touched. Nothing of others is lost: the files and the records are the queue.
+  private func reload(_ arguments: [WatchArguments]) {
+    var rest = groups
+    var made: [WatchGroup] = []
+    groups = arguments.map { arguments in
+      if let index = rest.firstIndex(where: { $0.arguments.isSame(as: arguments) }) { return rest.remove(at: index) }
+      made.append(makeGroup(arguments))
+      return made[made.count - 1]
+    }
+    if made.isEmpty, rest.isEmpty { return }
+    for group in rest { group.retire() }
+    hand(rest, to: made)
+    retired += rest
+    let uploads = rest.reduce(0) { $0 + $1.uploadCount }
+    for group in made {
+      group.wait(for: retired)
+      _ = group.openDirectories()
+    }
+    outputs.tell(
+      WatchNotice(
+        .started,
+        "configuration reloaded."
+          + (uploads == 0 ? "" : " Uploads that end with the former options: " + String(uploads) + ".")))
+  }
+
+  /// The figures of groups that have ended, or are about to.
+  private func hand(_ ended: [WatchGroup], to groups: [WatchGroup]) {
+    let successors = groups.map {
+      WatchHistory.Successor(destination: $0.destination, directories: $0.arguments.directories)
+    }
+    for (group, history) in zip(groups, WatchHistory.assigned(ended.map { $0.takeHistory() }, to: successors)) {
+      if let history { group.add(history) }
     }
   }
 
-  /// Whether the new options apply now, which they do once all workers have ended. Nothing is lost: the files and the records are the
-  /// queue.
-  private func reloadIfIdle() -> Bool {
-    guard let arguments = next, groups.allSatisfy({ $0.isIdle }) else { return false }
-    next = nil
-    // The locks are released first.
-    for group in groups { group.close() }
-    _ = begin(arguments)
-    outputs.tell(WatchNotice(.started, "configuration reloaded."))
-    return true
+  private func stepRetired(_ now: Int64) {
+    for group in retired where group.hasEnded(now: now) {
+      retired.removeAll { $0 === group }
+      hand([group], to: groups)
+      for other in groups { other.noteEnd(of: group) }
+    }
   }
 
   // MARK: The end
@@ -178,6 +203,7 @@ final class WatchLoop {
   private func end() {
     outputs.stopping()
     let began = shim_monotonic_milliseconds()
+    groups += retired
     for group in groups { group.end(atOnce: false) }
     var isKilling = false
     while true {

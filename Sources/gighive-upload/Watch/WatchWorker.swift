@@ -112,6 +112,13 @@ final class WatchWorker {
     return Int(result) >= SHIM_KILLED ? .killed(signal: result - Int32(SHIM_KILLED)) : .exited(result)
   }
 
+  /// Has it end where little is lost, and begin with nothing else.
+  func finish() {
+    pending = []
+    closeInput()
+    shim_signal(process, SHIM_FINISH)
+  }
+
   /// - Parameter atOnce: with SIGKILL.
   func end(atOnce: Bool) { shim_signal(process, atOnce ? SHIM_KILL : SHIM_TERMINATE) }
 

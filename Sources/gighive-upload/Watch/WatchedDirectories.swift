@@ -33,7 +33,10 @@ final class WatchedDirectories {
 
   /// Releases the locks, and everything else.
   func close() {
-    for directory in all { directory.close() }
+    for (index, directory) in all.enumerated() {
+      directory.close()
+      inotify.remove(of: firstOwner + index)
+    }
     scans = []
   }
 

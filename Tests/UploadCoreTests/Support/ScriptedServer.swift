@@ -69,6 +69,8 @@ struct ScriptedServer {
   private(set) var choices: [ConnectionChoice] = []
   private(set) var retries: [Retry] = []
   private(set) var milliseconds: Int64 = 0
+  /// After this line of the log, the upload is to end where little is lost.
+  var finishesAfter: String?
   /// When the clock showed 0 milliseconds, in seconds since 1970.
   var bootedAtSeconds: Int64 = 1_800_000_000
 
@@ -102,6 +104,10 @@ struct ScriptedServer {
     var machine = machine
     var inFlight: [HTTPRequest] = []
     for _ in 0..<100_000 {
+      if finishesAfter != nil, log.last == finishesAfter {
+        finishesAfter = nil
+        machine.finish()
+      }
       switch next(&machine) {
       case .send(let request, let choice):
         note(request, choice, isBehind: !inFlight.isEmpty)

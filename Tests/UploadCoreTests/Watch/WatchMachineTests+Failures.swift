@@ -330,7 +330,7 @@ extension WatchMachineTests {
 
   @Test func aBlockKeepsEverythingBack() {
     var station = SimulatedStation()
-    for block in [WatchMachine.Block.clock, .interface("wlan0")] {
+    for block in [WatchMachine.Block.clock, .interface("wlan0"), .formerUpload] {
       station.write("/a", size: station.now + 1)
       station.machine.block = block
       station.run(until: station.now + 60 * minute)
@@ -341,11 +341,11 @@ extension WatchMachineTests {
     }
   }
 
-  @Test func aDrainedMachineGivesNothingMore() {
+  @Test func aBlockThatComesLaterLeavesTheWorkerWhatItHas() {
     var station = SimulatedStation()
     for name in ["/a", "/b", "/c", "/d", "/e"] { station.write(name) }
     station.run(until: 35_000)
-    station.machine.drain()
+    station.machine.block = .interface("wlan0")
     station.run(until: 60 * minute)
     #expect(station.machine.worker.state == .none)
     #expect(station.deliveries.count == Limits.watchedAheadCount + 1)

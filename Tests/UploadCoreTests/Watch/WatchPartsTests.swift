@@ -70,14 +70,18 @@ struct WatchHistoryTests {
   private func machine(_ delivered: Int64) -> WatchMachine {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
     machine.report.totals.deliveredCount = delivered
+    machine.report.lastDelivery = WatchSnapshot.LastDelivery(id: nil, path: [], assetID: nil, at: delivered)
     return machine
+  }
+
+  private func history(_ delivered: Int64, _ destination: String, _ directory: LocalPath) -> WatchHistory {
+    var machine = machine(delivered)
+    return machine.takeHistory(destination: destination, directories: [directory])
   }
 
   @Test func aGroupGoesOnWithTheFiguresOfTheOneThatItReplaces() {
     let former = [
-      machine(1).history(destination: "https://a/", directories: ["/one"]),
-      machine(2).history(destination: "https://a/", directories: ["/two"]),
-      machine(3).history(destination: "https://b/", directories: ["/three"]),
+      history(1, "https://a/", "/one"), history(2, "https://a/", "/two"), history(3, "https://b/", "/three"),
     ]
     let groups: [WatchHistory.Successor] = [
       .init(destination: "https://a/", directories: ["/new"]),
@@ -87,9 +91,17 @@ struct WatchHistoryTests {
     ]
     let assigned = WatchHistory.assigned(former, to: groups)
     #expect(assigned.map { $0?.totals.deliveredCount } == [2, 1, nil, nil])
-    var next = machine(0)
-    next.proceed(from: former[0])
-    #expect(next.report.totals.deliveredCount == 1)
+  }
+
+  @Test func whatTheOtherOneStillDoesCountsToo() {
+    var (former, next) = (machine(5), machine(0))
+    next.add(former.takeHistory(destination: "", directories: []))
+    #expect(former.report.totals == WatchSnapshot.Totals())
+    former.report.totals.deliveredCount = 1
+    former.report.lastDelivery?.at = 4
+    next.report.totals.deliveredCount += 2
+    next.add(former.takeHistory(destination: "", directories: []))
+    #expect(next.report.totals.deliveredCount == 8 && next.report.lastDelivery?.at == 5)
   }
 }
 

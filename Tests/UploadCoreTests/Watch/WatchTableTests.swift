@@ -27,6 +27,13 @@ struct WatchTableTests {
     #expect(ended == [[], [5]] && owners(5).isEmpty && owners(3) == [0])
   }
 
+  @Test mutating func anOwnerThatEndsLeavesTheOthersTheirs() {
+    for owner in [0, 1] { _ = table.add(5, owner: owner, path: "/rec", scan: 1) }
+    _ = table.add(3, owner: 0, nameOf: "/rec")
+    let ended = table.remove(of: 0)
+    #expect(ended == [3] && owners(5) == [1])
+  }
+
   @Test mutating func directoriesAreFoundByTheirNumbersInAnyOrderOfAdding() {
     for number in [Int32](1...50).shuffled() { _ = table.add(number, owner: Int(number), path: "/rec", scan: 0) }
     for number in 1...50 { #expect(owners(Int32(number)) == [number]) }

@@ -8,6 +8,7 @@ private final class ScriptedMachine: Steppable {
   let name: String
   private(set) var steps: [Readiness] = []
   private(set) var extended: Int64 = 0
+  private(set) var isFinishing = false
   private let script: (ScriptedMachine, Readiness, Int64) throws(UploadError) -> Wait?
 
   /// - Parameter script: called at every step.
@@ -19,6 +20,8 @@ private final class ScriptedMachine: Steppable {
   }
 
   func extendDeadlines(by milliseconds: Int64) { extended += milliseconds }
+
+  func finish(nowMilliseconds: Int64) { isFinishing = true }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {
     steps.append(ready)
@@ -243,10 +246,28 @@ struct EventLoopTests {
     #expect(never.steps.isEmpty && waiting.allSatisfy { $0.steps.count == 1 })
   }
 
-  @Test func aLoopThatIsCancelledBeforeItBeginsDoesNothing() {
+  @Test(arguments: [{ $0.cancel() }, { $0.finish() }] as [@Sendable (Cancellation) -> Void])
+  func aLoopThatIsCancelledBeforeItBeginsDoesNothing(cancel: @Sendable (Cancellation) -> Void) {
     let cancellation = Cancellation()
-    cancellation.cancel()
+    cancel(cancellation)
     #expect(run([ScriptedMachine { _, _, _ in nil }], cancellation: cancellation).isEmpty)
+  }
+
+  @Test func machinesThatAreToFinishAreSteppedUntilTheyHaveAndNoneBegins() {
+    let cancellation = Cancellation()
+    let waiting = ScriptedMachine("waiting") { machine, _, now in
+      if machine.isFinishing { return machine.steps.count < 4 ? Wait(untilMilliseconds: now) : nil }
+      return Wait(untilMilliseconds: now + 60_000)
+    }
+    let last = ScriptedMachine("last") { machine, _, now in
+      if machine.isFinishing { return nil }
+      cancellation.finish()
+      return Wait(untilMilliseconds: now + 60_000)
+    }
+    let never = ScriptedMachine("never") { _, _, _ in nil }
+    let ended = run([waiting, last, never], atATime: 2, cancellation: cancellation)
+    #expect(ended.map { $0.name } == ["last", "waiting"] && ended.allSatisfy { $0.error == nil })
+    #expect(never.steps.isEmpty && waiting.steps.count == 4)
   }
 
   /// Every job can wait for all addresses of its host at once.

@@ -143,6 +143,50 @@ struct UploadDriverTests {
     #expect(bench.retries.map { $0.failures } == [1] && bench.connectionCount == 4)
   }
 
+  // MARK: The end where little is lost
+
+  /// A driver over a connection that takes only so many bytes. It is to finish ten seconds from now.
+  private func blocked(
+    _ bench: DriverBench, to destination: Destination, after written: Int, _ stream: ScriptedStream
+  ) throws -> UploadDriver {
+    bench.slot.keep(
+      Connection(stream: stream, peer: "hive", roundTripMilliseconds: 0), to: try TargetURI("http://hive/"),
+      isPromised: true)
+    stream.nextTake = { [unowned stream] in
+      let room = written - stream.written.count
+      return room > 0 ? .upTo(room) : .notReady
+    }
+    let driver = try bench.driver(to: destination)
+    for now: Int64 in 0..<5 { #expect(try driver.step([.readable, .writable], nowMilliseconds: now) != nil) }
+    driver.finish(nowMilliseconds: 10_000 - Limits.finishMilliseconds)
+    return driver
+  }
+
+  @Test func aFormOfWhichAPartWasSentIsCompleted() throws {
+    let stream = ScriptedStream()
+    let driver = try blocked(
+      DriverBench(length: 200), to: .multipart(try TargetURI("http://hive/")), after: 100, stream)
+    let wait = try driver.step([], nowMilliseconds: 20_000)
+    #expect(wait != nil)
+    stream.nextTake = { .upTo(.max) }
+    stream.thenAnswer(ok, afterWritten: 200)
+    for now: Int64 in 0..<50 where driver.outcome == nil {
+      _ = try driver.step([.readable, .writable], nowMilliseconds: 20_000 + now)
+    }
+    #expect(isDelivered(driver.outcome))
+  }
+
+  @Test func aRequestOverTusHasAMinute() throws {
+    let stream = ScriptedStream()
+    let offer = "HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\nTus-Extension: creation\r\n\r\n"
+    stream.thenAnswer(offer, afterWritten: 40)
+    let tus = Destination.tus(try TargetURI("http://hive/files/"))
+    let driver = try blocked(DriverBench(length: 200), to: tus, after: 150, stream)
+    let wait = try driver.step([], nowMilliseconds: 9999)
+    #expect(wait?.untilMilliseconds == 10_000)
+    #expect(throws: UploadError.cancelled(hasSentAll: false)) { try driver.step([], nowMilliseconds: 10_000) }
+  }
+
   // MARK: The record
 
   /// Each change is on disk before the next request is sent, so that the upload is found again after a power cut.

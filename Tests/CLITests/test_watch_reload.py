@@ -1,0 +1,174 @@
+"""`watch` and SIGHUP: new options apply where they have changed, and nothing else stops."""
+
+import os
+import signal
+from types import SimpleNamespace
+
+import pytest
+from program import wait_until
+from uploads import of_kind
+from watching import configure, got, has, has_bytes, times_sent, wait_for_status, write
+
+
+def section(directory, **options) -> str:
+    lines = [f"{name.replace('_', '-')} = {value}" for name, value in options.items()]
+    return "\n".join([f"[watch {directory}]", *lines, ""])
+
+
+def reload(watching, count: int = 1) -> None:
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("configuration reloaded.", count=count)
+
+
+def body_has_begun(stub) -> None:
+    wait_until(lambda: any(request.body_bytes for request in stub.requests), what="a part of a body")
+
+
+def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp_path):
+    slow, stub = hive("multipart/slow-read=1000000"), hive()
+    text = section(tmp_path / "one", server=slow.url, user="uploader", label="One") + section(tmp_path / "two", label="{}")
+    config = configure(tmp_path, stub, text.format("Before"))
+    first = write(tmp_path / "one" / "a.wav", 6_000_000)
+    (tmp_path / "two").mkdir()
+    watching = watch(None, "--config", config, named=False)
+    body_has_begun(slow)
+    (worker,) = watching.workers
+    configure(tmp_path, stub, text.format("After"))
+    reload(watching)
+    second = write(tmp_path / "two" / "b.wav")
+    has(stub, second)
+    assert got(stub) == ["After"] and not slow.recordings and worker in watching.workers
+    has(slow, first)
+    assert times_sent(slow) == 1
+    watching.stop()
+
+
+def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_meanwhile(hive, watch, program, rec, tmp_path):
+    # The status is written every five seconds.
+    stub = hive("multipart/slow-read=1500000@1")
+    config = configure(tmp_path, stub, "label = Before\n")
+    first = write(rec / "a.wav", 12_000_000)
+    watching = watch(None, "--config", config)
+    body_has_begun(stub)
+    configure(tmp_path, stub, "label = After\n")
+    reload(watching)
+    watching.says("Uploads that end with the former options: 1.")
+    second = write(rec / "b.wav")
+    shown = wait_for_status(program, lambda found: found["groups"][0]["state"] == "waiting_for_former_upload")
+    (group,) = shown["groups"]
+    assert [upload["file"] for upload in group["uploads"]] == [str(first)] and group["waiting_count"] == 1
+    assert not stub.recordings
+    has(stub, first, second)
+    # What was delivered with the former options counts, too.
+    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
+    watching.stop()
+    assert got(stub) == ["Before", "After"] and times_sent(stub) == 2
+
+
+def test_over_tus_the_request_is_completed_and_the_rest_is_sent_with_the_new_options(hive, watch, rec, tmp_path):
+    stub = hive("PATCH/slow-read=1000000@1")
+    text = "protocol = tus\nchunk-size = 3M\nlabel = %s\n"
+    config = configure(tmp_path, stub, text % "Before")
+    file = write(rec / "a.wav", 9_000_000)
+    watching = watch(None, "--config", config)
+    body_has_begun(stub)
+    configure(tmp_path, stub, text % "After")
+    reload(watching)
+    has(stub, file)
+    watching.stop()
+    (create,), patches = of_kind(stub, "create"), of_kind(stub, "patch")
+    assert got(stub) == ["After"] and all(request.complete for request in patches), patches
+    assert sum(request.body_bytes for request in [create, *patches]) == file.stat().st_size
+
+
+@pytest.mark.parametrize("former", ["paused", "connecting", "waiting"])
+def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, deaf_port, former):
+    stub = hive()
+    if former == "connecting":
+        busy = SimpleNamespace(url=f"http://127.0.0.1:{deaf_port}")
+    else:
+        busy = hive("multipart/status=401" if former == "paused" else "multipart/status=503:3600")
+    text = "label = x\nconnect-timeout = 1h\n"
+    config = configure(tmp_path, busy, text)
+    file = write(rec / "a.wav")
+    watching = watch(None, "--config", config)
+    if former == "connecting":
+        watching.wait_for_worker()
+    else:
+        wait_until(lambda: any(request.status for request in busy.requests), what="an answer")
+    configure(tmp_path, stub, text)
+    reload(watching)
+    has(stub, file)
+    watching.stop()
+
+
+def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):
+    stub = hive("multipart/slow-read=1000000@2")
+    text = section(rec, label="{stem}", match="*.wav")
+    config = configure(tmp_path, stub, text)
+    old = write(rec / "old.wav")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, old)
+    big = write(rec / "big.wav", 6_000_000)
+    wait_until(lambda: sum(request.body_bytes for request in stub.requests) > 100_000, what="a part of the second body")
+    configure(tmp_path, stub, text + "keep-free = 1000T\n")
+    reload(watching)
+    watching.says("old.wav: removed after its delivery.")
+    assert not old.exists() and len(stub.recordings) == 1
+    watching.stop(signal.SIGTERM)
+    assert big.exists()
+
+
+def test_a_signal_ends_what_is_being_completed_too(hive, watch, rec, tmp_path):
+    stub = hive("multipart/stall-after=100000")
+    config = configure(tmp_path, stub, "label = Before\n")
+    write(rec / "a.wav", 500_000)
+    watching = watch(None, "--config", config)
+    body_has_begun(stub)
+    worker = watching.worker
+    configure(tmp_path, stub, "label = After\n")
+    reload(watching)
+    configure(tmp_path, stub, "label = Again\n")
+    reload(watching, count=2)
+    assert watching.worker == worker
+    assert watching.stop() == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_sighup_reads_the_configuration_and_drops_no_upload(hive, watch, rec, tmp_path, program):
+    stub = hive("PATCH/slow-read=3000000@1")
+    config = configure(tmp_path, stub, "protocol = tus\nlabel = Before\n")
+    first = write(rec / "a.wav", 9_000_000)
+    watching = watch(None, "--config", config)
+    has_bytes(stub, 1_500_000)
+    worker = watching.worker
+    configure(tmp_path, stub, "protocol = tus\nlabel = After\n")
+    os.kill(watching.pid, signal.SIGHUP)
+    second = write(rec / "b.wav")
+    assert watching.worker == worker
+    has(stub, first, second, seconds=60)
+    watching.says("configuration reloaded.")
+    wait_for_status(program, lambda found: found["groups"][0]["delivered_count"] == 2)
+    watching.stop()
+    assert got(stub) == ["Before", "After"]
+    assert len([upload for upload in of_kind(stub, "create")]) == 2
+
+
+@pytest.mark.parametrize("text, message", [
+    ("nonsense\n", "nonsense"),
+    ("label = New\npassword-file = /missing\n", "/missing"),
+    ("label = New\nstate-dir = elsewhere\n", "a new state-dir needs a restart."),
+])
+def test_sighup_with_a_configuration_that_cannot_be_used_changes_nothing(hive, watch, program, rec, tmp_path, text, message):
+    stub = hive()
+    config = configure(tmp_path, stub, f"label = Old\nstate-dir = {program.state}\n")
+    watching = watch(None, "--config", config)
+    watching.says("watching")
+    configure(tmp_path, stub, text)
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("The old options stay in effect.")
+    assert message in watching.log
+    has(stub, write(rec / "a.wav"))
+    watching.stop()
+    assert got(stub) == ["Old"] and not (tmp_path / "elsewhere").exists()
