@@ -12,6 +12,8 @@ extension Limits {
   /// again until the next start.
   package static let watchSetAsideMessages = 256
   package static let watchSetAsideCount = 2048
+  /// What a watcher leaves for the next one about them, in bytes. What is beyond is tried again.
+  package static let setAsideListLength = 1 << 20
   /// Keys of files that need no action, so that a scan does not look for their records, and a failure is reported once: 1 MiB at most.
   package static let watchedKnownCount = 128 << 10
   /// Directories whose changes are watched, in one process. The kernel needs about 1 KiB for each; others are only scanned.
@@ -35,6 +37,8 @@ extension Limits {
   /// When a recording that failed for a reason of its own is tried again: if the cause may pass, and if the server has refused the
   /// recording itself. The last delay is repeated. In milliseconds.
   package static let watchReattemptMilliseconds: [Int64] = [0, 3_600_000, 6 * 3_600_000, 24 * 3_600_000]
+  /// The most after a start of the watcher, if the cause may pass.
+  package static let watchReattemptAtStartMilliseconds: Int64 = 3_600_000
   package static let watchRareReattemptMilliseconds: [Int64] = [7, 30, 90].map { $0 * 24 * 3_600_000 }
   /// The longest line of a worker, in bytes: an event with an answer and the longest path, escaped.
   package static let workerLineLength = 64 << 10

@@ -242,7 +242,7 @@ def test_a_file_set_aside_can_be_resumed(hive, watch, rec, run):
     watching.stop()
 
 
-def test_what_may_be_stored_is_not_sent_again(hive, watch, rec):
+def test_what_may_be_stored_is_not_sent_again(hive, watch, program, rec):
     stub = hive("other/lose-answer@1", user=None)
     file = write(rec / "a.wav")
     watching = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
@@ -252,9 +252,34 @@ def test_what_may_be_stored_is_not_sent_again(hive, watch, rec):
     watching.idle()
     watching.stop()
     again = watch(None, "--multipart-url", stub.url + "/upload", "--digest")
-    again.says("set aside", count=2)
+    wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
     again.stop()
     assert times_sent(stub) == 2 and file.exists() and other.exists()
+
+
+def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, rec):
+    stub = hive("multipart/status=400")
+    file = write(rec / "a.wav")
+
+    def times() -> int:
+        return len(of_kind(stub, "multipart"))
+
+    for count in range(2):
+        watching = watch(stub)
+        shown = wait_for_status(program, lambda found: found["groups"][0]["set_aside_count"] == 1)
+        (entry,) = shown["groups"][0]["set_aside"]
+        assert "400" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
+        watching.stop() if count else watching.kill()
+    assert times() == 1 and watching.log.count("set aside") == 1
+    # Other options may be what it needs.
+    watching = watch(stub, "--notes", "n")
+    wait_until(lambda: times() == 2, 20, "another attempt")
+    watching.stop()
+    with open(file, "ab") as more:
+        more.write(b"fixed")
+    watching = watch(stub, "--notes", "n")
+    wait_until(lambda: times() == 3, 20, "another attempt")
+    watching.stop()
 
 
 # Signals and the configuration.

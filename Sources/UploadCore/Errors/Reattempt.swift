@@ -20,6 +20,9 @@ package enum Reattempt: String, CaseIterable, Sendable {
     case .never: nil
     }
   }
+
+  /// Whether the cause may pass by itself.
+  func mayPass(after failures: Int) -> Bool { self == .soon || self == .once && failures == 1 }
 }
 
 extension UploadError {

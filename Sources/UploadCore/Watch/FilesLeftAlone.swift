@@ -3,7 +3,11 @@ struct FilesLeftAlone: Sendable {
   /// Delivered, or not to be sent.
   var known = KnownFiles()
   /// Those that failed.
-  var setAside: [SetAsideFile] = []
+  var setAside: [SetAsideFile] = [] { didSet { hasChanged = true } }
+  /// Those that an earlier watcher has set aside and this one has not found yet, in the order of their keys.
+  private var remembered: [(memory: SetAsideMemory, dueAt: Int64)] = []
+  /// Whether ``memories`` may be others since this was set to false.
+  var hasChanged = false
 
   /// Whether it failed, has not changed since, and is not tried again now.
   func isSetAside(_ file: WatchedFile) -> Bool { setAside.contains { $0.key == file.key && !$0.isBeingRetried } }
@@ -21,6 +25,36 @@ struct FilesLeftAlone: Sendable {
   /// A person asks for it: all that may be sent without one are due.
   mutating func retryNow(_ now: Int64) {
     for index in setAside.indices where setAside[index].dueAt < .max { setAside[index].dueAt = now }
+    for index in remembered.indices where remembered[index].dueAt < .max { remembered[index].dueAt = now }
+  }
+
+  // MARK: Over a restart
+
+  /// What the next watcher should know.
+  var memories: [SetAsideMemory] { setAside.map { SetAsideMemory($0) } + remembered.map { $0.memory } }
+
+  mutating func remember(_ memories: [SetAsideMemory], now: Int64, unixSeconds: Int64) {
+    remembered = memories.prefix(Limits.watchSetAsideCount).sorted { $0.key < $1.key }.map {
+      ($0, $0.delayAtStart(unixSeconds: unixSeconds).map { now + $0 } ?? .max)
+    }
+  }
+
+  /// A file was found that may be one that was set aside.
+  mutating func recall(_ file: WatchedFile, at path: [UInt8], now: Int64) {
+    let index = remembered.lowerBound { $0.memory.key < file.key }
+    guard index < remembered.count, remembered[index].memory.key == file.key,
+      setAside.count < Limits.watchSetAsideCount
+    else { return }
+    let (memory, dueAt) = remembered.remove(at: index)
+    var entry = SetAsideFile(
+      key: file.key, path: path, again: memory.again, failures: memory.failures, failedAt: memory.failedAt)
+    entry.dueAt = dueAt
+    entry.isBeingRetried = dueAt <= now
+    if let message = memory.message {
+      entry.toldReason = SetAsideFile.reason(message)
+      entry.shown = WatchSnapshot.SetAside(id: memory.id, path: path, message: message, since: memory.failedAt)
+    }
+    setAside.append(entry)
   }
 
   /// What becomes of a recording that has failed.
@@ -40,8 +74,10 @@ struct FilesLeftAlone: Sendable {
     let before = index.map { setAside.remove(at: $0) }
     let failures = (before?.failures ?? (judgement.isRetried ? 1 : 0)) + 1
     let delay = judgement.again.delay(after: failures)
-    var entry = SetAsideFile(key: candidate.file.key, path: candidate.path, failures: failures)
-    if delay != 0 { entry.toldReason = WatchedFile.key(Array(judgement.message.utf8), []) }
+    var entry = SetAsideFile(
+      key: candidate.file.key, path: candidate.path, again: judgement.again, failures: failures,
+      failedAt: judgement.since)
+    if delay != 0 { entry.toldReason = SetAsideFile.reason(judgement.message) }
     entry.dueAt = delay.map { now + $0 } ?? .max
     entry.isBeingRetried = delay == 0
     if setAside.count < Limits.watchSetAsideMessages {
@@ -89,8 +125,11 @@ struct DeliveredSizes: Sendable {
 struct SetAsideFile: Sendable {
   let key: UInt64
   let path: [UInt8]
+  let again: Reattempt
   /// How often it has failed.
   let failures: Int
+  /// When it failed last, in seconds since 1970.
+  let failedAt: Int64
   /// A hash of the reason that people were told; nil if it was tried again at once.
   var toldReason: UInt64?
   /// On the monotonic clock, in milliseconds; the end of time if only a person can have it sent.
@@ -99,4 +138,6 @@ struct SetAsideFile: Sendable {
   var isBeingRetried = false
   /// Nil if there are too many.
   var shown: WatchSnapshot.SetAside?
+
+  static func reason(_ message: String) -> UInt64 { WatchedFile.key(Array(message.utf8), []) }
 }

@@ -49,12 +49,5 @@ package struct ScanFailures: Sendable {
   }
 
   /// Where a place is, or would be.
-  private func position(_ place: UInt64) -> Int {
-    var range = 0..<entries.count
-    while !range.isEmpty {
-      let middle = (range.lowerBound + range.upperBound) / 2
-      range = entries[middle].place < place ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
-  }
+  private func position(_ place: UInt64) -> Int { entries.lowerBound { $0.place < place } }
 }

@@ -124,6 +124,7 @@ package struct WatchMachine: Sendable {
   }
 
   private mutating func add(_ path: [UInt8], _ file: WatchedFile, _ now: Int64) {
+    leftAlone.recall(file, at: path, now: now)
     if leftAlone.isSetAside(file) { return }
     leftAlone.drop(path, butNot: file)
     guard candidates.count < Limits.watchedCandidates else {
@@ -198,6 +199,27 @@ package struct WatchMachine: Sendable {
     guard examinations.needsScan, candidates.count < Limits.watchedCandidates / 2 else { return false }
     examinations.needsScan = false
     return true
+  }
+
+  // MARK: Over a restart
+
+  /// What the next watcher should know of the recordings that are set aside.
+  package var setAsideMemories: [SetAsideMemory] { leftAlone.memories }
+
+  /// Whether that may have changed since the last call.
+  package mutating func takeSetAsideChange() -> Bool {
+    defer { leftAlone.hasChanged = false }
+    return leftAlone.hasChanged
+  }
+
+  /// What an earlier watcher has left, once the clock is set.
+  package mutating func remember(_ memories: [SetAsideMemory], now: Int64, unixSeconds: Int64) {
+    leftAlone.remember(memories, now: now, unixSeconds: unixSeconds)
+    for candidate in candidates where !candidate.isGiven {
+      leftAlone.recall(candidate.file, at: candidate.path, now: now)
+    }
+    let leftAlone = leftAlone
+    candidates.removeAll { !$0.isGiven && leftAlone.isSetAside($0.file) }
   }
 
   // MARK: What next

@@ -132,14 +132,7 @@ package struct WatchTable: Sendable {
   }
 
   /// The position of a number, or where it would be.
-  private func position(_ number: Int32) -> Int {
-    var range = 0..<watches.count
-    while !range.isEmpty {
-      let middle = (range.lowerBound + range.upperBound) / 2
-      range = watches[middle].number < number ? (middle + 1)..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
-  }
+  private func position(_ number: Int32) -> Int { watches.lowerBound { $0.number < number } }
 
   private func hasNumber(_ number: Int32, at index: Int) -> Bool {
     index < watches.count && watches[index].number == number

@@ -86,7 +86,7 @@ final class StatusFile {
 
   // MARK: Names
 
-  private static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
+  static func directory(in stateDirectory: LocalPath) -> LocalPath { stateDirectory.appending("/watch") }
 
   private static func lock(in stateDirectory: LocalPath) -> LocalPath {
     directory(in: stateDirectory).appending("/lock")

@@ -100,13 +100,16 @@ struct WatchArguments {
   }
 
   /// Whether both do the same. Options of the whole watcher need a restart.
-  func isSame(as other: WatchArguments) -> Bool {
-    directories == other.directories && workerArguments == other.workerArguments
-      && ownOptions.elementsEqual(other.ownOptions) { $0.option == $1.option && $0.argument == $1.argument }
-  }
+  func isSame(as other: WatchArguments) -> Bool { directories == other.directories && identity == other.identity }
 
-  private var ownOptions: [GivenOption] {
-    sending.options.filter { ![.metrics, .onEvent, .quiet].contains($0.option) }
+  /// The options of which each change matters.
+  var identity: [UInt8] {
+    var identity: [UInt8] = []
+    for argument in workerArguments { identity += argument + [0] }
+    for given in sending.options where ![.metrics, .onEvent, .quiet].contains(given.option) {
+      identity += Array(OptionTable.name(of: given.option).utf8) + [UInt8(ascii: "=")] + given.argument.bytes + [0]
+    }
+    return identity
   }
 
   // MARK: The workers

@@ -10,6 +10,10 @@ final class WatchGroup {
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
   private let space: WatchSpace?
+  private var setAsideList: SetAsideList
+  /// Whether what is in it is known, and that it cannot be written was told.
+  private var hasRemembered = false
+  private var hasToldUnwritable = false
   /// When to scan all directories again (monotonic clock), and to check what is missing or wrong.
   private var scanAt: Int64 = 0
   private var checkAt: Int64 = 0
@@ -29,6 +33,7 @@ final class WatchGroup {
     directories = WatchedDirectories(arguments, inotify, firstOwner: firstOwner, tell: tell)
     inspector = FileInspector(arguments, finder)
     space = WatchSpace(arguments, directories.all)
+    setAsideList = SetAsideList(arguments)
   }
 
   // MARK: Reloads
@@ -36,6 +41,8 @@ final class WatchGroup {
   /// Ends what it does, where little is lost. Then ``hasEnded(now:)`` is true. Its directories are free at once.
   func retire() {
     directories.close()
+    // Its successor has the list.
+    hasRemembered = false
     worker?.finish()
     space?.end(atOnce: false)
   }
@@ -190,12 +197,15 @@ final class WatchGroup {
       checkCredentials(now)
     }
     noteBlock()
+    recallSetAside(now)
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     let isFree = machine.block == nil || machine.block == .formerUpload
     for notice in stepSpace(now, mayClean: mayClean && isFree) { tell(notice) }
-    let until = min(act(now, claim), space?.due ?? .max)
+    var until = min(act(now, claim), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
+    writeSetAside(now)
+    until = min(until, setAsideList.due ?? .max)
     if directories.isScanning { return now }
     let isWaiting = machine.block != nil || machine.awaitsCredentials || directories.needsCheck
     return min(until, isWaiting ? checkAt : scanAt)
@@ -208,6 +218,29 @@ final class WatchGroup {
     machine.block = block
     hasChanged = true
     if let notice { tell(notice) }
+  }
+
+  // MARK: Over a restart
+
+  /// What the last watcher has set aside is known before anything is sent.
+  private func recallSetAside(_ now: Int64) {
+    guard !hasRemembered, machine.block != .clock else { return }
+    hasRemembered = true
+    machine.remember(setAsideList.read(), now: now, unixSeconds: shim_unix_seconds())
+    _ = machine.takeSetAsideChange()
+  }
+
+  private func writeSetAside(_ now: Int64) {
+    guard hasRemembered else { return }
+    if machine.takeSetAsideChange() { setAsideList.noteChange() }
+    do throws(SystemError) {
+      try setAsideList.write({ machine.setAsideMemories }, now: now)
+    } catch {
+      guard !hasToldUnwritable else { return }
+      hasToldUnwritable = true
+      let message = "what is set aside cannot be written to the state directory, and is tried again after a restart: "
+      tell(WatchNotice(.warning, message + error.text + ".", .warning))
+    }
   }
 
   private var block: WatchMachine.Block? {
@@ -307,6 +340,7 @@ final class WatchGroup {
     stepWorker(now)
     _ = stepSpace(now, mayClean: false)
     for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
+    writeSetAside(.max)
     return isIdle
   }
 }

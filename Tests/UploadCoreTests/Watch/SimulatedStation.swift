@@ -98,7 +98,10 @@ struct SimulatedStation {
   mutating func reboot() {
     jobs = []
     isInputOpen = false
+    let memories = machine.setAsideMemories.map { $0.line }
     machine = WatchMachine(settings, seed: random.next())
+    machine.remember(
+      memories.compactMap { SetAsideMemory(parsing: Array($0.utf8)) }, now: now, unixSeconds: unixSeconds)
     scan()
   }
 
