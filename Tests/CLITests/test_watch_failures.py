@@ -285,38 +285,6 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
 # Signals and the configuration.
 
 
-def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
-    stub = hive()
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-    config = configure(
-        tmp_path, stub, f"[watch {tmp_path}/one]\nlabel = One\n\n[watch {tmp_path}/two]\nlabel = Two\nmatch = *.mp3\n")
-    watching = watch(None, "--config", config, named=False)
-    watching.says("watching", count=2)
-    files = [write(tmp_path / "one" / "a.wav"), write(tmp_path / "two" / "b.mp3")]
-    write(tmp_path / "two" / "c.wav")
-    has(stub, *files)
-    watching.idle()
-    watching.stop()
-    assert sorted(got(stub)) == ["One", "Two"]
-
-
-def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watch, tmp_path, program):
-    stub, other = hive(), hive()
-    file = write(tmp_path / "rec" / "sub" / "a.wav")
-    config = configure(
-        tmp_path, stub, f"label = x\n[watch {tmp_path}/rec]\nafter = delete\n\n"
-        f"[watch {tmp_path}/rec/sub]\nserver = {other.url}\nuser = uploader\ninterface = none0\n")
-    watching = watch(None, "--config", config, named=False)
-    has(stub, file)
-    id = next(record.id for record in records(program) if record.document["endpoint"].startswith(other.url))
-    watching.says(f"a.wav was kept: its upload {id} to {other.url}")
-    assert file.exists() and times_sent(other) == 0
-    assert program.run("resume", id, env=PASSWORD).code == 0
-    watching.says("a.wav: removed after its delivery.")
-    assert not file.exists() and times_sent(other) == 1
-
-
 def test_a_changed_event_sends_nothing_again(hive, watch, tmp_path, program):
     stub = hive()
     files = [write(tmp_path / "rec" / f"{name}.wav") for name in ("a", "b")]
@@ -359,18 +327,3 @@ def test_at_the_end_no_group_waits_for_another(hive, watch, tmp_path):
 
     # After four seconds the first one is killed. A busy machine may need as long for the second one.
     assert any(second_ends_before_the_first() for _ in range(3))
-
-
-def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
-    stub = hive()
-    films = tmp_path / "rec" / "films"
-    first = write(films / "a.mp3")
-    config = configure(
-        tmp_path, stub,
-        f"[watch {tmp_path}/rec]\nlabel = Rec\nmatch = *.wav\n\n[watch {films}]\nlabel = Film\nmatch = *.mp3\n")
-    watching = watch(None, "--config", config, named=False)
-    has(stub, first)
-    files = [write(films / "b.mp3"), write(films / "c.wav")]
-    has(stub, first, *files)
-    watching.stop()
-    assert sorted(got(stub)) == ["Film", "Film", "Rec"]

@@ -7,17 +7,7 @@ from types import SimpleNamespace
 import pytest
 from program import wait_until
 from uploads import of_kind
-from watching import configure, got, has, has_bytes, times_sent, wait_for_status, write
-
-
-def section(directory, **options) -> str:
-    lines = [f"{name.replace('_', '-')} = {value}" for name, value in options.items()]
-    return "\n".join([f"[watch {directory}]", *lines, ""])
-
-
-def reload(watching, count: int = 1) -> None:
-    os.kill(watching.pid, signal.SIGHUP)
-    watching.says("configuration reloaded.", count=count)
+from watching import configure, got, has, has_bytes, reload, section, times_sent, wait_for_status, write
 
 
 def body_has_begun(stub) -> None:

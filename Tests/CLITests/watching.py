@@ -108,3 +108,15 @@ def has_bytes(stub, count: int) -> None:
 def configure(tmp_path, stub, text) -> Path:
     """A configuration for that server."""
     return private(tmp_path / "watch.conf", f"server = {stub.url}\nuser = uploader\n{text}")
+
+
+def section(directory, **options) -> str:
+    """Of a configuration."""
+    lines = [f"{name.replace('_', '-')} = {value}" for name, value in options.items()]
+    return "\n".join([f"[watch {directory}]", *lines, ""])
+
+
+def reload(watching, count: int = 1) -> None:
+    """Has it read its configuration again."""
+    os.kill(watching.pid, signal.SIGHUP)
+    watching.says("configuration reloaded.", count=count)

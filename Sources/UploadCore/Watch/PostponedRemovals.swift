@@ -18,6 +18,11 @@ struct PostponedRemovals: Sendable {
     removals.append(PostponedRemoval(path, now))
   }
 
+  /// What held it up may be over.
+  mutating func hasten(_ path: [UInt8], _ now: Int64) {
+    if let index = removals.firstIndex(where: { $0.path == path }) { removals[index].dueAt = now }
+  }
+
   mutating func drop(_ path: [UInt8]) { removals.removeAll { $0.path == path } }
 
   mutating func drop(under prefix: [UInt8]) { removals.removeAll { $0.path.starts(with: prefix) } }
@@ -47,7 +52,7 @@ struct PostponedRemovals: Sendable {
 private struct PostponedRemoval: Sendable {
   let path: [UInt8]
   /// When to examine it again (monotonic clock), in milliseconds.
-  private(set) var dueAt: Int64
+  var dueAt: Int64
   private var failures = 1
 
   init(_ path: [UInt8], _ now: Int64) {

@@ -45,6 +45,9 @@ package struct SpaceKeeper: Sendable {
   /// Something has changed, or everything is being scanned.
   package mutating func checkSoon() { checkAt = .min }
 
+  /// What removing waits for is over soon.
+  package mutating func check(at time: Int64) { checkAt = min(checkAt ?? .max, time) }
+
   /// A recording was delivered, which may be one that can be removed.
   package mutating func noteDelivery() {
     hasMore = true

@@ -327,6 +327,15 @@ package struct WatchMachine: Sendable {
 
   // MARK: From outside
 
+  /// Another group has delivered the file, which may be what its removal waits for.
+  package mutating func noteDeliveryElsewhere(of path: [UInt8], now: Int64) { removals.hasten(path, now) }
+
+  /// The finished recordings that wait to be sent. One that another group has delivered is finished, too.
+  package func finished(deliveredBy other: WatchMachine) -> [[UInt8]] {
+    candidates.lazy.filter { $0.phase == .ready || !$0.isGiven && other.leftAlone.known.contains($0.file.key) }
+      .map { $0.path }
+  }
+
   /// A person asks for it: everything is tried again at once.
   package mutating func retryEverything(now: Int64) {
     retryNow(now: now)

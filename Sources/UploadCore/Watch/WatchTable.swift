@@ -73,6 +73,24 @@ package struct WatchTable: Sendable {
     return hasNumber(number, at: index) ? watches[index].entries : []
   }
 
+  /// All paths by which a directory is watched. A link or a bind mount gives it another one.
+  /// - Parameter path: one of them.
+  package func paths(of path: LocalPath) -> [LocalPath] {
+    var paths = [path]
+    for watch in watches where watch.entries.contains(where: { !$0.isOfName && $0.path == path }) {
+      for entry in watch.entries where !entry.isOfName && !paths.contains(entry.path) { paths.append(entry.path) }
+    }
+    return paths
+  }
+
+  /// Whether a directory belongs to owners of both.
+  package func areShared(_ owners: Range<Int>, _ others: Range<Int>) -> Bool {
+    watches.contains { watch in
+      watch.entries.contains { !$0.isOfName && owners.contains($0.owner) }
+        && watch.entries.contains { !$0.isOfName && others.contains($0.owner) }
+    }
+  }
+
   /// What the kernel reports of a directory.
   package enum Event: Sendable {
     /// A file is there, has changed, or got other permissions.

@@ -39,6 +39,14 @@ final class InotifyWatches {
     return false
   }
 
+  /// All paths of a file in a directory that is watched by more than one.
+  func paths(of file: LocalPath) -> [LocalPath] {
+    table.paths(of: file.directory).map { $0.appendingName(file.name.bytes) }
+  }
+
+  /// Whether owners of both watch a directory.
+  func areShared(_ owners: Range<Int>, _ others: Range<Int>) -> Bool { table.areShared(owners, others) }
+
   /// Ends the watches of directories that later scans have not found.
   func prune(_ owner: Int, before scan: Int) {
     for number in table.prune(owner, before: scan) { shim_inotify_remove(descriptor, number) }

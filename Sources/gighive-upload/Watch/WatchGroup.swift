@@ -6,6 +6,9 @@ final class WatchGroup {
   let arguments: WatchArguments
   private(set) var machine: WatchMachine
   private let directories: WatchedDirectories
+  private let inotify: InotifyWatches
+  /// The numbers of its directories.
+  private let owners: Range<Int>
   private let inspector: FileInspector
   private let tellOne: (WatchNotice) -> Void
   private var worker: WatchWorker?
@@ -20,6 +23,8 @@ final class WatchGroup {
   private var credentialKeys: [UInt64] = []
   /// Groups with the same directories and the options before a reload, whose processes have not ended. Until then, this one sends nothing.
   private var predecessors: [WatchGroup] = []
+  /// What was delivered, or found to be, since this was last asked.
+  private var delivered: [[UInt8]] = []
   /// Whether something that is shown may have changed.
   private var hasChanged = true
 
@@ -30,6 +35,8 @@ final class WatchGroup {
     self.arguments = arguments
     tellOne = tell
     machine = WatchMachine(arguments.settings, seed: seed)
+    self.inotify = inotify
+    owners = firstOwner..<firstOwner + arguments.directories.count
     directories = WatchedDirectories(arguments, inotify, firstOwner: firstOwner, tell: tell)
     inspector = FileInspector(arguments, finder)
     space = WatchSpace(arguments, directories.all)
@@ -172,6 +179,29 @@ final class WatchGroup {
     return inspector.claim(path, below: directory.path, existing: directory.existing)
   }
 
+  /// The same for all files that another group may remove. Both must have found them.
+  func claimAll(before other: WatchGroup) -> Bool {
+    !directories.isScanning && !other.directories.isScanning
+      && machine.finished(deliveredBy: other.machine).allSatisfy { claim($0) }
+  }
+
+  /// Whether it watches a directory of the other group, or one in it.
+  func overlaps(_ other: WatchGroup) -> Bool {
+    arguments.directories.contains { path in
+      other.arguments.directories.contains { path.contains($0.bytes) || $0.contains(path.bytes) || $0 == path }
+    } || inotify.areShared(owners, other.owners)
+  }
+
+  func takeDelivered() -> [[UInt8]] {
+    defer { delivered = [] }
+    return delivered
+  }
+
+  func noteDeliveryElsewhere(of path: LocalPath, now: Int64) {
+    machine.noteDeliveryElsewhere(of: path.bytes, now: now)
+    space?.noteDelivery()
+  }
+
   // MARK: The step
 
   /// Does what is possible without waiting.
@@ -179,7 +209,7 @@ final class WatchGroup {
   ///   - mayClean: whether recordings may be removed because space runs short.
   ///   - claim: called before a file is sent, so that the other groups claim it; returns false if that is not possible now.
   /// - Returns: when to come back at the latest (monotonic clock).
-  func step(now: Int64, mayClean: Bool, claim: ([UInt8]) -> Bool) -> Int64 {
+  func step(now: Int64, mayClean: () -> WatchSpace.Permission, claim: ([UInt8]) -> Bool) -> Int64 {
     // Nor does an open directory keep its drive from being unmounted.
     defer { inspector.forgetFileSystem() }
     stepWorker(now)
@@ -200,7 +230,7 @@ final class WatchGroup {
     recallSetAside(now)
     if directories.stepScans({ inspect($0.bytes, asksForWriters: false, now) }) { checkAt = now }
     let isFree = machine.block == nil || machine.block == .formerUpload
-    for notice in stepSpace(now, mayClean: mayClean && isFree) { tell(notice) }
+    for notice in stepSpace(now, mayClean: { isFree ? mayClean() : .no }) { tell(notice) }
     var until = min(act(now, claim), space?.due ?? .max)
     for notice in machine.takeNotices() { tell(notice) }
     if machine.takeRescan() { scanAt = now }
@@ -301,7 +331,10 @@ final class WatchGroup {
     let unixSeconds = shim_unix_seconds()
     let end = worker.step {
       machine.handle($0, now: now, unixSeconds: unixSeconds)
-      if case .delivered = $0.kind { space?.noteDelivery() }
+      if case .delivered = $0.kind {
+        space?.noteDelivery()
+        if let path = $0.path { delivered.append(path) }
+      }
       hasChanged = true
     }
     guard let end else { return }
@@ -311,7 +344,7 @@ final class WatchGroup {
     hasChanged = true
   }
 
-  private func stepSpace(_ now: Int64, mayClean: Bool) -> [WatchNotice] {
+  private func stepSpace(_ now: Int64, mayClean: () -> WatchSpace.Permission) -> [WatchNotice] {
     guard let space else { return [] }
     return space.step(now: now, mayClean: mayClean) {
       machine.handle($0, now: now, unixSeconds: shim_unix_seconds())
@@ -338,7 +371,7 @@ final class WatchGroup {
   /// - Returns: whether they have ended.
   func hasEnded(now: Int64) -> Bool {
     stepWorker(now)
-    _ = stepSpace(now, mayClean: false)
+    _ = stepSpace(now, mayClean: { .no })
     for notice in machine.takeNotices() where notice.kind == .delivered || notice.kind == .removed { tell(notice) }
     writeSetAside(.max)
     return isIdle

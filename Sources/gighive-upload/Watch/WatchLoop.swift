@@ -71,17 +71,41 @@ final class WatchLoop {
       stepRetired(now)
       var until = networkAt
       for group in groups {
-        // Two that free space at the same time would remove too much.
-        let mayClean = !(groups + retired).contains { $0.isCleaning }
-        let next = group.step(now: now, mayClean: mayClean) { path in
-          groups.allSatisfy { $0 === group || $0.claim(path) }
-        }
+        let next = group.step(now: now, mayClean: { mayClean(group) }, claim: { claim($0, for: group) })
         until = min(until, next)
+        if tellOthers(of: group, now) { until = now }
       }
       show(now)
       poll(until)
     }
     end()
+  }
+
+  // MARK: Directories of several groups
+
+  /// Before a group sends a file: all others that are to send it, too, claim it, by whichever path.
+  private func claim(_ path: [UInt8], for group: WatchGroup) -> Bool {
+    if groups.count == 1 { return true }
+    let paths = inotify.paths(of: LocalPath(bytes: path))
+    return groups.allSatisfy { other in other === group || paths.allSatisfy { other.claim($0.bytes) } }
+  }
+
+  /// Whether a group may remove recordings because space is short: two that do so at the same time would remove too much, and others must
+  /// have claimed what they still have to send, as a section that was added a moment ago.
+  private func mayClean(_ group: WatchGroup) -> WatchSpace.Permission {
+    !(groups + retired).contains { $0.isCleaning }
+      && groups.allSatisfy { $0 === group || !$0.overlaps(group) || $0.claimAll(before: group) } ? .yes : .soon
+  }
+
+  /// What the group has delivered may be removed by others now.
+  /// - Returns: whether there was anything.
+  private func tellOthers(of group: WatchGroup, _ now: Int64) -> Bool {
+    let delivered = group.takeDelivered()
+    guard groups.count > 1, !delivered.isEmpty else { return false }
+    for path in delivered.flatMap({ inotify.paths(of: LocalPath(bytes: $0)) }) {
+      for other in groups where other !== group { other.noteDeliveryElsewhere(of: path, now: now) }
+    }
+    return true
   }
 
   private func show(_ now: Int64) {

@@ -14,6 +14,9 @@ final class WatchSpace {
     var problem: String?
   }
 
+  /// Whether recordings may be removed now. What others have to do first does not take long.
+  enum Permission { case yes, soon, no }
+
   /// How much is to be free, in bytes.
   private let wanted: Int64
   private let arguments: [[UInt8]]
@@ -56,10 +59,10 @@ final class WatchSpace {
 
   /// Does what is possible without waiting.
   /// - Parameters:
-  ///   - mayClean: whether a process may be started; only one at a time removes recordings.
+  ///   - mayClean: whether a process may be started; only one at a time removes recordings. Asked when space is short.
   ///   - event: called with each recording that was removed.
   /// - Returns: what must be reported.
-  func step(now: Int64, mayClean: Bool, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
+  func step(now: Int64, mayClean: () -> Permission, _ event: (WorkerEvent) -> Void) -> [WatchNotice] {
     var notices = follow(now, event)
     guard run == nil else { return notices }
     for index in keepers.indices where keepers[index].due.map({ $0 <= now }) ?? false {
@@ -67,7 +70,12 @@ final class WatchSpace {
       let free = directory.freeBytes
       // While there is space: removing recordings needs some.
       if free != nil { StateDirectory.reserveForRemovals(at: statePath, in: directory.path) }
-      switch keepers[index].check(free: free, mayClean: mayClean && run == nil, now: now) {
+      let isShort = free.map { $0 < wanted } ?? false
+      let permission = isShort ? mayClean() : .no
+      defer {
+        if permission == .soon { keepers[index].check(at: now + Limits.spaceWaitMilliseconds) }
+      }
+      switch keepers[index].check(free: free, mayClean: permission == .yes && run == nil, now: now) {
       case .nothing: break
       case .clean: notices += start(index, now)
       case .notFreed:

@@ -30,6 +30,15 @@ struct SpaceKeeperTests {
     #expect(!isNews && !keeper.isShort && keeper.due == 5)
   }
 
+  @Test mutating func whatItWaitsForMayEndSoon() {
+    let step = check(99, at: 0, mayClean: false)
+    #expect(step == .nothing && keeper.due == minute)
+    keeper.check(at: 5)
+    #expect(keeper.due == 5)
+    keeper.check(at: 7)
+    #expect(keeper.due == 5)
+  }
+
   @Test mutating func spaceThatIsFreedLaterCostsNoOtherRecording() {
     _ = check(90, at: 0)
     _ = keeper.ended(isEnough: true, now: 5)

@@ -34,6 +34,17 @@ struct WatchTableTests {
     #expect(ended == [3] && owners(5) == [1])
   }
 
+  @Test mutating func aDirectoryCanHaveSeveralPaths() {
+    for (owner, path) in [(0, "/rec/sub"), (1, "/link"), (2, "/rec/sub")] as [(Int, LocalPath)] {
+      _ = table.add(5, owner: owner, path: path, scan: 1)
+    }
+    _ = table.add(3, owner: 0, path: "/rec", scan: 1)
+    _ = table.add(3, owner: 4, nameOf: "/rec/sub")
+    #expect(table.paths(of: "/link") == ["/link", "/rec/sub"])
+    #expect(table.paths(of: "/rec") == ["/rec"] && table.paths(of: "/other") == ["/other"])
+    #expect(table.areShared(0..<1, 1..<2) && !table.areShared(0..<1, 3..<5) && !table.areShared(4..<5, 0..<1))
+  }
+
   @Test mutating func directoriesAreFoundByTheirNumbersInAnyOrderOfAdding() {
     for number in [Int32](1...50).shuffled() { _ = table.add(number, owner: Int(number), path: "/rec", scan: 0) }
     for number in 1...50 { #expect(owners(Int32(number)) == [number]) }

@@ -1,0 +1,113 @@
+"""`watch` with several sections, some of which see the same files."""
+
+import subprocess
+
+import pytest
+from records import records
+from uploads import PASSWORD
+from watching import configure, got, has, reload, section, times_sent, write
+
+
+def test_sections_are_watched_each_with_its_own_options(hive, watch, tmp_path):
+    stub = hive()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    config = configure(
+        tmp_path, stub, f"[watch {tmp_path}/one]\nlabel = One\n\n[watch {tmp_path}/two]\nlabel = Two\nmatch = *.mp3\n")
+    watching = watch(None, "--config", config, named=False)
+    watching.says("watching", count=2)
+    files = [write(tmp_path / "one" / "a.wav"), write(tmp_path / "two" / "b.mp3")]
+    write(tmp_path / "two" / "c.wav")
+    has(stub, *files)
+    watching.idle()
+    watching.stop()
+    assert sorted(got(stub)) == ["One", "Two"]
+
+
+def test_a_section_does_not_remove_what_another_one_still_has_to_send(hive, watch, tmp_path, program):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    config = configure(
+        tmp_path, stub, f"label = x\n[watch {tmp_path}/rec]\nafter = delete\n\n"
+        f"[watch {tmp_path}/rec/sub]\nserver = {other.url}\nuser = uploader\ninterface = none0\n")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, file)
+    id = next(record.id for record in records(program) if record.document["endpoint"].startswith(other.url))
+    watching.says(f"a.wav was kept: its upload {id} to {other.url}")
+    assert file.exists() and times_sent(other) == 0
+    assert program.run("resume", id, env=PASSWORD).code == 0
+    watching.says("a.wav: removed after its delivery.")
+    assert not file.exists() and times_sent(other) == 1
+
+
+@pytest.fixture(params=["link", "bind mount"])
+def other_path(request, tmp_path, program):
+    """Another path of the directory `rec/sub`."""
+    sub, path = tmp_path / "rec" / "sub", tmp_path / "other"
+    sub.mkdir(parents=True)
+    if request.param == "link":
+        path.symlink_to(sub)
+        yield path
+        return
+    path.mkdir()
+    if subprocess.run(["mount", "--bind", sub, path], capture_output=True).returncode != 0:
+        pytest.skip("directories cannot be mounted here")
+    yield path
+    program.end_all()
+    subprocess.run(["umount", path], check=True)
+
+
+def test_nor_if_it_has_another_path(hive, watch, tmp_path, other_path):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    text = section(tmp_path / "rec", after="delete", label="x")
+    text += section(other_path, server=other.url, user="uploader", label="x", interface="none0")
+    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
+    has(stub, file)
+    watching.says("a.wav was kept: its upload ")
+    watching.stop()
+    assert file.exists()
+
+
+def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_path):
+    """Not only at the next attempt, which would be the second one, after a minute."""
+    stub, other = hive(), hive("multipart/delay-answer=17")
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    text = section(tmp_path / "rec", after="delete", label="x")
+    text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x")
+    watching = watch(None, "--config", configure(tmp_path, stub, text), named=False)
+    watching.says("a.wav was kept: its upload ")
+    watching.says("a.wav: removed after its delivery.")
+    watching.stop()
+    assert not file.exists() and len(other.recordings) == 1
+
+
+def test_what_a_new_section_has_to_send_is_not_removed_for_space(hive, watch, tmp_path):
+    stub, other = hive(), hive()
+    file = write(tmp_path / "rec" / "sub" / "a.wav")
+    config = configure(tmp_path, stub, section(tmp_path / "rec", label="x"))
+    watching = watch(None, "--config", config, named=False)
+    has(stub, file)
+    watching.idle()
+    text = section(tmp_path / "rec", label="x", keep_free="1000T")
+    text += section(tmp_path / "rec/sub", server=other.url, user="uploader", label="x", interface="none0")
+    configure(tmp_path, stub, text)
+    reload(watching)
+    watching.says("a.wav was kept: its upload ")
+    watching.stop()
+    assert file.exists()
+
+
+def test_a_change_concerns_all_sections_that_its_directory_is_in(hive, watch, tmp_path):
+    stub = hive()
+    films = tmp_path / "rec" / "films"
+    first = write(films / "a.mp3")
+    config = configure(
+        tmp_path, stub,
+        f"[watch {tmp_path}/rec]\nlabel = Rec\nmatch = *.wav\n\n[watch {films}]\nlabel = Film\nmatch = *.mp3\n")
+    watching = watch(None, "--config", config, named=False)
+    has(stub, first)
+    files = [write(films / "b.mp3"), write(films / "c.wav")]
+    has(stub, first, *files)
+    watching.stop()
+    assert sorted(got(stub)) == ["Film", "Film", "Rec"]
