@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from program import wait_until
 from records import records
 from uploads import PASSWORD
 from watching import configure, got, has, reload, section, times_sent, write
@@ -67,6 +68,25 @@ def test_nor_if_it_has_another_path(hive, watch, tmp_path, other_path):
     watching.says("a.wav was kept: its upload ")
     watching.stop()
     assert file.exists()
+
+
+@pytest.mark.parametrize("first, second", [("rec", "rec/sub"), ("rec/sub", "rec")])
+def test_two_watchers_do_not_send_the_same_file(hive, watch, program, tmp_path, first, second):
+    """Also with different state directories."""
+    stub, file = hive(), write(tmp_path / "rec" / "sub" / "a.wav")
+    one = watch(stub, directory=tmp_path / first)
+    has(stub, file)
+    log = one.log
+    two = watch(stub, "--state-dir", tmp_path / "other", directory=tmp_path / second)
+    if first == "rec":
+        assert two.running.wait(10).code == 11 and f"{second} is watched by another process." in two.log
+        file = write(tmp_path / "rec" / "sub" / "b.wav")
+    else:
+        two.says("rec/sub is watched by another process.")
+        file = write(tmp_path / "rec" / "b.wav")
+    wait_until(lambda: len(stub.recordings) == 2, 20, "the other one")
+    one.stop()
+    assert times_sent(stub) == 2 and not log.count("another process")
 
 
 def test_what_the_other_one_has_delivered_is_removed_at_once(hive, watch, tmp_path):

@@ -107,6 +107,12 @@ int32_t shim_lock(int32_t descriptor) {
     return status.st_nlink == 0 ? -EAGAIN : 0;
 }
 
+int32_t shim_is_locked(int32_t descriptor) {
+    if (flock(descriptor, LOCK_SH | LOCK_NB) < 0) return errno == EWOULDBLOCK;
+    flock(descriptor, LOCK_UN);
+    return 0;
+}
+
 int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context) {
     DIR *directory = opendir(path);
     if (!directory) return -errno;

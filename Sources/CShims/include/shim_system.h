@@ -106,6 +106,8 @@ int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanosecon
 int32_t shim_unlink(const char *path);
 // flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock, or if the file has been removed.
 int32_t shim_lock(int32_t descriptor);
+// Whether another open file description has such a lock.
+int32_t shim_is_locked(int32_t descriptor);
 // Calls `visit` with the name of each entry of the directory (readdir(3)), except "." and "..".
 int32_t shim_visit_directory(const char *path, void (*visit)(const char *name, void *context), void *context);
 // The same for an open directory with files to send, and the kind of each entry; a link is a device here. `status` is that of the

@@ -65,5 +65,5 @@ enum HiddenRecording {
 }
 
 extension shim_file_status {
-  func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
+  package func isSameFile(as other: shim_file_status) -> Bool { device == other.device && inode == other.inode }
 }

@@ -23,8 +23,8 @@ final class DirectoryWalk {
   let root: LocalPath
   /// Where the walk begins: there, or below.
   private let start: LocalPath
-  /// Called with each directory before it is read.
-  var onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
+  /// Called with each directory before it is read. Returns why it is not read; nil if it is.
+  var onEnter: (LocalPath, OpenDirectory) -> String? = { _, _ in nil }
   /// How much of a directory's names is held, in bytes.
   private let namesLength: Int
   private let selection: FileSelection
@@ -118,14 +118,14 @@ final class DirectoryWalk {
 
   /// Reads a directory once.
   private func offer(
-    _ path: LocalPath, _ names: inout NextNames, _ onEnter: (LocalPath, OpenDirectory) -> Void = { _, _ in }
+    _ path: LocalPath, _ names: inout NextNames, _ onEnter: (LocalPath, OpenDirectory) -> String? = { _, _ in nil }
   ) -> (status: shim_file_status, hasMarks: Bool, error: String?) {
     var status = shim_file_status()
     let directory: OpenDirectory
     do throws(SystemError) { directory = try OpenDirectory(path, below: root) } catch {
       return (status, false, "cannot be read: " + error.text)
     }
-    onEnter(path, directory)
+    if let problem = onEnter(path, directory) { return (status, false, problem) }
     let round = Round(names, selection)
     // Only one of both may hold the names while they change.
     names = NextNames(capacity: 0)

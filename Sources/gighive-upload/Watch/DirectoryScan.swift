@@ -11,10 +11,10 @@ final class DirectoryScan {
   private var isFull = false
   /// Counts the scans of everything.
   private(set) var number = 0
-  /// Called with each directory before it is read, and whether it is the root.
-  private let onEnter: (LocalPath, OpenDirectory, Bool) -> Void
+  /// Called with each directory before it is read, and whether it is the root. Returns why it is not read; nil if it is.
+  private let onEnter: (LocalPath, OpenDirectory, Bool) -> String?
 
-  init(_ root: LocalPath, _ selection: FileSelection, onEnter: @escaping (LocalPath, OpenDirectory, Bool) -> Void) {
+  init(_ root: LocalPath, _ selection: FileSelection, onEnter: @escaping (LocalPath, OpenDirectory, Bool) -> String?) {
     self.root = root
     self.selection = selection
     self.onEnter = onEnter

@@ -29,15 +29,15 @@ final class WatchGroup {
   private var hasChanged = true
 
   init(
-    _ arguments: WatchArguments, _ finder: UploadFinder, _ inotify: InotifyWatches, firstOwner: Int, seed: UInt64,
-    tell: @escaping (WatchNotice) -> Void
+    _ arguments: WatchArguments, _ finder: UploadFinder, _ inotify: InotifyWatches, _ roots: WatchedRoots,
+    firstOwner: Int, seed: UInt64, tell: @escaping (WatchNotice) -> Void
   ) {
     self.arguments = arguments
     tellOne = tell
     machine = WatchMachine(arguments.settings, seed: seed)
     self.inotify = inotify
     owners = firstOwner..<firstOwner + arguments.directories.count
-    directories = WatchedDirectories(arguments, inotify, firstOwner: firstOwner, tell: tell)
+    directories = WatchedDirectories(arguments, inotify, roots, firstOwner: firstOwner, tell: tell)
     inspector = FileInspector(arguments, finder)
     space = WatchSpace(arguments, directories.all)
     setAsideList = SetAsideList(arguments)

@@ -12,6 +12,7 @@ final class WatchLoop {
   /// Groups whose options are no longer in force, and whose processes have not ended.
   private var retired: [WatchGroup] = []
   private let inotify = InotifyWatches()
+  private let roots = WatchedRoots()
   /// The number of the next directory.
   private var nextOwner = 0
   /// Changes of the network; -1 while nothing waits for them.
@@ -48,7 +49,7 @@ final class WatchLoop {
     _ = withUnsafeMutableBytes(of: &seed) { shim_random($0.baseAddress, $0.count) }
     defer { nextOwner += arguments.directories.count }
     return WatchGroup(
-      arguments, finder, inotify, firstOwner: nextOwner, seed: seed, tell: { [outputs] in outputs.tell($0) })
+      arguments, finder, inotify, roots, firstOwner: nextOwner, seed: seed, tell: { [outputs] in outputs.tell($0) })
   }
 
   func run() {

@@ -7,6 +7,7 @@ final class WatchedDirectories {
   private let arguments: WatchArguments
   private var scans: [DirectoryScan] = []
   private let inotify: InotifyWatches
+  private let roots: WatchedRoots
   /// The number of the first one, for ``inotify``.
   private let firstOwner: Int
   private let tellOne: (WatchNotice) -> Void
@@ -15,13 +16,15 @@ final class WatchedDirectories {
   private var hasChanged = false
 
   init(
-    _ arguments: WatchArguments, _ inotify: InotifyWatches, firstOwner: Int, tell: @escaping (WatchNotice) -> Void
+    _ arguments: WatchArguments, _ inotify: InotifyWatches, _ roots: WatchedRoots, firstOwner: Int,
+    tell: @escaping (WatchNotice) -> Void
   ) {
     self.arguments = arguments
     self.inotify = inotify
+    self.roots = roots
     self.firstOwner = firstOwner
     tellOne = tell
-    all = arguments.directories.map { WatchedDirectory($0) }
+    all = arguments.directories.map { WatchedDirectory($0, roots) }
     for index in all.indices {
       scans.append(
         // Until `close`.
@@ -132,15 +135,18 @@ final class WatchedDirectories {
     return gone
   }
 
-  private func addWatch(_ path: LocalPath, _ directory: OpenDirectory, _ index: Int, isRoot: Bool) {
+  /// - Returns: why the directory is left alone; nil if it is not.
+  private func addWatch(_ path: LocalPath, _ directory: OpenDirectory, _ index: Int, isRoot: Bool) -> String? {
+    if !isRoot, roots.isForeign(directory) { return "is watched by another process" }
     all[index].existing?.noteEntering(path)
     let result = inotify.add(path, directory, owner: firstOwner + index, isRoot: isRoot, scan: scans[index].number)
     // A directory that no longer exists needs no watch.
-    if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return }
+    if result == 0 || [SHIM_ENOENT, SHIM_ENOTDIR, SHIM_EACCES, SHIM_ELOOP].contains(-result) { return nil }
     all[index].state = .scanned
-    if hasToldFewWatches { return }
+    if hasToldFewWatches { return nil }
     hasToldFewWatches = true
     tell(.fewWatches(path, SystemError(result: result).text))
+    return nil
   }
 
   /// Whether one of them has to be checked from time to time, because nothing reports when it is there or gone.

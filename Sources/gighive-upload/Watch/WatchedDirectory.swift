@@ -7,6 +7,9 @@ final class WatchedDirectory {
   var state = WatchSnapshot.Directory.State.missing
   /// Held as long as the directory is watched.
   private var lock: Int32 = -1
+  private let roots: WatchedRoots
+  /// Whether they have it.
+  private var isRoot = false
   /// Whether it is reported when its name is removed, or there again.
   var hasWatchedName = false
   /// The files that are left alone, unless their upload has begun; nil for none.
@@ -22,8 +25,9 @@ final class WatchedDirectory {
   /// What was reported about it last, so that it is reported only once.
   var problem: DirectoryProblem?
 
-  init(_ path: LocalPath) {
+  init(_ path: LocalPath, _ roots: WatchedRoots) {
     self.path = path
+    self.roots = roots
     // The root of all directories has none.
     hasWatchedName = path.bytes.count <= 1
   }
@@ -41,7 +45,11 @@ final class WatchedDirectory {
   }
 
   func close() {
-    if lock >= 0 { _ = shim_close(lock) }
+    if lock >= 0 {
+      if isRoot { roots.remove(lock) }
+      isRoot = false
+      _ = shim_close(lock)
+    }
     lock = -1
     existing = nil
     state = .missing
@@ -82,6 +90,9 @@ final class WatchedDirectory {
     if -locked == SHIM_EAGAIN { return .locked }
     // NFS cannot lock directories.
     isUnlocked = locked != 0
+    if roots.isBelowForeign(path) { return .locked }
+    roots.add(lock)
+    isRoot = true
     guard arguments.existing == .skip else { return nil }
     do throws(ExistingList.Problem) {
       existing = try ExistingList.openOrCreate(of: path, in: arguments.statePath)
