@@ -99,27 +99,38 @@ def has_lease(file) -> bool:
     return re.search(rf"LEASE +ACTIVE +WRITE .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
 
 
+def calls_on_names(program, arguments, *inject: str) -> tuple[int, list[tuple[str, Path]]]:
+    """The exit code, and each sync and each change of a name that succeeds, with the last file in it."""
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
+    done = subprocess.run(
+        [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
+        capture_output=True, timeout=60)
+    calls = []
+    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
+        # A name may follow the descriptor of its directory.
+        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
+        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
+        calls.append((call, Path(at) / name))
+    return done.returncode, calls
+
+
+def follows(calls, *steps) -> bool:
+    return any(tuple(calls[at:at + len(steps)]) == steps for at in range(len(calls)))
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move", "clean"])
 def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, recording, tmp_path, how):
-    stub, file, sent, log = hive(), recording(), tmp_path / "sent", tmp_path / "calls"
+    stub, file, sent = hive(), recording(), tmp_path / "sent"
     sent.mkdir()
     if how == "clean":
         assert program.send(stub, file).code == 0
         arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
     else:
         arguments = program.sending(stub, file, "--after", "delete" if how == "delete" else f"move={sent}")
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
-    done = subprocess.run(
-        [*trace, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
-        capture_output=True, timeout=60)
-    assert done.returncode == (15 if how == "clean" else 0), done
-    # The call and the last file in it: a name may follow the descriptor of its directory.
-    calls = []
-    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
-        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
-        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
-        calls.append((call, Path(at) / name))
+    code, calls = calls_on_names(program, arguments)
+    assert code == (15 if how == "clean" else 0), calls
     record = only_record(program).file
     hidden = tmp_path / f".gighive-upload-{record.stem}"
     # Before that, the journal is made.
@@ -127,8 +138,44 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
     delivered = ("fsync" if how == "clean" else "rename", record)
     assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
     steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]
-    steps += [("renameat2", sent / file.name), ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
+    moved = sent / file.name
+    steps += [("renameat2", moved), ("fsync", moved), ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
     assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["at once", "by the next start", "with both names"])
+def test_a_recording_that_has_its_name_back_keeps_it_and_its_content(hive, program, recording, tmp_path, how):
+    """FAT writes the length of a renamed file only with the file."""
+    stub, file, fault = hive(), recording(), []
+    arguments = program.sending(stub, file, *(DELETE if how == "at once" else []))
+    if how == "at once":
+        fault = ["-e", "inject=unlinkat:error=EIO:when=1"]
+    else:
+        assert program.send(stub, file).code == 0
+        id = only_record(program).id
+        write_journal(program, id, file)
+        hidden = tmp_path / f".gighive-upload-{id}"
+        (os.link if how == "with both names" else os.rename)(file, hidden)
+    code, calls = calls_on_names(program, arguments, *fault)
+    assert code == 0 and file.exists() and not is_hidden(tmp_path), calls
+    named = [("unlinkat", hidden)] if how == "with both names" else [("renameat2", file), ("fsync", file)]
+    assert follows(calls, *named, ("fsync", tmp_path)), calls
+
+
+@pytest.mark.native
+def test_what_is_reserved_for_a_full_disk_is_on_it(hive, program, recording, tmp_path):
+    stub = hive()
+    assert program.send(stub, recording()).code == 0
+    code, calls = calls_on_names(program, ["clean", tmp_path, "--keep-free", "1k"])
+    assert code == 0 and ("fsync", program.state / "removals") in calls, calls
+    ballast = [program.state / f"ballast.{number}" for number in range(8)]
+    assert follows(calls, *(("fsync", part) for part in ballast), ("fsync", program.state)), calls
+    # And is free there before it is used: on FAT, one cluster could have two files.
+    fault = ["-e", "inject=renameat2:error=ENOSPC:when=1"]
+    code, calls = calls_on_names(program, program.sending(stub, recording(name="next.mp4"), *DELETE), *fault)
+    given = [("unlink", part) for part in reversed(ballast)]
+    assert follows(calls, *given, ("fsync", program.state)) and not (tmp_path / "next.mp4").exists(), calls
 
 
 @contextlib.contextmanager
