@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from program import wait_until
 from records import only_record, records
-from removals import DELETE, kept, names
+from removals import DELETE, calls_on_names, follows, kept, names
 from uploads import PASSWORD
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
@@ -99,31 +99,13 @@ def has_lease(file) -> bool:
     return re.search(rf"LEASE +ACTIVE +WRITE .*:{os.stat(file).st_ino} ", Path("/proc/locks").read_text()) is not None
 
 
-def calls_on_names(program, arguments, *inject: str) -> tuple[int, list[tuple[str, Path]]]:
-    """The exit code, and each sync and each change of a name that succeeds, with the last file in it."""
-    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
-    done = subprocess.run(
-        [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
-        capture_output=True, timeout=60)
-    calls = []
-    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
-        # A name may follow the descriptor of its directory.
-        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
-        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
-        calls.append((call, Path(at) / name))
-    return done.returncode, calls
-
-
-def follows(calls, *steps) -> bool:
-    return any(tuple(calls[at:at + len(steps)]) == steps for at in range(len(calls)))
-
-
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move", "clean"])
 def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, recording, tmp_path, how):
     stub, file, sent = hive(), recording(), tmp_path / "sent"
     sent.mkdir()
+    if how == "move":
+        (tmp_path / "gig.mp4.upload").write_text("label = Encore\n")
     if how == "clean":
         assert program.send(stub, file).code == 0
         arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
@@ -137,9 +119,12 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
     begin = len(calls) - 1 - calls[::-1].index(("fsync", program.state / "removals"))
     delivered = ("fsync" if how == "clean" else "rename", record)
     assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
+    # Its content comes before its name.
+    before, written = calls[calls.index(delivered) - 1]
+    assert how == "clean" or (before, written.stem) == ("fsync", record.stem), calls
     steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]
-    moved = sent / file.name
-    steps += [("renameat2", moved), ("fsync", moved), ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
+    moved = [(call, sent / name) for name in (file.name, f"{file.name}.upload") for call in ("renameat2", "fsync")]
+    steps += [*moved, ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
     assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
 
 
