@@ -146,7 +146,8 @@ class Bench:
     """Stubs, certificates and a directory in memory. For one process."""
 
     def __init__(self, program: Path, library: Path, certificates):
-        self._folder = Path(tempfile.mkdtemp(prefix="call-failures-", dir=memory_directory()))
+        # In the folder of the whole run, which is removed even if this process is ended.
+        self._folder = Path(tempfile.mkdtemp(dir=library.parent))
         self._program = program
         self._library = library
         self._certificates = certificates
