@@ -202,8 +202,8 @@ simulate-sanitized: setup ## 3,000 seeds with the address sanitizer, which also 
 .PHONY: callfailures dynamic
 dynamic: setup
 	swift build -c release --product gighive-upload --scratch-path $(BUILD)/dynamic
-callfailures: dynamic ## every call fails once
-	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload --quick
+callfailures: dynamic ## every call fails once; LONG=1: also every allocation, and with retries
+	$(PYTHON) -B Tests/CallFailures --binary $(BUILD)/dynamic/release/gighive-upload $(if $(LONG),,--quick)
 
 .PHONY: fuzz
 fuzz: ## fuzz every parser with libFuzzer; SECONDS=N for each (30), SEED=N to repeat a run

@@ -60,7 +60,7 @@ def parse() -> argparse.Namespace:
     option("--quick", action="store_true", help="small files and few cuts, for CI")
     option("--only", type=lambda text: text.split(","), default=PARTS, metavar="LIST",
            help=f"some of {','.join(SECTIONS)} (all but settings, which measures and judges nothing)")
-    option("--cuts", type=int, default=CUTS, help="power cuts, over all file systems (%(default)s)")
+    option("--cuts", type=int, default=CUTS, help="power cuts, over all file systems, of deliveries and again of removals (%(default)s)")
     option("--seed", type=int, default=1, help="which of all cuts (%(default)s)")
     option("--folder", type=Path, help="where disks go (the temporary directory)")
     option("--write-docs", action="store_true", help="write the tables of docs/boards.md")

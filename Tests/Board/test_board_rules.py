@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from board.memory import BEYOND_KIB, LIMIT_KIB, ROWS, Upload  # noqa: E402
 from board.memory import judge as judge_memory  # noqa: E402
+from board import removals  # noqa: E402
 from board.rules import Seen, judge  # noqa: E402
 from board.story import Story  # noqa: E402
 from board.writelog import Cut  # noqa: E402
@@ -121,3 +122,63 @@ def test_records_that_are_being_forgotten_may_be_missing():
     seen.before, seen.after = seen.before[1:], seen.after[1:]
     assert "lost" in rules(seen, story(forgotten=60, cancelled={"c.mp4": 55}))
     assert "lost" not in rules(seen, story(forgotten=60))
+
+
+def removed(*there: str) -> Seen:
+    """After a cut before the end of the removal of d.mp4; all others were removed or moved, or are there."""
+    moved = [[removals.SHA256[name], f"/state/sent/{name}"] for name in sorted(removals.MOVED)]
+    every = [{"sha256": sha256} for sha256 in removals.SHA256.values()]
+    records = [{"file": f"/state/rec/{name}", "state": "delivered"} for name in removals.SHA256]
+    look = [*([removals.SHA256[name], f"/state/rec/{name}"] for name in there), *moved]
+    return Seen(
+        before=records, codes={"before": 0, "resume": 0, "send": 3, "clean": 15},
+        looks={"first": look, "then": look, "last": moved}, server_before=(every, []), server_after=(every, []),
+    )  # fmt: skip
+
+
+ENDED = Story(Path(), [], delivered={"a.mp4": 50, "c.mp4": 50, "b.mp4": 51})
+LINE = '1c291ca3 {"id":"5e1f0a77","file":"/state/rec/b.mp4","device":"7","file_system":"5"}'
+HIDDEN = "/state/rec/.gighive-upload-5e1f0a77"
+
+
+def removal_rules(seen: Seen, **options) -> set[str]:
+    return {finding.partition(":")[0] for finding in removals.judge(ENDED, CUT, seen, **options)} - {"  there were {'first'"}
+
+
+def test_a_good_cut_of_removals_passes():
+    assert removal_rules(removed()) == set() == removal_rules(removed("b.mp4", "e.mp4"))
+
+
+@pytest.mark.parametrize(
+    "rule, change",
+    [
+        ("lost", lambda seen: seen.server_before[0].pop(1)),
+        ("unrecorded", lambda seen: seen.before.pop(1)),
+        ("came back", lambda seen: seen.places("first").append([removals.SHA256["a.mp4"], HIDDEN])),
+        ("came back", lambda seen: seen.places("first")[0].__setitem__(1, "/state/rec/c.mp4")),
+        ("torn", lambda seen: seen.places("first").append(["00" * 32, "/state/rec/b.mp4"])),
+        ("torn", lambda seen: seen.places("last").append(["unreadable", "/state/sent/b.mp4"])),
+        ("hidden", lambda seen: seen.looks.update(then=[*seen.places("first"), [removals.SHA256["b.mp4"], HIDDEN]])),
+        ("half removed", lambda seen: setattr(seen, "journal", LINE)),
+        ("not removed", lambda seen: seen.places("last").append([removals.SHA256["b.mp4"], "/state/rec/b.mp4"])),
+        ("exit codes", lambda seen: seen.codes.update(resume=4)),
+        ("exit codes", lambda seen: seen.codes.pop("send")),
+        ("delivered 0 times", lambda seen: setattr(seen, "server_after", (seen.server_after[0][1:], []))),
+        ("delivered 2 times", lambda seen: setattr(seen, "server_after", (seen.server_after[0] + seen.server_after[0][:1], []))),
+        ("unmountable", lambda seen: seen.problems.append("unmountable")),
+    ],
+)  # fmt: skip
+def test_each_rule_of_removals_fails_alone(rule, change):
+    seen = removed()
+    seen.looks = {moment: list(map(list, places)) for moment, places in seen.looks.items()}
+    seen.server_before = (list(seen.server_before[0]), [])
+    change(seen)
+    assert {finding for finding in removal_rules(seen) if not finding.startswith("  there were")} == {rule}
+
+
+def test_what_a_broken_file_system_lets_nobody_remove_is_excused():
+    seen = removed("b.mp4")
+    seen.errors, seen.codes["resume"] = ["Read-only file system."], 13
+    seen.looks["last"] = seen.places("first")
+    assert removal_rules(seen, may_be_broken=True) == set()
+    assert removal_rules(seen) == {"exit codes", "not removed"}

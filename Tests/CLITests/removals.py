@@ -1,6 +1,12 @@
 """What the tests of `--after` share."""
 
 import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from uploads import PASSWORD
 
 DELETE = ["--after", "delete"]
 
@@ -16,3 +22,23 @@ def kept(result, file, *words):
     assert f"{file.name} was kept: " in result.err and all(word in result.err for word in words), result
     assert file.exists() and not any(name.startswith(".gighive") for name in names(file.parent))
     return True
+
+
+def calls_on_names(program, arguments, *inject: str) -> tuple[int, list[tuple[str, Path]]]:
+    """The exit code, and each sync and each change of a name that succeeds, with the last file in it."""
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
+    done = subprocess.run(
+        [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
+        capture_output=True, timeout=60)
+    calls = []
+    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
+        # A name may follow the descriptor of its directory.
+        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
+        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
+        calls.append((call, Path(at) / name))
+    return done.returncode, calls
+
+
+def follows(calls, *steps) -> bool:
+    return any(tuple(calls[at:at + len(steps)]) == steps for at in range(len(calls)))

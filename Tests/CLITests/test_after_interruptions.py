@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from program import wait_until
 from records import only_record, records
-from removals import DELETE, kept, names
+from removals import DELETE, calls_on_names, follows, kept, names
 from uploads import PASSWORD
 
 CALLS = "open,openat,fsync,pwrite64,renameat2,rename,unlink,unlinkat,ftruncate,fcntl,stat,lstat,newfstatat,fstat,close"
@@ -102,33 +102,65 @@ def has_lease(file) -> bool:
 @pytest.mark.native
 @pytest.mark.parametrize("how", ["delete", "move", "clean"])
 def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, recording, tmp_path, how):
-    stub, file, sent, log = hive(), recording(), tmp_path / "sent", tmp_path / "calls"
+    stub, file, sent = hive(), recording(), tmp_path / "sent"
     sent.mkdir()
+    if how == "move":
+        (tmp_path / "gig.mp4.upload").write_text("label = Encore\n")
     if how == "clean":
         assert program.send(stub, file).code == 0
         arguments = ["clean", tmp_path, "--keep-free", "1000000G", "--quiet"]
     else:
         arguments = program.sending(stub, file, "--after", "delete" if how == "delete" else f"move={sent}")
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
-    done = subprocess.run(
-        [*trace, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
-        capture_output=True, timeout=60)
-    assert done.returncode == (15 if how == "clean" else 0), done
-    # The call and the last file in it: a name may follow the descriptor of its directory.
-    calls = []
-    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
-        parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
-        (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
-        calls.append((call, Path(at) / name))
+    code, calls = calls_on_names(program, arguments)
+    assert code == (15 if how == "clean" else 0), calls
     record = only_record(program).file
     hidden = tmp_path / f".gighive-upload-{record.stem}"
     # Before that, the journal is made.
     begin = len(calls) - 1 - calls[::-1].index(("fsync", program.state / "removals"))
     delivered = ("fsync" if how == "clean" else "rename", record)
     assert ("fsync", program.state) in calls[calls.index(delivered):begin], calls
+    # Its content comes before its name.
+    before, written = calls[calls.index(delivered) - 1]
+    assert how == "clean" or (before, written.stem) == ("fsync", record.stem), calls
     steps = [("fsync", program.state / "removals"), ("fsync", program.state), ("renameat2", hidden)]
-    steps += [("renameat2", sent / file.name), ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
+    moved = [(call, sent / name) for name in (file.name, f"{file.name}.upload") for call in ("renameat2", "fsync")]
+    steps += [*moved, ("fsync", sent)] if how == "move" else [("unlinkat", hidden)]
     assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["at once", "by the next start", "with both names"])
+def test_a_recording_that_has_its_name_back_keeps_it_and_its_content(hive, program, recording, tmp_path, how):
+    """FAT writes the length of a renamed file only with the file."""
+    stub, file, fault = hive(), recording(), []
+    arguments = program.sending(stub, file, *(DELETE if how == "at once" else []))
+    if how == "at once":
+        fault = ["-e", "inject=unlinkat:error=EIO:when=1"]
+    else:
+        assert program.send(stub, file).code == 0
+        id = only_record(program).id
+        write_journal(program, id, file)
+        hidden = tmp_path / f".gighive-upload-{id}"
+        (os.link if how == "with both names" else os.rename)(file, hidden)
+    code, calls = calls_on_names(program, arguments, *fault)
+    assert code == 0 and file.exists() and not is_hidden(tmp_path), calls
+    named = [("unlinkat", hidden)] if how == "with both names" else [("renameat2", file), ("fsync", file)]
+    assert follows(calls, *named, ("fsync", tmp_path)), calls
+
+
+@pytest.mark.native
+def test_what_is_reserved_for_a_full_disk_is_on_it(hive, program, recording, tmp_path):
+    stub = hive()
+    assert program.send(stub, recording()).code == 0
+    code, calls = calls_on_names(program, ["clean", tmp_path, "--keep-free", "1k"])
+    assert code == 0 and ("fsync", program.state / "removals") in calls, calls
+    ballast = [program.state / f"ballast.{number}" for number in range(8)]
+    assert follows(calls, *(("fsync", part) for part in ballast), ("fsync", program.state)), calls
+    # And is free there before it is used: on FAT, one cluster could have two files.
+    fault = ["-e", "inject=renameat2:error=ENOSPC:when=1"]
+    code, calls = calls_on_names(program, program.sending(stub, recording(name="next.mp4"), *DELETE), *fault)
+    given = [("unlink", part) for part in reversed(ballast)]
+    assert follows(calls, *given, ("fsync", program.state)) and not (tmp_path / "next.mp4").exists(), calls
 
 
 @contextlib.contextmanager

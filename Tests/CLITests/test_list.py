@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 from records import only_record, records
+from removals import calls_on_names
 from test_text_output import ESCAPES, is_harmless
 from uploads import CREATION, PASSWORD, TUS, begin, sha256, stop
 
@@ -135,6 +136,14 @@ def test_all_that_is_delivered_can_be_forgotten_at_once(hive, program, recording
     stop(program, stub, recording(SIZE, "c.mp4"), at=AT)
     assert program.run("list", "--forget").code == 0
     assert only_record(program).source.endswith(b"c.mp4")
+
+
+@pytest.mark.native
+def test_a_forgotten_record_is_gone_after_a_power_cut(hive, program, recording):
+    assert program.send(hive(), recording()).code == 0
+    record = only_record(program).file
+    code, calls = calls_on_names(program, ["list", "--forget", record.stem])
+    assert code == 0 and ("fsync", program.state) in calls[calls.index(("unlink", record)):], calls
 
 
 def test_a_reader_that_ends_early_does_not_stop_the_forgetting(hive, program, recording):

@@ -23,10 +23,13 @@ MEMORY_PARTS = 8
 QUICK_STEP = 61
 """With --quick, every so many allocations are made to fail."""
 QUICK_RETRIES_STEP = 3
-"""And every so many calls with retries; without, all of them."""
+"""And every so many calls with retries; without, all of them, except for those that a scenario with a removal shares with others."""
+OF_REMOVALS = set(
+    "fcntl fstatat fsync ftruncate lstat openat openat2 pwrite realpath rename renameat2 statvfs unlink unlinkat".split())
 
 MUST_BE_REACHED = set(
-    "open openat openat2 pread read write dup fstat stat utimensat futimens fsync rename flock mkdir opendir readdir unlink close socket"
+    "open openat openat2 pread pwrite read write dup fstat fstatat stat lstat statvfs utimensat futimens fsync ftruncate rename renameat2"
+    " realpath fcntl flock mkdir opendir readdir unlink unlinkat close socket"
     " connect getsockopt setsockopt send sendfile recv poll ioctl getrandom eventfd pthread_create getaddrinfo getifaddrs sendmsg recvmsg inflate malloc calloc"
     " EVP_MD_CTX_new SSL_CTX_new SSL_new SSL_do_handshake SSL_read SSL_write SSL_CTX_load_verify_file"
     " SSL_get1_peer_certificate BIO_new".split())
@@ -139,8 +142,10 @@ def plan(workers: Workers, scenarios: list[Scenario], options, folder: Path) -> 
                 continue
             for retries in (0, 2):
                 # With retries, one way of failing shows whether there is another try.
-                step = QUICK_RETRIES_STEP if retries and options.quick else 1
-                sweeps.append((count / step, Sweep(scenario, function, retries, step, is_whole=retries == 0)))
+                is_shared = options.quick and scenario.removes and function not in OF_REMOVALS
+                step = QUICK_RETRIES_STEP if is_shared or retries and options.quick else 1
+                is_whole = retries == 0 and not is_shared
+                sweeps.append((count / step, Sweep(scenario, function, retries, step, is_whole=is_whole)))
     if not wanted or MEMORY in wanted:
         remembering = [scenario for scenario in scenarios if scenario.name in MEMORY_SCENARIOS]
         step = QUICK_STEP if options.quick else 1

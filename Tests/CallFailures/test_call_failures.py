@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from callfailures.bench import Fault, Hit, Outcome, Run  # noqa: E402
+from callfailures.bench import Fault, Hit, Outcome, Run, Sight  # noqa: E402
 from callfailures.rules import DOCUMENTED, WAS_SENT, Rule, expected, judge  # noqa: E402
 from callfailures.scenarios import SCENARIOS  # noqa: E402
 
@@ -25,7 +25,7 @@ RESET = Hit(3, "recv", "ECONNRESET", 7, "")
 def outcome(
     scenario="tus-http", retries=0, is_json=False, hit=RESET, faulty=LOST, again=DONE, problem=None, **more
 ) -> Outcome:
-    again = again if faulty.code != 0 else None
+    again = again if faulty.code != 0 or "seen" in more else None
     fault = Fault(hit.function, hit.number)
     return Outcome(NAMED[scenario], retries, is_json, fault, hit, faulty, problem, again=again, **more)
 
@@ -82,6 +82,30 @@ def test_each_rule_is_broken_by_what_it_forbids(rule, changes):
     assert rules(**changes) == {rule}
 
 
+GONE, THERE, DUE = Sight(False, False, None), Sight(True, False, None), Sight(True, True, None)
+LOST_FILE = Sight(False, False, "it is gone, and the server does not have it")
+KEPT = Run(0, "", "gighive-upload: warning: take-1.mp4 was kept: it cannot be checked: Input/output error.\n", 0.1)
+FULL = hit("renameat2", "ENOSPC", "/x/recordings/.gighive-upload-5e1f0a77")
+
+
+@pytest.mark.parametrize(
+    "wanted, changes", [
+        (set(), {"seen": GONE, "seen_again": GONE}),
+        (set(), {"seen": THERE, "seen_again": THERE}),
+        (set(), {"seen": DUE, "seen_again": GONE}),
+        (set(), {"faulty": LOST, "seen": DUE, "seen_again": GONE}),
+        ({Rule.LOST}, {"seen": LOST_FILE, "seen_again": GONE}),
+        ({Rule.LOST}, {"seen": GONE, "seen_again": LOST_FILE}),
+        ({Rule.KEPT}, {"faulty": DONE, "seen": THERE, "seen_again": GONE}),
+        ({Rule.KEPT}, {"seen": DUE, "seen_again": DUE}),
+        ({Rule.KEPT}, {"faulty": LOST, "seen": THERE, "seen_again": THERE}),
+        ({Rule.BALLAST}, {"hit": FULL, "seen": DUE, "seen_again": GONE}),
+        ({Rule.LEFT_OVER}, {"seen": GONE, "seen_again": GONE, "left_over": (".gighive-upload-5e1f0a77",)}),
+    ])
+def test_a_removal_breaks_the_rule_that_forbids_its_end(wanted, changes):
+    assert rules(**{"scenario": "after-delete", "faulty": KEPT, **changes}) == wanted
+
+
 def test_a_form_that_may_be_stored_is_not_sent_again():
     refused = Run(4, "", "gighive-upload: the server may already have stored this recording (upload 5e1f0a77).\n", 0.1)
     unread = hit("fstat", "EIO", "/x/take-1.mp4")
@@ -122,6 +146,12 @@ def test_an_upload_whose_creation_was_lost_may_stay_on_the_server():
         ("tus-http", 0, hit("write", "EAGAIN", "stdout"), {0}),
         ("tus-http", 0, hit("write", "ENOSPC", "stderr"), {0}),
         ("tus-http", 0, hit("sendfile", "EINVAL"), {0}),
+        ("after-delete", 0, hit("fsync", "EIO", "/x/state/gighive/5e1f0a77.delivered"), {0}),
+        ("after-delete", 0, hit("fstat", "EIO", "/x/recordings/take-1.mp4"), {0, 3}),
+        ("clean", 0, hit("fsync", "EIO", "/x/state/gighive/removals"), {0, 13, 15}),
+        ("clean", 0, hit("realpath", "EACCES", "/x/recordings"), {0, 3, 15}),
+        ("after-move", 0, hit("stat", "EACCES", "/x/sent"), {0, 2}),
+        ("clean", 0, hit("pwrite", "EINTR", "/x/state/gighive/removals"), {0}),
     ], ids=lambda value: str(value) if isinstance(value, Hit) else None)
 def test_the_right_exit_codes(scenario, retries, call, codes):
     assert expected(NAMED[scenario], retries, call) == codes

@@ -51,6 +51,15 @@ package final class OpenDirectory {
   /// - Returns: 0 or -errno.
   func unlink(_ name: LocalPath) -> Int32 { shim_unlink_at(descriptor, name.cName) }
 
+  /// A file that was renamed in it has its content after a power cut: FAT writes the length and the place of the content into the new
+  /// entry only with the file.
+  func sync(_ name: LocalPath) {
+    let descriptor = open(name)
+    guard descriptor >= 0 else { return }
+    _ = shim_sync(descriptor)
+    _ = shim_close(descriptor)
+  }
+
   /// What was renamed and removed in it survives a power cut.
   func sync() { _ = shim_sync_open_directory(descriptor) }
 }

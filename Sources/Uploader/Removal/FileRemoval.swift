@@ -76,7 +76,7 @@ struct FileRemoval {
       directory.clearRemovalDue(entry.id)
       return moved
     } catch {
-      switch HiddenRecording.restore(entry, in: parent) {
+      switch HiddenRecording.restore(entry, in: parent, open: file.descriptor) {
       case .failed(let cause): throw .leftBehind(hidden, cause)
       // The next start restores it.
       case .waiting: throw error
@@ -209,9 +209,11 @@ struct FileRemoval {
         number = try HiddenRecording.rename(
           hidden, in: parent, to: place, freeNameLike: path.name, by: directory.withBallast)
       } catch { throw error.code == SHIM_EEXIST ? .noFreeName(target) : KeptReason(refusal: error) }
-      place.sync()
+      // See `OpenDirectory.sync(_:)`. Opening it would break the lease.
+      _ = shim_sync(file.descriptor)
       let name = path.name.numbered(number)
       finishSidecar((place, name.sidecar))
+      place.sync()
       moved = target.appendingName(name.bytes)
     }
     parent.sync()
@@ -231,7 +233,9 @@ struct FileRemoval {
           + " sent. Remove it, unless it is for the next recording of that name.")
     }
     let result = target.map { parent.rename(name, to: $0.directory, $0.name) } ?? parent.unlink(name)
-    if result != 0 {
+    if result == 0 {
+      if let target { target.directory.sync(target.name) }
+    } else {
       directory.warn(
         PrintableText.line(path.sidecar.text) + " could not be removed along with its recording: "
           + SystemError(result: result).text + ".")

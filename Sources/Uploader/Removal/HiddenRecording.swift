@@ -19,8 +19,10 @@ enum HiddenRecording {
     return restore(entry, in: directory)
   }
 
-  /// - Parameter directory: that of the recording.
-  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory) -> Restoration {
+  /// - Parameters:
+  ///   - directory: that of the recording.
+  ///   - descriptor: of the recording, if it is open, perhaps with a lease; -1 if not.
+  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory, open descriptor: Int32 = -1) -> Restoration {
     let hidden = entry.privatePath.name
     guard let status = directory.status(of: hidden) else { return absence(entry) }
     // It can have both names for a moment, where a file system cannot rename without replacing.
@@ -32,8 +34,10 @@ enum HiddenRecording {
     }
     do throws(SystemError) {
       let number = try rename(hidden, in: directory, to: directory, freeNameLike: entry.path.name)
+      let restored = entry.path.numbered(number)
+      if descriptor < 0 { directory.sync(restored.name) } else { _ = shim_sync(descriptor) }
       directory.sync()
-      return .restored(entry.path.numbered(number))
+      return .restored(restored)
     } catch { return .failed(error) }
   }
 

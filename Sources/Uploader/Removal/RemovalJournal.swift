@@ -56,7 +56,7 @@ final class RemovalJournal {
       return result == 0 ? shim_sync(lock.descriptor) : result
     }
     // The file may be new.
-    if result == 0 { result = shim_sync_directory(directory.path.cName) }
+    if result == 0 { result = directory.syncNames() }
     guard result == 0 else {
       end()
       throw failure(SystemError(result: result))

@@ -31,6 +31,9 @@ extension StateDirectory {
     return call()
   }
 
+  /// Syncs the names in this directory. The files stay as they are, so a second attempt loses nothing.
+  func syncNames() -> Int32 { withBallast { shim_sync_directory(path.cName) } }
+
   private var spareLock: LocalPath { file("spare.lock") }
 
   /// Gives the spare lock another name, which takes no inode. No lock of that name is replaced.

@@ -31,7 +31,7 @@ extension StateDirectory {
         return result == 0 ? rename(temporary.cName, target.cName) : result
       }
     }
-    if result == 0 { result = shim_sync_directory(path.cName) }
+    if result == 0 { result = syncNames() }
     guard result == 0 else {
       _ = unlink(temporary.cName)
       throw failure(of: temporary, result)
@@ -43,7 +43,7 @@ extension StateDirectory {
   func syncDelivery(_ id: String) throws(StateError) {
     let file = file(id + ".delivered")
     var result = sync(file)
-    if result == 0 { result = shim_sync_directory(path.cName) }
+    if result == 0 { result = syncNames() }
     guard result == 0 else { throw failure(of: file, result) }
   }
 

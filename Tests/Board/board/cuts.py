@@ -12,12 +12,13 @@ import subprocess
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Callable
 
+from . import removals, rules, writelog
 from . import story as stories
-from . import writelog
 from .host import USER, Harness
 from .machine import HOST, Disk, Machine
-from .rules import Seen, judge
+from .rules import Seen
 from .story import FILES, HiveStub, Story
 
 BLOCK = 4096
@@ -32,6 +33,10 @@ JOB = """
 with="--user %(user)s --password-file /password --shared-secrets --state-dir /state/uploads --retries 0"
 touch -d "2026-01-02 03:04:05" /recordings/*
 mkdir /state
+list() {
+  gighive-upload list --json --state-dir /state/uploads >/out 2>/errors; say code $1 $?
+  while read -r line; do say $1 "$line"; done </out
+}
 cut=0
 while [ $cut -lt %(cuts)d ]; do
   say cut $cut
@@ -40,18 +45,7 @@ while [ $cut -lt %(cuts)d ]; do
   if mount -t %(type)s -o %(options)s /dev/loop0 /state 2>/mount; then
     unreadable=
     case "$(ls -d /state/uploads 2>&1)" in *"Input/output error"*) unreadable=yes; say unreadable;; esac
-    if [ -d /state/uploads ] || [ "$unreadable" ]; then
-      gighive-upload list --json --state-dir /state/uploads >/out 2>/errors; say code before $?
-      while read -r line; do say before "$line"; done </out
-      while read -r line; do say warned "$line"; done </errors
-      for name in $(ls -A /state/uploads); do say file $name; done
-      gighive-upload resume --all $with --json >/out 2>/errors; code=$?; say code resume $code
-      if [ $code = 13 ]; then dmesg | tail -n 6 | while read -r line; do say kernel "$line"; done; fi
-      while read -r line; do say errors "$line"; done </errors
-      gighive-upload list --json --state-dir /state/uploads >/out 2>/errors; say code after $?
-      while read -r line; do say after "$line"; done </out
-    fi
-    umount /state
+%(again)s    umount /state
   else
     say unmountable $(cat /mount)
   fi
@@ -60,6 +54,32 @@ while [ $cut -lt %(cuts)d ]; do
   cut=$((cut + 1))
 done
 """
+
+AGAIN = """
+    if [ -d /state/uploads ] || [ "$unreadable" ]; then
+      list before
+      while read -r line; do say warned "$line"; done </errors
+      for name in $(ls -A /state/uploads); do say file $name; done
+      gighive-upload resume --all $with --json >/out 2>/errors; code=$?; say code resume $code
+      if [ $code = 13 ]; then dmesg | tail -n 6 | while read -r line; do say kernel "$line"; done; fi
+      while read -r line; do say errors "$line"; done </errors
+      list after
+    fi
+"""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What a board does, what it does after each cut, and the rules."""
+
+    job: str
+    is_told: Callable[[Story], bool]
+    again: str
+    judge: Callable[..., list[str]]
+
+
+DELIVERIES = Plot(stories.JOB, stories.is_told, AGAIN, rules.judge)
+REMOVALS = Plot(removals.JOB, removals.is_told, removals.AGAIN, removals.judge)
 
 
 @dataclass
@@ -147,57 +167,57 @@ class Servers:
             self._hive = None
 
 
-def replay(machine: Machine, story: Story, cuts: list[writelog.Cut], system: stories.FileSystem, folder: Path) -> Replay:
+def replay(machine: Machine, plot: Plot, story: Story, cuts: list[writelog.Cut], system: stories.FileSystem, folder: Path) -> Replay:
     result = Replay(system.name, len(story.entries), sum(entry.is_flush for entry in story.entries))
     disks = Disks(story)
     to_repair = []
-    for cut, seen in boot_all(machine, story, cuts, disks, system, folder):
+    for cut, seen in boot_all(machine, plot, story, cuts, disks, system, folder):
         result.kinds[cut.kind] += 1
         result.uploads += len(seen.before)
         result.resumed += sum(record["state"] != "delivered" for record in seen.before)
         if system.name == "vfat" and (seen.is_read_only or seen.is_unreadable):
             to_repair.append(cut)
-        result.findings += [f"{place(system, cut)}: {finding}" for finding in judge(story, cut, seen, system.name == "vfat")]
+        result.findings += [f"{place(system, cut)}: {finding}" for finding in plot.judge(story, cut, seen, system.name == "vfat")]
     result.repaired = len(to_repair)
-    for cut, seen in boot_all(machine, story, to_repair, disks, system, folder, is_repaired=True):
-        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in judge(story, cut, seen)]
+    for cut, seen in boot_all(machine, plot, story, to_repair, disks, system, folder, is_repaired=True):
+        result.findings += [f"{place(system, cut)}, repaired: {finding}" for finding in plot.judge(story, cut, seen)]
     return result
 
 
 CANARY_CUTS = 8
 
 
-def canary(machine: Machine, story: Story, system: stories.FileSystem, folder: Path, seed: int) -> int:
+def canary(machine: Machine, plot: Plot, story: Story, system: stories.FileSystem, folder: Path, seed: int) -> int:
     """How much is found on a disk that says that it has flushed and has not: the rules must notice."""
     entries = [replace(entry, is_flush=False) for entry in story.entries]
     lying = replace(story, entries=entries)
     late = [cut for cut in writelog.choose(entries, 40 * CANARY_CUTS, seed) if cut.end > len(entries) // 2]
-    seen = boot_all(machine, lying, late[-CANARY_CUTS:], Disks(lying), system, folder)
-    return sum(bool(judge(lying, cut, one)) for cut, one in seen)
+    seen = boot_all(machine, plot, lying, late[-CANARY_CUTS:], Disks(lying), system, folder)
+    return sum(bool(plot.judge(lying, cut, one)) for cut, one in seen)
 
 
 def place(system: stories.FileSystem, cut: writelog.Cut) -> str:
     return f"{system.name}, {cut.kind}, after entry {cut.end}"
 
 
-def boot_all(machine, story, cuts, disks, system, folder, is_repaired=False):
+def boot_all(machine, plot, story, cuts, disks, system, folder, is_repaired=False):
     for first in range(0, len(cuts), AT_A_TIME):
         batch = cuts[first : first + AT_A_TIME]
-        yield from zip(batch, boot(machine, story, batch, disks, system, folder, is_repaired))
+        yield from zip(batch, boot(machine, plot, story, batch, disks, system, folder, is_repaired))
 
 
-def boot(machine, story, cuts, disks, system, folder, is_repaired=False) -> list[Seen]:
+def boot(machine, plot, story, cuts, disks, system, folder, is_repaired=False) -> list[Seen]:
     here = folder / "cuts"
     here.mkdir()
     disk = here / "disk"
     disks.write(cuts, disk, is_repaired)
     servers = Servers(story, cuts, here)
     with Harness(servers.told) as harness:
-        job = JOB % {
-            "user": USER, "host": HOST, "harness": harness.port, "cuts": len(cuts), "bytes": disks.bytes,
-            "type": system.name, "options": system.mount,
+        values = {
+            "user": USER, "host": HOST, "harness": harness.port, "port": story.port, "cuts": len(cuts),
+            "bytes": disks.bytes, "type": system.name, "options": system.mount,
         }  # fmt: skip
-        ran = machine.run(job, FILES, (Disk(disk),), seconds=600 + SECONDS_A_CUT * len(cuts))
+        ran = machine.run(JOB % {"again": plot.again % values, **values}, FILES, (Disk(disk),), seconds=600 + SECONDS_A_CUT * len(cuts))
         problems = harness.failures + servers.problems
     servers.stop()
     seen = read(ran.results, len(cuts))
@@ -225,6 +245,11 @@ def read(results: list[str], count: int) -> list[Seen]:
         elif kind == "code":
             name, code = rest.split()
             current.codes[name] = int(code)
+        elif kind == "there":
+            moment, *place = rest.split(" ", 2)
+            current.looks.setdefault(moment, []).append(place)
+        elif kind == "journal":
+            current.journal = rest
         elif kind == "file":
             current.files.append(rest)
         elif kind == "warned":

@@ -24,8 +24,15 @@ class Seen:
     """What the kernel said last, where `resume` could not use the state directory."""
     is_unreadable: bool = False
     """The kernel found the state directory itself broken, and nothing in it can be reached."""
+    looks: dict[str, list[list[str]]] = field(default_factory=dict)
+    """The SHA-256 and the path of each recording on the disk, at several moments."""
+    journal: str = ""
+    """What the journal of removals had after a run."""
     server_before: tuple[list[dict], list[dict]] = ((), ())
     server_after: tuple[list[dict], list[dict]] = ((), ())
+
+    def places(self, moment: str) -> list[list[str]]:
+        return self.looks.get(moment, [])
 
     @property
     def is_read_only(self) -> bool:

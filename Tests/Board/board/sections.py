@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ class Setting:
     folder: Path
     is_quick: bool
     cuts: int
-    """How many power cuts, over all file systems."""
+    """How many power cuts, over all file systems, of deliveries and again of removals."""
     seed: int
 
     def program(self, board: Board) -> Path:
@@ -67,37 +66,39 @@ def run_memory(setting: Setting) -> Section:
 
 SHARES = {"ext4": (ARM64, 0.4), "vfat": (ARM64, 0.4), "f2fs": (ARMHF, 0.2)}
 """Which board has which file system, and its share of the cuts. Only the armhf kernel has F2FS."""
-QUICK_CUTS = 32
+PLOTS = {"deliveries": cuts.DELIVERIES, "removals": cuts.REMOVALS}
+QUICK_CUTS = 16
+"""Of each file system and plot."""
 
 
 def run_cuts(setting: Setting) -> Section:
     """The file systems side by side: a guest waits most of the time, for the server and for its turn."""
     section = Section()
-    names = [name for name in SHARES if not (setting.is_quick and name == "f2fs")]
-    with ThreadPoolExecutor(len(names)) as pool:
-        for rows in pool.map(functools.partial(cut, setting), names):
+    names = [(plot, name) for plot in PLOTS for name in SHARES if not (setting.is_quick and name == "f2fs")]
+    with ThreadPoolExecutor(len(SHARES)) as pool:
+        for rows in pool.map(lambda pair: cut(setting, *pair), names):
             for row, findings in rows:
                 section.add(row, findings)
     return section
 
 
-def cut(setting: Setting, name: str) -> list[tuple[list[str], list[str]]]:
+def cut(setting: Setting, plot_name: str, name: str) -> list[tuple[list[str], list[str]]]:
     """The row of a file system, and for ext4 that of the canary, each with what was wrong."""
-    board, share = SHARES[name]
+    plot, (board, share) = PLOTS[plot_name], SHARES[name]
     system, folder = story.FILE_SYSTEMS[name], setting.place()
     machine = setting.machine(board)
-    told = story.record(machine, system, folder)
-    count = QUICK_CUTS // 2 if setting.is_quick else int(setting.cuts * share)
-    chosen = writelog.choose(told.entries, count, setting.seed)
-    replayed = cuts.replay(machine, told, chosen, system, folder)
-    row = [f"{name}, {board.name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
+    told = story.record(machine, plot.job, plot.is_told, system, folder)
+    count = QUICK_CUTS if setting.is_quick else int(setting.cuts * share)
+    chosen = writelog.choose(told.entries, count, setting.seed, max(1, told.copied))
+    replayed = cuts.replay(machine, plot, told, chosen, system, folder)
+    row = [f"{name}, {board.name}, {plot_name}", str(replayed.entries), str(replayed.flushes), str(len(chosen)),
            str(replayed.kinds["between"]), str(replayed.uploads), str(replayed.resumed),
            str(replayed.repaired)]  # fmt: skip
     rows = [(row, told.problems + replayed.findings)]
     if name == "ext4":
-        caught = cuts.canary(machine, told, system, folder, setting.seed)
+        caught = cuts.canary(machine, plot, told, system, folder, setting.seed)
         found = [] if caught else ["nothing found"]
-        rows.append(([f"canary: a disk that forgets flushes: {caught} findings"], found))
+        rows.append(([f"canary of {plot_name}: a disk that forgets flushes: {caught} findings"], found))
     return rows
 
 

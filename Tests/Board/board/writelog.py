@@ -94,18 +94,18 @@ def last_flush(entries: list[Entry], end: int) -> int:
     return next((at + 1 for at in range(end - 1, -1, -1) if entries[at].is_flush), 0)
 
 
-def choose(entries: list[Entry], count: int, seed: int) -> list[Cut]:
-    """Half of them at flushes, spread over the log; half between two, where any subset of the writes is missing, in a
+def choose(entries: list[Entry], count: int, seed: int, first: int = 1) -> list[Cut]:
+    """After the first entry that counts. Half of them at flushes, spread over the log; half between two, where any subset of the writes is missing, in a
     quarter of those down to single sectors."""
     dice = random.Random(seed)
-    flushes = [at for at, entry in enumerate(entries) if entry.is_flush]
+    flushes = [at for at, entry in enumerate(entries) if entry.is_flush and at >= first]
     chosen: list[Cut] = []
     at_flushes = min(count // 2, 2 * len(flushes))
     # Just before a flush nothing after the one before is certain; just after it everything is.
     for number in range(at_flushes):
         flush = flushes[number * len(flushes) // at_flushes]
         chosen.append(Cut(flush + number % 2))
-    ends = [end for end in range(1, len(entries) + 1) if last_flush(entries, end) < end]
+    ends = [end for end in range(first, len(entries) + 1) if last_flush(entries, end) < end]
     while len(chosen) < count and ends:
         end = dice.choice(ends)
         chosen.append(Cut(end, subset(entries, end, dice)))

@@ -87,6 +87,30 @@ class Run:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+@dataclass(frozen=True)
+class Sight:
+    """Where a recording is that is to be removed."""
+
+    is_there: bool
+    """It has its name."""
+    is_due: bool
+    """A mark says that it is still to be removed."""
+    problem: str | None
+    """How it is lost."""
+
+    @classmethod
+    def of(cls, stage: Stage) -> "Sight":
+        whole = [path for path in stage.copies if hashlib.sha256(path.read_bytes()).hexdigest() == stage.sha256]
+        problem = None
+        if broken := [path.name for path in stage.copies if path not in whole]:
+            problem = f"{', '.join(broken)} is not the recording"
+        elif not whole and stage.target:
+            problem = "it was to be moved, and is nowhere"
+        elif not whole and not stage.recordings:
+            problem = "it is gone, and the server does not have it"
+        return cls(stage.recording.exists(), any(stage.state.glob("*.remove")), problem)
+
+
 @dataclass
 class Outcome:
     """A run with a fault, and the state after it."""
@@ -113,13 +137,17 @@ class Outcome:
     left_over: tuple[str, ...] = ()
     """Files in the state directory that are no longer needed."""
     secrets: tuple[str, ...] = ()
+    seen: Sight | None = None
+    """The recording that is to be removed, right after the run; None if it is to stay."""
+    seen_again: Sight | None = None
 
 
 class Bench:
     """Stubs, certificates and a directory in memory. For one process."""
 
     def __init__(self, program: Path, library: Path, certificates):
-        self._folder = Path(tempfile.mkdtemp(prefix="call-failures-", dir=memory_directory()))
+        # In the folder of the whole run, which is removed even if this process is ended.
+        self._folder = Path(tempfile.mkdtemp(dir=library.parent))
         self._program = program
         self._library = library
         self._certificates = certificates
@@ -177,9 +205,15 @@ class Bench:
         secrets = _secrets(stage)
         outcome.had_upload = bool(stage.uploads) and _has_url(stage)
         outcome.is_forgotten = scenario.begins_with_upload and bool(stage.uploads) and not _has_url(stage)
-        if faulty.code not in (0, 14):  # with 14 it is done, and could not be told
+        if scenario.removes:
+            outcome.seen = Sight.of(stage)
+            # `send` needs something to send.
+            stage.recording.with_name("next.mp4").write_bytes(os.urandom(1000))
+        if scenario.removes or faulty.code not in (0, 14):  # with 14 it is done, and could not be told
             outcome.again = self._start(stage, {})
             outcome.problem_again = _settled(stage, scenario, outcome.again)
+        if scenario.removes:
+            outcome.seen_again = Sight.of(stage)
         outcome.orphans = 0 if scenario.ends_with_upload else len(stage.uploads)
         outcome.posts = len(stage.posts)
         outcome.left_over = tuple(_left_over(stage))
@@ -214,10 +248,14 @@ def _has_url(stage: Stage) -> bool:
 
 
 def _left_over(stage: Stage) -> list[str]:
-    """Half-written records, unused reserved room, and locks of records that do not exist."""
-    known = {"directory", *(path.stem for path in stage.records)}
+    """Half-written records, unused reserved room, locks of records that do not exist, and what a removal needs while it lasts."""
+    known = {"directory", "spare", *(path.stem for path in stage.records)}
     locks = [path.name for path in stage.state.glob("*.lock") if path.stem not in known]
-    return [path.name for path in [*stage.state.glob("*.new"), *stage.state.glob("*.room")]] + locks
+    journal = stage.state / "removals"
+    return [
+        *(path.name for path in [*stage.state.glob("*.new"), *stage.state.glob("*.room"), *stage.hidden]), *locks,
+        *(["a line of removals"] if journal.exists() and journal.read_bytes().strip(b"\n") else []),
+    ]
 
 
 def _secrets(stage: Stage) -> dict[str, str]:

@@ -31,6 +31,11 @@ CANARIES = [
     Canary("other", Rule.RIGHT_CODE),
     Canary("forget", Rule.RESUMABLE, "resume-http"),
     Canary("litter", Rule.LEFT_OVER),
+    Canary("hide", Rule.LEFT_OVER, "after-move"),
+    Canary("claim", Rule.CLAIM, "clean", "renameat2"),
+    Canary("claim", Rule.KEPT, "after-delete", "renameat2"),
+    Canary("spoil", Rule.LOST, "after-delete"),
+    Canary("other", Rule.BALLAST, "after-delete", "write"),
 ]
 
 

@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 // MARK: Files
 
@@ -102,6 +103,51 @@ int futimens(int descriptor, const struct timespec times[2]) {
     if (way) FAIL(way, -1);
     return NEXT(futimens)(descriptor, times);
 }
+
+int lstat(const char *path, struct stat *status) {
+    int way = WAY_ABOUT("lstat", path, EACCES, ENOENT);
+    if (way) FAIL(way, -1);
+    return NEXT(lstat)(path, status);
+}
+
+// A disk of which a GiB is free, without the files in this directory.
+int statvfs(const char *path, struct statvfs *status) {
+    int way = WAY_ABOUT("statvfs", path, EIO, EINTR);
+    if (way) FAIL(way, -1);
+    int result = NEXT(statvfs)(path, status);
+    DIR *directory = result == 0 ? NEXT(opendir)(path) : NULL;
+    if (!directory) return result;
+    unsigned long long used = 0;
+    struct stat file;
+    for (struct dirent *entry; (entry = NEXT(readdir)(directory));) {
+        if (NEXT(fstatat)(dirfd(directory), entry->d_name, &file, 0) != 0 || !S_ISREG(file.st_mode)) continue;
+        used += (unsigned long long)file.st_size;
+    }
+    closedir(directory);
+    status->f_frsize = 1;
+    status->f_bavail = (1 << 30) - used;
+    status->f_files = 0;
+    return 0;
+}
+
+char *realpath(const char *path, char *resolved) {
+    int way = WAY_ABOUT("realpath", path, EACCES, ENOENT);
+    if (way) FAIL(way, NULL);
+    return NEXT(realpath)(path, resolved);
+}
+
+// Leases.
+int fcntl(int descriptor, int command, ...) {
+    va_list more;
+    va_start(more, command);
+    long argument = va_arg(more, long);
+    va_end(more);
+    int is_begun = command == F_SETSIG || (command == F_SETLEASE && argument != F_UNLCK);
+    int way = is_begun || command == F_GETLEASE ? WAY_OF_FILE("fcntl", descriptor, EAGAIN, EACCES) : 0;
+    if (way) FAIL(way, -1);
+    return NEXT(fcntl)(descriptor, command, argument);
+}
+int fcntl64(int descriptor, int command, ...) __attribute__((alias("fcntl")));
 
 int dup(int descriptor) {
     int way = WAY("dup", EMFILE);

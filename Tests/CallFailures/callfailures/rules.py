@@ -6,13 +6,13 @@ import enum
 import os
 import re
 
-from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run
+from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run, Sight
 from .scenarios import Scenario
 
-DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
+DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 """130 and 143 are for signals, which are not sent here; 1 is an internal error."""
 
-FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT = 3, 2, 4, 5, 11, 12, 13, 14
+FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT, NO_SPACE = 3, 2, 4, 5, 11, 12, 13, 14, 15
 DONE = {0, OUTPUT}
 """What was to be done is done; with 14 it could not be told."""
 
@@ -36,7 +36,8 @@ TLS_FILES = {
     "SSL_CTX_check_private_key",
 }
 ON_DIRECTORIES = {"flock", "futimens", "mkdir", "opendir", "readdir", "rename", "stat", "unlink", "utimensat"}
-STATE_FILES = re.compile(r"(\.(record|delivered|new|room|remove|lock|damaged)|/index|/state|/state/gighive)$")
+STATE_FILES = re.compile(
+    r"(\.(record|delivered|new|room|remove|lock|damaged)|/removals|/ballast\.\d|/index|/state|/state/gighive)$")
 MAY_BE_STORED = "the server may already have stored this recording"
 WAS_SENT = "The server received the whole file and may have stored it."
 EMPTY_WORDS = re.compile(r"no reason given|Optional\(|\bnil\b|\(null\)|Unknown error|Success", re.IGNORECASE)
@@ -55,11 +56,29 @@ class Rule(enum.Enum):
     AGAIN = "the same command succeeds afterwards"
     ONCE = "afterwards the server has the recording once"
     RESUMABLE = "an unfinished upload stays resumable, and none is left on the server"
-    LEFT_OVER = "nothing is left over in the state directory"
+    LEFT_OVER = "nothing is left over in the state directory, nor beside the recording"
+    LOST = "a recording that is removed is on the server, or where it was moved, and one that stays is whole"
+    KEPT = "a recording that stays is said to stay, and one that is due is removed by the next run"
+    BALLAST = "a disk that is full for a moment stops no removal"
 
 
 def expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
     """The exit codes that are right for this failure; 0 among them where the program can do without the call."""
+    codes = _expected(scenario, retries, hit)
+    if not scenario.removes or hit.way in SURVIVED:
+        return codes
+    about = os.path.basename(hit.about)
+    if about == "gighive-upload.conf" or (about, hit.function) == ("sent", "stat"):
+        codes = {USAGE}
+    elif codes is DOCUMENTED or about == "recordings":
+        codes = {FILE}
+    elif not scenario.is_transfer:
+        codes = codes - {NETWORK, FILE}
+    # What is delivered and kept is delivered; `clean` does without the call, or says that there is not enough space.
+    return codes | ({0} if scenario.is_transfer else {0, NO_SPACE})
+
+
+def _expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
     function, way, about = hit.function, hit.way, os.path.basename(hit.about)
     if about == "congestion control":
         return {USAGE} if scenario.names_congestion else {0}
@@ -77,8 +96,8 @@ def expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
         # Without a digest nothing shows that only the status has changed, unless that was before the first byte.
         return {0} if scenario.has_digest else {0, FILE}
     if about.endswith(".mp4"):
-        # Without its status, the file is opened as if it had never been delivered.
-        return {0} if function in ("close", "stat") else {FILE}
+        # Without its status, the file is opened as if it had never been delivered, and without a lease as if somebody wrote to it.
+        return {0} if function in ("close", "stat", "fcntl") else {FILE}
     if function == "write" and about == "stdout":
         return {0} if way == "EAGAIN" else {OUTPUT}
     if function == "write" and about == "stderr":
@@ -163,6 +182,8 @@ def judge(outcome: Outcome) -> list[tuple[Rule, str]]:
     for name in outcome.secrets:
         find(Rule.SECRET, f"{name} is shown")
     findings += _judge_again(outcome)
+    if outcome.seen:
+        findings += _judge_removal(outcome, outcome.seen, outcome.seen_again)
     for name in outcome.left_over if not hit or hit.function != "unlink" else ():
         find(Rule.LEFT_OVER, f"{name} is left over")
     return findings
@@ -187,6 +208,22 @@ def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
         findings.append((Rule.RESUMABLE, f"after exit code {code}, the record does not know the upload"))
     elif outcome.orphans and not findings and (outcome.scenario.begins_with_upload or again and outcome.had_upload):
         findings.append((Rule.RESUMABLE, "the upload was not resumed, and stays on the server"))
+    return findings
+
+
+def _judge_removal(outcome: Outcome, seen: Sight, again: Sight) -> list[tuple[Rule, str]]:
+    sights = {"at first": seen, "in the end": again}
+    findings = [(Rule.LOST, f"{sight.problem}, {when}") for when, sight in sights.items() if sight.problem]
+    run, hit = outcome.faulty, outcome.hit
+    is_to_be_told = run.code == 0 and seen.is_there and os.path.basename(hit.about) != "stderr"
+    if is_to_be_told and " was kept: " not in run.err:
+        findings.append((Rule.KEPT, f"not a word about it: {_last(run.err)}"))
+    if again.is_there and (run.code != 0 or seen.is_due):
+        findings.append((Rule.KEPT, f"exit code {run.code}, and then it stays: {_last(outcome.again.err)}"))
+    # A delivery whose sync has failed may be lost, although the next sync succeeds. And the state directory is there.
+    is_excused = hit.function == "mkdir" or hit.function == "fsync" and hit.about.endswith(".delivered")
+    if seen.is_there and hit.way in ("ENOSPC", "EDQUOT") and not is_excused:
+        findings.append((Rule.BALLAST, _last(run.err)))
     return findings
 
 

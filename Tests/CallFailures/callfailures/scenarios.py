@@ -20,6 +20,8 @@ SIZE = 1 << 20
 CHUNK = "256Ki"
 CHUNK_BYTES = 256 << 10
 PREPARED_WITHIN_SECONDS = 20
+KEPT_FREE = (1 << 30) - SIZE // 2
+"""Of the disk in failing_system.c, which has a GiB: so much is free once the recording is gone."""
 
 
 class Broken(Exception):
@@ -42,6 +44,8 @@ class Stage:
     upload: str = ""
     """The ID of the record, where there was one before the run."""
     asset: int = 0
+    target: Path | None = None
+    """Where it is moved after its delivery."""
 
     def __post_init__(self):
         self.recording = self.folder / f"{self.folder.name}.mp4"
@@ -58,6 +62,17 @@ class Stage:
         if not self.state.is_dir():
             return []
         return [path for path in self.state.iterdir() if path.suffix in (".record", ".delivered")]
+
+    @property
+    def hidden(self) -> list[Path]:
+        """Recordings under their private names, during a removal."""
+        return list(self.recording.parent.glob(".gighive-upload-*"))
+
+    @property
+    def copies(self) -> list[Path]:
+        """The recording, whatever its name is now."""
+        moved = self.target.glob(f"{self.recording.stem}*") if self.target else ()
+        return [path for path in (self.recording, *self.hidden, *moved) if path.exists()]
 
     @property
     def url(self) -> str:
@@ -182,6 +197,41 @@ def _list(stage: Stage) -> None:
     stage.command = ["list", "--state-dir", str(stage.state)]
 
 
+def _alone(stage: Stage) -> str:
+    """Puts the recording into a directory of its own."""
+    place = stage.folder / "recordings"
+    place.mkdir()
+    stage.recording = stage.recording.rename(place / stage.recording.name)
+    return str(place)
+
+
+def _send_and_remove(stage: Stage, after: str) -> None:
+    place = _alone(stage)
+    # `clean` makes the ballast where there is a state directory, so that it is there when a call fails.
+    stage.state.mkdir(parents=True)
+    stage.run_well("clean", place, "--keep-free", "1", "--state-dir", str(stage.state))
+    # The next run finds what this one has not removed.
+    stage.command = _send(stage, "-r", "--protocol", "multipart", "--after", after)
+    stage.command[1] = place
+
+
+def _after_delete(stage: Stage) -> None:
+    _send_and_remove(stage, "delete")
+
+
+def _after_move(stage: Stage) -> None:
+    stage.target = stage.folder / "sent"
+    stage.target.mkdir()
+    _send_and_remove(stage, f"move={stage.target}")
+
+
+def _clean(stage: Stage) -> None:
+    """Of a recording that was delivered without `--after`, so the ballast is made, too."""
+    place = _alone(stage)
+    _delivered(stage)
+    stage.command = ["clean", place, "--keep-free", str(KEPT_FREE), "--state-dir", str(stage.state)]
+
+
 # What a success means.
 
 
@@ -213,6 +263,10 @@ def _is_deleted(stage: Stage) -> str | None:
     return None if is_noted else "its record does not say that it is deleted"
 
 
+def _is_removed(stage: Stage) -> str | None:
+    return "the recording is still there" if stage.recording.exists() else _is_recorded(stage)
+
+
 def _is_listed(stage: Stage) -> str | None:
     return None if stage.records else "its record is gone"
 
@@ -240,6 +294,8 @@ class Scenario:
     """Whether there is an unfinished upload before the run."""
     ends_with_upload: bool = False
     """Whether the run delivers that upload."""
+    removes: bool = False
+    """Whether the recording is to be removed here."""
 
 
 SCENARIOS = [
@@ -257,4 +313,7 @@ SCENARIOS = [
     Scenario("cancel-http", _cancel, _is_cancelled, begins_with_upload=True),
     Scenario("delete-http", _delete, _is_deleted),
     Scenario("delete-https", _delete, _is_deleted, is_tls=True),
+    Scenario("after-delete", _after_delete, _is_recorded, is_recorded=False, removes=True),
+    Scenario("after-move", _after_move, _is_recorded, is_recorded=False, removes=True),
+    Scenario("clean", _clean, _is_removed, is_transfer=False, removes=True),
 ]
