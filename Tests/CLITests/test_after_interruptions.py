@@ -131,6 +131,28 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
     assert calls[begin:begin + len(steps) + 1] == [*steps, ("fsync", tmp_path)], calls
 
 
+def changes(program, *arguments, inject: str = "") -> list[tuple[str, tuple[str, str]]]:
+    """The calls that change or sync a file, with the path of the last descriptor and the text behind that."""
+    log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,pwrite64,linkat,unlinkat,renameat2"]
+    subprocess.run(
+        [*trace, *(["-e", inject] if inject else []), *program.command, *map(str, arguments)],
+        env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60, check=True)
+    found = re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += [0-9]+$", log.read_text(), re.MULTILINE)
+    return [(call, re.findall(r'<(/[^>]*)>(?:, "([^"]*)")?', rest)[-1]) for call, rest in found]
+
+
+@pytest.mark.native
+def test_a_rename_of_two_calls_brings_the_new_name_to_the_disk_first(hive, program, recording, tmp_path):
+    """Otherwise a power cut can leave the file without a name."""
+    file, home = recording(), str(tmp_path)
+    calls = changes(program, *program.sending(hive(), file, *DELETE), inject="inject=renameat2:error=EINVAL")
+    hidden = f".gighive-upload-{only_record(program).id}"
+    at = calls.index(("linkat", (home, hidden)))
+    assert calls[at + 1:at + 3] == [("fsync", (home, "")), ("unlinkat", (home, file.name))], calls
+    assert not file.exists() and not is_hidden(tmp_path)
+
+
 @contextlib.contextmanager
 def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""

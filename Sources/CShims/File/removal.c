@@ -28,9 +28,13 @@ int32_t shim_rename_at(int32_t directory, const char *from, int32_t target, cons
     if (linkat(directory, from, target, to, 0) < 0 && !(errno == EEXIST && is_same(directory, from, target, to))) {
         return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? -EOPNOTSUPP : -errno;
     }
-    if (unlinkat(directory, from, 0) == 0) return 0;
-    int32_t error = -errno;
-    if (is_missing(directory, from)) return 0;
+    // The disk may keep only the second of two changes: the file would have no name after a power cut.
+    int32_t error = shim_sync_open_directory(target);
+    if (!error) {
+        if (unlinkat(directory, from, 0) == 0) return 0;
+        error = -errno;
+        if (is_missing(directory, from)) return 0;
+    }
     unlinkat(target, to, 0);
     return error;
 }
