@@ -153,6 +153,19 @@ def test_a_rename_of_two_calls_brings_the_new_name_to_the_disk_first(hive, progr
     assert not file.exists() and not is_hidden(tmp_path)
 
 
+@pytest.mark.native
+def test_what_a_removal_did_before_a_kill_is_on_the_disk_before_its_note_is_gone(hive, program, recording, tmp_path):
+    """Otherwise a power cut can bring back the private name, of which nothing knows any more."""
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    file.unlink()
+    journal = write_journal(program, only_record(program).id, file)
+    calls = changes(program, *program.sending(stub, recording(name="next.mp4")))
+    at = next(at for at, (call, (path, _)) in enumerate(calls) if call == "pwrite64" and path == str(journal))
+    assert ("fsync", (str(tmp_path), "")) in calls[:at], calls
+    assert journal.read_bytes().strip() == b""
+
+
 @contextlib.contextmanager
 def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""

@@ -52,5 +52,6 @@ package final class OpenDirectory {
   func unlink(_ name: LocalPath) -> Int32 { shim_unlink_at(descriptor, name.cName) }
 
   /// What was renamed and removed in it survives a power cut.
-  func sync() { _ = shim_sync_open_directory(descriptor) }
+  /// - Returns: false if it may not.
+  func sync() -> Bool { shim_sync_open_directory(descriptor) == 0 }
 }

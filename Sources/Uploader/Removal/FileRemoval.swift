@@ -71,8 +71,8 @@ struct FileRemoval {
       // Again: now that it has its private name, no process can begin another upload of it.
       try checkOtherUploads()
       try checkHidden(hasLease: hasLease)
-      let moved = try finish(hidden.name)
-      journal.end()
+      let (moved, isOnDisk) = try finish(hidden.name)
+      if isOnDisk { journal.end() }
       directory.clearRemovalDue(entry.id)
       return moved
     } catch {
@@ -86,7 +86,7 @@ struct FileRemoval {
             + ", because another file has taken its name.")
       case .nothing, .restored: break
       }
-      journal.end()
+      if parent.sync() { journal.end() }
       throw error
     }
   }
@@ -195,8 +195,10 @@ struct FileRemoval {
 
   // MARK: The end
 
-  private func finish(_ hidden: LocalPath) throws(KeptReason) -> LocalPath? {
+  /// - Returns: where it is now, nil if it is gone; and whether that survives a power cut.
+  private func finish(_ hidden: LocalPath) throws(KeptReason) -> (LocalPath?, isOnDisk: Bool) {
     var moved: LocalPath?
+    var isOnDisk = true
     switch removal {
     case .delete:
       let result = parent.unlink(hidden)
@@ -209,13 +211,12 @@ struct FileRemoval {
         number = try HiddenRecording.rename(
           hidden, in: parent, to: place, freeNameLike: path.name, by: directory.withBallast)
       } catch { throw error.code == SHIM_EEXIST ? .noFreeName(target) : KeptReason(refusal: error) }
-      place.sync()
+      isOnDisk = place.sync()
       let name = path.name.numbered(number)
       finishSidecar((place, name.sidecar))
       moved = target.appendingName(name.bytes)
     }
-    parent.sync()
-    return moved
+    return (moved, parent.sync() && isOnDisk)
   }
 
   /// The sidecar file that described the recording goes with it, unless a new recording already has its name. Another one, or one that was
