@@ -134,7 +134,7 @@ def test_each_step_of_a_removal_is_on_the_disk_before_the_next(hive, program, re
 def changes(program, *arguments, inject: str = "") -> list[tuple[str, tuple[str, str]]]:
     """The calls that change or sync a file, with the path of the last descriptor and the text behind that."""
     log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,pwrite64,linkat,unlinkat,renameat2"]
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,pwrite64,linkat,unlinkat,renameat,renameat2"]
     subprocess.run(
         [*trace, *(["-e", inject] if inject else []), *program.command, *map(str, arguments)],
         env=program.environment(PASSWORD), cwd=program.directory, capture_output=True, timeout=60, check=True)
@@ -143,14 +143,19 @@ def changes(program, *arguments, inject: str = "") -> list[tuple[str, tuple[str,
 
 
 @pytest.mark.native
-def test_a_rename_of_two_calls_brings_the_new_name_to_the_disk_first(hive, program, recording, tmp_path):
-    """Otherwise a power cut can leave the file without a name."""
-    file, home = recording(), str(tmp_path)
-    calls = changes(program, *program.sending(hive(), file, *DELETE), inject="inject=renameat2:error=EINVAL")
-    hidden = f".gighive-upload-{only_record(program).id}"
-    at = calls.index(("linkat", (home, hidden)))
-    assert calls[at + 1:at + 3] == [("fsync", (home, "")), ("unlinkat", (home, file.name))], calls
-    assert not file.exists() and not is_hidden(tmp_path)
+def test_where_a_rename_can_replace_a_file_none_is_lost(hive, program, recording, tmp_path):
+    """Without RENAME_NOREPLACE, link(2) tells whether the way back is open, and only a name of the program's own is unlinked: another
+    file can have taken the recording's. The new name is on the disk first: a power cut could leave none."""
+    file, sent = recording(), tmp_path / "sent"
+    sent.mkdir()
+    calls = changes(
+        program, *program.sending(hive(), file, "--after", f"move={sent}"), inject="inject=renameat2:error=EINVAL")
+    hidden = (str(tmp_path), f".gighive-upload-{only_record(program).id}")
+    at = calls.index(("linkat", hidden))
+    assert calls[at + 1:at + 3] == [("unlinkat", hidden), ("renameat", hidden)], calls
+    at = calls.index(("linkat", (str(sent), file.name)))
+    assert calls[at + 1:at + 3] == [("fsync", (str(sent), "")), ("unlinkat", hidden)], calls
+    assert not file.exists() and (sent / file.name).exists() and not is_hidden(tmp_path)
 
 
 @pytest.mark.native

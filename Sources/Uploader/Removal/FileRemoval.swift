@@ -62,12 +62,16 @@ struct FileRemoval {
     let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
     let hidden = entry.privatePath
-    let result = directory.withBallast { parent.rename(path.name, to: parent, hidden.name) }
-    guard result == 0 else {
+    let result = directory.withBallast { parent.hide(path.name, as: hidden.name) }
+    // What has the private name is not the recording.
+    guard -result != SHIM_EEXIST else {
       journal.end()
-      throw -result == SHIM_EOPNOTSUPP ? .cannotRename : KeptReason(refusal: SystemError(result: result))
+      throw .refused(SystemError(result: result))
     }
     do throws(KeptReason) {
+      guard result == 0 else {
+        throw -result == SHIM_EOPNOTSUPP ? .cannotRename : KeptReason(refusal: SystemError(result: result))
+      }
       // Again: now that it has its private name, no process can begin another upload of it.
       try checkOtherUploads()
       try checkHidden(hasLease: hasLease)
