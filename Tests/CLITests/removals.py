@@ -24,19 +24,20 @@ def kept(result, file, *words):
     return True
 
 
-def calls_on_names(program, arguments, *inject: str) -> tuple[int, list[tuple[str, Path]]]:
-    """The exit code, and each sync and each change of a name that succeeds, with the last file in it."""
+def calls_on_names(program, arguments, *inject: str, also: str = "") -> tuple[int, list[tuple[str, Path]]]:
+    """The exit code, and each sync and each change of a name that succeeds, with the last file in it. `also`: another call."""
     log = Path(tempfile.mkdtemp(dir=program.directory.parent)) / "calls"
-    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync,rename,renameat2,unlink,unlinkat"]
+    wanted = ["fsync", "linkat", "rename", "renameat", "renameat2", "unlink", "unlinkat", *filter(None, [also])]
+    trace = ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=" + ",".join(wanted)]
     done = subprocess.run(
         [*trace, *inject, *program.command, *map(str, arguments)], env=program.environment(PASSWORD), cwd=program.directory,
         capture_output=True, timeout=60)
     calls = []
-    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += 0$", log.read_text(), re.MULTILINE):
+    for call, rest in re.findall(r"^[0-9]+ +([a-z0-9]+)\((.*)\) += [0-9]+$", log.read_text(), re.MULTILINE):
         # A name may follow the descriptor of its directory.
         parts = re.findall(r'<(/[^>]*)>|"([^"]*)"', rest)
         (at, _), (_, name) = ([part for part in parts if part[0]] or [("/", "")])[-1], parts[-1]
-        calls.append((call, Path(at) / name))
+        calls.append((call, Path(at) if call == also else Path(at) / name))
     return done.returncode, calls
 
 

@@ -163,6 +163,32 @@ def test_what_is_reserved_for_a_full_disk_is_on_it(hive, program, recording, tmp
     assert follows(calls, *given, ("fsync", program.state)) and not (tmp_path / "next.mp4").exists(), calls
 
 
+@pytest.mark.native
+def test_where_a_rename_can_replace_a_file_none_is_lost(hive, program, recording, tmp_path):
+    """Without RENAME_NOREPLACE, link(2) tells whether the way back is open, and only a name of the program's own is unlinked: another
+    file can have taken the recording's. The new name is on the disk first: a power cut could leave none."""
+    file, sent = recording(), tmp_path / "sent"
+    sent.mkdir()
+    arguments = program.sending(hive(), file, "--after", f"move={sent}")
+    code, calls = calls_on_names(program, arguments, "-e", "inject=renameat2:error=EINVAL")
+    hidden = tmp_path / f".gighive-upload-{only_record(program).id}"
+    assert code == 0 and follows(calls, ("linkat", hidden), ("unlinkat", hidden), ("renameat", hidden)), calls
+    assert follows(calls, ("linkat", sent / file.name), ("fsync", sent), ("unlinkat", hidden)), calls
+    assert not file.exists() and (sent / file.name).exists() and not is_hidden(tmp_path)
+
+
+@pytest.mark.native
+def test_what_a_removal_did_before_a_kill_is_on_the_disk_before_its_note_is_gone(hive, program, recording, tmp_path):
+    """Otherwise a power cut can bring back the private name, of which nothing knows any more."""
+    stub, file = hive(), recording()
+    assert program.send(stub, file).code == 0
+    file.unlink()
+    journal = write_journal(program, only_record(program).id, file)
+    code, calls = calls_on_names(program, program.sending(stub, recording(name="next.mp4")), also="pwrite64")
+    assert code == 0 and ("fsync", tmp_path) in calls[:calls.index(("pwrite64", journal))], calls
+    assert journal.read_bytes().strip() == b""
+
+
 @contextlib.contextmanager
 def paused_at_the_rename(program, stub, file, *options):
     """Sends the file, and is entered when the program is about to give it its private name."""

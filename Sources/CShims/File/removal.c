@@ -20,17 +20,39 @@ static int is_same(int directory, const char *name, int other, const char *other
         && one.st_ino == another.st_ino;
 }
 
+// NFS and some FUSE file systems do not know the flag, and old kernels not the call.
+static int lacks_flag(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP; }
+
+// A call that NFS repeats fails after its first execution has succeeded: only the names tell. So it is below.
+static int32_t link_at(int directory, const char *from, int target, const char *to) {
+    if (linkat(directory, from, target, to, 0) == 0 || (errno == EEXIST && is_same(directory, from, target, to))) return 0;
+    return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? -EOPNOTSUPP : -errno;
+}
+
+int32_t shim_hide_at(int32_t directory, const char *name, const char *hidden) {
+    if (renameat2(directory, name, directory, hidden, RENAME_NOREPLACE) == 0) return 0;
+    if (!lacks_flag(errno)) return -errno;
+    // Whether the file could get its name back. unlink(2) after that could remove another file, which has taken the name meanwhile.
+    int32_t error = link_at(directory, name, directory, hidden);
+    if (error) return error;
+    if (unlinkat(directory, hidden, 0) < 0 && !is_missing(directory, hidden)) return -errno;
+    if (renameat(directory, name, directory, hidden) == 0) return 0;
+    error = -errno;
+    return is_missing(directory, name) && !is_missing(directory, hidden) ? 0 : error;
+}
+
 int32_t shim_rename_at(int32_t directory, const char *from, int32_t target, const char *to) {
     if (renameat2(directory, from, target, to, RENAME_NOREPLACE) == 0) return 0;
-    // NFS and some FUSE file systems do not know the flag, and old kernels not the call.
-    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return -errno;
-    // A call that NFS repeats fails after its first execution has succeeded: only the names tell.
-    if (linkat(directory, from, target, to, 0) < 0 && !(errno == EEXIST && is_same(directory, from, target, to))) {
-        return errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS ? -EOPNOTSUPP : -errno;
+    if (!lacks_flag(errno)) return -errno;
+    int32_t error = link_at(directory, from, target, to);
+    if (error) return error;
+    // The disk may keep only the second of two changes: the file would have no name after a power cut.
+    error = shim_sync_open_directory(target);
+    if (!error) {
+        if (unlinkat(directory, from, 0) == 0) return 0;
+        error = -errno;
+        if (is_missing(directory, from)) return 0;
     }
-    if (unlinkat(directory, from, 0) == 0) return 0;
-    int32_t error = -errno;
-    if (is_missing(directory, from)) return 0;
     unlinkat(target, to, 0);
     return error;
 }

@@ -138,9 +138,11 @@ int32_t shim_sync_open_directory(int32_t directory);
 
 // Calls for the removal of delivered recordings.
 
-// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported. -EEXIST if there is something of the new
-// name; -EOPNOTSUPP if the file system can do neither.
+// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where that is not supported: then the old name must be one that nobody else
+// uses. -EEXIST if there is something of the new name; -EOPNOTSUPP if the file system can do neither.
 int32_t shim_rename_at(int32_t directory, const char *from, int32_t target, const char *to);
+// The same for a name that others use, and a new one that nobody else does.
+int32_t shim_hide_at(int32_t directory, const char *name, const char *hidden);
 // A write lease (fcntl(2), F_SETLEASE): no other process has the file open. One that opens it waits until the lease ends, for at most
 // /proc/sys/fs/lease-break-time. -EAGAIN if somebody has it open; -EACCES for another user's file without CAP_LEASE; other errors where
 // there are no leases, as on network file systems. It ends with the descriptor, too.

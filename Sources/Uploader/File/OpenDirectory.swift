@@ -42,6 +42,10 @@ package final class OpenDirectory {
   /// - Returns: its descriptor, or -errno: `ELOOP` for a link.
   package func open(_ name: LocalPath) -> Int32 { shim_open_below(descriptor, name.cName, 1) }
 
+  /// Renames whatever has the name then to one that nobody else uses.
+  /// - Returns: 0 or -errno.
+  func hide(_ name: LocalPath, as hidden: LocalPath) -> Int32 { shim_hide_at(descriptor, name.cName, hidden.cName) }
+
   /// Never replaces another file.
   /// - Returns: 0 or -errno.
   func rename(_ name: LocalPath, to target: OpenDirectory, _ newName: LocalPath) -> Int32 {
@@ -61,5 +65,6 @@ package final class OpenDirectory {
   }
 
   /// What was renamed and removed in it survives a power cut.
-  func sync() { _ = shim_sync_open_directory(descriptor) }
+  /// - Returns: false if it may not.
+  func sync() -> Bool { shim_sync_open_directory(descriptor) == 0 }
 }

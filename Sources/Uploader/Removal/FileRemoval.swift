@@ -62,17 +62,21 @@ struct FileRemoval {
     let (journal, hasLease) = try begin()
     defer { if hasLease { shim_end_lease(file.descriptor) } }
     let hidden = entry.privatePath
-    let result = directory.withBallast { parent.rename(path.name, to: parent, hidden.name) }
-    guard result == 0 else {
+    let result = directory.withBallast { parent.hide(path.name, as: hidden.name) }
+    // What has the private name is not the recording.
+    guard -result != SHIM_EEXIST else {
       journal.end()
-      throw -result == SHIM_EOPNOTSUPP ? .cannotRename : KeptReason(refusal: SystemError(result: result))
+      throw .refused(SystemError(result: result))
     }
     do throws(KeptReason) {
+      guard result == 0 else {
+        throw -result == SHIM_EOPNOTSUPP ? .cannotRename : KeptReason(refusal: SystemError(result: result))
+      }
       // Again: now that it has its private name, no process can begin another upload of it.
       try checkOtherUploads()
       try checkHidden(hasLease: hasLease)
-      let moved = try finish(hidden.name)
-      journal.end()
+      let (moved, isOnDisk) = try finish(hidden.name)
+      if isOnDisk { journal.end() }
       directory.clearRemovalDue(entry.id)
       return moved
     } catch {
@@ -86,7 +90,7 @@ struct FileRemoval {
             + ", because another file has taken its name.")
       case .nothing, .restored: break
       }
-      journal.end()
+      if parent.sync() { journal.end() }
       throw error
     }
   }
@@ -195,8 +199,10 @@ struct FileRemoval {
 
   // MARK: The end
 
-  private func finish(_ hidden: LocalPath) throws(KeptReason) -> LocalPath? {
+  /// - Returns: where it is now, nil if it is gone; and whether that survives a power cut.
+  private func finish(_ hidden: LocalPath) throws(KeptReason) -> (LocalPath?, isOnDisk: Bool) {
     var moved: LocalPath?
+    var isOnDisk = true
     switch removal {
     case .delete:
       let result = parent.unlink(hidden)
@@ -210,14 +216,13 @@ struct FileRemoval {
           hidden, in: parent, to: place, freeNameLike: path.name, by: directory.withBallast)
       } catch { throw error.code == SHIM_EEXIST ? .noFreeName(target) : KeptReason(refusal: error) }
       // See `OpenDirectory.sync(_:)`. Opening it would break the lease.
-      _ = shim_sync(file.descriptor)
+      isOnDisk = shim_sync(file.descriptor) == 0
       let name = path.name.numbered(number)
       finishSidecar((place, name.sidecar))
-      place.sync()
+      isOnDisk = place.sync() && isOnDisk
       moved = target.appendingName(name.bytes)
     }
-    parent.sync()
-    return moved
+    return (moved, parent.sync() && isOnDisk)
   }
 
   /// The sidecar file that described the recording goes with it, unless a new recording already has its name. Another one, or one that was

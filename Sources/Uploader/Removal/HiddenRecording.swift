@@ -14,29 +14,21 @@ enum HiddenRecording {
   }
 
   /// Gives a recording its name back, without replacing another file.
-  static func restore(_ entry: RemovalEntry) -> Restoration {
-    guard let directory = try? OpenDirectory(entry.path.directory) else { return absence(entry) }
-    return restore(entry, in: directory)
-  }
-
   /// - Parameters:
-  ///   - directory: that of the recording.
+  ///   - directory: that of the recording, which must be synced afterwards; nil if it cannot be opened.
   ///   - descriptor: of the recording, if it is open, perhaps with a lease; -1 if not.
-  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory, open descriptor: Int32 = -1) -> Restoration {
+  static func restore(_ entry: RemovalEntry, in directory: OpenDirectory?, open descriptor: Int32 = -1) -> Restoration {
     let hidden = entry.privatePath.name
-    guard let status = directory.status(of: hidden) else { return absence(entry) }
+    guard let directory, let status = directory.status(of: hidden) else { return absence(entry) }
     // It can have both names for a moment, where a file system cannot rename without replacing.
     if let other = directory.status(of: entry.path.name), other.isSameFile(as: status) {
       let result = directory.unlink(hidden)
-      guard result == 0 else { return .failed(SystemError(result: result)) }
-      directory.sync()
-      return .restored(entry.path)
+      return result == 0 ? .restored(entry.path) : .failed(SystemError(result: result))
     }
     do throws(SystemError) {
       let number = try rename(hidden, in: directory, to: directory, freeNameLike: entry.path.name)
       let restored = entry.path.numbered(number)
       if descriptor < 0 { directory.sync(restored.name) } else { _ = shim_sync(descriptor) }
-      directory.sync()
       return .restored(restored)
     } catch { return .failed(error) }
   }

@@ -63,7 +63,8 @@ final class RemovalJournal {
     }
   }
 
-  /// The recording has one of its names again, or is gone. If this is lost in a power cut, the next start finds nothing to undo.
+  /// The recording has one of its names again, or is gone, and that is on the disk: otherwise a power cut could bring the private name back
+  /// without its line. If this is lost in a power cut, the next start finds nothing to undo.
   func end() {
     let rest = [UInt8](repeating: ASCII.lineFeed, count: max(0, Limits.removalJournalReserve - Int(length)))
     let result = shim_write_at(lock.descriptor, rest, rest.count, length)
@@ -95,7 +96,8 @@ final class RemovalJournal {
     var isComplete = true
     for entry in RemovalEntry.entries(in: bytes, crc32: { shim_crc32($0, $0.count) }) {
       let privatePath = PrintableText.line(entry.privatePath.text)
-      switch HiddenRecording.restore(entry) {
+      let parent = try? OpenDirectory(entry.path.directory)
+      switch HiddenRecording.restore(entry, in: parent) {
       case .nothing: break
       case .waiting: isComplete = false
       case .restored(let path):
@@ -106,6 +108,8 @@ final class RemovalJournal {
             + PrintableText.line(entry.path.text) + ": " + error.text + ".")
         isComplete = false
       }
+      // Also if there was nothing to undo: a removal that was killed may not be on the disk yet.
+      if let parent, !parent.sync() { isComplete = false }
     }
     guard isComplete else { return }
     journal.length = 0

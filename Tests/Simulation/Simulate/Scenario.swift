@@ -11,6 +11,8 @@ enum Scenario {
       for index in 0..<plan.file_count where world_must_cancel(index) != 0 { cancel(index, plan) }
       if Int(plan.resumes) != WORLD_SENDS { resume(plan) }
       if Int(plan.resumes) != WORLD_RESUMES { send(plan) }
+      if plan.removal != WORLD_KEEPS { remove(plan, isDue: true) }
+      if plan.cleans != 0 { remove(plan, isDue: false) }
       world_end_start()
     }
   }
@@ -19,6 +21,7 @@ enum Scenario {
 
   /// `send`, of what is not delivered yet.
   private static func send(_ plan: world_plan) {
+    recoverRemovals(plan)
     let indices = (0..<plan.file_count).filter { world_file_is_delivered($0) == 0 }
     for index in indices { world_upload_again(index) }
     upload(indices.map { ($0, request($0, plan)) }, plan)
@@ -28,8 +31,9 @@ enum Scenario {
   private static func resume(_ plan: world_plan) {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
+      recoverRemovals(plan)
       for record in try directory.records(.open) {
-        let index = record.file.path.withCString { world_file_at($0) }
+        let index = index(record, plan)
         guard index >= 0, world_file_is_delivered(index) == 0 else { continue }
         // A file may have two: while the first could not be read, a second one was started.
         world_upload_again(index)
@@ -46,7 +50,7 @@ enum Scenario {
     do throws(StateError) {
       let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
       for record in try directory.records(.open)
-      where record.file.path.withCString({ world_file_at($0) }) == index {
+      where self.index(record, plan) == index {
         guard let lock = try directory.lock(record.id) else { continue }
         defer { withExtendedLifetime(lock) {} }
         do throws(CancelDeleteError) {
@@ -65,6 +69,65 @@ enum Scenario {
         try directory.remove(record.id)
       }
     } catch { warn(UploadError.state(error).message) }
+  }
+
+  /// `clean`, or what `send --after` does at its end with what an earlier one could not remove.
+  private static func remove(_ plan: world_plan, isDue: Bool) {
+    guard world_is_dead() == 0 else { return }
+    recoverRemovals(plan)
+    var plan = plan
+    if !isDue { plan.removal = Int32(WORLD_DELETES) }
+    let after = afterDelivery(plan)
+    guard let removal = after.removal else { return }
+    let uploader = Uploader(configuration(plan))
+    do throws(StateError) {
+      let directory = try StateDirectory(LocalPath(cString: plan.state_directory), warn: warn)
+      let walk = directory.walkDeliveries {
+        let index = index($0, plan)
+        return index >= 0 && world_file_is_there(index) != 0 && (!isDue || directory.isRemovalDue($0.id))
+      }
+      while world_is_dead() == 0, let known = try walk.next() {
+        let path = known.file.path
+        directory.reserveForRemovals(in: path.directory)
+        guard case .locked(let lock, let record) = try directory.lockRecord(known.id) else { continue }
+        defer { withExtendedLifetime(lock) {} }
+        defer { directory.removeLock(known.id) }
+        do throws(KeptReason) {
+          _ = try uploader.removeFile(
+            of: record, removal, after, isForGigHive: Int(plan.destination) == WORLD_GIGHIVE && world_asks() != 0,
+            isDryRun: false, at: path, below: nil, in: directory, cancellation: Cancellation())
+        } catch {
+          if isDue, !error.isTemporary { directory.clearRemovalDue(record.id) }
+          kept(index(record, plan), error)
+        }
+      }
+    } catch { warn(UploadError.state(error).message) }
+  }
+
+  private static func kept(_ index: Int32, _ reason: KeptReason) {
+    world_recording_kept(index, world_traces() != 0 ? reason.text : "")
+  }
+
+  /// The file of a record; negative if its upload goes to another server.
+  private static func index(_ record: UploadRecord, _ plan: world_plan) -> Int32 {
+    let (url, endpoint) = (try? TargetURI(String(cString: plan.url)), try? TargetURI(record.destination.endpoint))
+    return url?.origin == endpoint?.origin ? record.file.path.withCString { world_file_at($0) } : -1
+  }
+
+  private static func recoverRemovals(_ plan: world_plan) {
+    StateDirectory.recoverRemovals(at: LocalPath(cString: plan.state_directory), warn: warn)
+  }
+
+  private static func afterDelivery(_ plan: world_plan) -> AfterDelivery {
+    var after = AfterDelivery()
+    switch Int(plan.removal) {
+    case WORLD_DELETES: after.removal = .delete
+    case WORLD_MOVES: after.removal = .move(LocalPath(cString: plan.target))
+    default: break
+    }
+    after.trustsServer = plan.trusts_server != 0 || world_asks() == 0
+    after.trustsSettle = plan.trusts_settle != 0
+    return after
   }
 
   // MARK: Uploads
@@ -109,6 +172,7 @@ enum Scenario {
       switch result {
       case .success(let delivery):
         receipts.list.append((uploads[index].index, delivery.receipt))
+        if case .kept(let reason)? = delivery.aftermath { kept(uploads[index].index, reason) }
         world_upload_ended(uploads[index].index, Int32(WORLD_DELIVERED), "delivered")
       case .failure(let error): world_upload_ended(uploads[index].index, error.outcome, error.message)
       }
@@ -167,6 +231,7 @@ enum Scenario {
     request.overridesMethod = plan.overrides_method != 0
     request.defersLength = plan.defers_length != 0
     request.computesDigest = plan.computes_digest != 0
+    request.afterDelivery = afterDelivery(plan)
     return request
   }
 }

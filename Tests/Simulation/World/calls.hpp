@@ -54,4 +54,7 @@ inline bool isHint(const std::string &path) {
 
 inline bool isRecording(const std::string &path) { return path.rfind("/recordings/", 0) == 0; }
 
+/// What a removal needs on a full disk is kept beside the recordings.
+inline bool isBallast(const std::string &path) { return path.find("/.gighive-upload-ballast.") != path.npos; }
+
 }

@@ -16,6 +16,7 @@ bool Disk::hasParent(const std::string &path) const {
 
 std::shared_ptr<Inode> Disk::create(const std::string &path, bool isDirectory) {
     auto inode = std::make_shared<Inode>();
+    freeFiles--;
     inode->number = nextNumber++;
     inode->isDirectory = isDirectory;
     inode->links = 1;
@@ -39,7 +40,7 @@ std::shared_ptr<Inode> Disk::place(const std::string &path, std::string data, in
 void Disk::rename(const std::string &from, const std::string &to) {
     auto inode = find(from);
     auto replaced = find(to);
-    if (replaced) replaced->links--;
+    if (replaced) release(*replaced, to);
     names.erase(from);
     names[to] = inode;
     touchParent(from);
@@ -50,9 +51,35 @@ void Disk::rename(const std::string &from, const std::string &to) {
     pending.push_back({Change::unlink, from, "", nullptr});
 }
 
+bool Disk::resize(Inode &inode, size_t length) {
+    int64_t more = blocks(length) - blocks(inode.data.size());
+    if (isLimited && more > 0 && more > freeBlocks) return false;
+    freeBlocks -= more;
+    inode.data.resize(length);
+    return true;
+}
+
+void Disk::release(Inode &inode, const std::string &path) {
+    inode.links--;
+    bool isHollow = isBallastHollow && path.find("ballast.") != path.npos;
+    if (inode.links || isHollow) return;
+    freeFiles++;
+    freeBlocks += blocks(inode.data.size());
+}
+
+void Disk::link(const std::string &from, const std::string &to) {
+    auto inode = find(from);
+    inode->links++;
+    inode->changed = std::max(inode->changed + 1, now());
+    names[to] = inode;
+    touchParent(to);
+    pending.push_back({Change::link, to, "", inode});
+}
+
 void Disk::unlink(const std::string &path) {
     auto inode = find(path);
-    inode->links--;
+    release(*inode, path);
+    if (inode->links) inode->changed = std::max(inode->changed + 1, now());
     names.erase(path);
     touchParent(path);
     if (isFAT) pending.push_back({Change::free, path, "", inode});
@@ -132,8 +159,20 @@ void Disk::cutPower() {
         if (inode->data != inode->synced) tear(*inode);
         if (inode->isDirectory && random.chance(0.5)) inode->modified = inode->syncedModified, inode->changed = inode->syncedChanged;
         inode->links = 0;
+        // It has no inodes. Their numbers are those of this start of the machine.
+        if (isFAT) inode->number = nextNumber++;
     }
     for (auto &[name, inode] : names) inode->links++;
+}
+
+std::shared_ptr<Inode> Disk::split(const std::string &path) {
+    auto inode = find(path);
+    auto copy = std::make_shared<Inode>(*inode);
+    inode->links--;
+    copy->links = 1;
+    copy->number = nextNumber++;
+    names[path] = durable[path] = copy;
+    return copy;
 }
 
 /// What was written and not synced: all of it, none of it, a part, or the length without the content.

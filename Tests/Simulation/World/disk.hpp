@@ -27,6 +27,19 @@ struct Inode {
     int lockHolder = 0;
     /// Not what was written.
     bool isDamaged = false;
+    // Of a recording
+    /// Which one; negative for what is none.
+    int file = -1;
+    /// Whether this machine may lose it: it was removed with good reason, or by another program.
+    bool isReleased = false;
+    /// Whether it may be where delivered recordings are moved.
+    bool isMoved = false;
+    /// The open file that has a lease on it, 0 for none. Whoever opens the file breaks the lease, and waits for its end.
+    int leaseHolder = 0;
+    bool isLeaseBroken = false;
+    /// Until when another program has it open, and whether for writing.
+    int64_t openUntil = 0;
+    bool isOpenForWriting = false;
 };
 
 /// A file system that keeps its promises, and not more: what was not brought to the disk can be lost, torn, or there.
@@ -35,12 +48,21 @@ public:
     explicit Disk(Random random) : random(random) {}
 
     std::map<std::string, std::shared_ptr<Inode>> names;
+    /// What is free, in blocks and in files; whether that is all there is.
+    int64_t freeBlocks = 1000, freeFiles = 1000;
+    bool isLimited = false;
+    static constexpr int64_t blockLength = 4096;
+    static int64_t blocks(size_t length) { return ((int64_t)length + blockLength - 1) / blockLength; }
+    /// Changes the length, or fails for lack of space.
+    bool resize(Inode &inode, size_t length);
     /// Whether a power cut keeps name changes in order (a journal), or any subset of them.
     bool hasJournal = true;
     /// Whether it is FAT: a rename and a removal are several changes, and what a file had is freed before its name is gone.
     bool isFAT = false;
     /// A canary: fsync does nothing for files and their names.
     bool forgetsSyncs = false;
+    /// A canary: ballast takes no space.
+    bool isBallastHollow = false;
     /// What is changed now gets this as its time.
     std::function<int64_t()> now = [] { return 0; };
 
@@ -50,10 +72,13 @@ public:
     std::shared_ptr<Inode> place(const std::string &path, std::string data, int64_t modified);
     bool hasParent(const std::string &path) const;
     void rename(const std::string &from, const std::string &to);
+    void link(const std::string &from, const std::string &to);
     void unlink(const std::string &path);
     void sync(Inode &inode);
     void syncDirectory(const std::string &path);
     bool hasUnsyncedDirectories() const;
+    /// FAT: a name that leads to the clusters of another file becomes a file of its own.
+    std::shared_ptr<Inode> split(const std::string &path);
 
     /// What is left is what is on the disk.
     void cutPower();
@@ -72,6 +97,8 @@ private:
     /// A name in its directory has changed.
     void touchParent(const std::string &path);
     void tear(Inode &inode);
+    /// A name of it is gone.
+    void release(Inode &inode, const std::string &path);
 
     Random random;
     uint64_t nextNumber = 11;

@@ -1,5 +1,6 @@
 // The system calls for files and their names.
 #include "calls.hpp"
+#include <cstdarg>
 #include <cstring>
 #include <linux/magic.h>
 
@@ -29,6 +30,8 @@ static std::shared_ptr<Inode> kernelFile(const std::string &path) {
     return inode;
 }
 
+static bool isRemovalsDirectory(const Handle &handle) { return handle.path == "/recordings"; }
+
 int simulated_open(const char *path, int flags, ...) {
     kernel().enter("open");
     if (kernel().isDead) return failed(EIO);
@@ -44,24 +47,30 @@ int simulated_open(const char *path, int flags, ...) {
         if (flags & O_DIRECTORY) the->noteUnsynced(path);
         return failed(chances().of({EIO, EACCES, EMFILE}));
     }
+    if (isRecording(path) && (flags & (O_CREAT | O_TRUNC)) && !isBallast(path)) the->fail("a recording opened to be written");
     if (flags & O_CREAT) {
         if (!inode && !the->disk.hasParent(path)) return failed(ENOENT);
         if (!inode && chances().chance(the->faults().diskFull)) {
             the->figures.count("disk full");
             return failed(ENOSPC);
         }
+        if (!inode && the->disk.isLimited && the->disk.freeFiles < 1) return failed(ENOSPC);
         if (!inode) inode = the->disk.create(path, false);
     }
     if (!inode) return failed(ENOENT);
     if (inode->isDirectory && (flags & O_ACCMODE) != O_RDONLY) return failed(EISDIR);
     if ((flags & O_DIRECTORY) && !inode->isDirectory) return failed(ENOTDIR);
-    if (flags & O_TRUNC) inode->data.clear();
+    if (flags & O_TRUNC) the->disk.resize(*inode, 0);
     Handle handle;
     handle.kind = inode->isDirectory ? Handle::directory : Handle::file;
     handle.inode = inode;
     handle.path = path;
     handle.isWritten = (flags & O_ACCMODE) != O_RDONLY;
     handle.isRead = (flags & O_ACCMODE) != O_WRONLY;
+    if (isRemovalsDirectory(handle)) {
+        kernel().removals++;
+        kernel().dieAfter(the->start->callsInRemoval);
+    }
     kernel().moved();
     return kernel().open(handle);
 }
@@ -92,6 +101,8 @@ int simulated_close(int descriptor) {
     if (!handle) return -1;
     if (handle->inode && handle->inode->lockHolder == descriptor) handle->inode->lockHolder = 0;
     if (handle->connection) handle->connection->close();
+    if (handle->inode && handle->inode->leaseHolder == descriptor) the->endLease(*handle->inode);
+    if (isRemovalsDirectory(*handle)) kernel().removals--;
     std::shared_ptr<Inode> inode = handle->inode;
     kernel().handles.erase(descriptor);
     if (inode) the->reveal(*inode);
@@ -154,6 +165,7 @@ static ssize_t writeAt(Handle &handle, const void *buffer, size_t length, size_t
     }
     if (hasStateError()) return failed(EIO);
     size_t count = part(length);
+    if (!the->disk.resize(*handle.inode, std::max(handle.inode->data.size(), offset + count))) return failed(ENOSPC);
     put(handle.inode->data, buffer, count, offset);
     handle.inode->modified = handle.inode->changed = kernel().fileTime();
     kernel().moved();
@@ -174,7 +186,7 @@ int simulated_ftruncate(int descriptor, off_t length) {
     if (kernel().isDead) return failed(EIO);
     if (isInterrupted()) return -1;
     if (hasStateError()) return failed(EIO);
-    handle->inode->data.resize((size_t)length);
+    if (!the->disk.resize(*handle->inode, (size_t)length)) return failed(ENOSPC);
     handle->inode->modified = handle->inode->changed = kernel().fileTime();
     kernel().moved();
     return 0;
@@ -243,7 +255,9 @@ int simulated_statvfs(const char *, struct statvfs *status) {
     if (kernel().isDead) return failed(EIO);
     *status = {};
     status->f_frsize = 4096;
-    status->f_bavail = 1 << 20;
+    status->f_bavail = (fsblkcnt_t)std::max<int64_t>(0, the->disk.freeBlocks);
+    status->f_files = 1 << 20;
+    status->f_favail = (fsfilcnt_t)std::max<int64_t>(0, the->disk.freeFiles);
     return 0;
 }
 
@@ -262,7 +276,8 @@ int simulated_fsync(int descriptor) {
         the->noteSync(handle->path);
     } else {
         bool isNew = handle->inode->data != handle->inode->synced;
-        the->disk.sync(*handle->inode);
+        bool isForgotten = canary == "journals-are-not-synced" && handle->path == std::string(stateDirectory) + "/removals";
+        if (!isForgotten) the->disk.sync(*handle->inode);
         if (the->disk.isFAT && isNew) the->noteOverwritten(handle->path);
     }
     kernel().moved();
@@ -311,15 +326,21 @@ int simulated_mkdir(const char *path, mode_t) {
     return 0;
 }
 
-int simulated_rename(const char *from, const char *to) {
-    kernel().enter("rename");
+static int renamed(const std::string &from, const std::string &to, unsigned int flags) {
     if (kernel().isDead) return failed(EIO);
     if (!the->disk.find(from)) return failed(ENOENT);
+    if (flags == RENAME_NOREPLACE && the->disk.find(to)) return failed(EEXIST);
     if (hasStateError()) return failed(EIO);
+    the->noteNewName(from, to);
     the->disk.rename(from, to);
     the->noteRecord(to);
     kernel().moved();
     return 0;
+}
+
+int simulated_rename(const char *from, const char *to) {
+    kernel().enter("rename");
+    return renamed(from, to, 0);
 }
 
 int simulated_stat(const char *path, struct stat *status) {
@@ -327,7 +348,7 @@ int simulated_stat(const char *path, struct stat *status) {
     if (kernel().isDead) return failed(EIO);
     auto inode = the->disk.find(path);
     if (!inode) return failed(ENOENT);
-    if (the->scenario.directoryTimes == DirectoryTimes::none) return failed(ENOSYS);
+    if (the->scenario.directoryTimes == DirectoryTimes::none && !std::string(path).rfind("/home/", 0)) return failed(ENOSYS);
     if (hasStateError()) return failed(EIO);
     fill(*status, *inode);
     return 0;
@@ -341,21 +362,62 @@ int simulated_fstatat(int directory, const char *path, struct stat *status, int)
 }
 
 int simulated_renameat2(int fromDirectory, const char *from, int toDirectory, const char *to, unsigned int flags) {
-    std::string target = below(toDirectory, to);
-    if (flags == RENAME_NOREPLACE && !kernel().isDead && the->disk.find(target)) return failed(EEXIST);
-    return simulated_rename(below(fromDirectory, from).c_str(), target.c_str());
+    kernel().enter("renameat2");
+    std::string source = below(fromDirectory, from);
+    // Only whether both are in the same mount is wanted to be known.
+    if (!strcmp(from, ".")) return failed(EBUSY);
+    if (isRecording(source) && !the->scenario.hasNoReplace) return failed(EINVAL);
+    return renamed(source, below(toDirectory, to), flags);
 }
 
-/// Nor hard links, as on FAT.
-int simulated_linkat(int, const char *, int, const char *, int) {
+int simulated_renameat(int fromDirectory, const char *from, int toDirectory, const char *to) {
+    return simulated_rename(below(fromDirectory, from).c_str(), below(toDirectory, to).c_str());
+}
+
+/// FAT has no hard links.
+int simulated_linkat(int fromDirectory, const char *from, int toDirectory, const char *to, int) {
     kernel().enter("linkat");
-    return failed(EPERM);
+    if (kernel().isDead) return failed(EIO);
+    std::string source = below(fromDirectory, from), target = below(toDirectory, to);
+    if (!the->scenario.hasLinks || the->disk.isFAT) return failed(EPERM);
+    if (!the->disk.find(source)) return failed(ENOENT);
+    if (the->disk.find(target)) return failed(EEXIST);
+    if (hasStateError()) return failed(EIO);
+    the->noteNewName(source, target);
+    the->disk.link(source, target);
+    kernel().moved();
+    return 0;
 }
 
-/// Nor leases, as on network file systems.
-int simulated_fcntl(int, int, ...) {
+/// Leases alone. Network file systems have none.
+int simulated_fcntl(int descriptor, int command, ...) {
     kernel().enter("fcntl");
-    return failed(EINVAL);
+    va_list arguments;
+    va_start(arguments, command);
+    int kind = va_arg(arguments, int);
+    va_end(arguments);
+    Handle *handle = kernel().find(descriptor, "fcntl");
+    if (!handle) return -1;
+    if (kernel().isDead) return failed(EIO);
+    if (!the->scenario.hasLeases) return failed(EINVAL);
+    Inode &inode = *handle->inode;
+    bool isHolder = inode.leaseHolder == descriptor, isOpen = inode.openUntil > the->clock.now;
+    if (command == F_SETSIG) return 0;
+    if (command == F_GETLEASE) {
+        // It waits for the lease to end.
+        if (isHolder && inode.isLeaseBroken) inode.openUntil = the->clock.now + minute;
+        return isHolder && !inode.isLeaseBroken ? F_WRLCK : F_UNLCK;
+    }
+    if (kind == F_UNLCK) return isHolder ? the->endLease(inode), 0 : 0;
+    int handles = 0;
+    for (auto &[number, other] : kernel().handles) handles += other.inode == handle->inode;
+    bool isRefused = kind == F_RDLCK ? isOpen && inode.isOpenForWriting : isOpen || handles > 1;
+    if (isRefused && canary != "leases-see-nobody") {
+        the->figures.count("leases refused");
+        return failed(EAGAIN);
+    }
+    inode.leaseHolder = descriptor;
+    return 0;
 }
 
 static int setModified(Inode &inode, const struct timespec times[2]) {
@@ -390,6 +452,7 @@ int simulated_unlink(const char *path) {
     if (!the->disk.find(path)) return failed(ENOENT);
     if (hasStateError()) return failed(EIO);
     the->noteRemoval(path);
+    the->noteUnlink(path);
     the->disk.unlink(path);
     return 0;
 }

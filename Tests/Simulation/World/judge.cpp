@@ -33,6 +33,7 @@ void World::judgeDelivery(int index, bool before) {
         for (auto &recording : server.recordings) count += isFile(recording.content);
         // What the other process has sent and deleted, this one may have been told before.
         if (hadSecond && !count) count = std::any_of(deleted.begin(), deleted.end(), isFile);
+        if (!count) count = std::any_of(server.lost.begin(), server.lost.end(), isFile);
         // A file that changed in the meantime can be there in its old and in its new form.
         if (count < 1 || (count > 1 && file.versions.size() == 1)) {
             fail(file.name + " is called delivered and is on the server " + std::to_string(count) + " times");
@@ -67,6 +68,7 @@ void World::judgeStart() {
         if (!files[index].isDelivered && !kernel.isDead) judgeOutcome((int)index, outcomes[index]);
     }
     judgeEffort();
+    judgeRecordings();
     for (auto &recording : server.recordings) {
         bool isKnown = recording.isCorrupt;
         for (auto &file : files) {
@@ -103,7 +105,9 @@ void World::judgeOutcome(int index, int outcome) {
     case WORLD_FAILED: return allow(!isHealthy());
     case WORLD_CANCELLED: return allow(start->cancelAfter >= 0);
     case WORLD_CHANGED: return allow(hasChanged);
-    case WORLD_FILE: return allow(hasChanged || faults.readError > 0 || faults.noDescriptor > 0);
+    case WORLD_FILE:
+        // A removal that was interrupted is not undone while the journal cannot be read.
+        return allow(hasChanged || faults.readError > 0 || faults.noDescriptor > 0 || (file.hasDelivery && faults.mayLackRecord()));
     case WORLD_STATE: return allow(faults.stateError > 0 || faults.diskFull > 0 || faults.otherLock > 0);
     case WORLD_CONFLICT: return allow(faults.otherLock > 0);
     case WORLD_RESOURCES: return allow(faults.noThread > 0 || faults.noDescriptor > 0);

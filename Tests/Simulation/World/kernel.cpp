@@ -9,8 +9,13 @@ namespace world {
 
 void Kernel::begin() {
     isDead = false;
-    step = callsSinceDeath = idlePolls = 0;
+    step = callsSinceDeath = idlePolls = removals = 0;
+    deathStep = world.start->diesInRemoval() ? INT64_MAX : world.start->deathStep;
     movedAt = world.clock.now;
+}
+
+void Kernel::dieAfter(int64_t calls) {
+    if (calls) deathStep = std::min(deathStep, step + calls);
 }
 
 int Kernel::open(Handle handle) {
@@ -42,9 +47,10 @@ void Kernel::enter(const char *call) {
         }
         return;
     }
+    if (removals > 0) world.meddle();
     Random &random = world.kernelRandom;
     world.clock.advance(world.clock.now + 1 + random.below(8));
-    if (world.start && !isSecond && world.start->death != Death::none && step >= world.start->deathStep) return die();
+    if (world.start && !isSecond && world.start->death != Death::none && step >= deathStep) return die();
     if (random.chance(world.faults().clockJump)) {
         unixOffset += random.of({1ll, -1ll}) * random.magnitude(1, 30ll * 365 * 86400);
         world.figures.count("clock jumps");
@@ -76,13 +82,14 @@ void Kernel::die() {
         isCut ? handle.connection->vanish() : handle.connection->close();
         handle.connection = nullptr;
     }
-    for (auto &[name, inode] : world.disk.names) inode->lockHolder = 0, world.reveal(*inode);
-    if (!isCut) return;
+    for (auto &[name, inode] : world.disk.names) inode->lockHolder = 0, world.endLease(*inode), world.reveal(*inode);
+    if (!isCut) return world.noteDeath();
     boots++;
     // A board without a clock starts in 1970 again.
     if (world.scenario.unixStart < 1000) unixOffset = -world.clock.now / second;
     world.disk.cutPower();
     world.notePowerCut();
+    world.noteDeath();
 }
 
 /// Linux knows no time before 1970, and its clock for files has ticks.

@@ -36,6 +36,10 @@ public:
     std::map<int, Handle> handles;
     bool isDead = false;
     int64_t step = 0;
+    /// The call at which it dies.
+    int64_t deathStep = 0;
+    /// How many descriptors of the recordings' directory are open: only removals open it.
+    int removals = 0;
     int64_t callsSinceDeath = 0;
     /// Polls since something moved.
     int64_t idlePolls = 0;
@@ -51,6 +55,8 @@ public:
     void moved();
     void die();
     void begin();
+    /// So many calls from now; 0 for never.
+    void dieAfter(int64_t calls);
     /// Lets threads come to their end.
     void finishThreads();
     std::string openDescriptors() const;

@@ -55,6 +55,7 @@ int simulated_flock(int descriptor, int operation);
 int simulated_posix_fadvise(int descriptor, off_t offset, off_t length, int advice);
 int simulated_mkdir(const char *path, mode_t mode);
 int simulated_rename(const char *from, const char *to);
+int simulated_renameat(int from_directory, const char *from, int to_directory, const char *to);
 int simulated_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned int flags);
 int simulated_linkat(int from_directory, const char *from, int to_directory, const char *to, int flags);
 int simulated_fcntl(int descriptor, int command, ...);
@@ -125,6 +126,7 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define posix_fadvise(...) simulated_posix_fadvise(__VA_ARGS__)
 #define mkdir(...) simulated_mkdir(__VA_ARGS__)
 #define rename(...) simulated_rename(__VA_ARGS__)
+#define renameat(...) simulated_renameat(__VA_ARGS__)
 #define renameat2(...) simulated_renameat2(__VA_ARGS__)
 #define linkat(...) simulated_linkat(__VA_ARGS__)
 #define fcntl(...) simulated_fcntl(__VA_ARGS__)

@@ -78,9 +78,23 @@ std::vector<std::string> World::recordsOf(const File &file) const {
     std::vector<std::string> records;
     for (auto &[path, inode] : disk.names) {
         auto noted = isRecord(path) ? read(wholeRecord(path)) : std::nullopt;
-        if (noted && noted->path == file.path) records.push_back(path);
+        if (noted && noted->path == file.path && path != foreignRecord) records.push_back(path);
     }
     return records;
+}
+
+/// Gives it another ID, and another text in place of one.
+bool World::rewriteRecord(std::string &content, const std::string &id, const std::string &from, const std::string &to) const {
+    std::string json = content.substr(content.find('\n') + 1), key = "\"id\":\"";
+    size_t at = json.find(key), text = json.find(from);
+    if (at == json.npos || text == json.npos) return false;
+    json.replace(text, from.size(), to);
+    json.replace(json.find(key) + key.size(), 8, id);
+    char head[64];
+    unsigned long sum = crc32(0, (const unsigned char *)json.data(), (unsigned)json.size());
+    snprintf(head, sizeof head, "gighive-upload record 2 %010zu %08lx\n", json.size(), sum);
+    content = head + json;
+    return true;
 }
 
 void World::replaceRecords() {
@@ -94,11 +108,7 @@ void World::replaceRecords() {
         if (records.size() != 1 || !endsWith(records[0], ".record")) continue;
         std::string id = records[0].substr(records[0].rfind('/') + 1, 8), other = strangerRandom.hex(8);
         std::string content = wholeRecord(records[0]);
-        content.erase(0, content.find('\n') + 1);
-        content.replace(content.find("\"id\":\"" + id) + 6, 8, other);
-        char head[64];
-        unsigned long sum = crc32(0, (const unsigned char *)content.data(), (unsigned)content.size());
-        snprintf(head, sizeof head, "gighive-upload record 2 %010zu %08lx\n", content.size(), sum);
+        rewriteRecord(content, other, "", "");
         say("a stranger makes record %s of %s record %s", id.c_str(), file.name.c_str(), other.c_str());
         figures.count("records of strangers");
         // A record whose writer failed or died before the sync ended is not known yet. Now it is on the disk.
@@ -106,11 +116,23 @@ void World::replaceRecords() {
         file.recorded[other] = known != file.recorded.end() ? known->second : read(wholeRecord(records[0]))->upload;
         file.recorded.erase(id);
         disk.unlink(records[0]);
-        disk.place(std::string(stateDirectory) + "/" + other + ".record", head + content, kernel.fileTime());
+        disk.place(std::string(stateDirectory) + "/" + other + ".record", content, kernel.fileTime());
         disk.syncDirectory(stateDirectory);
         noteSync(stateDirectory);
     }
     if (isTraceless) directory->modified = modified, directory->changed = changed;
+}
+
+std::string World::unfinishedRecord(const File &file) const {
+    std::set<std::string> open, delivered;
+    for (auto &path : recordsOf(file)) {
+        std::string id = path.substr(path.rfind('/') + 1, 8);
+        (textOf(wholeRecord(path), "phase") == "delivered" ? delivered : open).insert(id);
+    }
+    for (auto &id : open) {
+        if (!delivered.count(id)) return id;
+    }
+    return foreignFile == &file - files.data() ? foreignRecord : "";
 }
 
 /// Whether the upload could be resumed.
@@ -130,6 +152,7 @@ void World::noteRecord(const std::string &path) {
     for (size_t index = 0; index < files.size(); index++) {
         File &file = files[index];
         if (file.path != noted->path) continue;
+        if (phase == "delivered") noteDelivery(file);
         std::string &upload = file.recorded[id];
         // Where the recording turned out to be something else, the new upload that was to replace a doubted one is forgotten, too.
         bool isUnused = scenario.faults.corrupts > 0 && server.find(upload) && server.find(upload)->data.empty();
@@ -173,7 +196,8 @@ void World::noteRemoval(const std::string &path) {
     }
 }
 
-void World::noteSync(const std::string &) {
+void World::noteSync(const std::string &directory) {
+    if (directory != stateDirectory) return;
     for (File &file : files) file.synced = file.recorded;
 }
 
@@ -278,6 +302,8 @@ void World::noteConflict(const Upload &upload, const Connection &connection) {
     // lost with its connection, is unknown.
     auto &last = upload.conflict;
     bool isSameProcess = last.line && last.line->start == connection.start && last.line->isOfSecond == connection.isOfSecond;
+    // What is still in flight on an older connection was sent before.
+    isSameProcess = isSameProcess && connection.number >= last.line->number;
     bool isKnown = isSameProcess && last.retries == retriesOfStart && last.line->hasReadAll();
     if (!isKnown || clock.now - last.at >= 100 * millisecond + 4 * line().latency || kernel.isDead) return;
     fail("upload " + upload.id + " is locked, and the client tries again without waiting");

@@ -14,6 +14,7 @@ Scenario::Scenario(uint64_t seed) {
     drawRewrites(Random(seed * 0x2545f4914f6cdd1d + 3));
     drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
     drawPatience(Random(seed * 0x2545f4914f6cdd1d + 5));
+    drawRemovals(Random(seed * 0x2545f4914f6cdd1d + 6));
 }
 
 /// From a separate random stream, too.
@@ -30,6 +31,28 @@ void Scenario::drawDirectories(Random random) {
 /// From a separate random stream, too. Retries without a delay are not made for hours.
 void Scenario::drawPatience(Random random) {
     if (random.chance(0.15)) retryMilliseconds = random.magnitude(1000, retryMaximumDelay < 5000 ? 5000 : 6 * 3'600'000);
+}
+
+/// From a separate random stream, too.
+void Scenario::drawRemovals(Random random) {
+    if (!random.chance(0.35)) return;
+    removal = random.of({Removal::deletes, Removal::deletes, Removal::moves});
+    trustsServer = random.chance(destination == Destination::gigHive ? 0.3 : 0.85);
+    hasLeases = random.chance(0.6);
+    trustsSettle = random.chance(hasLeases ? 0.3 : 0.85);
+    hasLinks = random.chance(0.8);
+    hasNoReplace = random.chance(0.85);
+    if (random.chance(0.6)) faults.meddles = random.of({0.003, 0.02, 0.1});
+    if (random.chance(0.3)) faults.losesRecordings = random.of({0.1, 0.5});
+    if (random.chance(0.2)) faults.foreignUploads = random.of({0.3, 0.8});
+    fillsDisk = random.chance(0.3);
+    for (Start &start : starts) {
+        start.removes = random.chance(start.isHealthy ? 0.9 : 0.75);
+        start.cleans = random.chance(0.3);
+        if (start.isHealthy || !random.chance(0.6)) continue;
+        start.death = random.of({Death::kill, Death::powerCut});
+        random.chance(0.4) ? start.callsInRemoval = random.magnitude(1, 256) : start.callsAfterHiding = random.between(1, 40);
+    }
 }
 
 /// From a separate random stream, and always all of it, so that additions here do not change other draws.

@@ -37,6 +37,12 @@ struct Faults {
     double rewrites = 0;
     /// A record gets another ID, past the index; a file, between two starts.
     double strangers = 0;
+    /// Another program does something to a recording; a call during a removal.
+    double meddles = 0;
+    /// GigHive loses a recording before it is asked about it.
+    double losesRecordings = 0;
+    /// There is an unfinished upload of a file to another server; between two starts.
+    double foreignUploads = 0;
 
     /// Whether a form may be sent without a record, which it can.
     bool mayLackRecord() const { return stateError > 0 || diskFull > 0 || noDescriptor > 0 || otherLock > 0; }
@@ -101,6 +107,8 @@ struct LineTraits {
 
 enum class Destination { gigHive, multipart, tus };
 enum class Death { none, kill, powerCut };
+/// What becomes of delivered recordings (`--after`).
+enum class Removal { none, deletes, moves };
 /// What a disk keeps of the times of directories: nothing, two seconds (FAT), or ticks of the kernel's clock.
 enum class DirectoryTimes { none, coarse, fine };
 
@@ -120,6 +128,13 @@ struct Start {
     Time secondAfter = -1;
     /// What the whole may take; 0 for no limit.
     int64_t totalLimit = 0;
+    /// Whether it removes what it delivers.
+    bool removes = false;
+    /// Whether the command `clean` follows.
+    bool cleans = false;
+    /// The system call at which it dies, counted from the beginning of a removal, or from when its recording is hidden; 0 for none.
+    int64_t callsInRemoval = 0, callsAfterHiding = 0;
+    bool diesInRemoval() const { return callsInRemoval || callsAfterHiding; }
 };
 
 /// Everything that is drawn from a seed in advance.
@@ -144,6 +159,13 @@ struct Scenario {
     std::vector<Start> starts;
     /// Whether the user deletes delivered recordings from GigHive.
     bool deletes = false;
+    Removal removal = Removal::none;
+    /// `--trust-server` and `--trust-settle`
+    bool trustsServer = false, trustsSettle = false;
+    /// What the recordings' file system has. Without the flag of rename(2), it takes link(2).
+    bool hasLeases = false, hasLinks = false, hasNoReplace = true;
+    /// Whether the disk is full in starts that are healthy otherwise.
+    bool fillsDisk = false;
     bool isLarge = false, meetsLimit = false;
     bool hasJournal = true;
     DirectoryTimes directoryTimes = DirectoryTimes::none;
@@ -170,6 +192,7 @@ private:
     void drawRewrites(Random random);
     void drawDirectories(Random random);
     void drawPatience(Random random);
+    void drawRemovals(Random random);
 };
 
 }

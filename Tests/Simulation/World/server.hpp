@@ -69,6 +69,8 @@ public:
     /// Complete ones that are there no more.
     std::vector<Upload> former;
     std::vector<Recording> recordings;
+    /// The content of recordings that it has lost.
+    std::vector<std::string> lost;
     int requestCount = 0;
     /// The upload whose lock was the last thing that was told; empty if something else was.
     std::string lockedLast;

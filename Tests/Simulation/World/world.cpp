@@ -22,11 +22,12 @@ const char *const stateDirectory = "/home/someone/.local/state/gighive-upload";
 World::World(uint64_t seed, bool traces)
     : seed(seed), traces(traces), scenario(seed), lineRandom(seed * 4 + 1), serverRandom(seed * 4 + 2),
       kernelRandom(seed * 4 + 3), fileRandom(seed * 4 + 4), rewriteRandom(seed * 4 + 6),
-      strangerRandom(seed * 4 + 7), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
+      strangerRandom(seed * 4 + 7), otherRandom(seed * 4 + 8), disk(Random(seed * 4 + 5)), kernel(*this), server(*this) {
     disk.isFAT = !hasStableInodes();
     disk.hasJournal = scenario.hasJournal && !disk.isFAT;
     disk.now = [this] { return kernel.fileTime(); };
     disk.create("/recordings", true);
+    disk.create("/sent", true);
     disk.create("/home", true);
     disk.create("/home/someone", true);
     disk.syncDirectory("");
@@ -34,6 +35,7 @@ World::World(uint64_t seed, bool traces)
     makeFiles();
     makePlan();
     disk.forgetsSyncs = canary == "disk-forgets-syncs";
+    disk.isBallastHollow = canary == "ballast-is-hollow";
 }
 
 void World::makeFiles() {
@@ -42,7 +44,8 @@ void World::makeFiles() {
         file.name = "take " + std::to_string(index + 1) + ".mp4";
         file.path = "/recordings/" + file.name;
         file.versions.push_back(fileRandom.bytes((size_t)scenario.fileSizes[index]));
-        disk.place(file.path, file.content(), 1'700'000'000'123'456'789 + (int64_t)index);
+        recordings.push_back(disk.place(file.path, file.content(), 1'700'000'000'123'456'789 + (int64_t)index));
+        recordings.back()->file = (int)index;
         files.push_back(std::move(file));
     }
 }
@@ -73,6 +76,9 @@ void World::makePlan() {
     plan.proxy = scenario.hasProxy ? "http://proxy.example:3128" : nullptr;
     plan.refreshes = scenario.refreshes;
     plan.deletes = scenario.deletes;
+    plan.trusts_server = scenario.trustsServer;
+    plan.trusts_settle = scenario.trustsSettle;
+    plan.target = "/sent";
     plan.user = server.traits.authenticates ? "someone" : nullptr;
 }
 
@@ -118,11 +124,14 @@ bool World::beginStart() {
     if (!violation.empty() || startNumber == (int)scenario.starts.size()) return false;
     bool isDone = true;
     for (File &file : files) isDone = isDone && file.isDelivered;
-    if (isDone) return false;
+    if (isDone && (scenario.removal == Removal::none || isHealthy())) return false;
     const Start &next = scenario.starts[(size_t)startNumber++];
     if (next.isHealthy) start = &next;
     clock.advance(clock.now + next.pause);
     replaceRecords();
+    addForeignRecord();
+    disk.freeBlocks = disk.freeFiles = scenario.fillsDisk ? 1 << 20 : 1000;
+    disk.isLimited = scenario.fillsDisk;
     if (next.isHealthy) server.becomeHealthy();
     start = &next;
     mustCancel.assign(files.size(), 0);
@@ -142,6 +151,8 @@ bool World::beginStart() {
         if (file.mayRepeat) file.repeatingStarts.insert(startNumber);
     }
     plan.total_milliseconds = next.totalLimit;
+    plan.removal = !next.removes ? WORLD_KEEPS : scenario.removal == Removal::moves ? WORLD_MOVES : WORLD_DELETES;
+    plan.cleans = next.cleans;
     plan.password = server.password.c_str();
     outcomes.assign(files.size(), -1);
     messages.assign(files.size(), "");
@@ -151,6 +162,7 @@ bool World::beginStart() {
     oversleptOfStart = 0;
     retriesOfStart = connectsOfStart = 0;
     requestsBefore = server.requestCount;
+    if (scenario.fillsDisk && next.isHealthy) clock.after(otherRandom.magnitude(1, 10 * second), [this] { fillDisk(); });
     figures.count("starts");
     say("START %d%s", startNumber, next.isHealthy ? " in a healthy world" : "");
     for (size_t index = 0; index < files.size(); index++) {
@@ -165,6 +177,8 @@ void World::changeFile(int index) {
     File &file = files[(size_t)index];
     if (isHealthy() || file.isDelivered) return;
     auto inode = disk.find(file.path);
+    // It is being removed, or its removal is being checked.
+    if (!inode || inode->leaseHolder) return;
     std::string content = file.content();
     int kind = (int)fileRandom.below(4);
     switch (kind) {
@@ -245,7 +259,8 @@ void World::endStart() {
 }
 
 void World::noteUnsynced(const std::string &directory) {
-    if (directory != stateDirectory) hasUnsyncedParents = true;
+    bool isParent = std::string(stateDirectory).rfind(directory + "/", 0) == 0;
+    if (isParent) hasUnsyncedParents = true;
 }
 
 std::vector<int> &World::endsOfProcess() { return kernel.isSecond ? secondOutcomes : outcomes; }
@@ -269,6 +284,7 @@ void World::uploadEnded(int index, int outcome, const char *message) {
     bool isBefore = outcome == WORLD_DELIVERED_BEFORE;
     // What was delivered in this start has been judged, and may be deleted by now.
     if (!isBefore || !files[(size_t)index].isDelivered) judgeDelivery(index, isBefore);
+    if (!isBefore && plan.removal != WORLD_KEEPS) checkIsRemoved(files[(size_t)index]);
     files[(size_t)index].isDelivered = true;
     figures.count(isBefore ? "delivered before" : "delivered");
     if (!isBefore && startNumber > 1) figures.count("delivered by a later start");
@@ -343,6 +359,9 @@ void world_upload_progress(int32_t index, int64_t delivered, int64_t total) {
 void world_upload_again(int32_t index) { the->endsOfProcess()[(size_t)index] = -1; }
 void world_upload_ended(int32_t index, int32_t outcome, const char *message) { the->uploadEnded(index, outcome, message); }
 void world_note(const char *line) { the->say("  %s", line); }
+void world_recording_kept(int32_t index, const char *reason) { the->noteKept(index, reason); }
+int32_t world_file_is_there(int32_t index) { return the->disk.find(the->files[(size_t)index].path) != nullptr; }
+int32_t world_asks(void) { return canary != "nobody-asks"; }
 int32_t world_traces(void) { return the->traces; }
 int32_t world_has_diagnostics(void) { return the->traces || the->seed % 8 == 1; }
 const char *world_violation(void) { return the->violation.empty() ? nullptr : the->violation.c_str(); }

@@ -20,7 +20,7 @@ extern std::string canary;
 /// What happened how often, over all seeds of a process.
 class Figures {
 public:
-    static constexpr int capacity = 96;
+    static constexpr int capacity = 128;
     struct Entry {
         char name[40];
         int64_t value;
@@ -35,6 +35,12 @@ struct File {
     std::string path, name;
     std::vector<std::string> versions;
     bool isDelivered = false;
+    /// Whether a record has said so.
+    bool hasDelivery = false;
+    /// Whether another program did something to it after that.
+    bool isMeddledWith = false;
+    /// The last start that said why it is not removed.
+    int keptBy = 0;
     /// Its upload by the names of its records: as they are, and as they were last brought to the disk.
     std::map<std::string, std::string> recorded, synced;
     /// Uploads of records that were damaged since.
@@ -58,7 +64,7 @@ public:
     const uint64_t seed;
     const bool traces;
     Scenario scenario;
-    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, strangerRandom;
+    Random lineRandom, serverRandom, kernelRandom, fileRandom, rewriteRandom, strangerRandom, otherRandom;
     Clock clock;
     Figures figures;
     Disk disk;
@@ -139,6 +145,28 @@ public:
     /// while it has the file open.
     void reveal(Inode &inode);
 
+    // MARK: Removals
+
+    /// The recordings on this machine, also those that other programs have put there.
+    std::vector<std::shared_ptr<Inode>> recordings;
+    /// Names that other programs have given.
+    std::set<std::string> otherNames;
+    /// The record of an unfinished upload to another server, and of which file it is; negative for none.
+    std::string foreignRecord;
+    int foreignFile = -1;
+    /// Another program exchanges, rewrites, renames, links, opens or removes a delivered recording, or puts another one in its place.
+    void meddle();
+    void endLease(Inode &inode);
+    /// A record says that the file is delivered.
+    void noteDelivery(File &file);
+    /// The name of a recording is about to be removed, or another one to be given.
+    void noteUnlink(const std::string &path);
+    void noteNewName(const std::string &from, const std::string &to);
+    void noteKept(int index, const char *reason);
+    /// A start that removes what it delivers has delivered it.
+    void checkIsRemoved(const File &file);
+    void noteDeath();
+
     // MARK: Telling
 
     void say(const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -155,6 +183,15 @@ private:
     void judgeStart();
     void damage(File &file, const std::string &path);
     bool isGood(const std::string &upload, int file);
+    Inode &putRecording(File &file, std::string content);
+    bool rewriteRecord(std::string &content, const std::string &id, const std::string &from, const std::string &to) const;
+    void addForeignRecord();
+    /// A recorder takes what is free, but not what is reserved for removals.
+    void fillDisk();
+    void checkRemoval(Inode &inode, const std::string &path);
+    bool isOnServer(const std::string &content) const;
+    std::string unfinishedRecord(const File &file) const;
+    void judgeRecordings();
     void judgeOutcome(int index, int outcome);
     void judgeEffort();
     void checkRepetition(File &file, bool mayLackRecord);

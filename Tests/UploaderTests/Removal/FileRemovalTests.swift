@@ -52,7 +52,8 @@ struct FileRemovalTests {
       HiddenRecording.restore(
         RemovalEntry(
           id: record.id, path: record.file.path,
-          fileSystem: FileSystem(device: device ?? file.device, id: nil)))
+          fileSystem: FileSystem(device: device ?? file.device, id: nil)),
+        in: try? OpenDirectory(record.file.path.directory))
     }
   }
 

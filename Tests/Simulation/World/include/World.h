@@ -14,6 +14,9 @@ enum { WORLD_PROTOCOL_AUTOMATIC = 0, WORLD_PROTOCOL_MULTIPART = 1, WORLD_PROTOCO
 // The commands of a start: `send`, `resume --all`, or that and then `send` of what is left.
 enum { WORLD_SENDS = 0, WORLD_RESUMES = 1, WORLD_RESUMES_AND_SENDS = 2 };
 
+// What becomes of a recording after its delivery.
+enum { WORLD_KEEPS = 0, WORLD_DELETES = 1, WORLD_MOVES = 2 };
+
 typedef struct {
     int32_t destination;
     const char *url;
@@ -44,6 +47,13 @@ typedef struct {
     int32_t deletes;
     // WORLD_SENDS …
     int32_t resumes;
+    // WORLD_KEEPS …; for WORLD_MOVES, the directory that they are moved into.
+    int32_t removal;
+    const char *target;
+    int32_t trusts_server;
+    int32_t trusts_settle;
+    // `clean` follows.
+    int32_t cleans;
     int32_t refreshes;
     const char *state_directory;
     const char *user;
@@ -104,6 +114,11 @@ void world_upload_progress(int32_t index, int64_t delivered, int64_t total);
 // A command begins with this file. The one before it in the same start may have ended without a delivery.
 void world_upload_again(int32_t index);
 void world_upload_ended(int32_t index, int32_t outcome, const char *message);
+// A delivered recording was not removed from this machine.
+void world_recording_kept(int32_t index, const char *reason);
+int32_t world_file_is_there(int32_t index);
+// Whether GigHive is asked before that.
+int32_t world_asks(void);
 // Everything that the program had is let go of.
 void world_end_start(void);
 // The server has said that it has the upload of this address no more, as the program sees it.

@@ -1,0 +1,283 @@
+// Recordings that leave this machine: what other programs do to them, and whether the server has each that is gone.
+#include "calls.hpp"
+
+namespace world {
+
+namespace {
+
+constexpr const char *target = "/sent/";
+
+bool isMoved(const std::string &path) { return path.rfind(target, 0) == 0; }
+
+bool isHere(const std::string &path) { return isRecording(path) || isMoved(path); }
+
+/// The name of a recording while it is removed.
+bool isHidden(const std::string &path) { return path.rfind("/recordings/.gighive-upload-", 0) == 0 && !isBallast(path); }
+
+/// Whether it is this name, also with a number before the extension.
+bool isNumbered(const std::string &name, const std::string &original) {
+    size_t dot = original.rfind('.');
+    if (name == original) return true;
+    bool isFramed = name.size() > original.size() && !name.compare(0, dot + 1, original, 0, dot + 1)
+        && !name.compare(name.size() - (original.size() - dot), std::string::npos, original, dot);
+    return isFramed && number(name.substr(dot + 1, name.size() - original.size() - 1));
+}
+
+}
+
+// MARK: Other programs
+
+Inode &World::putRecording(File &file, std::string content) {
+    auto inode = disk.create(file.path, false);
+    inode->data = inode->synced = content;
+    inode->file = (int)(&file - files.data());
+    recordings.push_back(inode);
+    file.versions.push_back(std::move(content));
+    return *inode;
+}
+
+void World::meddle() {
+    if (!otherRandom.chance(faults().meddles)) return;
+    File &file = files[(size_t)otherRandom.below((int64_t)files.size())];
+    // Other changes before the delivery are made elsewhere.
+    if (!file.hasDelivery || file.versions.size() > 20) return;
+    auto inode = disk.find(file.path);
+    // What it does is on the disk at once, and so is what came before.
+    disk.syncDirectory("/recordings");
+    const char *what = nullptr;
+    bool isTraceless = canary == "exchanges-leave-no-trace";
+    auto content = [&] {
+        bool isSameLength = otherRandom.chance(0.5) || isTraceless;
+        return otherRandom.bytes(isSameLength ? file.content().size() : (size_t)otherRandom.magnitude(1, 10'000));
+    };
+    auto name = [&](const char *kind) {
+        std::string path = "/recordings/" + std::string(kind) + " " + std::to_string(otherNames.size()) + ".mp4";
+        otherNames.insert(path);
+        return path;
+    };
+    switch (inode ? otherRandom.below(6) : 0) {
+    case 0: {
+        what = inode ? "exchanged" : "recorded again";
+        if (inode) disk.unlink(file.path), inode->isReleased = true;
+        Inode &other = putRecording(file, content());
+        if (inode && isTraceless) other.number = inode->number, other.modified = inode->modified, other.changed = inode->changed;
+        break;
+    }
+    case 1: {
+        // Whoever opens it for writing waits.
+        if (inode->leaseHolder) return;
+        std::string data = content();
+        bool isDisguised = scenario.hasLeases && hasStableInodes() && data.size() == inode->data.size() && otherRandom.chance(0.5);
+        what = isDisguised ? "rewritten in place, its modification time restored" : "rewritten in place";
+        inode->data = inode->synced = data;
+        inode->changed = std::max(inode->changed + 1, kernel.fileTime());
+        if (isDisguised) inode->isDisguised = true;
+        // On FAT, times are compared in steps of two seconds.
+        if (!isDisguised) inode->modified += 3'000'000'000;
+        file.versions.push_back(data);
+        reveal(*inode);
+        break;
+    }
+    case 2:
+        what = "removed";
+        disk.unlink(file.path);
+        inode->isReleased = true;
+        break;
+    case 3:
+        what = "renamed";
+        disk.rename(file.path, name("final"));
+        break;
+    case 4:
+        if (!scenario.hasLinks || disk.isFAT) return;
+        what = "given another name";
+        disk.link(file.path, name("kept"));
+        break;
+    case 5:
+        what = "opened";
+        inode->isOpenForWriting = otherRandom.chance(0.5);
+        if (inode->leaseHolder) inode->isLeaseBroken = true;
+        if (!inode->leaseHolder) inode->openUntil = clock.now + otherRandom.magnitude(millisecond, hour);
+        break;
+    }
+    disk.syncDirectory("/recordings");
+    say("%s is %s by another program", file.name.c_str(), what);
+    figures.count("recordings others meddled with");
+    file.isMeddledWith = true;
+    // Its status has changed, at least.
+    file.versions.push_back(file.content());
+    // Nobody sends what is there now.
+    file.isDelivered = true;
+}
+
+void World::endLease(Inode &inode) {
+    if (inode.isLeaseBroken) inode.openUntil = clock.now + otherRandom.magnitude(millisecond, minute);
+    inode.leaseHolder = 0;
+    inode.isLeaseBroken = false;
+}
+
+void World::noteDelivery(File &file) {
+    file.hasDelivery = true;
+    if (!otherRandom.chance(faults().losesRecordings)) return;
+    for (auto at = server.recordings.begin(); at != server.recordings.end();) {
+        bool isOfFile = scenario.destination == Destination::gigHive
+            && std::count(file.versions.begin(), file.versions.end(), at->content);
+        if (isOfFile) {
+            say("GigHive loses recording %lld", (long long)at->asset);
+            figures.count("recordings lost by the server");
+            server.lost.push_back(at->content);
+        }
+        at = isOfFile ? server.recordings.erase(at) : std::next(at);
+    }
+}
+
+void World::addForeignRecord() {
+    if (foreignFile >= 0 || !otherRandom.chance(faults().foreignUploads)) return;
+    size_t index = (size_t)otherRandom.below((int64_t)files.size());
+    std::string known = unfinishedRecord(files[index]), id = otherRandom.hex(8);
+    std::string content = wholeRecord(std::string(stateDirectory) + "/" + known + ".record");
+    // Without an address at the server, which it would share.
+    if (content.find("\"upload_url\":\"") != content.npos || !rewriteRecord(content, id, "http://" + server.host, "http://other.example")) return;
+    say("an upload of %s to another server, record %s, is not finished", files[index].name.c_str(), id.c_str());
+    figures.count("unfinished uploads to others");
+    foreignFile = (int)index;
+    foreignRecord = std::string(stateDirectory) + "/" + id + ".record";
+    disk.place(foreignRecord, content, kernel.fileTime());
+    disk.syncDirectory(stateDirectory);
+    noteSync(stateDirectory);
+}
+
+void World::fillDisk() {
+    std::string state = stateDirectory;
+    auto journal = disk.find(state + "/removals");
+    bool isReserved = disk.find(state + "/ballast.7") && disk.find(state + "/spare.lock") && journal && journal->data.size() >= 4096;
+    if (!isReserved || kernel.isDead) return;
+    say("the disk is full");
+    figures.count("disks filled");
+    disk.freeBlocks = otherRandom.below(3);
+    // There is a lock, a record and more for each file.
+    if (files.size() == 1 && otherRandom.chance(0.5)) disk.freeFiles = 0;
+}
+
+// MARK: What leaves this machine
+
+bool World::isOnServer(const std::string &content) const {
+    for (auto &recording : server.recordings) {
+        if (recording.content == content) return true;
+    }
+    // Only GigHive can be asked whether it still has it. Of another server, it is enough that it had it.
+    for (auto &[id, upload] : server.uploads) {
+        if (scenario.destination == Destination::tus && upload.isComplete && upload.data == content) return true;
+    }
+    for (auto &upload : server.former) {
+        if (scenario.destination == Destination::tus && upload.data == content) return true;
+    }
+    // The other process may have deleted it while this one read the answer.
+    return hadSecond && std::count(deleted.begin(), deleted.end(), content);
+}
+
+void World::checkRemoval(Inode &inode, const std::string &path) {
+    const File &file = files[(size_t)inode.file];
+    const std::string what = path + " (" + file.name + ") is removed";
+    if (!isOnServer(inode.data)) return fail(what + ", and the server does not have it");
+    if (scenario.destination != Destination::gigHive && !scenario.trustsServer) return fail(what + ", and nobody could ask the server");
+    if (!scenario.hasLeases && !scenario.trustsSettle) return fail(what + ", and nobody knows who has it open");
+    if (scenario.hasLeases && inode.openUntil > clock.now) return fail(what + ", and another program has it open");
+    // One that may be stored does not need a file that has changed since.
+    std::string unfinished = file.versions.size() == 1 ? unfinishedRecord(file) : "";
+    if (!unfinished.empty()) return fail(what + ", and the unfinished upload " + unfinished + " needs it");
+}
+
+void World::noteUnlink(const std::string &path) {
+    auto inode = disk.find(path);
+    if (inode->file < 0 || inode->isReleased || inode->links > 1) return;
+    checkRemoval(*inode, path);
+    figures.count("recordings removed");
+    say("%s is removed", path.c_str());
+    inode->isReleased = true;
+    files[(size_t)inode->file].isDelivered = true;
+}
+
+void World::noteNewName(const std::string &from, const std::string &to) {
+    auto inode = disk.find(from);
+    if (inode->file < 0) return;
+    say("%s gets the name %s", from.c_str(), to.c_str());
+    if (disk.find(to)) return fail(to + " is replaced by " + from);
+    inode->changed = std::max(inode->changed + 1, kernel.fileTime());
+    if (isHidden(to)) kernel.dieAfter(start->callsAfterHiding);
+    if (!isMoved(to)) return;
+    checkRemoval(*inode, from);
+    figures.count("recordings moved");
+    inode->isMoved = true;
+    files[(size_t)inode->file].isDelivered = true;
+}
+
+void World::checkIsRemoved(const File &file) {
+    auto inode = disk.find(file.path);
+    bool isThere = inode && file.versions.size() == 1 && !file.isMeddledWith;
+    if (isThere && file.keptBy != startNumber) fail(file.name + " is neither removed nor kept");
+}
+
+void World::noteKept(int index, const char *reason) {
+    File &file = files[(size_t)index];
+    file.keptBy = startNumber;
+    say("%s is kept: %s", file.name.c_str(), reason);
+    figures.count("removals refused");
+    auto inode = disk.find(file.path);
+    bool mayBeRemoved = isHealthy() && !kernel.isDead && inode && file.versions.size() == 1 && !file.isMeddledWith
+        && isOnServer(inode->data) && unfinishedRecord(file).empty() && inode->links == 1
+        // Without its SHA-256, a new status time is a change.
+        && scenario.destination == Destination::gigHive
+        && (scenario.hasLeases || scenario.trustsSettle)
+        && (scenario.hasNoReplace || (scenario.hasLinks && !disk.isFAT));
+    if (mayBeRemoved) fail(file.name + " is kept in a healthy world: " + reason);
+}
+
+void World::noteDeath() {
+    std::set<Inode *> there;
+    for (auto &[path, inode] : disk.names) {
+        if (!isHere(path)) continue;
+        // A rename that was interrupted, so that the file has both names.
+        if (disk.isFAT && inode->links > 1 && inode->file >= 0) recordings.push_back(disk.split(path));
+        there.insert(inode.get());
+        if (!isHidden(path)) continue;
+        figures.count("removals interrupted");
+        // With the state directory, the journal is gone.
+        if (!hasUnsyncedParents || disk.find(stateDirectory)) continue;
+        otherNames.insert(path);
+        files[(size_t)inode->file].isDelivered = true;
+    }
+    for (auto &inode : recordings) {
+        inode->leaseHolder = 0;
+        inode->isLeaseBroken = false;
+        inode->openUntil = 0;
+        if (inode->isReleased || there.count(inode.get())) continue;
+        if (!disk.isFAT) fail("a power cut took " + files[(size_t)inode->file].name);
+        // A rename on FAT is not one change.
+        figures.count("recordings lost by FAT");
+        inode->isReleased = true;
+        files[(size_t)inode->file].isDelivered = true;
+    }
+}
+
+void World::judgeRecordings() {
+    if (kernel.isDead) return;
+    std::set<Inode *> there;
+    for (auto &[path, inode] : disk.names) {
+        if (!isHere(path)) continue;
+        if (isHidden(path) && !otherNames.count(path)) {
+            if (isHealthy()) fail(path + " is left behind");
+        } else if (inode->file >= 0) {
+            std::string name = path.substr(path.rfind('/') + 1);
+            bool isRight = otherNames.count(path) || isNumbered(name, files[(size_t)inode->file].name);
+            if (!isRight || (isMoved(path) && !inode->isMoved)) fail(path + " is in the wrong place");
+        } else if (!isBallast(path)) {
+            fail(path + " should not be there");
+        }
+        there.insert(inode.get());
+    }
+    for (auto &inode : recordings) {
+        if (!inode->isReleased && !there.count(inode.get())) fail(files[(size_t)inode->file].name + " is gone");
+    }
+}
+
+}
