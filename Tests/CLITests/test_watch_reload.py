@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -90,6 +91,26 @@ def test_an_upload_that_has_not_begun_ends_at_once(hive, watch, rec, tmp_path, d
     reload(watching)
     has(stub, file)
     watching.stop()
+
+
+@pytest.mark.native
+def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program, rec, tmp_path):
+    stub = hive()
+    config = configure(tmp_path, stub, "label = Before\n")
+    file = write(rec / "a.wav")
+    trace = ["strace", "-f", "-qq", "-o", tmp_path / "calls", "-e", "trace=execve", "-e", "inject=execve:delay_enter=2s"]
+    program.emulator = [*map(str, trace)]
+    watching = watch(None, "--config", config)
+    watching.says("uploading to")
+    watcher = watching.wait_for_worker()
+    children = Path(f"/proc/{watcher}/task/{watcher}/children")
+    wait_until(children.read_text, what="a process that is about to begin")
+    configure(tmp_path, stub, "label = After\n")
+    os.kill(watcher, signal.SIGHUP)
+    has(stub, file)
+    os.kill(watcher, signal.SIGTERM)
+    watching.running.wait(10)
+    assert got(stub) == ["After"] and "another process" not in watching.log
 
 
 def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):

@@ -107,6 +107,8 @@ int32_t shim_lock(int32_t descriptor) {
     return status.st_nlink == 0 ? -EAGAIN : 0;
 }
 
+void shim_unlock(int32_t descriptor) { flock(descriptor, LOCK_UN); }
+
 int32_t shim_is_locked(int32_t descriptor) {
     if (flock(descriptor, LOCK_SH | LOCK_NB) < 0) return errno == EWOULDBLOCK;
     flock(descriptor, LOCK_UN);

@@ -106,6 +106,8 @@ int32_t shim_set_modified(int32_t descriptor, int64_t seconds, int64_t nanosecon
 int32_t shim_unlink(const char *path);
 // flock(2), exclusive and without waiting. -EAGAIN if another process holds the lock, or if the file has been removed.
 int32_t shim_lock(int32_t descriptor);
+// Ends it, also for a process that has been forked and has not closed its copy yet.
+void shim_unlock(int32_t descriptor);
 // Whether another open file description has such a lock.
 int32_t shim_is_locked(int32_t descriptor);
 // Calls `visit` with the name of each entry of the directory (readdir(3)), except "." and "..".

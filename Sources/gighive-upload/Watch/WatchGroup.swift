@@ -198,6 +198,7 @@ final class WatchGroup {
   }
 
   func noteDeliveryElsewhere(of path: LocalPath, now: Int64) {
+    guard directories.directory(of: path.bytes) != nil else { return }
     machine.noteDeliveryElsewhere(of: path.bytes, now: now)
     space?.noteDelivery()
   }

@@ -48,6 +48,7 @@ final class WatchedDirectory {
     if lock >= 0 {
       if isRoot { roots.remove(lock) }
       isRoot = false
+      shim_unlock(lock)
       _ = shim_close(lock)
     }
     lock = -1
