@@ -286,6 +286,18 @@ def write_journal(program, id: str, file):
     return journal
 
 
+def test_clean_undoes_an_interrupted_removal_although_there_is_enough_space(hive, program, recording, tmp_path):
+    file = recording()
+    assert program.send(hive(), file).code == 0
+    id = only_record(program).id
+    journal = write_journal(program, id, file)
+    file.rename(tmp_path / f".gighive-upload-{id}")
+    assert program.run("clean", tmp_path, "--keep-free", "1", "--dry-run").code == 0 and not file.exists()
+    result = program.run("clean", tmp_path, "--keep-free", "1")
+    assert result.code == 0 and "is back." in result.err and file.exists(), result
+    assert journal.read_bytes().strip() == b""
+
+
 def test_two_processes_remove_their_files_one_after_the_other(hive, program, recording):
     """Each takes the lock for a moment; whoever does not get it keeps its file."""
     stub, files = hive(), [recording(name=f"{number}.mp4") for number in range(6)]

@@ -16,7 +16,7 @@ def body_has_begun(stub) -> None:
 
 
 def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp_path):
-    slow, stub = hive("multipart/slow-read=1000000"), hive()
+    slow, stub = hive("multipart/slow-read=600000"), hive()
     text = section(tmp_path / "one", server=slow.url, user="uploader", label="One") + section(tmp_path / "two", label="{}")
     config = configure(tmp_path, stub, text.format("Before"))
     first = write(tmp_path / "one" / "a.wav", 6_000_000)
@@ -36,7 +36,7 @@ def test_a_section_that_has_not_changed_goes_on_with_its_upload(hive, watch, tmp
 
 def test_a_form_is_completed_with_the_former_options_and_nothing_else_is_sent_meanwhile(hive, watch, program, rec, tmp_path):
     # The status is written every five seconds.
-    stub = hive("multipart/slow-read=1500000@1")
+    stub = hive("multipart/slow-read=1000000@1")
     config = configure(tmp_path, stub, "label = Before\n")
     first = write(rec / "a.wav", 12_000_000)
     watching = watch(None, "--config", config)
@@ -114,7 +114,7 @@ def test_a_process_that_is_being_started_holds_no_directory(hive, watch, program
 
 
 def test_space_is_freed_while_a_former_upload_is_completed(hive, watch, rec, tmp_path):
-    stub = hive("multipart/slow-read=1000000@2")
+    stub = hive("multipart/slow-read=300000@2")
     text = section(rec, label="{stem}", match="*.wav")
     config = configure(tmp_path, stub, text)
     old = write(rec / "old.wav")

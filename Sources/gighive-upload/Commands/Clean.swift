@@ -35,12 +35,14 @@ enum Clean {
       return ExitCode.inputFile
     }
     let isDryRun = options.contains { $0.option == .dryRun }
-    if !isDryRun { common.reserveForRemovals(in: place.path) }
+    if !isDryRun {
+      common.recoverRemovals(report)
+      common.reserveForRemovals(in: place.path)
+    }
     // Once there is space again.
     defer { if !isDryRun { common.reserveForRemovals(in: place.path) } }
     let freeBefore = place.free()
     if freeBefore >= wanted { return ExitCode.delivered }
-    common.recoverRemovals(report)
     guard let records = Records(common, report) else { return ExitCode.stateDirectory }
     var after = AfterDelivery()
     after.trustsServer = options.contains { $0.option == .trustServer }
