@@ -93,9 +93,9 @@ final class EventLoop<Worker: Steppable> {
   private func poll() -> UploadError? {
     var until = heldUntil ?? Int64.max
     entries.removeAll(keepingCapacity: true)
-    for descriptor in [cancellation.descriptor, isFinishing ? -1 : cancellation.finishDescriptor] {
-      entries.append(shim_poll_entry(descriptor: descriptor, events: Readiness.readable.rawValue, ready: 0))
-    }
+    entries.append(shim_poll_entry(descriptor: cancellation.descriptor, events: Readiness.readable.rawValue, ready: 0))
+    let finishDescriptor = isFinishing ? -1 : cancellation.finishDescriptor
+    entries.append(shim_poll_entry(descriptor: finishDescriptor, events: Readiness.readable.rawValue, ready: 0))
     for wait in waits {
       until = min(until, wait.untilMilliseconds)
       entries.append(shim_poll_entry(descriptor: wait.descriptor, events: wait.readiness.rawValue, ready: 0))

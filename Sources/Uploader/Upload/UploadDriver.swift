@@ -77,11 +77,13 @@ final class UploadDriver: Steppable {
   func finish(nowMilliseconds: Int64) {
     machine.finish()
     switch activity {
-    case .held, .connecting: finishUntil = nowMilliseconds
+    case .held, .connecting:
+      finishUntil = nowMilliseconds
+      return
     case .hashing where !machine.awaitsOutcome, .waiting where !machine.awaitsOutcome: activity = .deciding
-    case .deciding, .transferring, .rereading, .hashing, .waiting, .finished:
-      if !machine.sendsForm { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
+    case .deciding, .transferring, .rereading, .hashing, .waiting, .finished: break
     }
+    if !machine.sendsForm { finishUntil = nowMilliseconds + Limits.finishMilliseconds }
   }
 
   func step(_ ready: Readiness, nowMilliseconds: Int64) throws(UploadError) -> Wait? {

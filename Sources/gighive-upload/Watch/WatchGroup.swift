@@ -23,7 +23,7 @@ final class WatchGroup {
   private var credentialKeys: [UInt64] = []
   /// Groups with the same directories and the options before a reload, whose processes have not ended. Until then, this one sends nothing.
   private var predecessors: [WatchGroup] = []
-  /// What was delivered, or found to be, since this was last asked.
+  /// What was delivered since this was last asked.
   private var delivered: [[UInt8]] = []
   /// Whether something that is shown may have changed.
   private var hasChanged = true
