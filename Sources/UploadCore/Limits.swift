@@ -165,8 +165,11 @@ package enum Limits {
   /// Redirects that are remembered: far more than are followed without progress, because those that are forgotten count again.
   package static let redirectMemoryCount = 1000
 
-  /// The upper bound of the first retry delay, which doubles with each retry; in milliseconds.
+  /// The longest first retry delay, in milliseconds. It grows fourfold with each retry, so that the usual five outlast a minute: a server
+  /// that restarts.
   package static let retryBaseMilliseconds: Int64 = 1000
+  package static let retryGrowthBits: Int64 = 2
+  package static let retryGrowthCount: Int64 = 16
   /// The most retries that can be set.
   package static let retryCount: Int64 = 1_000_000
   /// The longest Retry-After that is respected, in milliseconds (an hour).
@@ -178,6 +181,16 @@ package enum Limits {
   /// Full sends without a result within this time, in seconds (a day), and the most of them.
   package static let fullSendSeconds: Int64 = 86_400
   package static let fullSendCount = 3
+  /// How long after the first and the second one the next one may begin, in seconds: a server that restarts must not use up all.
+  package static let fullSendPauseSeconds: [Int64] = [10, 60]
+  /// One more may be sent before the day is over, at most this often, in seconds (6 hours).
+  package static let fullSendExtraSeconds: Int64 = 21_600
+  /// How long finalize is repeated after GigHive has said that the upload's file is gone, in milliseconds. Another call may still be making
+  /// the recording; longer if there was one without a response.
+  package static let lostUploadMilliseconds: Int64 = 60_000
+  package static let lostUploadLongMilliseconds: Int64 = 600_000
+  /// The pause after a gateway has given up a finalize call on which GigHive may still work, in milliseconds.
+  package static let finalizePauseMilliseconds: Int64 = 30_000
   /// The latest time in a record that is believed, in seconds since 1970 (the end of the year 9999).
   package static let unixSeconds: Int64 = 253_402_300_799
 

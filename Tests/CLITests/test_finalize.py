@@ -101,6 +101,13 @@ def test_an_upload_that_finalize_never_finds_stays_pending(hive, program, upload
     assert is_delivered(stub, file) and sent(stub) == 0
 
 
+def test_an_upload_that_a_failing_database_has_cost_is_made_again(hive, upload, recording):
+    stub, file = hive("finalize-takes=1"), recording(SIZE)
+    result = upload(stub, file, *AGAIN, retries=2, seconds=90)
+    assert result.code == 0, result
+    assert is_delivered(stub, file) and len(of_kind(stub, "create")) == 2 and sent(stub) == 2 * SIZE
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("fault", ["finalize/silent", "finalize/delay-answer=60", "PATCH/delay-answer=60", "PATCH/silent"])
 def test_a_crash_at_the_end_makes_exactly_one_recording(hive, program, recording, fault, number):

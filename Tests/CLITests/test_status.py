@@ -13,7 +13,7 @@ GROUP = {
     "directories": [{"directory": "/srv/recordings", "state": "watched", "free_bytes": 12_300_000_000, "space_short": False}],
     "uploads": [{"id": "5e1f0a77", "file": "/srv/recordings/gig.mp4", "bytes": 19, "total": 47, "bytes_per_second": 7,
                  "remaining_seconds": 4}],
-    "waiting_count": 12, "waiting_bytes": 40_100_000_000, "set_aside_count": 1,
+    "waiting_count": 12, "waiting_bytes": 40_100_000_000, "postponed_count": 0, "postponed": [], "set_aside_count": 1,
     "set_aside": [{"id": None, "file": "/srv/recordings/bad.mp4", "since": "2026-11-23T08:00:00.000Z", "message": "refused."}],
     "last_delivery": {"id": "0badcafe", "file": "/srv/recordings/a.mp4", "delivered": "2026-11-23T08:01:00.000Z", "asset_id": 17},
     "delivered_count": 45, "delivered_bytes": 120_000_000_000, "failed_count": 7, "removed_count": 40, "not_compared_count": 0,

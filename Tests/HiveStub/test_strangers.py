@@ -131,6 +131,16 @@ def test_finalize_knows_nothing_of_the_upload_at_first(start):
     assert offset(url) == 4 and finalize(hive, url)[0] == 201
 
 
+def test_a_database_that_fails_during_finalize_costs_the_upload(start):
+    hive = start(faults=["finalize-takes=1"])
+    url = create(hive, 4, NAME)
+    patch(url, 0, b"data")
+    assert "SQLSTATE" in finalize(hive, url)[2]["message"]
+    status, _, document = finalize(hive, url)
+    assert (status, document["message"]) == (500, "Upload data missing on disk") and not hive.recordings
+    assert tus(url, "HEAD").status == 404
+
+
 def test_what_the_server_has_of_a_recording(start, recording):
     hive = start()
     document = upload(hive, recording)[2]

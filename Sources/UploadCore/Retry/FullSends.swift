@@ -1,18 +1,23 @@
 /// Requests with more than ``Limits/fullSendLength`` bytes of content that were sent completely and failed, so that everything
 /// has to be sent again. A server that fails each time would use up a mobile plan within hours; therefore they are limited
-/// to ``Limits/fullSendCount`` within ``Limits/fullSendSeconds``.
+/// to ``Limits/fullSendCount`` within ``Limits/fullSendSeconds``, with pauses in between. A sign that the server works again allows one more,
+/// every ``Limits/fullSendExtraSeconds``.
 package struct FullSends: Equatable, Sendable {
-  /// How they failed. Another kind of failure resets the count.
+  /// How they failed. Another kind of failure resets the count, except that of a recording that was lost.
   package enum Failure: String, Equatable, Sendable {
     /// The server responded, but did not accept it.
     case refused
     /// It received everything, and did not respond.
     case unanswered
+    /// It had the whole recording, and lost it. Only a delivery or a day ends this: each new upload makes progress.
+    case lost
   }
 
   package private(set) var failure: Failure
   /// When, in seconds since 1970, oldest first: one to ``Limits/fullSendCount``.
   package private(set) var times: [Int64]
+  /// When the last one began although it was not allowed yet, in seconds since 1970.
+  package private(set) var extraAt: Int64?
 
   package init(_ failure: Failure, atSeconds seconds: Int64) {
     self.failure = failure
@@ -21,28 +26,41 @@ package struct FullSends: Equatable, Sendable {
 
   /// From a record.
   /// - Returns: nil if there are no times, too many, or impossible ones.
-  package init?(_ failure: Failure, times: [Int64]) {
+  package init?(_ failure: Failure, times: [Int64], extraAt: Int64? = nil) {
     guard !times.isEmpty, times.count <= Limits.fullSendCount,
       times.allSatisfy({ (0...Limits.unixSeconds).contains($0) })
     else { return nil }
     self.failure = failure
     self.times = times
+    self.extraAt = extraAt.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
   }
 
   /// Another one has failed.
   /// - Parameter seconds: since 1970, by a clock that can be wrong.
   package mutating func add(_ failure: Failure, atSeconds seconds: Int64) {
     let seconds = FullSends.possible(seconds)
+    if times.count == Limits.fullSendCount, seconds < allowedAtSeconds { extraAt = seconds }
+    let isOther = failure != self.failure && failure != .lost && !outlastsProgress
     // A later time is from before the clock was set back.
-    times.removeAll { failure != self.failure || $0 > seconds || seconds - $0 >= Limits.fullSendSeconds }
-    self.failure = failure
+    times.removeAll { isOther || $0 > seconds || seconds - $0 >= Limits.fullSendSeconds }
+    if !outlastsProgress { self.failure = failure }
     times = Array((times + [seconds]).suffix(Limits.fullSendCount))
   }
 
+  /// Whether they count although the upload has progressed since.
+  package var outlastsProgress: Bool { failure == .lost }
+
   private static func possible(_ seconds: Int64) -> Int64 { min(max(seconds, 0), Limits.unixSeconds) }
 
-  /// When the next one is allowed, in seconds since 1970; nil if it is now.
-  package var allowedAtSeconds: Int64? {
-    times.count < Limits.fullSendCount ? nil : times[0] + Limits.fullSendSeconds
+  /// Whether only a sign that the server works again allows another one before ``allowedAtSeconds``.
+  package var areUsedUp: Bool { times.count == Limits.fullSendCount }
+
+  /// When the next one is allowed, in seconds since 1970.
+  package var allowedAtSeconds: Int64 {
+    if areUsedUp { return times[0] + Limits.fullSendSeconds }
+    return times[times.count - 1] + Limits.fullSendPauseSeconds[times.count - 1]
   }
+
+  /// From when on a sign that the server works again allows one more, in seconds since 1970.
+  package var extraAllowedAtSeconds: Int64 { extraAt.map { $0 + Limits.fullSendExtraSeconds } ?? 0 }
 }

@@ -42,26 +42,34 @@ struct RetryDecider: Sendable {
   ///   - mayRepeat: whether a retry by this machine is safe.
   ///   - fullSend: how it failed if it was a full send; nil for others.
   ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
+  ///   - minimumDelay: before the next attempt, in milliseconds.
   mutating func failed(
     _ error: UploadError, mayPass: Bool, mayRepeat: Bool, fullSend: FullSends.Failure?, progress: Int64,
-    nowMilliseconds now: Int64,
-    unixSeconds: Int64
+    minimumDelay: Int64 = 0, nowMilliseconds now: Int64, unixSeconds: Int64
   ) -> Consequence {
     defer { retryAfterMilliseconds = nil }
-    if progress > progressAtFailure {
+    // The next upload of a lost recording is another one, with a limit of its own.
+    if progress > progressAtFailure || fullSend == .lost {
       progressAtFailure = progress
       failures = 0
     }
     if failures == 0 { failingSinceMilliseconds = now }
     failures += 1
-    if let fullSend, let allowedAt = fullSends.add(fullSend, progress: progress, unixSeconds: unixSeconds) {
-      return .end(.postponed(error, untilSeconds: allowedAt, .sentRepeatedly(count: Limits.fullSendCount)))
+    var pause: Int64 = 0
+    if let fullSend {
+      let sends = fullSends.add(fullSend, progress: progress, unixSeconds: unixSeconds)
+      if sends.areUsedUp || mayPass && policy.endsAfterFullSend {
+        let count = sends.times.count
+        return .end(.postponed(error, untilSeconds: sends.allowedAtSeconds, .sentRepeatedly(count: count)))
+      }
+      pause = max(0, sends.allowedAtSeconds - max(unixSeconds, 0)) * 1000
     }
     guard mayPass else { return .end(error) }
     guard mayRepeat else { return .end(postponed(error, unixSeconds)) }
     let remainder = policy.remainder(afterFailures: failures, failingForMilliseconds: now - failingSinceMilliseconds)
     let delay = policy.delay(
-      afterFailures: failures, within: remainder, retryAfterMilliseconds: retryAfterMilliseconds, random: random.next())
+      afterFailures: failures, within: remainder, retryAfterMilliseconds: retryAfterMilliseconds,
+      minimum: max(pause, minimumDelay), random: random.next())
     var left: Int64?
     if case .milliseconds(let milliseconds) = remainder { left = milliseconds }
     if let delay {
@@ -97,16 +105,13 @@ private struct FullSendCount: Sendable {
     return unsaved
   }
 
-  /// - Returns: when the next full send is allowed, in seconds since 1970; nil if it is now.
-  mutating func add(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> Int64? {
-    if progress > progressAtLast { sends = nil }
+  mutating func add(_ failure: FullSends.Failure, progress: Int64, unixSeconds: Int64) -> FullSends {
+    if progress > progressAtLast, sends?.outlastsProgress == false { sends = nil }
     progressAtLast = progress
-    if sends == nil {
-      sends = FullSends(failure, atSeconds: unixSeconds)
-    } else {
-      sends?.add(failure, atSeconds: unixSeconds)
-    }
+    var sends = self.sends ?? FullSends(failure, atSeconds: unixSeconds)
+    if self.sends != nil { sends.add(failure, atSeconds: unixSeconds) }
+    self.sends = sends
     unsaved = sends
-    return sends?.allowedAtSeconds
+    return sends
   }
 }

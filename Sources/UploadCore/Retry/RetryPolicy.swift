@@ -1,9 +1,11 @@
-/// When a failed upload is retried: exponential back-off with full jitter, so that the clients of a recovering server do not
-/// all return at once.
+/// When a failed upload is retried: exponential back-off, of which half is random, so that the clients of a recovering server do not all
+/// return at once.
 package struct RetryPolicy: Equatable, Sendable {
   package let limit: RetryLimit
   /// The longest delay unless the server asks for more, in milliseconds.
   package let maximumDelayMilliseconds: Int64
+  /// Whether a large recording that was sent completely in vain is left to the caller, who sends others first.
+  package var endsAfterFullSend = false
 
   package init(_ limit: RetryLimit, maximumDelayMilliseconds: Int64) {
     self.limit = limit
@@ -33,9 +35,11 @@ package struct RetryPolicy: Equatable, Sendable {
   ///   - failures: failed attempts since the last progress, greater than zero.
   ///   - remainder: how much longer they are repeated. The last attempt is at its end.
   ///   - retryAfterMilliseconds: what the server asked for. The delay is then that plus a little jitter.
+  ///   - minimum: the shortest delay, in milliseconds. It comes before ``maximumDelayMilliseconds``.
   ///   - random: random bits.
   package func delay(
-    afterFailures failures: Int64, within remainder: Remainder, retryAfterMilliseconds: Int64?, random: UInt64
+    afterFailures failures: Int64, within remainder: Remainder, retryAfterMilliseconds: Int64?, minimum: Int64 = 0,
+    random: UInt64
   ) -> Int64? {
     let longest: Int64
     switch remainder {
@@ -43,13 +47,14 @@ package struct RetryPolicy: Equatable, Sendable {
     case .milliseconds(let milliseconds): longest = milliseconds
     case .unlimited: longest = .max
     }
-    if let wish = retryAfterMilliseconds.map({ min($0, Limits.retryAfterMilliseconds) }) {
-      guard wish <= longest else { return nil }
-      return min(wish + Int64(random % UInt64(Limits.retryBaseMilliseconds)), longest)
+    let wish = retryAfterMilliseconds.map { min($0, Limits.retryAfterMilliseconds) }
+    if let floor = wish.map({ max($0, minimum) }) ?? (minimum > 0 ? minimum : nil) {
+      guard floor <= longest else { return nil }
+      return min(floor + Int64(random % UInt64(Limits.retryBaseMilliseconds)), longest)
     }
-    let doublings = min(failures - 1, 40)
-    let ceiling = min(maximumDelayMilliseconds, Limits.retryBaseMilliseconds << doublings)
-    return min(Int64(random % UInt64(max(1, ceiling) + 1)), longest)
+    let growth = min(failures - 1, Limits.retryGrowthCount) * Limits.retryGrowthBits
+    let step = min(maximumDelayMilliseconds, Limits.retryBaseMilliseconds << growth)
+    return min(step / 2 + Int64(random % UInt64(step - step / 2 + 1)), longest)
   }
 
   /// Whether a request that was refused with this status is worth a retry (RFC 9110, 15; RFC 6585, 4).

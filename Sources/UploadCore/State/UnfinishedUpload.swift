@@ -105,7 +105,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
   ///   - message: the text of the error; nil if it needs none.
   ///   - offset: the last known offset on the server, in bytes.
   package mutating func recordFailure(_ error: UploadError, message: String?, offset: Int64) {
-    if let remote, offset > remote.offset { fullSends = nil }
+    if let remote, offset > remote.offset, fullSends?.outlastsProgress == false { fullSends = nil }
     remote?.offset = offset
     nextRetry = if case .postponed(_, let until, _) = error { until } else { nil }
     // The sent part is useless, because the file has changed.

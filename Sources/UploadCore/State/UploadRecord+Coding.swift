@@ -76,6 +76,7 @@ extension UploadRecord {
     if let fullSends = unfinished?.fullSends {
       json.add("full_sends", .array(fullSends.times.map { .number(String($0)) }))
       json.add("full_sends_failed", fullSends.failure.rawValue)
+      if let extraAt = fullSends.extraAt { json.add("full_sends_extra", extraAt) }
     }
     json.add("note", note)
     for member in others { json.add(member.name, member.value) }
@@ -144,7 +145,7 @@ extension UploadRecord {
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "deletion", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length",
       "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "next_retry",
-      "full_sends", "full_sends_failed", "sidecar", "note":
+      "full_sends", "full_sends_failed", "full_sends_extra", "sidecar", "note":
       true
     default: false
     }
@@ -184,7 +185,9 @@ extension UnfinishedUpload {
     assetID = json["asset_id"]?.integer
     nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
     if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
-      fullSends = FullSends(failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [])
+      fullSends = FullSends(
+        failure, times: json["full_sends"]?.elements.compactMap { $0.integer } ?? [],
+        extraAt: json["full_sends_extra"]?.integer)
     }
   }
 }

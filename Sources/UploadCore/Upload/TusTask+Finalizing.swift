@@ -26,6 +26,7 @@ extension TusTask {
 
   mutating func receiveFinalize(_ answer: Answer, _ sent: SentFile, isGone: Bool) throws(UploadError) {
     let failure: ConfirmationFailure
+    history.isTaken = false
     do throws(ConfirmationFailure) {
       let receipt = try UploadConfirmation.fromGigHive(status: answer.status, content: answer.content, sent: sent)
       state = .done(receipt, sent)
@@ -40,6 +41,8 @@ extension TusTask {
       state = .locating(sent)
       upload.locate()
       return
+    case .gigHive(.uploadTaken): history.isTaken = true
+    case .somebodyElse(status: 423), .gigHive(.refused(status: 423, _)): throw .tus(.locked)
     // As from a proxy that cannot reach the server for a moment.
     case .somebodyElse(let status) where status == 404 || status == 410: throw .notFromServer(status: status)
     case .gigHive, .tus, .somebodyElse: break
@@ -47,5 +50,28 @@ extension TusTask {
     // The content on the server is not, or no longer, this recording.
     if error.provesOtherContent { restart() }
     throw error
+  }
+
+  /// Whether a gateway gave up a finalize call on which GigHive may still work: each further one would run beside it.
+  func isHeldUp(by error: UploadError) -> Bool {
+    guard awaitsOutcome, case .refused(let status, _) = error else { return false }
+    return status == 502 || status == 504
+  }
+
+  /// Finalize has failed for as long as it is repeated. If GigHive says that it has taken the upload's file, and the tus server no longer
+  /// knows the upload, the recording is lost.
+  /// - Returns: whether there is something else to do: to ask the tus server, or to start over.
+  mutating func endFinalizing() throws(UploadError) -> Bool {
+    guard history.isTaken, case .finalizing(let sent, let isGone) = state else { return false }
+    if isGone {
+      history.hasCreated = true
+      try startOver()
+    }
+    // Not twice in a row: then the tus server still has it.
+    history.wasLocated.toggle()
+    guard history.wasLocated else { return false }
+    state = .locating(sent)
+    upload.locate()
+    return true
   }
 }

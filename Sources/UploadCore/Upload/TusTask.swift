@@ -34,7 +34,7 @@ struct TusTask: Sendable {
   var history: History
   /// Whether the upload has started over with another file, which the user is to be told.
   private var hasOtherFile = false
-  /// Whether the server had the whole of a large recording, and lost it, when the upload started over.
+  /// Whether the server had the whole of a large recording, or GigHive of any, and lost it, when the upload started over.
   private(set) var hasLostRecording = false
 
   /// The history of the upload.
@@ -55,6 +55,12 @@ struct TusTask: Sendable {
     var resumedFrom: Int64?
     /// Whether the server has had every byte.
     var wasUploaded: Bool
+    /// Whether GigHive's last response to finalize was that the upload's file is no longer there.
+    var isTaken = false
+    /// Whether a finalize call had no response from GigHive, which may still work on it.
+    var mayStillFinalize = false
+    /// Whether the tus server was asked after the response before.
+    var wasLocated = false
     /// Why the part on the server may be of another file; nil if it is not.
     var doubt: FileDoubt?
   }
@@ -233,7 +239,7 @@ struct TusTask: Sendable {
   /// If an upload that this process created is gone, that counts as a failure, because it could happen endlessly.
   mutating func startOver() throws(UploadError) {
     let wasCreated = history.hasCreated
-    hasLostRecording = history.wasUploaded && plan.size > Limits.fullSendLength
+    hasLostRecording = history.isTaken || history.wasUploaded && plan.size > Limits.fullSendLength
     restart()
     if wasCreated { throw .uploadLost }
   }
@@ -250,7 +256,8 @@ struct TusTask: Sendable {
     state = .uploading
     upload.restart()
     history = History(
-      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: history.highestOffset, offset: 0, resumedFrom: 0,
+      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: hasLostRecording ? 0 : history.highestOffset,
+      offset: 0, resumedFrom: 0,
       wasUploaded: false)
     if upload.location == nil { unsaved.append(.forgotten) } else { noteCreation() }
   }
@@ -290,7 +297,16 @@ struct TusTask: Sendable {
       if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
       upload.interrupted(arrived: interruption.arrived)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
-    case .checkingToken, .notSupported, .hashing, .finalizing, .done: break
+    case .finalizing(let sent, _):
+      switch interruption.error {
+      case let error where isHeldUp(by: error):
+        history.mayStillFinalize = true
+        state = .locating(sent)
+        upload.locate()
+      case .refused: break
+      case let error: if error.leavesOutcomeOpen { history.mayStillFinalize = true }
+      }
+    case .checkingToken, .notSupported, .hashing, .done: break
     }
   }
 }

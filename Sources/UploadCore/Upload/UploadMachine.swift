@@ -62,6 +62,8 @@ package struct UploadMachine: Sendable {
   private var retryDecider: RetryDecider
   private var traits = ServerTraits()
   private var fileChangePolicy: FileChangePolicy
+  /// When GigHive first said that it has taken the upload's file, as it has said since.
+  private var takenSinceMilliseconds: Int64?
   /// Whether no further request begins.
   private var isFinishing = false
   /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
@@ -388,8 +390,9 @@ package struct UploadMachine: Sendable {
     let isLoss = error == .uploadLost && task.hasLostRecording
     let consequence = retryDecider.failed(
       error, mayPass: mayPass, mayRepeat: mayRepeat,
-      fullSend: isLoss ? .refused : isWithoutResult(error) ? fullSend : nil, progress: isLoss ? 0 : task.progress,
-      nowMilliseconds: now, unixSeconds: unixSeconds)
+      fullSend: isLoss ? .lost : isWithoutResult(error) ? fullSend : nil, progress: isLoss ? 0 : task.progress,
+      minimumDelay: task.pauseMilliseconds(after: error), nowMilliseconds: now, unixSeconds: unixSeconds)
+    if !isLoss, endsFinalizing(consequence, now) { return }
     // It counts once.
     if case .answered(let answer, _) = latest {
       latest = .answered(answer, isFullSend: false)
@@ -402,6 +405,24 @@ package struct UploadMachine: Sendable {
       state = .retrying(retry)
     case .end(let error): state = .failed(error)
     }
+  }
+
+  /// GigHive may have taken the file of the upload, and lost it. While another call may be making the recording, it is asked again.
+  /// - Returns: whether there is something better to do than what would follow.
+  private mutating func endsFinalizing(_ consequence: RetryDecider.Consequence, _ now: Int64) -> Bool {
+    guard let patience = task.finalizingPatienceMilliseconds else {
+      takenSinceMilliseconds = nil
+      return false
+    }
+    let since = takenSinceMilliseconds ?? now
+    takenSinceMilliseconds = since
+    if case .retry = consequence, now - since < patience { return false }
+    if patience > Limits.lostUploadMilliseconds, now - since < patience { return false }
+    do throws(UploadError) {
+      guard try task.endFinalizing() else { return false }
+      state = .deciding
+    } catch { state = .failing(error, mayRepeat: true) }
+    return true
   }
 
   /// Whether everything sent would have to be sent again.

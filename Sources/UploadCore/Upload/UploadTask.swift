@@ -111,7 +111,7 @@ enum UploadTask: Sendable {
     tus?.isTidying ?? false
   }
 
-  /// Whether a whole recording of ``Limits/fullSendLength`` and more was lost on the server.
+  /// Whether a whole recording was lost on the server, so that it is sent again.
   var hasLostRecording: Bool {
     tus?.hasLostRecording ?? false
   }
@@ -174,6 +174,25 @@ enum UploadTask: Sendable {
       self = .deletion(task)
     }
     return .allowed
+  }
+
+  /// How long finalize is repeated while GigHive says that it has taken the upload's file; nil if it does not say so.
+  var finalizingPatienceMilliseconds: Int64? {
+    guard let history = tus?.history, history.isTaken else { return nil }
+    return history.mayStillFinalize ? Limits.lostUploadLongMilliseconds : Limits.lostUploadMilliseconds
+  }
+
+  /// The shortest delay before a retry, in milliseconds.
+  func pauseMilliseconds(after error: UploadError) -> Int64 {
+    tus?.isHeldUp(by: error) ?? false ? Limits.finalizePauseMilliseconds : 0
+  }
+
+  /// The last call failed as it has for as long as it is repeated.
+  /// - Returns: whether there is something else to do.
+  mutating func endFinalizing() throws(UploadError) -> Bool {
+    guard case .tus(var task) = self else { return false }
+    defer { self = .tus(task) }
+    return try task.endFinalizing()
   }
 
   /// From now on, requests wait for earlier responses.

@@ -8,6 +8,9 @@ package enum GigHiveVerdict: Equatable, Sendable {
   case uploadUnknown
   /// GigHive has not noticed that the upload is complete, or never will.
   case uploadNotWritten
+  /// GigHive has taken the upload's file out of the tus server, and has no recording of it. Only a new upload helps, unless another
+  /// finalize call is still making the recording.
+  case uploadTaken
   /// The upload token is unknown or has expired.
   case guestTokenUnknown
   /// The upload token is valid; the call named no upload.

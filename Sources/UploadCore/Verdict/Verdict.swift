@@ -59,6 +59,7 @@ extension Verdict {
     // Other failures, as of its database, say nothing about the upload.
     case 500 where ASCII.contains(words, "not been written") || ASCII.contains(words, "upload not found"):
       return .gigHive(.uploadNotWritten)
+    case 500 where ASCII.contains(words, "upload data missing"): return .gigHive(.uploadTaken)
     default: break
     }
     return .gigHive(.refused(status: answer.status, message: ServerMessage.text(of: json, content: answer.content)))

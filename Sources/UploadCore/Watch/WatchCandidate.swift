@@ -48,6 +48,10 @@ struct WatchCandidate: Sendable {
   /// On the monotonic clock.
   var dueAt: Int64
   var attempts = Attempts()
+  /// Why it is not sent before ``dueAt``, for people; nil if it need not wait.
+  var waitReason: String?
+  /// From when on a sign that the server works again allows it to be sent once more before that (monotonic clock).
+  var extraFrom: Int64 = 0
   /// While the worker has it.
   var upload = WatchSnapshot.Upload(path: [])
   /// When the last progress was reported (monotonic clock).

@@ -36,7 +36,7 @@ extension WatchMachine {
     switch event.kind {
     case .start: candidates[index].phase = .given(hasStarted: true)
     case .progress(let bytes, let total): noteProgress(index, bytes, total, now)
-    case .delivered(let assetID, let size): noteDelivery(index, assetID, size, unixSeconds)
+    case .delivered(let assetID, let size): noteDelivery(index, assetID, size, now, unixSeconds)
     case .skipped(let isRemovalDue, let isCertain, let otherEvent):
       health.noteInconclusive(now: now)
       if !isCertain { report.totals.uncertainCount += 1 }
@@ -87,7 +87,9 @@ extension WatchMachine {
     candidates[index].upload.totalBytes = total
   }
 
-  private mutating func noteDelivery(_ index: Int, _ assetID: Int64?, _ size: Int64?, _ unixSeconds: Int64) {
+  private mutating func noteDelivery(
+    _ index: Int, _ assetID: Int64?, _ size: Int64?, _ now: Int64, _ unixSeconds: Int64
+  ) {
     let candidate = candidates.remove(at: index)
     let size = size ?? candidate.file.size
     leftAlone.known.insert(candidate.file.key)
@@ -101,6 +103,7 @@ extension WatchMachine {
     (notice.id, notice.assetID, notice.exitCode, notice.size) = (candidate.upload.id, assetID, 0, size)
     report.notices.append(notice)
     noteContact()
+    releaseThose(upTo: size, now)
     // It may have changed since it was offered.
     examinations.paths.append(candidate.path)
   }
@@ -127,6 +130,7 @@ extension WatchMachine {
       report.notices.append(retryNotice(index, failure.message))
     // It was sent in full several times, and the server failed each time: perhaps it would fail with any recording.
     case .file where failure.waitMilliseconds != nil && !failure.isRefusal:
+      candidates[index].waitReason = failure.message
       noteServerTrouble(index, failure, now, unixSeconds)
     case .file where failure.status == 403: noteForbidden(index, failure, now, unixSeconds)
     case .file:
@@ -169,9 +173,10 @@ extension WatchMachine {
     for index in candidates.indices { candidates[index].attempts.failures = 0 }
   }
 
-  private mutating func makeReady(_ index: Int, at time: Int64) {
+  mutating func makeReady(_ index: Int, at time: Int64) {
     candidates[index].phase = .ready
     candidates[index].dueAt = time
+    candidates[index].waitReason = nil
   }
 
   private mutating func judge(

@@ -16,6 +16,12 @@ extension WatchMachine {
     for candidate in candidates where !group.uploads.contains(where: { $0.path == candidate.path }) {
       group.waitingCount += 1
       group.waitingBytes += candidate.file.size
+      guard let reason = candidate.waitReason, candidate.dueAt > now else { continue }
+      group.postponedCount += 1
+      guard group.postponed.count < Limits.setAsideShown else { continue }
+      var shown = WatchSnapshot.SetAside(id: candidate.upload.id, path: candidate.path, message: reason, since: nil)
+      shown.nextAttempt = unixSeconds + (candidate.dueAt - now) / 1000
+      group.postponed.append(shown)
     }
     let setAside = leftAlone.setAside.lazy.filter { !$0.isBeingRetried }
     for entry in setAside {

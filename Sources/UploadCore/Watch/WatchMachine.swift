@@ -176,8 +176,27 @@ package struct WatchMachine: Sendable {
     guard candidates[index].phase == .settling else { return }
     let settledAt = candidates[index].seenAt + settleTime
     if now < settledAt { return startSettling(index, until: settledAt) }
-    candidates[index].phase = .ready
-    candidates[index].dueAt = now
+    makeReady(index, at: now)
+    if let pause = file.pause { hold(index, pause, now) }
+  }
+
+  /// After a restart, which allows it to be sent once more.
+  private mutating func hold(_ index: Int, _ pause: WatchedFile.Pause, _ now: Int64) {
+    candidates[index].extraFrom = now + (pause.untilExtra == 0 ? Limits.fullSendExtraSeconds * 1000 : pause.untilExtra)
+    guard pause.untilExtra > 0 else { return }
+    makeReady(index, at: now + pause.remaining)
+    candidates[index].waitReason = pause.message ?? "it was sent completely several times, in vain."
+  }
+
+  /// A delivery shows that the server takes recordings of half this size and more.
+  mutating func releaseThose(upTo size: Int64, _ now: Int64) {
+    for index in candidates.indices
+    where candidates[index].phase == .ready && candidates[index].waitReason != nil && candidates[index].dueAt > now
+      && candidates[index].extraFrom <= now && candidates[index].file.size / 2 <= size
+    {
+      makeReady(index, at: now)
+      candidates[index].extraFrom = now + Limits.fullSendExtraSeconds * 1000
+    }
   }
 
   mutating func startSettling(_ index: Int, until: Int64) {
@@ -318,6 +337,7 @@ package struct WatchMachine: Sendable {
       worker.state == .open
     else { return nil }
     candidates[index].phase = .given(hasStarted: false)
+    candidates[index].waitReason = nil
     candidates[index].upload = WatchSnapshot.Upload(path: path)
     candidates[index].upload.totalBytes = candidates[index].file.size
     candidates[index].progressAt = nil
@@ -341,6 +361,7 @@ package struct WatchMachine: Sendable {
     retryNow(now: now)
     credentialsChanged(now: now)
     leftAlone.retryNow(now)
+    for index in candidates.indices where candidates[index].phase == .ready { makeReady(index, at: now) }
   }
 
   /// The network has changed: what is unreachable is tried again at once.

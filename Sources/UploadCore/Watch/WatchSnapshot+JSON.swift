@@ -22,6 +22,8 @@ extension WatchSnapshot.Group {
     object.add("uploads", uploads.map { $0.json })
     object.add("waiting_count", Int64(waitingCount))
     object.add("waiting_bytes", waitingBytes)
+    object.add("postponed_count", Int64(postponedCount))
+    object.add("postponed", postponed.map { $0.json })
     object.add("set_aside_count", Int64(setAsideCount))
     object.add("set_aside", setAside.map { $0.json })
     if let lastDelivery { object.add("last_delivery", lastDelivery.json) } else { object.addNull("last_delivery") }
@@ -109,7 +111,7 @@ extension WatchSnapshot.SetAside {
     var object = JSONWriter()
     object.add(id: id)
     object.add(file: LocalPath(bytes: path))
-    object.add("since", unixSeconds: since)
+    if let since { object.add("since", unixSeconds: since) }
     if let nextAttempt { object.add("next_retry", unixSeconds: nextAttempt) }
     object.add("message", message)
     return object

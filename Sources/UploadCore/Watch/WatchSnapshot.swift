@@ -12,6 +12,9 @@ package struct WatchSnapshot: Equatable, Sendable {
     package var waitingCount = 0
     /// In bytes.
     package var waitingBytes: Int64 = 0
+    /// Those of the waiting ones that are not sent before a time of their own; at most ``Limits/setAsideShown``.
+    package var postponed: [SetAside] = []
+    package var postponedCount = 0
     /// At most ``Limits/setAsideShown``; ``setAsideCount`` counts all.
     package var setAside: [SetAside] = []
     package var setAsideCount = 0
@@ -91,16 +94,16 @@ package struct WatchSnapshot: Equatable, Sendable {
     package init(path: [UInt8]) { self.path = path }
   }
 
-  /// A recording that is not tried again until it changes, `resume` is called, or it is due.
+  /// A recording that is not tried again until it changes, `resume` is called, or it is due, and why.
   package struct SetAside: Equatable, Sendable {
     package var id: String?
     package var path: [UInt8]
     package var message: String
-    /// In seconds since 1970.
-    package var since: Int64
+    /// In seconds since 1970; nil if it is not known.
+    package var since: Int64?
     /// The same; nil if it is not tried again by itself.
     package var nextAttempt: Int64?
-    package init(id: String?, path: [UInt8], message: String, since: Int64) {
+    package init(id: String?, path: [UInt8], message: String, since: Int64?) {
       self.id = id
       self.path = path
       self.message = message

@@ -52,13 +52,8 @@ package struct WatchStatus {
     }
     for upload in group["uploads"]?.elements ?? [] { lines += row("uploading", progress(of: upload)) }
     lines += row("waiting", amount(group, "waiting"))
-    let setAside = group["set_aside_count"]?.integer ?? 0
-    if setAside > 0 {
-      lines += row("set aside", recordings(setAside))
-      let shown = group["set_aside"]?.elements ?? []
-      for entry in shown { lines += row("", failure(of: entry)) }
-      if setAside > shown.count { lines += row("", "and " + String(setAside - Int64(shown.count)) + " more") }
-    }
+    lines += failures("postponed", in: group, "postponed")
+    lines += failures("set aside", in: group, "set_aside")
     lines += row("delivered", amount(group, "delivered") + " since the start")
     if let count = group["not_compared_count"]?.integer, count > 0 {
       lines += row("", recordings(count) + " delivered before, not compared: no SHA-256 is known")
@@ -67,6 +62,17 @@ package struct WatchStatus {
       let asset = last["asset_id"]?.integer.map { " (asset " + String($0) + ")" } ?? ""
       lines += row("last", name(last["file"]) + asset + ", " + moment(last["delivered"]))
     }
+    return lines
+  }
+
+  /// How many recordings are not sent now, and why.
+  private static func failures(_ label: String, in group: JSONValue, _ name: String) -> [String] {
+    let count = group[name + "_count"]?.integer ?? 0
+    guard count > 0 else { return [] }
+    let shown = group[name]?.elements ?? []
+    var lines = row(label, recordings(count))
+    for entry in shown { lines += row("", failure(of: entry)) }
+    if count > shown.count { lines += row("", "and " + String(count - Int64(shown.count)) + " more") }
     return lines
   }
 

@@ -8,6 +8,28 @@ package struct WatchedFile: Equatable, Sendable {
   package var writers: FileWriters?
   /// Whether there is a record of its upload, which was interrupted.
   package var isBegun: Bool
+  /// Until when it waits, by its record; nil if it does not.
+  package var pause: Pause?
+
+  /// Why a recording is not sent now: it was sent completely as often as is allowed within a day, in vain.
+  package struct Pause: Equatable, Sendable {
+    /// In milliseconds from now.
+    package let remaining: Int64
+    /// From when on a sign that the server works again allows it nevertheless, in milliseconds from now; 0 for now.
+    package let untilExtra: Int64
+    /// The error of the last attempt.
+    package let message: String?
+
+    /// - Returns: nil if it need not wait.
+    package init?(_ sends: FullSends, message: String?, unixSeconds: Int64) {
+      guard sends.areUsedUp, sends.allowedAtSeconds > unixSeconds,
+        sends.allowedAtSeconds - max(unixSeconds, 0) <= Limits.fullSendSeconds
+      else { return nil }
+      remaining = (sends.allowedAtSeconds - max(unixSeconds, 0)) * 1000
+      untilExtra = max(0, min(sends.extraAllowedAtSeconds - max(unixSeconds, 0), Limits.fullSendExtraSeconds)) * 1000
+      self.message = message
+    }
+  }
 
   package init(key: UInt64, seen: FileSighting, writers: FileWriters? = nil, isBegun: Bool = false) {
     self.key = key

@@ -221,7 +221,8 @@ extension UploadError {
     let time = DurationText.moment(until)
     return switch reason {
     case .sentRepeatedly(let count):
-      "It was sent " + String(count) + " times within a day; it will be sent again after " + time + "."
+      (count == 1 ? "It" : "It was sent " + String(count) + " times within a day; it")
+        + " will be sent again after " + time + "."
     case .serverAsked: "The server asked to wait until " + time + "."
     }
   }

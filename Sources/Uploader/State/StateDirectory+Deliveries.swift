@@ -47,12 +47,12 @@ extension StateDirectory {
 }
 
 extension StateDirectory {
-  /// Whether the upload of the file at this path was begun and is not delivered, as far as the index knows.
-  func hasBegun(_ request: UploadRequest, _ status: shim_file_status) -> Bool {
-    guard let index = indexState.unlocked ?? unlockedIndex() else { return false }
+  /// The record of an upload of the file at this path that was begun and is not delivered, as far as the index knows.
+  func begunRecord(_ request: UploadRequest, _ status: shim_file_status) -> String? {
+    guard let index = indexState.unlocked ?? unlockedIndex() else { return nil }
     let sought = UploadRecord(sought: request, request.file, FileIdentity(status))
     let entries = (try? index.entries(.path(sought), limit: Limits.indexCandidateCount)) ?? []
-    return entries.contains { exists(RecordName(number: $0.number, isDelivered: false).text) }
+    return entries.lazy.map { RecordName(number: $0.number, isDelivered: false) }.first { exists($0.text) }?.id
   }
 }
 

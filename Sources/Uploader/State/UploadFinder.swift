@@ -6,8 +6,8 @@ package final class UploadFinder {
   package enum Finding: Equatable {
     /// Delivered, and nothing is left to do.
     case delivered
-    /// Interrupted, or in progress.
-    case begun
+    /// Interrupted, or in progress; with why it waits, if it does.
+    case begun(WatchedFile.Pause?)
     case unknown
   }
 
@@ -27,7 +27,15 @@ package final class UploadFinder {
       let removes = request.afterDelivery.removal != nil
       return removes && directory.isRemovalDue(previous.upload) ? .unknown : .delivered
     }
-    return directory.hasBegun(request, status) ? .begun : .unknown
+    return directory.begunRecord(request, status).map { .begun(pause(of: $0, status)) } ?? .unknown
+  }
+
+  private func pause(of id: String, _ status: shim_file_status) -> WatchedFile.Pause? {
+    let identity = FileIdentity(status)
+    guard let record = try? directory.record(id), let upload = record.unfinished, let sends = upload.fullSends,
+      record.file.identity.size == identity.size, record.file.identity.modifiedSeconds == identity.modifiedSeconds
+    else { return nil }
+    return WatchedFile.Pause(sends, message: upload.message, unixSeconds: shim_unix_seconds())
   }
 
   /// Creates the record of an upload that another process will begin, so that nothing removes the file until it is delivered.

@@ -294,8 +294,10 @@ final class UploadJob: Steppable {
         if $0.failure == .mayBeStored { $0.message = UploadError.killedBeforeResponseText }
       }
     }
+    var policy = try shared.policy()
+    policy.retries.endsAfterFullSend = request.judged != nil
     return UploadDriver(
-      try UploadMachine(.upload(plan), try shared.policy()),
+      try UploadMachine(.upload(plan), policy),
       of: TransferSource(file: file, digest: plan.computesSHA256 ? try FileDigest() : nil), slot: slot,
       slots: slots, shared: shared, composer: RequestComposer(shared.configuration, origin: request.base.origin),
       hooks: hooks)

@@ -62,7 +62,7 @@ final class FileInspector {
     if let request = try? arguments.sending.request(for: BatchFile(path: file, foundBelow: root)) {
       switch finder.find(request, status, hasStableInodes: kind == .stable) {
       case .delivered: return .delivered(key: key)
-      case .begun: found.isBegun = true
+      case .begun(let pause): (found.isBegun, found.pause) = (true, pause)
       case .unknown: break
       }
     }

@@ -25,18 +25,32 @@ struct RetryPolicyTests {
       retryAfterMilliseconds: retryAfterMilliseconds, random: random)
   }
 
-  /// Full jitter: between nothing and a ceiling that doubles.
-  @Test(arguments: [(1, 1000), (2, 2000), (3, 4000), (4, 8000), (5, 16_000)] as [(Int64, Int64)])
-  func delaysAreSpreadUpToACeilingThatDoubles(failures: Int64, ceiling: Int64) throws {
+  /// Between half of a step and all of it.
+  @Test(arguments: [(1, 1000), (2, 4000), (3, 16_000), (4, 60_000), (5, 60_000)] as [(Int64, Int64)])
+  func delaysAreSpreadOverTheUpperHalfOfAStepThatGrows(failures: Int64, step: Int64) throws {
     let delays = delays(policy, afterFailures: failures)
     #expect(delays.count == 20_002)
     let shortest = try #require(delays.min())
     let longest = try #require(delays.max())
-    #expect(shortest >= 0 && shortest <= ceiling / 100)
-    #expect(longest <= ceiling && longest >= ceiling * 99 / 100)
+    #expect(shortest >= step / 2 && shortest <= step * 51 / 100)
+    #expect(longest <= step && longest >= step * 99 / 100)
     // Evenly.
     let mean = delays.reduce(0, +) / Int64(delays.count)
-    #expect(mean > ceiling * 48 / 100 && mean < ceiling * 52 / 100)
+    #expect(mean > step * 74 / 100 && mean < step * 76 / 100)
+  }
+
+  @Test func fiveRetriesOutlastAServerThatRestarts() {
+    let shortest = (1...5).compactMap { delay(policy, afterFailures: $0) }.reduce(0, +)
+    #expect(shortest > 60_000)
+  }
+
+  @Test func aMinimumComesBeforeTheLongestDelayAndAfterTheServersWish() {
+    let hasty = RetryPolicy(.failures(3), maximumDelayMilliseconds: 10)
+    func delay(_ wish: Int64?, within remainder: RetryPolicy.Remainder = .unlimited) -> Int64? {
+      hasty.delay(afterFailures: 1, within: remainder, retryAfterMilliseconds: wish, minimum: 30_000, random: 0)
+    }
+    #expect(delay(nil) == 30_000 && delay(1000) == 30_000 && delay(40_000) == 40_000)
+    #expect(delay(nil, within: .milliseconds(29_999)) == nil)
   }
 
   @Test(arguments: [6, 7, 20, 41, 64, 1000, 1_000_000, .max] as [Int64])
@@ -44,16 +58,16 @@ struct RetryPolicyTests {
     let patient = RetryPolicy(.forever, maximumDelayMilliseconds: 30_000)
     let delays = delays(patient, afterFailures: failures)
     #expect(delays.count == 20_002)
-    #expect(delays.allSatisfy { $0 >= 0 && $0 <= 30_000 } && delays.contains { $0 > 29_000 })
+    #expect(delays.allSatisfy { $0 >= 15_000 && $0 <= 30_000 } && delays.contains { $0 > 29_000 })
   }
 
   @Test func aShortMaximumHoldsFromTheFirstTry() {
     let hasty = RetryPolicy(.failures(3), maximumDelayMilliseconds: 10)
-    #expect(delays(hasty, afterFailures: 1).allSatisfy { $0 >= 0 && $0 <= 10 })
+    #expect(delays(hasty, afterFailures: 1).allSatisfy { $0 >= 5 && $0 <= 10 })
   }
 
   @Test func triesAreCounted() {
-    #expect(delay(policy, afterFailures: 5) == 0)
+    #expect(delay(policy, afterFailures: 5) == 30_000)
     #expect(delay(policy, afterFailures: 6) == nil)
     #expect(delay(policy, afterFailures: 6, retryAfterMilliseconds: 1000) == nil)
     let none = RetryPolicy(.failures(0), maximumDelayMilliseconds: 60_000)
@@ -64,7 +78,7 @@ struct RetryPolicyTests {
     let hour = RetryPolicy(.time(milliseconds: 3_600_000), maximumDelayMilliseconds: 60_000)
     #expect(delay(hour, afterFailures: 1000, for: 3_599_999, random: 60_000) == 1)
     #expect(delay(hour, afterFailures: 1000, for: 3_600_000) == nil)
-    #expect(delay(hour, afterFailures: 1_000_000, for: 0) == 0)
+    #expect(delay(hour, afterFailures: 1_000_000, for: 0) == 30_000)
   }
 
   @Test func theServersWishIsObeyedWithinTheTime() {

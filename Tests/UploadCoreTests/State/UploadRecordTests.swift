@@ -29,7 +29,7 @@ struct UploadRecordTests {
     upload.lastByteMayBeSent = true
     upload.message = "the connection was lost"
     upload.assetID = 7
-    upload.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005])
+    upload.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005], extraAt: 1_795_000_003)
     upload.nextRetry = 1_795_086_404
     upload.sent = SentPart(
       length: 4_000_000_000, sha256: String(repeating: "0e", count: 32),
@@ -114,7 +114,8 @@ struct UploadRecordTests {
         + #""was_uploaded":true,"is_ending":true,"may_be_stored":true,"sent_length":4000000000,"#
         + #""sent_sha256":"\#(String(repeating: "0e", count: 32))","sent_changed_seconds":1795000000,"#
         + #""sent_changed_nanoseconds":8,"file_doubt":"replaced","next_retry":1795086404,"#
-        + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","# + then)
+        + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","full_sends_extra":1795000003,"#
+        + then)
     #expect(
       content(delivered)
         == #"{"id":"5e1f0a77","phase":"delivered","# + upTo

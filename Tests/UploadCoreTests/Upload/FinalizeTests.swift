@@ -120,6 +120,145 @@ struct FinalizeTests {
     #expect(server.record.unfinished?.fullSends?.times.count == 3)
   }
 
+  private static let taken = ScriptedServer.Reply.status(
+    500, content: #"{"error":"Server Error","message":"Upload data missing on disk"}"#)
+
+  /// GigHive moves the upload's file away before it writes to its database.
+  private func takingServer(times: Int = .max) -> ScriptedServer {
+    var uploads = 0
+    return ScriptedServer { request in
+      switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): .offer
+      case ("POST", true):
+        {
+          uploads += 1
+          return .created
+        }()
+      case ("POST", false): uploads > times ? confirmed : FinalizeTests.taken
+      case ("PATCH", _): .has(100)
+      default: .gone
+      }
+    }
+  }
+
+  private func taking(_ limit: RetryLimit, previous: UploadPlan.PreviousState = .init()) throws -> UploadMachine {
+    try .upload(
+      to: .gigHive, previous: previous,
+      policy: { $0.retries = RetryPolicy(limit, maximumDelayMilliseconds: 8000) },
+      configure: { $0.uploadProtocol = .tus })
+  }
+
+  @Test func anUploadThatGigHiveHasTakenAndLostStartsOverAfterAMinute() throws {
+    var server = takingServer(times: 1)
+    #expect(server.run(try taking(.forever)) == GigHive.delivered())
+    #expect(server.milliseconds >= 60_000)
+    #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 2)
+    let lost = try #require(server.log.firstIndex(of: "save forgotten"))
+    #expect(server.log[..<lost].suffix(3) == ["HEAD /files/1", "hash", finalize])
+  }
+
+  @Test func theRetriesThatAPersonHasSetComeFirst() throws {
+    var server = takingServer()
+    #expect(server.run(try taking(.failures(0))) == .failed(.uploadLost))
+    #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 1 && server.record.remote == nil)
+    var next = takingServer(times: 1)
+    #expect(next.run(try taking(.failures(1))) == GigHive.delivered())
+  }
+
+  /// The progress of the next upload does not reset the count, whatever the size.
+  @Test(arguments: [.failures(1), .forever] as [RetryLimit])
+  func aDatabaseThatStaysBrokenCostsThreeUploadsADay(limit: RetryLimit) throws {
+    var server = takingServer()
+    let until = { (server: ScriptedServer) in (server.record.unfinished?.fullSends?.times[0] ?? 0) + 86_400 }
+    let end = server.run(try taking(limit))
+    #expect(end == .failed(.postponed(.uploadLost, untilSeconds: until(server), .sentRepeatedly(count: 3))))
+    #expect(server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
+  }
+
+  /// A gateway gave up, and GigHive is still making the recording: each call would run beside the first.
+  @Test(arguments: [502, 504])
+  func aFinalizeThatAGatewayGivesUpIsRepeatedRarely(status: Int) throws {
+    var server = ScriptedServer([
+      .offer, .created, .has(100), .status(status, content: GigHive.page), .has(100), .status(status), .gone,
+      FinalizeTests.taken, FinalizeTests.taken, confirmed,
+    ])
+    #expect(server.run(try taking(.forever)) == GigHive.delivered())
+    #expect(
+      Array(server.log.dropFirst(upload.count)) == [
+        "hash", finalize, "wait", "HEAD /files/1", "wait", finalize, "wait", "HEAD /files/1", "hash", finalize, "wait",
+        finalize, "wait", finalize,
+      ])
+    #expect([0, 2].allSatisfy { server.retries[$0].delayMilliseconds >= 30_000 })
+  }
+
+  /// The call that got no response may take long, for a large recording.
+  @Test func aCallThatMayStillRunIsGivenTenMinutes() throws {
+    var finalizes = 0
+    var server = ScriptedServer { request in
+      switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): .offer
+      case ("POST", true): .created
+      case ("POST", false):
+        {
+          finalizes += 1
+          return finalizes == 1 ? .lost() : finalizes < 60 ? FinalizeTests.taken : confirmed
+        }()
+      case ("PATCH", _): .has(100)
+      default: .gone
+      }
+    }
+    #expect(server.run(try taking(.forever)) == GigHive.delivered())
+    #expect(!server.log.contains("save forgotten") && server.milliseconds > 60_000)
+    finalizes = 0
+    #expect(
+      server.run(try taking(.failures(3))) == .failed(.refused(status: 500, message: "Upload data missing on disk")))
+    #expect(!server.log.contains("save forgotten"))
+  }
+
+  @Test func aLockIsWaitedFor() throws {
+    let locked = ScriptedServer.Reply.status(423, content: #"{"error":"Locked","message":"Upload is being finalized"}"#)
+    var server = ScriptedServer([.offer, .created, .has(100), locked, confirmed])
+    #expect(server.run(try machine()) == GigHive.delivered())
+    var always = ScriptedServer([.offer, .created, .has(100), locked, locked, locked])
+    #expect(always.run(try machine()) == .failed(.tus(.locked)))
+  }
+
+  /// It may still be making the recording, for another process that was killed.
+  @Test func aFileThatGigHiveHasTakenIsNotForgottenWhileTheTusServerHasIt() throws {
+    var finalizes = 0
+    var server = ScriptedServer { request in
+      switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): .offer
+      case ("POST", true): .created
+      case ("POST", false):
+        {
+          finalizes += 1
+          return finalizes < 30 ? FinalizeTests.taken : confirmed
+        }()
+      default: .has(100)
+      }
+    }
+    #expect(server.run(try taking(.forever)) == GigHive.delivered())
+    #expect(!server.log.contains("save forgotten") && server.milliseconds > 60_000)
+  }
+
+  @Test func anEarlierProcessesUploadThatWasTakenStartsOverToo() throws {
+    var first = true
+    var again = ScriptedServer { request in
+      if request.method == "POST", request.body?.header.isEmpty == true { first = false }
+      return switch (request.method, request.body?.header.isEmpty ?? true) {
+      case ("OPTIONS", _): .offer
+      case ("POST", true): .created
+      case ("POST", false): first ? FinalizeTests.taken : confirmed
+      case ("PATCH", _): .has(100)
+      default: .gone
+      }
+    }
+    let previous = try UploadPlan.PreviousState.at(offset: 100, isUploaded: true)
+    #expect(again.run(try taking(.forever, previous: previous)) == GigHive.delivered())
+    #expect(again.log.filter { $0.hasPrefix("PATCH") }.count == 1)
+  }
+
   /// Only a recording that GigHive has never noticed is lost with its upload.
   @Test func aFailureOfGigHiveDoesNotForgetARecording() throws {
     let failure = ScriptedServer.Reply.status(

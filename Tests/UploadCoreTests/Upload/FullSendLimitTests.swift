@@ -29,6 +29,32 @@ struct FullSendLimitTests {
     #expect(server.record.unfinished?.fullSends?.times.count == 3)
   }
 
+  /// A server that restarts must not use up all.
+  @Test func theyAreSpread() throws {
+    var server = ScriptedServer([
+      .status(503), .status(503),
+      .status(201, content: GigHive.created(checksum: GigHive.sha256, size: FullSendLimitTests.size)),
+    ])
+    #expect(server.run(try form(.failures(2)))?.isFailure == false)
+    #expect(server.retries.map { $0.delayMilliseconds / 1000 } == [10, 60])
+  }
+
+  /// Others are sent first, and the caller waits.
+  @Test func aWatcherGetsItBackAfterTheFirst() throws {
+    var policy = RetryPolicy(.failures(5), maximumDelayMilliseconds: 1000)
+    policy.endsAfterFullSend = true
+    let machine = try UploadMachine.upload(to: .gigHive, size: FullSendLimitTests.size, policy: { $0.retries = policy })
+    var server = ScriptedServer([.status(500)])
+    let until = server.bootedAtSeconds + 10
+    #expect(
+      server.run(machine)
+        == .failed(.postponed(FullSendLimitTests.failure, untilSeconds: until, .sentRepeatedly(count: 1))))
+    // What does not pass needs no second one.
+    let tooLarge = UploadError.refused(status: 413, message: "")
+    var final = ScriptedServer([.status(413)])
+    #expect(final.run(machine) == .failed(tooLarge))
+  }
+
   @Test func aLimitOfRetriesComesFirst() throws {
     var server = ScriptedServer([.status(500), .status(500)])
     #expect(server.run(try form(.failures(1))) == .failed(FullSendLimitTests.failure))

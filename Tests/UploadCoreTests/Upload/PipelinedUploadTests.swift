@@ -31,9 +31,9 @@ struct PipelinedUploadTests {
       case .send(let request, let choice):
         return .asks(request.method + (request.contentLength > 0 ? " \(request.fileOffset)" : ""), choice)
       case .reportRetry(let retry):
-        guard case .wait = machine.next(nowMilliseconds: 0) else { return nil }
-        var action = machine.next(nowMilliseconds: 1000)
-        while case .save = action { action = machine.next(nowMilliseconds: 1000) }
+        guard case .wait(let time) = machine.next(nowMilliseconds: 0) else { return nil }
+        var action = machine.next(nowMilliseconds: time)
+        while case .save = action { action = machine.next(nowMilliseconds: time) }
         guard case .send(let request, _) = action else { return nil }
         return .pauses(retry.error, request.method)
       case .renewCredentials: return .renewsCredentials

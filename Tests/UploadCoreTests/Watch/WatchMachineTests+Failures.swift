@@ -191,6 +191,78 @@ extension WatchMachineTests {
     #expect(station.isComplete && station.count(.setAside) == 0 && station.count(.resumed) == 1)
   }
 
+  /// A machine that was given a recording of this size, which was sent completely three times, in vain.
+  private func postponed(size: Int64) -> WatchMachine {
+    var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+    let file = WatchedFile(key: 1, size: size, modifiedSeconds: 0, writers: .noWriter)
+    for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
+    machine.workerStarted()
+    _ = machine.give([1])
+    fail(&machine, at: 1)
+    return machine
+  }
+
+  private func fail(_ machine: inout WatchMachine, at now: Int64) {
+    let failure = WorkerEvent.Failure(
+      "500.", exitCode: 9, .file, status: 500, waitMilliseconds: 24 * 60 * minute)
+    machine.handle(WorkerEvent(.failed(failure), path: [1]), now: now, unixSeconds: 0)
+  }
+
+  /// Another recording is found and delivered.
+  private func deliver(_ size: Int64, _ machine: inout WatchMachine, at now: Int64) {
+    let path = Array(String(now).utf8)
+    let file = WatchedFile(key: UInt64(now), size: size, modifiedSeconds: 0, writers: .noWriter)
+    for time in [now - 1, now] { machine.noteInspection(path, .file(file), now: time) }
+    #expect(machine.give(path) != nil)
+    machine.handle(WorkerEvent(.delivered(assetID: nil, size: size), path: path), now: now, unixSeconds: 0)
+  }
+
+  private func nextAttempt(_ machine: WatchMachine) -> Int64? { machine.candidates.first { $0.path == [1] }?.dueAt }
+
+  @Test func aDeliveryOfHalfTheSizeAllowsOneMoreFullSendEverySixHours() {
+    let (hour, day) = (60 * minute, 24 * 60 * minute)
+    var machine = postponed(size: 1000)
+    #expect(nextAttempt(machine) == day + 1)
+    deliver(499, &machine, at: minute)
+    #expect(nextAttempt(machine) == day + 1)
+    deliver(500, &machine, at: 2 * minute)
+    #expect(nextAttempt(machine) == 2 * minute)
+    _ = machine.give([1])
+    fail(&machine, at: 3 * minute)
+    deliver(1000, &machine, at: 5 * hour)
+    #expect(nextAttempt(machine) == day + 3 * minute)
+    deliver(1000, &machine, at: 7 * hour)
+    #expect(nextAttempt(machine) == 7 * hour)
+  }
+
+  @Test func aPersonsWishAllowsOneMoreAtOnce() {
+    var machine = postponed(size: 1000)
+    machine.retryEverything(now: minute)
+    #expect(nextAttempt(machine) == minute)
+  }
+
+  /// The record knows when the last one was made before its time.
+  @Test func aRestartAllowsOneMoreFullSendEverySixHours() throws {
+    var sends = try #require(FullSends(.refused, times: [100, 110, 170]))
+    func restarted(at unixSeconds: Int64) throws -> WatchMachine {
+      var file = WatchedFile(key: 1, size: 1000, modifiedSeconds: 0, writers: .noWriter, isBegun: true)
+      file.pause = WatchedFile.Pause(sends, message: "500.", unixSeconds: unixSeconds)
+      var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
+      for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
+      return machine
+    }
+    #expect(try nextAttempt(restarted(at: 200)) == 1)
+    sends.add(.refused, atSeconds: 200)
+    let again = try restarted(at: 300)
+    let dayAfterTheSecond: Int64 = 1 + (110 + 86_400 - 300) * 1000
+    #expect(nextAttempt(again) == dayAfterTheSecond)
+    let group = again.snapshot(destination: "", [], now: 1, unixSeconds: 300)
+    #expect(group.postponed.map(\.message) == ["500."] && group.postponed.first?.nextAttempt == 110 + 86_400)
+    #expect(group.postponedCount == 1 && group.waitingCount == 1)
+    #expect(try nextAttempt(restarted(at: 200 + 21_600)) == 1)
+    #expect(WatchedFile.Pause(sends, message: nil, unixSeconds: 110 + 86_400) == nil)
+  }
+
   /// The server has said what is wrong with the recording, each time.
   @Test func aRefusalIsNoOutageHoweverOftenTheRecordingWasSent() {
     let failure = WorkerEvent.Failure(
