@@ -58,8 +58,9 @@ package enum Limits {
   package static let responseHeadUsualLength = 512
   /// Fields in a response head.
   package static let fieldCount = 128
-  /// Interim (1xx) responses without progress of the content. tusd sends one every few seconds during a long PATCH.
-  package static let interimResponseCount = 1000
+  /// Interim (1xx) responses without progress of the content, in bytes. GigHive's and tusd's servers send one every few seconds while they
+  /// work, for hours if necessary.
+  package static let interimLength = 1 << 20
   /// A chunk-size line with its extensions, in bytes.
   package static let chunkLineLength = 1024
   /// The trailer section of a chunked body, in bytes.
@@ -104,6 +105,8 @@ package enum Limits {
   package static let metadataLength = 4 << 10
   /// How many times in a row the server may disagree about the offset.
   package static let disagreementCount = 8
+  /// A server that keeps less than one of so many parts of a request makes no progress.
+  package static let fairPart: Int64 = 16
 
   // MARK: State
 

@@ -55,9 +55,10 @@ extension ExitCode {
     case .locked: conflict
     case .tooLarge: tooLarge
     case .invalidMetadataKey: usage
-    case .offsetBeyond: integrity
+    case .offsetBeyond, .startsOver, .lengthTruncated: integrity
     case .notSupported, .versionNotSupported, .refused: refused
-    case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved:
+    case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved,
+      .cachedOffset:
       serverFailure
     }
   }

@@ -144,6 +144,14 @@ extension UploadError {
     }
   }
 
+  /// Whether the server, or something in front of it, refuses a form because of its size.
+  var isTooLargeAsForm: Bool {
+    switch self {
+    case .refused(status: 413, _), .formDropped(_, _, true): true
+    default: false
+    }
+  }
+
   /// Whether the server has something other than the file.
   var provesOtherContent: Bool {
     if case .checksumDiffers = self { return true }

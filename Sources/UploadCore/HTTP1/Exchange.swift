@@ -32,7 +32,8 @@ package struct Exchange: Sendable {
   package private(set) var sending = Sending.head
   private var receiving = Receiving.head
   private var headBuffer = ResponseHeadBuffer()
-  private var interimResponses = 0
+  /// The bytes of interim responses since the content last advanced.
+  private var interimLength = 0
   /// The bytes of content that were not kept.
   private var drained: Int64 = 0
   private var connectionEnds = false
@@ -60,10 +61,10 @@ package struct Exchange: Sendable {
   }
 
   /// Whether not even the head of an interim response has arrived completely.
-  package var awaitsFirstHead: Bool { response == nil && interimResponses == 0 }
+  package var awaitsFirstHead: Bool { response == nil && interimLength == 0 }
 
   /// Whether any part of a response has arrived, including interim responses.
-  package var hasResponseStarted: Bool { !headBuffer.isEmpty || interimResponses > 0 || response != nil }
+  package var hasResponseStarted: Bool { !headBuffer.isEmpty || interimLength > 0 || response != nil }
 
   /// Whether nothing of a final response has arrived, so that the end of the connection truncates none.
   package var awaitsHead: Bool { receiving == .head && headBuffer.isEmpty }
@@ -111,7 +112,7 @@ package struct Exchange: Sendable {
       case .head:
         let decoded = try headBuffer.take(rest)
         count = decoded.count
-        if let head = decoded.head { try accept(head) }
+        if let head = decoded.head { try accept(head, length: decoded.length) }
       case .length(let left): count = receiveLength(rest, left: left)
       case .chunked(var decoder):
         count = try decoder.decode(rest) { keep($0) }
@@ -146,8 +147,8 @@ package struct Exchange: Sendable {
 
   // MARK: Receiving
 
-  private mutating func accept(_ head: ResponseHead) throws(ResponseError) {
-    if head.isInterim { return try acceptInterim(head) }
+  private mutating func accept(_ head: ResponseHead, length: Int) throws(ResponseError) {
+    if head.isInterim { return try acceptInterim(head, length) }
     response = Response(head: head)
     connectionEnds = Exchange.forbidsReuse(head)
     if sending != .finished { sending = .stopped }
@@ -161,15 +162,13 @@ package struct Exchange: Sendable {
     }
   }
 
-  /// More of the request's content has arrived at the peer, so the count of interim responses restarts. Servers keep
+  /// More of the request's content has arrived at the peer, so interim responses are counted anew. Servers keep
   /// sending them during requests that take hours.
-  package mutating func contentHasAdvanced() { interimResponses = 0 }
+  package mutating func contentHasAdvanced() { interimLength = 0 }
 
-  private mutating func acceptInterim(_ head: ResponseHead) throws(ResponseError) {
-    interimResponses += 1
-    guard interimResponses <= Limits.interimResponseCount else {
-      throw .tooManyInterimResponses(limit: Limits.interimResponseCount)
-    }
+  private mutating func acceptInterim(_ head: ResponseHead, _ length: Int) throws(ResponseError) {
+    interimLength += length
+    guard interimLength <= Limits.interimLength else { throw .tooManyInterimResponses(limit: Limits.interimLength) }
     if head.status == 101 { throw .unexpectedUpgrade }
     if head.status == 100, case .awaitingContinue = sending { sending = .body }
   }

@@ -21,6 +21,9 @@ package struct Field: Equatable, Sendable {
 }
 
 extension [Field] {
+  /// Whether the response is from the server, as far as it says so: what a cache has kept says nothing about now (RFC 9111, 5.1).
+  var areFresh: Bool { !values(of: "Age").contains { ASCII.decimal($0.utf8) != 0 } }
+
   /// The values of all fields of that name, in order.
   package func values(of name: String) -> [String] { filter { $0.hasName(name) }.map { $0.value } }
 

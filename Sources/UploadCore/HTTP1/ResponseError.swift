@@ -4,6 +4,7 @@ public enum ResponseError: Error, Equatable {
   case notHTTP
   case headTooLong(limit: Int)
   case tooManyFields(limit: Int)
+  /// In bytes.
   case tooManyInterimResponses(limit: Int)
   /// A field line, also of a trailer, with a bad name, white space before the colon, a bare CR, a NUL or obsolete folding (RFC 9112, 5),
   /// or a status line with a bare CR or a NUL.

@@ -9,8 +9,10 @@ struct ResponseHeadBuffer: Sendable {
   var isEmpty: Bool { bytes.isEmpty }
 
   /// Takes bytes up to the end of the head.
-  /// - Returns: how many bytes of the input were taken, and the head if it is complete.
-  mutating func take(_ input: UnsafeRawBufferPointer) throws(ResponseError) -> (count: Int, head: ResponseHead?) {
+  /// - Returns: how many bytes of the input were taken, and the head with its length if it is complete.
+  mutating func take(_ input: UnsafeRawBufferPointer) throws(ResponseError)
+    -> (count: Int, head: ResponseHead?, length: Int)
+  {
     var count = 0
     for byte in input {
       count += 1
@@ -26,11 +28,12 @@ struct ResponseHeadBuffer: Sendable {
       if bytes.count <= 7, byte != httpVersionPrefix[bytes.count - 1] { throw .notHTTP }
       if byte == ASCII.lineFeed, let length = lengthOfWholeHead {
         let head = try ResponseHead(parsing: bytes[..<length])
+        let whole = bytes.count
         bytes.removeAll(keepingCapacity: true)
-        return (count, head)
+        return (count, head, whole)
       }
     }
-    return (count, nil)
+    return (count, nil, 0)
   }
 
   /// The length of the head without its last line end, if the bytes so far end in an empty line; otherwise nil.

@@ -22,6 +22,7 @@ extension AfterDelivery {
   /// - Returns: nil if the delivery counts without asking.
   /// - Throws: why the recording stays.
   package func requirement(for record: UploadRecord, isForGigHive: Bool) throws(KeptReason) -> StoredRecording? {
+    if record.isServerDoubtful { throw .serverDoubtful }
     guard isForGigHive else {
       guard trustsServer else { throw .serverCannotTell }
       return nil

@@ -5,6 +5,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case notRecorded
   /// The server is not GigHive, and cannot say later what it has.
   case serverCannotTell
+  /// The server has claimed to have what was never sent.
+  case serverDoubtful
   /// The record lacks the SHA-256, or GigHive's number for it.
   case incompleteRecord
   /// GigHive no longer has it.
@@ -75,7 +77,8 @@ extension KeptReason {
     case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
       .noSpace, .leftBehind:
       true
-    case .notRecorded, .serverCannotTell, .incompleteRecord, .absent, .different, .changed, .unreadable, .noStatus,
+    case .notRecorded, .serverCannotTell, .serverDoubtful, .incompleteRecord, .absent, .different, .changed,
+      .unreadable, .noStatus,
       .notComparable, .otherFile, .otherNames, .writersUnknown, .noFreeName, .cannotRename, .refused:
       false
     }

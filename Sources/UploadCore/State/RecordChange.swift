@@ -16,6 +16,8 @@ package enum RecordChange: Equatable, Sendable {
   case uploaded
   /// The upload on the server is no longer usable.
   case forgotten
+  /// Nor is it, because what the server says of it cannot be: the server is not trusted with the only copy.
+  case disproved
   /// So much was sent without a result. The offset is the last known one on the server, in bytes.
   case failedFullSends(FullSends, offset: Int64)
 
@@ -24,7 +26,7 @@ package enum RecordChange: Equatable, Sendable {
   package var mustBeSaved: Bool {
     switch self {
     case .mayBeStored, .notStored, .processing, .continued: false
-    case .created, .lastByteNext, .uploaded, .forgotten, .failedFullSends: true
+    case .created, .lastByteNext, .uploaded, .forgotten, .disproved, .failedFullSends: true
     }
   }
 
@@ -32,7 +34,9 @@ package enum RecordChange: Equatable, Sendable {
   package func redacted(_ secrets: Secrets) -> RecordChange {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
-    case .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .failedFullSends: self
+    case .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .disproved,
+      .failedFullSends:
+      self
     }
   }
 }

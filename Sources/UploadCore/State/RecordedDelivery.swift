@@ -20,6 +20,8 @@ package struct RecordedDelivery: Equatable, Sendable {
   package internal(set) var remote: RemoteUpload?
   /// ``UnfinishedUpload/lastByteMayBeSent`` of that upload, which stays in the record.
   package internal(set) var lastByteMayBeSent = false
+  /// ``UnfinishedUpload/isServerDoubtful`` of that upload.
+  package internal(set) var isServerDoubtful = false
 
   package init() {}
 
@@ -30,5 +32,6 @@ package struct RecordedDelivery: Equatable, Sendable {
       RemoteUpload(url: $0.url, expires: $0.expires, offset: record.file.identity.size, isWhole: true)
     }
     lastByteMayBeSent = record.lastByteMayBeSent
+    isServerDoubtful = record.isServerDoubtful
   }
 }

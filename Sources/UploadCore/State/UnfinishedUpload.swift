@@ -25,6 +25,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var sent: SentPart?
   /// Why the part on the tus server may be of another file than the record's; nil if it is not.
   package var doubt: FileDoubt?
+  /// Whether the server has said of an earlier attempt what cannot be.
+  package var isServerDoubtful = false
   /// What was sent without a result.
   package var fullSends: FullSends?
   /// When `resume --all` may try again, in seconds since 1970; nil for at once.
@@ -57,6 +59,9 @@ package struct UnfinishedUpload: Equatable, Sendable {
       failure = nil
       message = nil
     case .forgotten: forget()
+    case .disproved:
+      forget()
+      isServerDoubtful = true
     case .failedFullSends(let fullSends, let offset):
       self.fullSends = fullSends
       remote?.offset = offset

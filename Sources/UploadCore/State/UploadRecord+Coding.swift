@@ -57,6 +57,7 @@ extension UploadRecord {
     if phase == .failed, remote?.isWhole ?? false { json.add("was_uploaded", true) }
     if let deletion = delivery?.deletion { json.add("deletion", deletion.rawValue) }
     if lastByteMayBeSent { json.add("is_ending", true) }
+    if isServerDoubtful { json.add("server_doubtful", true) }
     if mayBeStored { json.add("may_be_stored", true) }
     if let deliveredAt = delivery?.deliveredAt { json.add("delivered_at", deliveredAt) }
     if let sent = unfinished?.sent {
@@ -143,7 +144,8 @@ extension UploadRecord {
       "has_local_times", "size",
       "modified_seconds", "modified_nanoseconds", "edges_sha256", "endpoint", "event", "offset", "uploaded_as",
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
-      "deletion", "is_ending", "may_be_stored", "changed_seconds", "changed_nanoseconds", "sent_length",
+      "deletion", "is_ending", "server_doubtful", "may_be_stored", "changed_seconds", "changed_nanoseconds",
+      "sent_length",
       "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "next_retry",
       "full_sends", "full_sends_failed", "full_sends_extra", "sidecar", "note":
       true
@@ -182,6 +184,7 @@ extension UnfinishedUpload {
     }
     formerURL = json["former_url"]?.string
     lastByteMayBeSent = json["is_ending"] == .bool(true)
+    isServerDoubtful = json["server_doubtful"] == .bool(true)
     assetID = json["asset_id"]?.integer
     nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
     if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {

@@ -117,4 +117,12 @@ extension UploadRecord {
     case .delivered(let delivery): delivery.lastByteMayBeSent
     }
   }
+
+  /// Whether the server has said of the upload what cannot be, also of a delivery.
+  package var isServerDoubtful: Bool {
+    switch state {
+    case .unfinished(let upload): upload.isServerDoubtful
+    case .delivered(let delivery): delivery.isServerDoubtful
+    }
+  }
 }

@@ -14,6 +14,12 @@ public enum TusError: Error, Equatable, Sendable {
   case unusableLocation(String)
   /// The server claims to have more bytes than were sent.
   case offsetBeyond(sent: Int64, acknowledged: Int64)
+  /// What the server says of an upload of an earlier process cannot be, so it is sent again as a new upload.
+  case startsOver(Contradiction)
+  /// The server keeps another length than the one that it was told, as one does that counts with 31 or 32 bits. In bytes.
+  case lengthTruncated(length: Int64, stated: Int64)
+  /// A cache has answered with an offset that it has kept.
+  case cachedOffset
   /// A response that should have an Upload-Offset does not.
   case noOffset(status: Int)
   /// The server accepts content and stores none of it. Its offset stays the same, in bytes.
@@ -28,15 +34,23 @@ public enum TusError: Error, Equatable, Sendable {
   case refused(method: String, status: Int)
   /// The response says that the upload is gone, but has no Tus-Resumable to prove that it is from a tus server.
   case unproved(status: Int)
+
+  /// Why an upload cannot be continued.
+  public enum Contradiction: Equatable, Sendable {
+    /// It claims to have more bytes than were sent.
+    case offsetBeyond(sent: Int64, acknowledged: Int64)
+    /// It knows the upload, and does not say how much it has.
+    case noOffset(status: Int)
+  }
 }
 
 extension TusError {
   /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
-    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted: true
+    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted, .startsOver, .cachedOffset: true
     case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
-      .offsetBeyond, .nothingStored, .refused:
+      .offsetBeyond, .lengthTruncated, .nothingStored, .refused:
       false
     }
   }
@@ -47,7 +61,7 @@ extension TusError {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
     case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .nothingStored,
-      .checksumMismatch, .locked, .interrupted, .refused, .unproved:
+      .checksumMismatch, .locked, .interrupted, .refused, .unproved, .startsOver, .lengthTruncated, .cachedOffset:
       self
     }
   }

@@ -30,16 +30,19 @@ struct TusInFlight: Sendable {
   }
 
   /// Compares the server's offset with the interrupted requests, and adapts the sizing.
-  mutating func learn(from offset: Int64, _ sizing: inout ChunkSizing) {
-    guard let interrupted else { return }
+  /// - Returns: whether the server has kept a fair part of what has arrived.
+  mutating func learn(from offset: Int64, _ sizing: inout ChunkSizing) -> Bool {
+    guard let interrupted else { return true }
     self.interrupted = nil
     var arrived = interrupted.arrived
     for patch in interrupted.patches {
       if offset < patch.end || patch == interrupted.patches.last {
         let kept = min(max(0, offset - patch.offset), patch.length)
-        return sizing.interrupted(kept: kept, arrived: arrived, requestLength: patch.length)
+        sizing.interrupted(kept: kept, arrived: arrived, requestLength: patch.length)
+        return arrived < patch.length || patch.isFair(kept)
       }
       arrived = max(0, arrived - patch.length)
     }
+    return true
   }
 }

@@ -3,9 +3,11 @@ extension TusUpload {
   /// Handles the response to the oldest request in flight.
   /// - Parameters:
   ///   - target: the URI that answered, if it differs from the requested one after a redirect.
+  ///   - sent: how much of the request's content was sent.
   ///   - milliseconds: the time from the request's last byte.
   package mutating func receive(
-    status: Int, fields: [Field], from target: TargetURI? = nil, afterMilliseconds milliseconds: Int64
+    status: Int, fields: [Field], from target: TargetURI? = nil, sent: ContentSent = .whole,
+    afterMilliseconds milliseconds: Int64
   ) throws(TusError) {
     // After much content, the response time includes more than the round trip.
     let isLocating = if case .locating = state { true } else { false }
@@ -23,7 +25,9 @@ extension TusUpload {
     // The response does not matter: a remaining upload expires.
     case .removing(_, let location, let confirmed): advance(location, to: confirmed)
     case .sending(let location, _, let next):
-      if let patch = inFlight.patches.first { try receiveStored(verdict, status, patch, at: location, next) }
+      guard let patch = inFlight.patches.first else { return }
+      noteSent(sent)
+      try receiveStored(verdict, status, patch, at: location, next, isWhole: sent == .whole)
     case .complete, .gone: break
     }
   }
@@ -104,6 +108,7 @@ extension TusUpload {
     _ verdict: Verdict, _ status: Int, _ fields: [Field], of location: TargetURI
   ) throws(TusError) {
     switch verdict {
+    case .tus(.offset) where !fields.areFresh: throw .cachedOffset
     case .tus(.offset(let offset)): try accept(offset, fields, of: location)
     case .tus(.gone): state = .gone(location, replacement: nil)
     // Some servers keep an upload locked for a while after its connection was lost.
@@ -122,16 +127,18 @@ extension TusUpload {
     let unused = unused
     self.unused = nil
     declaresLength = fields.first("Upload-Defer-Length") == "1"
-    // An upload of another length belongs to another file.
+    // An upload of another length belongs to another file, unless the server counts with fewer bits.
     if !declaresLength, let stated = fields.tusNumber("Upload-Length"), stated != plan.length {
+      if stated == plan.length & 0x7FFF_FFFF || stated == plan.length & 0xFFFF_FFFF {
+        throw .lengthTruncated(length: plan.length, stated: stated)
+      }
       state = .gone(location, replacement: nil)
       return
     }
     guard offset <= disagreements.sentEnd else {
       throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: offset)
     }
-    disagreements.noteOffset(offset)
-    inFlight.learn(from: offset, &sizing)
+    disagreements.noteOffset(offset, isProgress: inFlight.learn(from: offset, &sizing))
     let isLocked = disagreements.wasLock(at: offset)
     advance(location, to: offset)
     if isLocked { throw lock() }
@@ -191,11 +198,11 @@ extension TusUpload {
   // MARK: PATCH
 
   private mutating func receiveStored(
-    _ verdict: Verdict, _ status: Int, _ patch: PatchRange, at location: TargetURI, _ next: Int64
+    _ verdict: Verdict, _ status: Int, _ patch: PatchRange, at location: TargetURI, _ next: Int64, isWhole: Bool
   ) throws(TusError) {
     inFlight.nextChecksum = nil
     switch verdict {
-    case .tus(.offset(let offset)): return try confirm(patch, offset, at: location, next)
+    case .tus(.offset(let offset)): return try confirm(patch, offset, at: location, next, isWhole: isWhole)
     case .tus(.success): return try locateAgain(location, patch.offset)
     case .tus(.gone): return dropPatches(to: .gone(location, replacement: nil))
     // The server is at another offset, which then counts, or has locked the upload.
@@ -223,11 +230,20 @@ extension TusUpload {
   }
 
   private mutating func confirm(
-    _ patch: PatchRange, _ offset: Int64, at location: TargetURI, _ next: Int64
+    _ patch: PatchRange, _ offset: Int64, at location: TargetURI, _ next: Int64, isWhole: Bool
   ) throws(TusError) {
-    guard offset <= patch.end else { throw .offsetBeyond(sent: patch.end, acknowledged: offset) }
+    guard offset <= disagreements.sentEnd else {
+      throw .offsetBeyond(sent: disagreements.sentEnd, acknowledged: offset)
+    }
+    // The response to a later request: something in between has changed their order.
+    guard offset <= patch.end else {
+      sizing.forbidPipelining()
+      return try locateAgain(location, patch.offset)
+    }
     guard offset > patch.offset || patch.length == 0 else { return try locateAgain(location, patch.offset) }
-    disagreements.noteOffset(offset)
+    let isProgress = !isWhole || patch.isFair(offset - patch.offset)
+    disagreements.noteOffset(offset, isProgress: isProgress)
+    guard isProgress || disagreements.mayDisagree() else { throw .nothingStored(offset: offset) }
     sizing.stored(offset - patch.offset)
     // A server that has stored a part of the first request has the length, too.
     declaresLength = false

@@ -94,14 +94,17 @@ package struct TusUpload: Sendable {
   ///   - length: the file's size in bytes.
   ///   - metadata: keys are unique visible ASCII.
   ///   - location: the URL of an upload to resume; nil for a new one.
+  ///   - lastByteMayBeSent: whether the file's last byte may have been sent to that one.
   package init(
-    endpoint: TargetURI, length: Int64, metadata: [FormField], location: TargetURI? = nil, options: Options = Options()
+    endpoint: TargetURI, length: Int64, metadata: [FormField], location: TargetURI? = nil,
+    lastByteMayBeSent: Bool = true, options: Options = Options()
   ) throws(TusError) {
     plan = Plan(
       endpoint: endpoint, length: length, metadata: try TusFields.metadata(metadata), options: options)
     state = .discovering(resuming: location)
     sizing = ChunkSizing(pinned: options.chunkLength)
-    disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : length)
+    // Only the server knows what an earlier process has sent.
+    disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : lastByteMayBeSent ? length : length - 1)
   }
 
   /// The upload's URL, once it is created.
@@ -123,6 +126,9 @@ package struct TusUpload: Sendable {
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
   }
+
+  /// The number of bytes with which it has last made progress.
+  package var progress: Int64 { disagreements.progress }
 
   /// The same as far as the server has just said it; nil before that.
   var knownOffset: Int64? {
@@ -157,7 +163,7 @@ package struct TusUpload: Sendable {
 
   /// Asks for the server's offset.
   static func head(of location: TargetURI) -> HTTPRequest {
-    HTTPRequest(method: "HEAD", target: location, fields: [TusFields.resumable])
+    HTTPRequest(method: "HEAD", target: location, fields: [TusFields.resumable, Field("Cache-Control", "no-cache")])
   }
 
   private mutating func creation() -> HTTPRequest {
@@ -167,13 +173,15 @@ package struct TusUpload: Sendable {
     // A checksum is only sent with PATCH, because it must be known beforehand. The content never includes the last byte: if
     // the response is lost, the server must not have a complete upload with an unknown URL.
     if offer.createsWithUpload, inFlight.mayBeSentWithCreation, offer.checksum == nil, !declaresLength {
-      contentLength = min(plan.length - 1, Limits.creationUploadLength, plan.options.chunkLength ?? plan.length)
+      contentLength = min(plan.length - 1, Limits.creationUploadLength)
+      // Some servers want equal parts.
+      if let chunkLength = plan.options.chunkLength { contentLength = chunkLength <= contentLength ? chunkLength : 0 }
     }
     if contentLength > 0 {
       request.fields.append(TusFields.contentType)
       request.body = RequestBody(fileOffset: 0, fileLength: contentLength)
     }
-    disagreements.sentEnd = contentLength
+    disagreements = OffsetDisagreements(sentEnd: contentLength)
     return request
   }
 
@@ -211,8 +219,8 @@ package struct TusUpload: Sendable {
     }
     if declaresLength, inFlight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
     if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
+    disagreements.send(to: patch.end, isPipelined: !inFlight.patches.isEmpty)
     inFlight.take(patch)
-    disagreements.sentEnd = max(disagreements.sentEnd, patch.end)
     state = .sending(location, confirmed: confirmed, next: patch.end)
     return .ask(
       HTTPRequest(
@@ -251,8 +259,11 @@ package struct TusUpload: Sendable {
   // MARK: Interruptions
 
   /// The requests in flight ended without a usable response.
-  /// - Parameter arrived: how many bytes of their content the peer has acknowledged at least.
-  package mutating func interrupted(arrived: Int64) {
+  /// - Parameters:
+  ///   - arrived: how many bytes of their content the peer has acknowledged at least.
+  ///   - sent: how much of the oldest one's content was sent.
+  package mutating func interrupted(arrived: Int64, sent: ContentSent = .whole) {
+    noteSent(sent)
     switch state {
     case .creating:
       // If the server has created it, that upload expires.
@@ -265,6 +276,12 @@ package struct TusUpload: Sendable {
     case .probing(_, let old, _), .removing(_, let old, _): state = .locating(old)
     case .discovering, .locating, .complete, .gone: break
     }
+  }
+
+  /// - Parameter sent: how much of the content of the oldest request in flight was sent.
+  mutating func noteSent(_ sent: ContentSent) {
+    guard let end = inFlight.patches.first?.end else { return }
+    if sent == .whole { disagreements.noteSent(to: end) } else { disagreements.noteCut(before: end) }
   }
 
   /// Asks for the server's offset again.

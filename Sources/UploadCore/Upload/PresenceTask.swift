@@ -17,8 +17,7 @@ struct PresenceTask: Sendable {
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
-    // What a cache kept says nothing about now.
-    let isFresh = !answer.fields.values(of: "Age").contains { ASCII.decimal(Array($0.utf8)) != 0 }
+    let isFresh = answer.fields.areFresh
     switch Verdict.ofRecording(answer) {
     // 203 and 206 come from something in between, or are a part (RFC 9110, 15.3.4 and 15.3.7).
     case .gigHive(.recording(let checksum?, let size?)) where isFresh && answer.status == 200:

@@ -27,7 +27,8 @@ extension TusTask {
     let (before, wasCreating) = (upload.location, upload.state == .creating)
     do throws(TusError) {
       try upload.receive(
-        status: answer.status, fields: answer.fields, from: target, afterMilliseconds: answer.afterMilliseconds)
+        status: answer.status, fields: answer.fields, from: target, sent: answer.sent,
+        afterMilliseconds: answer.afterMilliseconds)
     } catch { return try receive(error, answer, wasCreating: wasCreating) }
     noteOffset(isNew: before == nil)
     if upload.location != before { noteCreation() }
@@ -58,10 +59,30 @@ extension TusTask {
     case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
     case .unproved(let status): throw .notFromServer(status: status)
     case .notSupported, .refused: throw answer.refusal
+    case .offsetBeyond(let sent, let acknowledged) where answer.fields.haveTusProof:
+      try beginAnew(because: .offsetBeyond(sent: sent, acknowledged: acknowledged), orElse: error)
+    case .noOffset(let status) where answer.fields.haveTusProof:
+      // Perhaps something has removed it, once.
+      guard history.hasHiddenOffset else {
+        history.hasHiddenOffset = true
+        throw .tus(error)
+      }
+      if history.mayBeWhole, !request.isForGigHive { throw .mayBeStored(.tus(error)) }
+      try beginAnew(because: .noOffset(status: status), orElse: error)
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
-      .nothingStored, .checksumMismatch, .locked, .interrupted:
+      .nothingStored, .checksumMismatch, .locked, .interrupted, .startsOver, .lengthTruncated, .cachedOffset:
       throw .tus(error)
     }
+  }
+
+  /// An earlier process has begun the upload, and what the server says of it cannot be. Once, a new one is begun instead, after which the
+  /// server is not trusted with the only copy.
+  private mutating func beginAnew(because reason: TusError.Contradiction, orElse error: TusError) throws(UploadError) {
+    guard !history.hasCreated, !plan.previous.isServerDoubtful, upload.location != nil,
+      request.isForGigHive || !history.mayBeWhole
+    else { throw .tus(error) }
+    doubtServer()
+    throw .tus(.startsOver(reason))
   }
 
   private mutating func noteOffset(isNew: Bool) {
@@ -72,7 +93,7 @@ extension TusTask {
     default: return
     }
     if history.resumedFrom == nil { history.resumedFrom = isNew ? 0 : upload.confirmed }
-    history.highestOffset = max(history.highestOffset, upload.confirmed)
+    history.highestOffset = max(history.highestOffset, upload.progress)
   }
 
   /// Whether this status of a response to OPTIONS means that the server does not support tus.

@@ -57,6 +57,8 @@ struct TusTask: Sendable {
     var wasUploaded: Bool
     /// Whether GigHive's last response to finalize was that the upload's file is no longer there.
     var isTaken = false
+    /// Whether the server did not say how much it has, although it knows the upload.
+    var hasHiddenOffset = false
     /// Whether a finalize call had no response from GigHive, which may still work on it.
     var mayStillFinalize = false
     /// Whether the tus server was asked after the response before.
@@ -73,7 +75,9 @@ struct TusTask: Sendable {
     do throws(TusError) {
       upload = try TusUpload(
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
-        location: plan.previous.location, options: plan.request.tusOptions)
+        location: plan.previous.location,
+        lastByteMayBeSent: plan.request.isForGigHive || plan.previous.lastByteMayBeSent || plan.previous.isUploaded,
+        options: plan.request.tusOptions)
     } catch { throw .tus(error) }
     history = History(
       lastByteMayBeSent: plan.previous.lastByteMayBeSent, mayBeWhole: plan.previous.lastByteMayBeSent,
@@ -137,7 +141,8 @@ struct TusTask: Sendable {
     guard case .uploading = state else { return problem }
     switch (upload.state, Verdict.ofTus(status: answer.status, fields: answer.fields)) {
     case (.creating, _): return answer.status == 201 ? nil : problem
-    case (.sending, .tus(.offset(let offset))): return upload.isPart(offset) ? nil : problem
+    // After a delay, HEAD shows how much it really has.
+    case (.sending, .tus(.offset(let offset))): return upload.isPart(offset) ? nil : .tus(.interrupted)
     case (.sending, .somebodyElse(let status)): return .tus(.unproved(status: status))
     default: return problem
     }
@@ -262,6 +267,17 @@ struct TusTask: Sendable {
     if upload.location == nil { unsaved.append(.forgotten) } else { noteCreation() }
   }
 
+  /// The server has said of an upload what cannot be.
+  mutating func doubtServer() {
+    state = .uploading
+    upload.restart()
+    history = History(
+      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: history.highestOffset, offset: 0, resumedFrom: 0,
+      wasUploaded: false)
+    history.hasCreated = true
+    unsaved.append(.disproved)
+  }
+
   mutating func noteCreation() {
     guard let location = upload.location else { return }
     history.hasCreated = true
@@ -295,7 +311,7 @@ struct TusTask: Sendable {
     switch state {
     case .uploading, .locating:
       if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
-      upload.interrupted(arrived: interruption.arrived)
+      upload.interrupted(arrived: interruption.arrived, sent: interruption.sent)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

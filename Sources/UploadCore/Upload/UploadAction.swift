@@ -10,7 +10,7 @@ package enum UploadAction: Equatable, Sendable {
   /// Tell the user about a failed attempt that will be retried.
   case reportRetry(Retry)
   /// Tell the user that the server does not support tus, and that the recording is sent as a form.
-  case reportMultipartFallback
+  case reportFallback(to: UploadProtocol)
   /// Tell the user that the file is not, or may not be, the one that was sent in part, and is sent again from the start.
   case reportOtherFile
   /// Nothing is in flight. An event before that time is not expected.

@@ -64,6 +64,9 @@ package struct UploadMachine: Sendable {
   private var fileChangePolicy: FileChangePolicy
   /// When GigHive first said that it has taken the upload's file, as it has said since.
   private var takenSinceMilliseconds: Int64?
+  /// Why the recording is sent over tus instead of as a form.
+  private var formRefusal: UploadError?
+  private var hasUnreportedFallback = false
   /// Whether no further request begins.
   private var isFinishing = false
   /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
@@ -209,6 +212,10 @@ package struct UploadMachine: Sendable {
   /// - Parameter first: the request in flight, to which another one may be pipelined.
   /// - Returns: nil if the state has changed.
   private mutating func decide(after first: HTTPRequest? = nil) -> UploadAction? {
+    if hasUnreportedFallback {
+      hasUnreportedFallback = false
+      return .reportFallback(to: .tus)
+    }
     do throws(UploadError) {
       switch try task.next() {
       case .ask where endsNow, .hash where endsNow: end(.cancelled(hasSentAll: false))
@@ -223,8 +230,12 @@ package struct UploadMachine: Sendable {
       case .await: return .await
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
+        if let formRefusal {
+          state = .failing(formRefusal, mayRepeat: true)
+          return nil
+        }
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
-        return .reportMultipartFallback
+        return .reportFallback(to: .multipart)
       }
     } catch { recover(from: Interruption(error)) }
     return nil
@@ -369,6 +380,11 @@ package struct UploadMachine: Sendable {
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
     if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
+    if error.isTooLargeAsForm, let tus = tusInsteadOfForm() {
+      (formRefusal, hasUnreportedFallback) = (error, true)
+      (task, latest, state) = (.tus(tus), .nothing, .deciding)
+      return
+    }
     switch task.interrupted(interruption) {
     case .forbidden: state = .failing(error, mayRepeat: false)
     case .couldStoreTwice: state = .failed(.mayBeStored(error))
@@ -377,6 +393,12 @@ package struct UploadMachine: Sendable {
       state = .deciding
     case .allowed: state = .failing(error, mayRepeat: true)
     }
+  }
+
+  /// The server refuses such a large form, and may take the recording in parts.
+  private func tusInsteadOfForm() -> TusTask? {
+    guard sendsForm, formRefusal == nil, case .upload(let plan) = purpose, plan.request.maySendTus else { return nil }
+    return try? TusTask(plan)
   }
 
   /// Decides whether a failed attempt is repeated.

@@ -12,6 +12,8 @@ package struct UploadPlan: Sendable {
     package var lastByteMayBeSent = false
     /// The number under which GigHive is processing the form; nil if it has none.
     package var assetID: Int64?
+    /// Whether the server has said of an earlier attempt what cannot be.
+    package var isServerDoubtful = false
     /// Full sends of earlier processes.
     package var fullSends: FullSends?
     /// What is known of the part on the tus server.
@@ -27,6 +29,7 @@ package struct UploadPlan: Sendable {
       isUploaded = upload.remote?.isWhole ?? false
       lastByteMayBeSent = upload.lastByteMayBeSent
       assetID = upload.assetID
+      isServerDoubtful = upload.isServerDoubtful
       fullSends = upload.fullSends
       sent = upload.sent
       doubt = upload.doubt

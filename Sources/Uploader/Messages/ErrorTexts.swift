@@ -135,7 +135,8 @@ extension ResponseError {
     case .notHTTP: "it is not HTTP/1.1 (check the port, and whether the server expects http or https)"
     case .headTooLong(let limit): "its header is longer than " + String(limit) + " bytes"
     case .tooManyFields(let limit): "it has more than " + String(limit) + " header fields"
-    case .tooManyInterimResponses(let limit): "more than " + String(limit) + " interim responses came before it"
+    case .tooManyInterimResponses(let limit):
+      "more than " + SizeText.exact(Int64(limit)) + " of interim responses came before it"
     case .invalidField: "it has a malformed header field"
     case .invalidContentLength: "its Content-Length is invalid or contradictory"
     case .unsupportedTransferEncoding: "it uses a transfer coding other than chunked"

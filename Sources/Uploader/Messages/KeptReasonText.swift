@@ -6,6 +6,7 @@ extension KeptReason {
     switch self {
     case .notRecorded: "its delivery was not recorded on disk."
     case .serverCannotTell: "the server is not GigHive and cannot confirm that it still has it."
+    case .serverDoubtful: "the server has claimed to have what was never sent to it."
     case .incompleteRecord:
       "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."
     case .absent: "GigHive no longer has it."

@@ -21,6 +21,17 @@ extension TusError {
     case .offsetBeyond(let sent, let acknowledged):
       "the server claims to have " + SizeText.exact(acknowledged) + ", but was sent only " + SizeText.exact(sent)
         + ". Send the file again."
+    case .startsOver(.offsetBeyond(let sent, let acknowledged)):
+      "the server claims to have " + SizeText.exact(acknowledged) + " of an earlier attempt, which sent at most "
+        + SizeText.exact(sent) + ". The file is sent again from its start."
+    case .startsOver(.noOffset(let status)):
+      "the server answered " + String(status) + " without saying how much it has of an earlier attempt (no"
+        + " Upload-Offset). The file is sent again from its start."
+    case .lengthTruncated(let length, let stated):
+      "the server keeps the length of the upload as " + String(stated) + " instead of " + String(length)
+        + " bytes: it cannot take files of this size."
+    case .cachedOffset:
+      "a cache in front of the server repeats an old offset. It must not keep responses for the tus address."
     case .noOffset(let status):
       "the server answered " + String(status) + " without saying how much it has (no Upload-Offset)."
     case .nothingStored(let offset):
@@ -47,7 +58,8 @@ extension TusError {
     case .notSupported: "It may accept the file as multipart/form-data."
     case .refused: "POST with X-HTTP-Method-Override may work."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved:
+      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved, .startsOver, .lengthTruncated,
+      .cachedOffset:
       nil
     }
   }

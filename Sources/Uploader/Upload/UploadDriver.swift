@@ -183,7 +183,10 @@ final class UploadDriver: Steppable {
         Retry(
           error: retry.error.redacted(composer.secrets), failures: retry.failures,
           delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
-    case .reportMultipartFallback: shared.configuration.diagnostics?("* no tus on this server; sending as multipart")
+    case .reportFallback(let other):
+      shared.configuration.diagnostics?(
+        other == .tus
+          ? "* the server refuses such a large form; sending over tus" : "* no tus on this server; sending as multipart")
     case .reportOtherFile:
       guard let source else { return }
       shared.configuration.warnings?(

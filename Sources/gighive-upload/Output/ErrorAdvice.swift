@@ -116,7 +116,8 @@ extension TusError {
     case .notSupported: "--protocol multipart may work."
     case .refused: "Try --method-override."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
-      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved:
+      .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved, .startsOver, .lengthTruncated,
+      .cachedOffset:
       nil
     }
   }

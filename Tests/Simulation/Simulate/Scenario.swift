@@ -256,8 +256,10 @@ extension UploadError {
       case .conflict: WORLD_CONFLICT
       case .outOfResources: WORLD_RESOURCES
       case .mayBeStored, .uncertain: WORLD_MAY_BE_STORED
-      case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond): WORLD_INTEGRITY
-      case .unconfirmed, .prematureSuccess, .tus(.unproved), .tus(.notSupported), .tus(.noLocation), .tus(.noOffset):
+      case .checksumDiffers, .sizeDiffers, .tus(.offsetBeyond), .tus(.startsOver), .tus(.lengthTruncated):
+        WORLD_INTEGRITY
+      case .unconfirmed, .prematureSuccess, .tus(.unproved), .tus(.notSupported), .tus(.noLocation), .tus(.noOffset),
+        .tus(.cachedOffset):
         WORLD_NOT_THE_SERVER
       case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch):
         WORLD_FAILED

@@ -165,14 +165,15 @@ struct PipelineTests {
 
   /// Servers keep sending interim responses during a long request. Without progress there is a limit.
   @Test func interimAnswersCountFromZeroWheneverContentArrives() {
-    let interim = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: Limits.interimResponseCount)
+    let one = "HTTP/1.1 102 Processing\r\n\r\n"
+    let interim = String(repeating: one, count: Limits.interimLength / one.utf8.count)
     let partial = Outcome.answers([], isPartial: true)
-    for var pipeline in [one(), two()] {
+    for var pipeline in [self.one(), two()] {
       #expect(feed(&pipeline, interim) == partial)
       pipeline.contentHasAdvanced()
       #expect(feed(&pipeline, interim) == partial)
       #expect(
-        feed(&pipeline, interim) == .failed(.tooManyInterimResponses(limit: Limits.interimResponseCount)))
+        feed(&pipeline, interim) == .failed(.tooManyInterimResponses(limit: Limits.interimLength)))
     }
   }
 
@@ -218,7 +219,7 @@ struct PipelineTests {
   }
 
   @Test func anAnswerThatEndsWithTheConnectionIsWhole() throws {
-    for var pipeline in [one(), two()] {
+    for var pipeline in [self.one(), two()] {
       if !pipeline.awaitsCurrent { #expect(feed(&pipeline, ok()) == .answers(["/first 200 "], isPartial: false)) }
       #expect(feed(&pipeline, "HTTP/1.1 200 OK\r\n\r\nabc") == .answers([], isPartial: true))
       #expect(try pipeline.receiveEnd()?.content == bytes("abc"))
@@ -247,7 +248,7 @@ struct PipelineTests {
     #expect(early.response.content == bytes("b") && name(early.request) == "/first")
     #expect(feed(&pipeline, "ig" + refusal) == .answers(["/first 413 big"], isPartial: true))
     #expect(pipeline.refusalSoFar.map { name($0.request) } == "/second")
-    for var pipeline in [one(), two()] {
+    for var pipeline in [self.one(), two()] {
       _ = feed(&pipeline, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nb")
       #expect(pipeline.refusalSoFar == nil)
     }
@@ -332,7 +333,7 @@ struct PipelineTests {
 
   @Test(arguments: ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 20"])
   func aConnectionOnWhichSomethingCameBackIsFresh(text: String) {
-    for var pipeline in [one(), two()] {
+    for var pipeline in [self.one(), two()] {
       _ = feed(&pipeline, text)
       #expect(pipeline.staleness(isReused: true, offered: 300, isOrderly: true) == .fresh)
     }

@@ -27,6 +27,7 @@ struct UploadRecordTests {
     )
     upload.failure = .mayBeStored
     upload.lastByteMayBeSent = true
+    upload.isServerDoubtful = true
     upload.message = "the connection was lost"
     upload.assetID = 7
     upload.fullSends = FullSends(.unanswered, times: [1_795_000_004, 1_795_000_005], extraAt: 1_795_000_003)
@@ -111,7 +112,7 @@ struct UploadRecordTests {
     #expect(
       content(full)
         == #"{"id":"5e1f0a77","phase":"failed","# + upTo + #""message":"the connection was lost","asset_id":7,"#
-        + #""was_uploaded":true,"is_ending":true,"may_be_stored":true,"sent_length":4000000000,"#
+        + #""was_uploaded":true,"is_ending":true,"server_doubtful":true,"may_be_stored":true,"sent_length":4000000000,"#
         + #""sent_sha256":"\#(String(repeating: "0e", count: 32))","sent_changed_seconds":1795000000,"#
         + #""sent_changed_nanoseconds":8,"file_doubt":"replaced","next_retry":1795086404,"#
         + #""full_sends":[1795000004,1795000005],"full_sends_failed":"unanswered","full_sends_extra":1795000003,"#
@@ -120,7 +121,7 @@ struct UploadRecordTests {
       content(delivered)
         == #"{"id":"5e1f0a77","phase":"delivered","# + upTo
         + #""checksum_sha256":"\#(String(repeating: "0f", count: 32))","delete_token":"5ec2e7","asset_id":7,"#
-        + #""deletion":"requested","is_ending":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
+        + #""deletion":"requested","is_ending":true,"server_doubtful":true,"delivered_at":1795000003,"changed_seconds":1795000000,"#
         + #""changed_nanoseconds":9,"# + then)
   }
 
@@ -315,6 +316,7 @@ struct UploadRecordTests {
     var expected = UnfinishedUpload()
     (expected.remote, expected.lastByteMayBeSent, expected.assetID) = (full.remote, true, 7)
     expected.remote?.isWhole = false
+    expected.isServerDoubtful = true
     #expect(undone.state == .unfinished(expected))
   }
 

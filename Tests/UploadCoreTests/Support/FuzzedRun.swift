@@ -118,7 +118,7 @@ struct FuzzedRun {
       if case .wholeFile = range { handle(.hashed(hash())) } else { handle(.hashed(.range(checksum: "AA=="))) }
     case .save(let change): save(change)
     case .renewCredentials: handle(.credentials(areNew: chance(2)))
-    case .reportRetry, .reportMultipartFallback, .reportOtherFile: break
+    case .reportRetry, .reportFallback, .reportOtherFile: break
     case .wait(let until): now = chance(8) ? now + 1 : max(now, until)
     case .finished(let outcome): finish(outcome)
     case .failed(let error):
@@ -193,8 +193,10 @@ struct FuzzedRun {
   private mutating func save(_ change: RecordChange) {
     note("save \(change)")
     switch change {
-    case .forgotten, .created:
-      if location != nil, !isLossProved, !mayBeOtherFile { complaint = "an address is forgotten without proof" }
+    case .forgotten, .disproved, .created:
+      if location != nil, !isLossProved, !mayBeOtherFile, change != .disproved {
+        complaint = "an address is forgotten without proof"
+      }
       if kind == .tusServer, location != nil, lastByteMayBeSent, !mayBeOtherFile {
         complaint = "forgotten, and may be stored"
       }

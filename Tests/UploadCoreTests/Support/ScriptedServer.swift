@@ -138,7 +138,7 @@ struct ScriptedServer {
         log.append("renew credentials")
         machine.handle(.credentials(areNew: hasNewCredentials))
       case .reportRetry(let retry): retries.append(retry)
-      case .reportMultipartFallback: log.append("as a form")
+      case .reportFallback(let other): log.append(other == .tus ? "over tus" : "as a form")
       case .reportOtherFile: log.append("another file")
       case .wait(let until):
         log.append("wait")

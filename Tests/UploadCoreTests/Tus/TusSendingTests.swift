@@ -146,6 +146,35 @@ struct TusSendingTests {
 
   // MARK: Endless disagreement
 
+  /// A file of 4 MB took 5 GB.
+  @Test func aServerThatKeepsAByteOfEachRequestEndsInAnError() throws {
+    var upload = try TusUpload.created(length: 4_000_000)
+    var sent: Int64 = 0
+    #expect(throws: TusError.nothingStored(offset: 9)) {
+      for offset in 1...100 {
+        sent += try upload.ask("PATCH").contentLength
+        try upload.answer(204, ["Upload-Offset": String(offset)])
+      }
+    }
+    #expect(sent < 40_000_000 && upload.progress == 0)
+  }
+
+  /// A sixteenth is progress, and so is any part of a request that was answered before its end.
+  @Test func aServerThatKeepsAFairPartOfEachRequestIsSentTheRest() throws {
+    var upload = try TusUpload.created(length: 1600)
+    for offset in stride(from: Int64(100), to: 1600, by: 100) {
+      _ = try upload.ask("PATCH")
+      try upload.answer(204, ["Upload-Offset": String(offset)])
+    }
+    var early = try TusUpload.created(length: 1600)
+    for offset in 1..<100 {
+      _ = try early.ask("PATCH")
+      try early.receive(
+        status: 204, fields: [Field("Upload-Offset", String(offset))], sent: .partial, afterMilliseconds: 0)
+    }
+    #expect(upload.progress == 1500 && early.progress == 99)
+  }
+
   @Test(arguments: [["Tus-Resumable": "1.0.0"], ["Upload-Offset": "0"]] as [KeyValuePairs<String, String>])
   func aServerThatNeverTakesAnythingEndsInAnError(fields: KeyValuePairs<String, String>) throws {
     var upload = try TusUpload.created(length: 20_000_000)

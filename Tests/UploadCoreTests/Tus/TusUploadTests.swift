@@ -100,7 +100,7 @@ struct TusUploadTests {
   @Test(
     arguments: [
       (1, nil, 0), (2, nil, 1), (100, nil, 99), (1_048_576, nil, 1_048_575), (1_048_577, nil, 1_048_576),
-      (5_000_000, 300, 300),
+      (5_000_000, 300, 300), (5_000_000, 1_048_577, 0), (300, 300, 0),
     ] as [(Int64, Int64?, Int64)])
   func theFirstBytesButNeverTheLastGoAlongWithTheCreation(length: Int64, chunkLength: Int64?, sent: Int64) throws {
     var upload = try TusUpload.discovered(length: length, offer: TusUploadTests.withUpload) {
@@ -233,7 +233,8 @@ struct TusUploadTests {
     var upload = try TusUpload.resumed()
     let request = try upload.ask("HEAD")
     #expect(request.target.text == sampleLocation)
-    #expect(request.fields == [Field("Tus-Resumable", "1.0.0")] && request.body == nil)
+    #expect(request.fields == [Field("Tus-Resumable", "1.0.0"), Field("Cache-Control", "no-cache")])
+    #expect(request.body == nil)
     try upload.answer(200, ["Upload-Offset": "42", "Upload-Length": "100"])
     #expect(upload.confirmed == 42)
     #expect(try upload.ask("PATCH").fileRange == 42..<100)
@@ -272,6 +273,26 @@ struct TusUploadTests {
     }
     // The offset is still unknown.
     _ = try upload.ask("HEAD")
+  }
+
+  @Test(arguments: ["1", "86400"])
+  func anOffsetThatACacheHasKeptIsNotBelieved(age: String) throws {
+    var upload = try TusUpload.resumed()
+    #expect(throws: TusError.cachedOffset) {
+      try upload.ask("HEAD", 200, ["Upload-Offset": "42", "Upload-Length": "100", "Age": age])
+    }
+    try upload.ask("HEAD", 200, ["Upload-Offset": "42", "Upload-Length": "100", "Age": "0"])
+    #expect(upload.confirmed == 42)
+  }
+
+  @Test(arguments: [31, 32])
+  func aLengthThatLostItsUpperBitsIsNamed(bits: Int64) throws {
+    let length: Int64 = 5 << 32 | 1 << 31 | 7
+    let stated = length & (1 << bits - 1)
+    var upload = try TusUpload.resumed(length: length)
+    #expect(throws: TusError.lengthTruncated(length: length, stated: stated)) {
+      try upload.ask("HEAD", 200, ["Upload-Offset": "0", "Upload-Length": String(stated)])
+    }
   }
 
   @Test(arguments: [101, .max] as [Int64])

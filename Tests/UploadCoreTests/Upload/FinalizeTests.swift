@@ -377,6 +377,22 @@ struct FinalizeTests {
     #expect(server.log == ["OPTIONS /files/", "as a form", "POST /api/uploads.php?ui=json 0..<100", "hash"])
   }
 
+  /// nginx takes 1 MB unless it is told otherwise, ModSecurity 50 MiB.
+  @Test func aFormThatIsTooLargeIsSentOverTus() throws {
+    func form(_ uploadProtocol: UploadProtocol) throws -> UploadMachine {
+      try .upload(to: .gigHive, configure: { $0.uploadProtocol = uploadProtocol })
+    }
+    let post = ["POST /api/uploads.php?ui=json 0..<100"]
+    var server = ScriptedServer([.status(413, sent: .partial), .offer, .created, .has(100), confirmed])
+    #expect(server.run(try form(.automatic)) == GigHive.delivered())
+    #expect(server.log == post + ["over tus"] + upload + ["hash", finalize])
+    let tooLarge = UploadError.refused(status: 413, message: "")
+    var without = ScriptedServer([.status(413, sent: .partial), .status(404)])
+    #expect(without.run(try form(.automatic)) == .failed(tooLarge))
+    var chosen = ScriptedServer([.status(413, sent: .partial)])
+    #expect(chosen.run(try form(.multipart)) == .failed(tooLarge))
+  }
+
   @Test(arguments: [407, 408, 423, 429])
   func aServerThatCannotAnswerForNowIsNotTakenForOneWithoutTus(status: Int) throws {
     var server = ScriptedServer { _ in .status(status) }

@@ -50,9 +50,9 @@ struct FullSendLimitTests {
       server.run(machine)
         == .failed(.postponed(FullSendLimitTests.failure, untilSeconds: until, .sentRepeatedly(count: 1))))
     // What does not pass needs no second one.
-    let tooLarge = UploadError.refused(status: 413, message: "")
-    var final = ScriptedServer([.status(413)])
-    #expect(final.run(machine) == .failed(tooLarge))
+    let unwanted = UploadError.refused(status: 422, message: "")
+    var final = ScriptedServer([.status(422)])
+    #expect(final.run(machine) == .failed(unwanted))
   }
 
   @Test func aLimitOfRetriesComesFirst() throws {
@@ -74,13 +74,13 @@ struct FullSendLimitTests {
 
   @Test func anErrorThatIsNotRetriedCountsToo() throws {
     let now: Int64 = 1_800_000_000
-    let tooLarge = UploadError.refused(status: 413, message: "")
-    var first = ScriptedServer([.status(413)])
-    #expect(first.run(try form(.failures(5))) == .failed(tooLarge))
+    let unwanted = UploadError.refused(status: 422, message: "")
+    var first = ScriptedServer([.status(422)])
+    #expect(first.run(try form(.failures(5))) == .failed(unwanted))
     #expect(first.record.unfinished?.fullSends?.times == [now])
     let earlier = try #require(FullSends(.refused, times: [now - 2, now - 1]))
-    var third = ScriptedServer([.status(413)])
-    #expect(third.run(try form(.failures(5), fullSends: earlier)) == postponed(tooLarge, from: now - 2))
+    var third = ScriptedServer([.status(422)])
+    #expect(third.run(try form(.failures(5), fullSends: earlier)) == postponed(unwanted, from: now - 2))
   }
 
   private static let unreachable = UploadError.connectionLost(

@@ -164,8 +164,8 @@ struct MultipartTaskTests {
     var previous = UploadPlan.PreviousState()
     let now: Int64 = 1_800_000_000
     previous.fullSends = FullSends(.refused, times: [now - 2, now - 1])
-    var often = ScriptedServer([.status(413)])
-    let error = UploadError.refused(status: 413, message: "")
+    var often = ScriptedServer([.status(422)])
+    let error = UploadError.refused(status: 422, message: "")
     #expect(
       often.run(try .upload(to: .plain, size: 3 << 20, previous: previous))
         == .failed(.postponed(error, untilSeconds: now - 2 + 86_400, .sentRepeatedly(count: 3))))

@@ -96,7 +96,7 @@ struct PatienceTests {
 
   @Test(
     arguments: [
-      .status(400, sent: .none), .status(401, sent: .none), .status(403, sent: .none), .status(413, sent: .none),
+      .status(400, sent: .none), .status(401, sent: .none), .status(403, sent: .none), .status(422, sent: .none),
       .status(415, sent: .none), .status(302, ["Location": "https://hive/elsewhere"], sent: .none),
       .status(301, ["Location": "/elsewhere"], sent: .none),
       .interruption(Interruption(.tls(.pinMismatch(actual: ""), host: "hive"))),

@@ -82,10 +82,12 @@ struct PipelinedUploadTests {
     rows += [500, 503].map { (.answered(answer($0)), .pauses(.refused(status: $0, message: ""), "HEAD")) }
     rows += [
       (.answered(stored(quarter - 1)), .asks("PATCH \(quarter - 1)", .reused)),
+      // The response to the second one came first.
+      (.answered(stored(2 * quarter)), .asks("HEAD", .reused)),
       // The server claims something impossible.
       (
-        .answered(stored(2 * quarter)),
-        .fails(.tus(.offsetBeyond(sent: quarter, acknowledged: 2 * quarter)))
+        .answered(stored(2 * quarter + 1)),
+        .fails(.tus(.offsetBeyond(sent: 2 * quarter, acknowledged: 2 * quarter + 1)))
       ),
       (.answered(answer(401)), .renewsCredentials),
       (.answered(answer(423)), .pauses(.tus(.locked), "HEAD")),

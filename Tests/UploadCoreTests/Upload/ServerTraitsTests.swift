@@ -207,7 +207,7 @@ struct ServerTraitsTests {
     #expect(server.retries.count == 1 && (8000...9000).contains(server.retries[0].delayMilliseconds))
   }
 
-  @Test(arguments: [400, 403, 404, 413, 501])
+  @Test(arguments: [400, 403, 404, 422, 501])
   func aPermanentRefusalIsNotRetried(status: Int) throws {
     var server = ScriptedServer([.status(status)])
     #expect(server.run(try .upload(to: .gigHive)) == .failed(.refused(status: status, message: "")))

@@ -20,7 +20,9 @@ enum EveryError {
   static let tus: [TusError] = [
     .notSupported(status: 404), .versionNotSupported(offered: "0.2.2"), .versionNotSupported(offered: ""),
     .tooLarge(size: 2, limit: 1), .invalidMetadataKey("a b"), .noLocation, .unusableLocation("http://other/"),
-    .offsetBeyond(sent: 1, acknowledged: 2), .noOffset(status: 204), .nothingStored(offset: 1),
+    .offsetBeyond(sent: 1, acknowledged: 2), .startsOver(.offsetBeyond(sent: 1, acknowledged: 2)),
+    .startsOver(.noOffset(status: 200)), .lengthTruncated(length: 2, stated: 1), .cachedOffset, .noOffset(status: 204),
+    .nothingStored(offset: 1),
     .checksumMismatch(offset: 1), .locked,
     .refused(method: "PATCH", status: 405), .unproved(status: 404),
   ]
