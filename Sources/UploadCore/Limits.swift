@@ -197,6 +197,13 @@ package enum Limits {
   /// The latest time in a record that is believed, in seconds since 1970 (the end of the year 9999).
   package static let unixSeconds: Int64 = 253_402_300_799
 
+  /// Addresses and hosts of which it is known that they kept silent.
+  package static let silentAddressCount = 32
+  /// The length of TCP segments where longer ones may not pass, in bytes: they fit into the smallest packets of IPv6, 1280 bytes.
+  package static let narrowSegmentLength: Int32 = 1220
+  /// If no more content was acknowledged, in bytes, perhaps only short packets pass.
+  package static let narrowEvidence: Int64 = 65_536
+
   // MARK: Time
 
   /// The longest wait for `100 (Continue)` before the body is sent anyway (RFC 9110, 10.1.1), in milliseconds.

@@ -86,6 +86,10 @@ void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes) {
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
+void shim_set_segment_length(int32_t descriptor, int32_t bytes) {
+    setsockopt(descriptor, IPPROTO_TCP, TCP_MAXSEG, &bytes, sizeof bytes);
+}
+
 void shim_set_user_timeout(int32_t descriptor, int64_t milliseconds) {
     unsigned int limit = milliseconds > 0x7fffffff ? 0x7fffffff : (unsigned int)milliseconds;
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);

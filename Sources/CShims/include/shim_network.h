@@ -54,6 +54,8 @@ int32_t shim_may_load_modules(void);
 int32_t shim_connect_result(int32_t descriptor);
 // TCP_NOTSENT_LOWAT: how much unsent data the kernel accepts before the socket stops being writable.
 void shim_set_unsent_low_water(int32_t descriptor, int32_t bytes);
+// TCP_MAXSEG, before the connection is made: the longest segments in both directions, in bytes.
+void shim_set_segment_length(int32_t descriptor, int32_t bytes);
 // TCP_USER_TIMEOUT: the kernel drops the connection after this long without an acknowledgement (RFC 5482).
 void shim_set_user_timeout(int32_t descriptor, int64_t milliseconds);
 // send(2) with MSG_NOSIGNAL, and recv(2). -EAGAIN if the socket is not ready.

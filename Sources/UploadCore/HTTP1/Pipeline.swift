@@ -43,7 +43,7 @@ package struct Pipeline: Sendable {
   }
 
   /// Whether anything has been received on the connection.
-  private var hasResponseStarted: Bool {
+  package var hasResponded: Bool {
     hasAnsweredEarlier || (earlier ?? current).exchange.hasResponseStarted
   }
 
@@ -77,7 +77,7 @@ package struct Pipeline: Sendable {
     if hasEnded { return .announced }
     let hasSentLittle = offered - contentStart <= Int64(Limits.runLength)
     if hasAnsweredEarlier, awaitsHead || isOrderly { return .used(hasSentLittle: isOrderly || hasSentLittle) }
-    guard isReused, !hasResponseStarted || isStray else { return .fresh }
+    guard isReused, !hasResponded || isStray else { return .fresh }
     return .used(hasSentLittle: hasSentLittle)
   }
 

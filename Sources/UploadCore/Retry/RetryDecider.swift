@@ -41,11 +41,13 @@ struct RetryDecider: Sendable {
   ///   - mayPass: whether a retry can help.
   ///   - mayRepeat: whether a retry by this machine is safe.
   ///   - fullSend: how it failed if it was a full send; nil for others.
+  ///   - pausesAfterFullSend: whether everything may have to be sent again, as far as is known.
   ///   - progress: grows with everything that need not be repeated. Growth resets all counts.
   ///   - minimumDelay: before the next attempt, in milliseconds.
   mutating func failed(
-    _ error: UploadError, mayPass: Bool, mayRepeat: Bool, fullSend: FullSends.Failure?, progress: Int64,
-    minimumDelay: Int64 = 0, nowMilliseconds now: Int64, unixSeconds: Int64
+    _ error: UploadError, mayPass: Bool, mayRepeat: Bool, fullSend: FullSends.Failure?,
+    pausesAfterFullSend: Bool = true, progress: Int64, minimumDelay: Int64 = 0, nowMilliseconds now: Int64,
+    unixSeconds: Int64
   ) -> Consequence {
     defer { retryAfterMilliseconds = nil }
     // The next upload of a lost recording is another one, with a limit of its own.
@@ -62,7 +64,7 @@ struct RetryDecider: Sendable {
         let count = sends.times.count
         return .end(.postponed(error, untilSeconds: sends.allowedAtSeconds, .sentRepeatedly(count: count)))
       }
-      pause = max(0, sends.allowedAtSeconds - max(unixSeconds, 0)) * 1000
+      if pausesAfterFullSend { pause = max(0, sends.allowedAtSeconds - max(unixSeconds, 0)) * 1000 }
     }
     guard mayPass else { return .end(error) }
     guard mayRepeat else { return .end(postponed(error, unixSeconds)) }

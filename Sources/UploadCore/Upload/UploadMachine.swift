@@ -410,9 +410,11 @@ package struct UploadMachine: Sendable {
       if error.isStrangers(host: host) { forgetStranger() }
     }
     let isLoss = error == .uploadLost && task.hasLostRecording
+    let failure = isLoss ? .lost : isWithoutResult(error) ? fullSend : nil
+    // A tus server that did not respond is asked how much it has kept.
     let consequence = retryDecider.failed(
-      error, mayPass: mayPass, mayRepeat: mayRepeat,
-      fullSend: isLoss ? .lost : isWithoutResult(error) ? fullSend : nil, progress: isLoss ? 0 : task.progress,
+      error, mayPass: mayPass, mayRepeat: mayRepeat, fullSend: failure,
+      pausesAfterFullSend: sendsForm || failure != .unanswered, progress: isLoss ? 0 : task.progress,
       minimumDelay: task.pauseMilliseconds(after: error), nowMilliseconds: now, unixSeconds: unixSeconds)
     if !isLoss, endsFinalizing(consequence, now) { return }
     // It counts once.

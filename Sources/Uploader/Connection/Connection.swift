@@ -3,6 +3,8 @@ struct Connection {
   let stream: any ByteStream
   /// "192.0.2.1:443", for people.
   let peer: String
+  /// Where it leads; nil if it is not connected to an address.
+  var route: Route?
   /// The duration of the TCP handshake: one round trip.
   let roundTripMilliseconds: Int64
   /// The server's name for people; nil if there is only ``peer``.

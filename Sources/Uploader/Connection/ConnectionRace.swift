@@ -20,19 +20,22 @@ final class ConnectionRace {
 
   private let host: String
   private let congestion: CongestionControl
+  private let isNarrow: Bool
   private let diagnostics: ((String) -> Void)?
   private var waiting: ArraySlice<shim_address>
   private var attempts: [Attempt] = []
   private var nextStart: Int64
   private var failure: (address: String, error: SystemError)?
 
+  /// - Parameter isNarrow: whether only short segments may pass.
   init(
-    _ addresses: [shim_address], host: String, congestion: CongestionControl = .automatic, now: Int64,
-    diagnostics: ((String) -> Void)?
+    _ addresses: [shim_address], host: String, congestion: CongestionControl = .automatic, isNarrow: Bool = false,
+    now: Int64, diagnostics: ((String) -> Void)?
   ) {
     waiting = addresses[...]
     self.host = host
     self.congestion = congestion
+    self.isNarrow = isNarrow
     self.diagnostics = diagnostics
     nextStart = now
   }
@@ -66,6 +69,7 @@ final class ConnectionRace {
     guard descriptor >= 0 else { return keepFailure(SystemError(result: descriptor), of: address) }
     let socket = Socket(descriptor: descriptor)
     try congestion.apply(to: descriptor)
+    if isNarrow { shim_set_segment_length(descriptor, Limits.narrowSegmentLength) }
     diagnostics?("* connecting to " + address.text)
     let result = shim_connect(descriptor, &address)
     guard result == 0 else { return keepFailure(SystemError(result: result), of: address) }

@@ -17,6 +17,7 @@ final class Connector: Steppable {
   private let proxy: Proxy?
   private let configuration: Configuration
   private let tls: TLSContext?
+  private let routes: Routes?
   private var state: State?
   private var deadline: Int64 = 0
   /// Whether this connection is the second attempt, without X25519MLKEM768.
@@ -24,11 +25,14 @@ final class Connector: Steppable {
   /// The interfaces without a response for a name below `.local`; nil if none was asked.
   private var silentInterfaces: [String]?
 
-  /// - Parameter tls: without it, connecting to an https target fails.
-  init(to target: TargetURI, configuration: Configuration, tls: TLSContext?) {
+  /// - Parameters:
+  ///   - tls: without it, connecting to an https target fails.
+  ///   - routes: what earlier connections have shown; nil if each address gets the same chance.
+  init(to target: TargetURI, configuration: Configuration, tls: TLSContext?, routes: Routes? = nil) {
     self.target = target
     self.configuration = configuration
     self.tls = tls
+    self.routes = routes
     proxy = configuration.proxies.proxy(for: target)
   }
 
@@ -114,8 +118,10 @@ final class Connector: Steppable {
 
   private func race(_ addresses: [shim_address], _ now: Int64) throws(UploadError) -> Wait? {
     deadline = now + timeouts.connectMilliseconds
+    let order = routes?.memory.order(addresses.map { $0.text }) ?? Array(addresses.indices)
     let race = ConnectionRace(
-      addresses, host: host, congestion: configuration.congestionControl, now: now,
+      order.map { addresses[$0] }, host: host, congestion: configuration.congestionControl,
+      isNarrow: routes?.memory.isNarrow(host) ?? false, now: now,
       diagnostics: configuration.diagnostics)
     state = .racing(race)
     return try stepRace(race, now)
@@ -194,6 +200,7 @@ final class Connector: Steppable {
         guard now < limit else { return try reconnectWithoutHybrid(now) }
         return Wait(descriptor: stream.descriptor, readiness: readiness, untilMilliseconds: limit)
       }
+      if now >= deadline { routes?.memory.noteSilence(of: winner.address, host: host, hasArrived: false) }
       return try wait(
         .handshaking, timeouts.handshakeMilliseconds, on: stream.descriptor, readiness, now, peer: winner.address)
     case .done:
@@ -216,7 +223,8 @@ final class Connector: Steppable {
     let peer = proxy.map { target.authority + " (through the proxy " + $0.text + ")" } ?? winner.address
     state = .connected(
       Connection(
-        stream: stream, peer: peer, roundTripMilliseconds: winner.roundTripMilliseconds, host: target.host))
+        stream: stream, peer: peer, route: Route(host: host, address: winner.address),
+        roundTripMilliseconds: winner.roundTripMilliseconds, host: target.host))
     return nil
   }
 }

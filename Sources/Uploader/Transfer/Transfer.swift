@@ -78,6 +78,9 @@ final class Transfer {
     reports.hasReportedLastByte = false
   }
 
+  /// Whether the connection has ever carried a part of a response.
+  var hasResponded: Bool { connection.isReused || pipeline.hasResponded }
+
   /// The progress of the upload, if it was updated since the last call.
   func takeProgress() -> UploadProgress? {
     defer { reports.progress = nil }

@@ -8,6 +8,7 @@ struct SharedResources {
   let state = StateDirectoryCache()
   let fileSystems = FileSystemCache()
   let silentServers = SilentServers()
+  let routes = Routes()
 
   /// The earlier delivery of a file that nothing has touched since; nil if none is found. It costs three system calls.
   func untouchedDelivery(of request: UploadRequest) -> PreviousDelivery? {

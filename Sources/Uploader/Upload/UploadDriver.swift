@@ -186,7 +186,8 @@ final class UploadDriver: Steppable {
     case .reportFallback(let other):
       shared.configuration.diagnostics?(
         other == .tus
-          ? "* the server refuses such a large form; sending over tus" : "* no tus on this server; sending as multipart")
+          ? "* the server refuses such a large form; sending over tus" : "* no tus on this server; sending as multipart"
+      )
     case .reportOtherFile:
       guard let source else { return }
       shared.configuration.warnings?(
@@ -278,7 +279,8 @@ final class UploadDriver: Steppable {
         return try transfer(request, over: connection)
       }
       let context = try shared.tls.context(for: request.target)
-      let connector = Connector(to: request.target, configuration: shared.configuration, tls: context)
+      let connector = Connector(
+        to: request.target, configuration: shared.configuration, tls: context, routes: shared.routes)
       activity = .connecting(connector, request)
     } catch { end(.interrupted(Interruption(error))) }
   }
@@ -313,6 +315,7 @@ final class UploadDriver: Steppable {
     case .wait(let wait): return wait
     case .sent: try sendNext(after: transfer)
     case .answered(let response, let sent, let milliseconds):
+      if let route = transferring.connection.route { shared.routes.memory.noteResponse(of: route.address) }
       machine.handle(event(response, sent, milliseconds))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }
@@ -320,7 +323,9 @@ final class UploadDriver: Steppable {
         slot.keep(transferring.connection, to: transferring.target, isPromised: transfer.promisesReuse)
       }
       activity = .deciding
-    case .interrupted(let interruption): end(.interrupted(interruption))
+    case .interrupted(let interruption):
+      noteSilence(of: transferring, interruption)
+      end(.interrupted(interruption))
     case .lastByteNext:
       machine.handle(.lastByteNext)
       try sendNext(after: transfer)
@@ -333,6 +338,21 @@ final class UploadDriver: Steppable {
       }
     }
     return nil
+  }
+
+  /// The next attempt goes elsewhere if a connection stops moving, or ends without any response.
+  private func noteSilence(of transferring: Transferring, _ interruption: Interruption) {
+    guard let route = transferring.connection.route else { return }
+    let isStall: Bool
+    switch interruption.error {
+    case .timedOut(.delivering, _, _): return
+    case .timedOut(let phase, _, _): isStall = phase == .sending
+    case .connectionLost(_, _, let error): isStall = error?.code == SHIM_ETIMEDOUT
+    default: return
+    }
+    guard isStall || !transferring.transfer.hasResponded else { return }
+    shared.routes.memory.noteSilence(
+      of: route.address, host: route.host, hasArrived: !isStall || interruption.arrived > Limits.narrowEvidence)
   }
 
   /// A request was sent, and another one may be pipelined, or its end is about to be sent, and that is saved first.
