@@ -24,7 +24,7 @@ extension ExitCode {
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
     case .refused(let status, _), .proxyRefused(let status, _, _): of(status: status)
-    case .formDropped(_, _, let isTooLarge): isTooLarge ? tooLarge : refused
+    case .formDropped(_, _, let problem): problem == .tooLarge ? tooLarge : refused
     case .redirected, .redirectionRefused: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal

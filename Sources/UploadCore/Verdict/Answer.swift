@@ -27,5 +27,8 @@ package struct Answer: Equatable, Sendable {
   package var isSuccess: Bool { status >= 200 && status < 300 }
 
   /// The response as a refusal, with the server's message.
-  package var refusal: UploadError { .refused(status: status, message: ServerMessage.text(of: content)) }
+  package var refusal: UploadError {
+    let json = try? JSONReader.read(content)
+    return UploadError(ConfirmationFailure(status: status, json, content))
+  }
 }

@@ -24,7 +24,7 @@ extension LikelySoftware {
     let isTooLarge = page.has("post content-length of") && page.has("exceeds the limit")
     guard answer.isSuccess, isTooLarge || isPHPSource(answer) else { return nil }
     return .formDropped(
-      status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge: isTooLarge)
+      status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge ? .tooLarge : .notRun)
   }
 
   /// The start of the content, in lower case.
@@ -60,7 +60,7 @@ extension LikelySoftware {
   }
 
   /// GigHive's error messages, its confirmation and its response to a deletion (`Verdict`).
-  private static func isGigHives(_ json: JSONValue, status: Int) -> Bool {
+  static func isGigHives(_ json: JSONValue, status: Int) -> Bool {
     if json["checksum_sha256"]?.string != nil || json["error_count"] != nil { return true }
     guard json["error"]?.string != nil, let message = json["message"]?.string else { return false }
     // Spring, Fastify and NestJS add one of these.

@@ -10,6 +10,8 @@ public struct RedactedAnswer: Equatable, Sendable {
   public let isBodyTruncated: Bool
   /// Which software wrote it, as far as it shows.
   public let software: LikelySoftware
+  /// What to do about it, if its software is known and has a setting for it; otherwise nil.
+  package let remedy: String?
   /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
@@ -19,11 +21,11 @@ public struct RedactedAnswer: Equatable, Sendable {
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)
     software = LikelySoftware(of: answer)
+    remedy =
+      GigHiveFailure(status: answer.status, json: try? JSONReader.read(answer.content))?.remedy
+      ?? software.remedy(status: status)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
-
-  /// What to do about it, if its software is known and has a setting for it; otherwise nil.
-  package var remedy: String? { software.remedy(status: status) }
 
   /// The start of a response's decoded content, redacted.
   package static func text(_ content: [UInt8], _ secrets: Secrets) -> (text: String, isTruncated: Bool) {

@@ -85,7 +85,7 @@ enum EveryError {
     errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", nil) }
     errors += tls.map { .tls($0, host: "hive") }
     errors += response.map { .invalidResponse($0, peer: "192.0.2.1:443") }
-    errors += [true, false].map { .formDropped(status: 200, message: "No way!", isTooLarge: $0) }
+    errors += UploadError.FormProblem.allCases.map { .formDropped(status: 200, message: "No way!", $0) }
     errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
     errors += statuses.map { .notFromServer(status: $0) }

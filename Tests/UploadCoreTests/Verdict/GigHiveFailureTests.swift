@@ -1,0 +1,58 @@
+import Testing
+import UploadCore
+
+/// GigHive's 500s, in its words.
+struct GigHiveFailureTests {
+  private static func json(_ message: String) -> String { #"{"error":"Server Error","message":""# + message + #""}"# }
+
+  private func form(size: Int64 = 3 << 20) throws -> UploadMachine {
+    try .upload(
+      to: .gigHive, size: size, policy: { $0.retries = RetryPolicy(.failures(1), maximumDelayMilliseconds: 1000) })
+  }
+
+  private func remedy(_ status: Int, _ content: String) -> String? {
+    RedactedAnswer(Answer(status: status, content: bytes(content)), Secrets()).remedy
+  }
+
+  @Test(arguments: [
+    ("Upload failed with code 1", UploadError.FormProblem.tooLarge, "upload_max_filesize"),
+    ("Upload failed with code 2", .tooLarge, "upload_max_filesize"),
+  ])
+  func aRefusalThatDoesNotPassIsNotRepeated(message: String, problem: UploadError.FormProblem, setting: String) throws {
+    let content = GigHiveFailureTests.json(message)
+    var server = ScriptedServer([.status(500, content: content)])
+    let error = UploadError.formDropped(status: 500, message: message, problem)
+    #expect(server.run(try form()) == .failed(error))
+    #expect(server.record.unfinished?.fullSends == nil)
+    #expect(error.concern == .file && error.reattempt == .rarely && !error.oftenPasses(host: "hive", unixSeconds: 0))
+    let remedy = try #require(self.remedy(500, content))
+    #expect(ASCII.contains(bytes(remedy), setting))
+  }
+
+  @Test(arguments: [
+    ("Upload failed with code 3", "cut off"), ("Upload failed with code 6", "upload_tmp_dir"),
+    ("Upload failed with code 7", "free space"),
+  ])
+  func aFailureThatCanPassIsRepeatedAndHasARemedy(message: String, words: String) throws {
+    let content = GigHiveFailureTests.json(message)
+    var server = ScriptedServer([.status(500, content: content), .status(500, content: content)])
+    #expect(server.run(try form()) == .failed(.refused(status: 500, message: message)))
+    let remedy = try #require(self.remedy(500, content))
+    #expect(ASCII.contains(bytes(remedy), words))
+  }
+
+  /// Another program may mean something else by the same words.
+  @Test(arguments: [
+    (500, "Upload failed with code 1"), (500, json("Upload failed with code 8")),
+    (503, json("Upload failed with code 1")),
+    (500, #"{"statusCode":500,"error":"Server Error","message":"Upload failed with code 1"}"#),
+  ])
+  func anythingElseIsAFailureOfTheServer(status: Int, content: String) throws {
+    var server = ScriptedServer([.status(status, content: content), .status(status, content: content)])
+    guard case .failed(.refused(status, _)) = server.run(try form()) else {
+      Issue.record("not a failure")
+      return
+    }
+    #expect(self.remedy(status, content) == nil)
+  }
+}
