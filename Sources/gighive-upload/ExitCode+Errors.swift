@@ -65,7 +65,8 @@ extension ExitCode {
   private static func of(_ error: TLSError) -> Int32 {
     switch error {
     case .outOfMemory: memoryCeiling
-    case .certificate, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated, .unusableFile,
+    case .certificate, .chain, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated,
+      .unusableFile,
       .unusablePin:
       tls
     }

@@ -24,6 +24,8 @@ package struct LimitChecks: Sendable {
   private let isOnlyCheck: Bool
   /// Whether the recording goes another way, and does not fail because of what is found here.
   private let isAvoided: Bool
+  /// Whether forms that are too long can go over tus instead.
+  private let hasTus: Bool
   /// The greatest length that passes.
   private var passed: Int64?
   /// Whether PATCH was refused whatever its length, so that ``addOverride(_:)`` can say more.
@@ -31,11 +33,12 @@ package struct LimitChecks: Sendable {
   /// The check's result, once it needs no further length.
   package private(set) var finding: Finding?
 
-  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool, isAvoided: Bool = false) {
+  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool, isAvoided: Bool = false, hasTus: Bool = false) {
     self.kind = kind
     self.needed = needed
     self.isOnlyCheck = isOnlyCheck
     self.isAvoided = isAvoided
+    self.hasTus = hasTus
   }
 
   /// Notes the server's opinion on a length. Lengths must grow.
@@ -103,7 +106,7 @@ package struct LimitChecks: Sendable {
     return switch answer.status {
     case 401, 403: result.error
     case 405, 501: .tus(.refused(method: "PATCH", status: answer.status))
-    case 412: .tus(.versionNotSupported(offered: answer.fields.first("Tus-Version") ?? ""))
+    case 412: .tus(.versionNotSupported(offered: answer.fields.offeredTusVersions))
     default: nil
     }
   }
@@ -117,12 +120,16 @@ package struct LimitChecks: Sendable {
   private mutating func refuse(_ result: ProbeResult, _ length: Int64) {
     let error = result.error ?? .refused(status: 413, message: "")
     let shorter = passed.map { " (" + SizeText.short($0) + " passes)" } ?? ""
-    if length <= needed, !isAvoided {
+    // An upload that gets a 413 goes over tus.
+    let goesOverTus = hasTus && result.answer?.status == 413
+    if length <= needed, !isAvoided, !goesOverTus {
       return end(
         .failure(error, about: text(length) + shorter, answer: result.shown, remedy: result.remedyOfUnknownLimit))
     }
     let consequence =
       switch kind {
+      case .form where goesOverTus && length <= needed:
+        "; longer recordings must go over tus (--protocol tus, or a lower --threshold)"
       case .form: "; longer recordings must go over tus"
       case .patch where length <= needed: "; recordings that go over tus would fail"
       case .patch: "; uploads halve their requests until they pass"

@@ -1,5 +1,6 @@
-/// What GigHive's message of a 500 means. Its status is the same for a failure that passes and for a refusal that does not.
+/// What GigHive's message of a refusal means beyond its status. A 500 can be a failure that passes, or a refusal that does not.
 struct GigHiveFailure: Sendable {
+  private let status: Int
   /// What every such message contains, in lower case.
   private let words: String
   /// Why sending the same again cannot help; nil if it can.
@@ -20,13 +21,26 @@ struct GigHiveFailure: Sendable {
     GigHiveFailure(
       words: "upload failed with code 7", problem: nil,
       remedy: "PHP cannot write to the disk of its upload_tmp_dir: free space there, on the server."),
+    // MariaDB's errors 2002 and 1045.
+    GigHiveFailure(
+      words: "[2002]", problem: nil, remedy: "GigHive's database does not run; start it on the server."),
+    GigHiveFailure(
+      words: "[1045]", problem: nil,
+      remedy: "GigHive's database refuses the password that GigHive has for it; correct it on the server."),
+    GigHiveFailure(400, words: "unsupported media type", problem: nil, remedy: recordingsOnly),
   ]
+
+  /// What GigHive takes.
+  static let recordingsOnly =
+    "GigHive takes only audio and video, by the extension of the name: "
+    + MediaType.extensions.joined(separator: ", ") + "."
 
   private static let tooLargeForPHP =
     "The file exceeds PHP's upload_max_filesize: raise it in the server's php.ini (2M unless it is set), or send the file"
     + " over tus."
 
-  private init(words: String, problem: UploadError.FormProblem?, remedy: String) {
+  private init(_ status: Int = 500, words: String, problem: UploadError.FormProblem?, remedy: String) {
+    self.status = status
     self.words = words
     self.problem = problem
     self.remedy = remedy
@@ -35,9 +49,10 @@ struct GigHiveFailure: Sendable {
   /// - Returns: nil for any other response.
   /// - Parameter json: the response's content.
   init?(status: Int, json: JSONValue?) {
-    guard status == 500, let json, LikelySoftware.isGigHives(json, status: status) else { return nil }
+    guard let json, LikelySoftware.isGigHives(json, status: status) else { return nil }
     let message = Array(ASCII.lowercased(json["message"]?.string ?? "").utf8)
-    guard let failure = GigHiveFailure.known.first(where: { ASCII.contains(message, $0.words) }) else { return nil }
+    let failure = GigHiveFailure.known.first { $0.status == status && ASCII.contains(message, $0.words) }
+    guard let failure else { return nil }
     self = failure
   }
 }

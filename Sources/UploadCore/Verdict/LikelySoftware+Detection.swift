@@ -88,7 +88,9 @@ extension LikelySoftware {
       return .cloudflare
     }
     if page.has("<center>nginx", "<center>openresty") { return .nginx }
-    if page.has("-//ietf//dtd html 2.0//en", "<address>apache") { return .apache }
+    if page.has("-//ietf//dtd html 2.0//en", "<address>apache", "due to maintenance downtime or capacity") {
+      return .apache
+    }
     if page.has("guru meditation", "varnish cache server") { return .varnish }
     if page.has("(squid", "squid-error", "errpagesubtitle") { return .squid }
     if page.has("the request entity exceeds the maximum allowed", "request forbidden by administrative rules")
@@ -105,6 +107,7 @@ extension LikelySoftware {
     if answer.status == 511 { return .loginPage }
     if let location = answer.fields.first("Location"), (300..<400).contains(answer.status) {
       let location = Array(ASCII.lowercased(location).utf8)
+      if ASCII.contains(location, ".cloudflareaccess.com/") { return .cloudflareAccess }
       return loginWords.contains { ASCII.contains(location, $0) } ? .loginPage : nil
     }
     guard page.isHTML else { return nil }

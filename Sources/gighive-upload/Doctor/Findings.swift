@@ -30,7 +30,7 @@ final class Findings {
       let problem = Findings.problem(of: error, answer, remedy)
       write(
         finding, "failure", (about.isEmpty ? "" : about + ": ") + problem,
-        remedy: remedy ?? answer?.remedy ?? Findings.remedy(of: error), code: code, answer: answer)
+        remedy: remedy ?? answer?.commandRemedy ?? Findings.remedy(of: error), code: code, answer: answer)
     }
   }
 

@@ -32,6 +32,8 @@ struct GigHiveFailureTests {
   @Test(arguments: [
     ("Upload failed with code 3", "cut off"), ("Upload failed with code 6", "upload_tmp_dir"),
     ("Upload failed with code 7", "free space"),
+    ("DB connection failed: SQLSTATE[HY000] [2002] Connection refused", "GigHive's database does not run; start it"),
+    ("DB connection failed: SQLSTATE[HY000] [1045] Access denied for user 'appuser'", "refuses the password"),
   ])
   func aFailureThatCanPassIsRepeatedAndHasARemedy(message: String, words: String) throws {
     let content = GigHiveFailureTests.json(message)
@@ -39,6 +41,16 @@ struct GigHiveFailureTests {
     #expect(server.run(try form()) == .failed(.refused(status: 500, message: message)))
     let remedy = try #require(self.remedy(500, content))
     #expect(ASCII.contains(bytes(remedy), words))
+  }
+
+  @Test func aTypeThatGigHiveDoesNotTakeIsExplained() throws {
+    let text = try #require(self.remedy(400, #"{"error":"Bad Request","message":"Unsupported media type"}"#))
+    #expect(text.contains("mp4") && text == GigHiveFailureTests.remedy(of: ServerChecks.fileType(of: "/a/notes.pdf")))
+    #expect(ServerChecks.fileType(of: "/a/GIG.MP4") == nil)
+  }
+
+  private static func remedy(of finding: Finding?) -> String? {
+    if case .failure(.refused(status: 400, _), _, _, let remedy) = finding?.result { remedy } else { nil }
   }
 
   /// Another program may mean something else by the same words.

@@ -34,6 +34,9 @@ enum EveryError {
   /// With all codes of OpenSSL 3 for certificates, and all alerts of TLS.
   static let tls: [TLSError] =
     (1...100).map { .certificate(code: $0, reason: "no") } + (0...130).map { .alert($0, words: "no") } + [
+      .chain(.expiredIssuer(name: "R1", place: 2, day: "2026-01-01"), reason: "no"),
+      .chain(.missingIssuer(name: "R1"), reason: "no"), .chain(.unknownAuthority(name: "R1"), reason: "no"),
+      .chain(.foreign(hosts: "other"), reason: "no"),
       .pinMismatch(actual: "sha256//AAAA"), .handshake(reason: "wrong version number"),
       .handshake(reason: "unsupported protocol"), .handshake(reason: "no shared cipher"), .handshake(reason: "other"),
       .closedDuringHandshake, .broken(reason: "bad record mac"), .truncated,
