@@ -263,7 +263,9 @@ def test_a_wrong_password(hive, examine):
 
 def test_no_password(hive, examine):
     result = examine(hive().url, "--json", env={})
-    assert result.code == 6 and "user name and a password" in found(result, "credentials")["remedy"]
+    event = found(result, "credentials")
+    assert result.code == 6 and "user name and a password: --user" in event["remedy"]
+    assert "No credentials were given" in event["message"] and "Check the user name" not in event["message"]
 
 
 def test_a_wrong_base_path(hive, examine):

@@ -101,7 +101,6 @@ package enum ServerChecks {
     let about = path(target)
     let remedy: String? =
       switch answer.status {
-      case 401 where !hasCredentials: "Give a user name and a password."
       case _ where LikelySoftware.isPHPSource(answer): unrunPHP
       case 200..<300 where result.shown?.remedy == nil:
         "Open the server's address in a browser: another web server answers, or a page of this network's."

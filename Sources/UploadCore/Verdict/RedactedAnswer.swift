@@ -12,11 +12,16 @@ public struct RedactedAnswer: Equatable, Sendable {
   public let software: LikelySoftware
   /// What to do about it, if its software is known and has a setting for it; otherwise nil.
   package let remedy: String?
+  /// Whether it is a 401 to a request without credentials.
+  package let lacksCredentials: Bool
   /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
-  /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
-  package init(_ answer: Answer, _ secrets: Secrets) {
+  /// - Parameters:
+  ///   - secrets: what this process knows; redacted like everything that is named as a secret.
+  ///   - hasCredentials: whether this process has any for the server.
+  package init(_ answer: Answer, _ secrets: Secrets, hasCredentials: Bool = true) {
+    lacksCredentials = answer.status == 401 && !hasCredentials
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)

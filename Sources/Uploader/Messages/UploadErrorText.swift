@@ -34,6 +34,9 @@ extension UploadError {
   }
 
   private func statement(after answer: RedactedAnswer?) -> String {
+    if let answer, answer.lacksCredentials, case .refused(401, let message) = self {
+      return UploadError.refusal(401, message, by: answer.software.name ?? "the server") + " No credentials were given."
+    }
     guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return statement }
     return problem + " " + remedy
   }

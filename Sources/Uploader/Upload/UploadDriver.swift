@@ -202,7 +202,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: RedactedAnswer? { machine.answer.map { RedactedAnswer($0, composer.secrets) } }
+  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }

@@ -77,12 +77,17 @@ extension UploadError {
 extension RedactedAnswer {
   /// What to do about it at the command line, beside ``remedy``; nil if that says enough.
   fileprivate var commandAdvice: String? {
-    software == .cloudflareAccess ? "Put them into a file for --header-file." : nil
+    if lacksCredentials {
+      return "Give a user name and a password: --user with --password-file, or --netrc; or a token: --bearer-file or"
+        + " --upload-token-file."
+    }
+    return software == .cloudflareAccess ? "Put them into a file for --header-file." : nil
   }
 
   /// What to do about it; nil if there is no advice.
   var commandRemedy: String? {
-    remedy.map { [$0, commandAdvice].compactMap { $0 }.joined(separator: " ") }
+    let parts = [remedy, commandAdvice].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 }
 
