@@ -101,6 +101,8 @@ public enum UploadError: Error, Equatable, Sendable {
     case tooLarge
     /// The server does not run the PHP program.
     case notRun
+    /// The database refuses a value of its fields.
+    case valueRefused
   }
 
   /// Why a redirect is not followed.

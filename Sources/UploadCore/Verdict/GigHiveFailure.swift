@@ -27,6 +27,12 @@ struct GigHiveFailure: Sendable {
     GigHiveFailure(
       words: "[1045]", problem: nil,
       remedy: "GigHive's database refuses the password that GigHive has for it; correct it on the server."),
+    // An SQLSTATE of class 22 (data exception) or 01 (warning) is about a value of the form.
+    GigHiveFailure(
+      words: "1406 data too long", problem: .valueRefused,
+      remedy: "A text is too long for GigHive's database; the message names its column."),
+    GigHiveFailure(words: "sqlstate[22", problem: .valueRefused, remedy: refusedValue),
+    GigHiveFailure(words: "sqlstate[01", problem: .valueRefused, remedy: refusedValue),
     GigHiveFailure(400, words: "unsupported media type", problem: nil, remedy: recordingsOnly),
   ]
 
@@ -34,6 +40,8 @@ struct GigHiveFailure: Sendable {
   static let recordingsOnly =
     "GigHive takes only audio and video, by the extension of the name: "
     + MediaType.extensions.joined(separator: ", ") + "."
+
+  private static let refusedValue = "GigHive's database refuses a value of the form; the message names its column."
 
   private static let tooLargeForPHP =
     "The file exceeds PHP's upload_max_filesize: raise it in the server's php.ini (2M unless it is set), or send the file"

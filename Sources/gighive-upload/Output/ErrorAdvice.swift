@@ -99,7 +99,7 @@ extension EventFormError {
     switch self {
     case .missingLabel: "Set one with --label."
     case .unknownToday: "Set the clock, or give the date with --event-date YYYY-MM-DD."
-    case .invalidEventDate, .unknownEventType: nil
+    case .invalidEventDate, .unknownEventType, .tooLong, .invalidRating: nil
     }
   }
 }

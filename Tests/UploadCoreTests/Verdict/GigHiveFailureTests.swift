@@ -17,6 +17,12 @@ struct GigHiveFailureTests {
   @Test(arguments: [
     ("Upload failed with code 1", UploadError.FormProblem.tooLarge, "upload_max_filesize"),
     ("Upload failed with code 2", .tooLarge, "upload_max_filesize"),
+    (
+      "SQLSTATE[22001]: String data, right truncated: 1406 Data too long for column 'label' at row 1", .valueRefused,
+      "too long for GigHive's database"
+    ),
+    ("SQLSTATE[22007]: Invalid datetime format: 1292 Incorrect date value", .valueRefused, "refuses a value"),
+    ("SQLSTATE[01000]: Warning: 1265 Data truncated for column 'event_type'", .valueRefused, "refuses a value"),
   ])
   func aRefusalThatDoesNotPassIsNotRepeated(message: String, problem: UploadError.FormProblem, setting: String) throws {
     let content = GigHiveFailureTests.json(message)

@@ -7,7 +7,7 @@ enum EveryError {
   static let file: [FileError] = [
     .missing, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
     .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
-    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
+    .readFailed(offset: 1, system), .shrank(size: 2, to: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
     .unsettled(.changed), .unsettled(.beingWritten), .unsettled(.unknown(system)),
   ]
 
@@ -64,6 +64,7 @@ enum EveryError {
     var errors: [UploadError] = [
       .invalidConfiguration(field: "retryLimit", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
       .form(.invalidEventDate("x")), .form(.unknownToday), .form(.unknownEventType("x")),
+      .form(.tooLong(field: "label", count: 256, limit: 255)), .form(.invalidRating("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
       .requestHead(.metadataTooLong(limit: 1)),
