@@ -20,7 +20,7 @@ enum CancelDelete {
       do throws(StateError) {
         code = try take(record, command, options, records, report, cancellation)
       } catch { code = Records.fail(error, report, about: record) }
-      if exitCode == ExitCode.delivered { exitCode = code }
+      exitCode = ExitCode.combined(exitCode, code)
     }
     return exitCode
   }

@@ -9,7 +9,7 @@ import re
 from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run, Sight
 from .scenarios import Scenario
 
-DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 """130 and 143 are for signals, which are not sent here; 1 is an internal error."""
 
 FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT, NO_SPACE = 3, 2, 4, 5, 11, 12, 13, 14, 15
