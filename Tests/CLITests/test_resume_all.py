@@ -261,15 +261,15 @@ def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tm
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_records(hive, program, stopped, jobs):
-    """Whatever fails first in time: the server refuses the first, and the second fails without a server."""
+def test_a_failure_that_needs_a_person_gives_the_exit_code(hive, program, stopped, jobs):
+    """Whatever fails first: the server has locked the first, and the file of the second has changed."""
     stub = hive()
     files = stopped(stub, *"abcd")
     in_order(program, *"abcd")
     stub.uploads[0].lock.linger(3600, Lock(3600))
     files[1].write_bytes(b"another one")
     result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
-    assert result.code == 11, result
+    assert result.code == 3, result
     outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
     assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
     failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]

@@ -20,14 +20,14 @@ package enum ExitCode {
   package static let mayBeStored: Int32 = 16
   package static let interruptedBase: Int32 = 128
 
-  /// Whether the failure passes without a person doing anything.
-  package static func passes(_ code: Int32) -> Bool {
-    [noConnection, serverFailure, conflict].contains(code) || code > interruptedBase
+  /// Whether others come first: the failure passes without a person doing anything, or everything else has succeeded.
+  package static func yields(_ code: Int32) -> Bool {
+    [noConnection, serverFailure, conflict, outputFailed].contains(code) || code > interruptedBase
   }
 
   /// The code of several things, one after the other: that of the first failure that needs a person, or else of the first one.
   package static func combined(_ earlier: Int32, _ later: Int32) -> Int32 {
     if earlier == delivered { return later }
-    return passes(earlier) && later != delivered && !passes(later) ? later : earlier
+    return yields(earlier) && later != delivered && !yields(later) ? later : earlier
   }
 }

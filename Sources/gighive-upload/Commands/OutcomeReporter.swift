@@ -11,8 +11,8 @@ final class OutcomeReporter {
   init(_ report: Report) { self.report = report }
 
   func keepExitCode(_ code: Int32, of index: Int) {
-    let isWorse = exitCode != ExitCode.delivered && ExitCode.passes(exitCode) != ExitCode.passes(code)
-    guard isWorse ? ExitCode.passes(exitCode) : index < firstFailed else { return }
+    let isWorse = exitCode != ExitCode.delivered && ExitCode.yields(exitCode) != ExitCode.yields(code)
+    guard isWorse ? ExitCode.yields(exitCode) : index < firstFailed else { return }
     firstFailed = index
     exitCode = code
   }
