@@ -68,6 +68,20 @@ def test_a_limit_is_found_without_sending_anything(gateway, examine, case):
     assert "--threshold" in event["message"] and remedy in event["remedy"]
 
 
+@pytest.mark.parametrize("is_before_the_password, setting", [(True, "SecRequestBodyLimit"), (False, "LimitRequestBody")])
+def test_apaches_two_limits_are_told_apart(gateway, examine, is_before_the_password, setting):
+    respond = limited(APACHE_413, ("Server", "Apache"))
+
+    def apache(request):
+        is_long = (request.content_length or 0) > 1 << 20
+        if request.header("Authorization") or is_before_the_password and is_long:
+            return respond(request)
+        return answer("401 Unauthorized", "", ("WWW-Authenticate", 'Basic realm="GigHive Upload"'))
+
+    event = found(examine(gateway(apache), *USER, "--json"), "form-limit")
+    assert event["remedy"].startswith(f"Raise {setting} "), event
+
+
 def test_a_threshold_above_a_forms_limit_is_found(gateway, examine):
     url = gateway(limited(NGINX_413, above=3_000_000))
     result = examine(url, *USER, "--json", "--threshold", "5M").check()

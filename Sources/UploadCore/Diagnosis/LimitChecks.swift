@@ -30,6 +30,8 @@ package struct LimitChecks: Sendable {
   private var passed: Int64?
   /// Whether PATCH was refused whatever its length, so that ``addOverride(_:)`` can say more.
   package private(set) var isMethodRefused = false
+  /// The length that Apache has refused (413), so that ``addWithoutCredentials(_:)`` can say more; nil for none.
+  package private(set) var refusedByApache: Int64?
   /// The check's result, once it needs no further length.
   package private(set) var finding: Finding?
 
@@ -64,7 +66,20 @@ package struct LimitChecks: Sendable {
   /// Notes the response to the same request as a POST with `X-HTTP-Method-Override`, after PATCH was refused.
   package mutating func addOverride(_ result: ProbeResult) {
     guard opinion(result) == .wanted else { return }
-    let remedy = "The same as a POST gets through: use --method-override."
+    replaceRemedy("The same as a POST gets through: use --method-override.")
+  }
+
+  /// Notes the response to the same request without credentials, which the server demands of a short one: ModSecurity
+  /// refuses a length before Apache asks for them, LimitRequestBody afterwards.
+  package mutating func addWithoutCredentials(_ result: ProbeResult) {
+    switch result.answer?.status {
+    case 413: replaceRemedy(LikelySoftware.ofSecRequestBodyLimit)
+    case 401: replaceRemedy(LikelySoftware.ofLimitRequestBody)
+    default: break
+    }
+  }
+
+  private mutating func replaceRemedy(_ remedy: String) {
     switch finding?.result {
     case .failure(let error, let about, let answer, _):
       end(.failure(error, about: about, answer: answer, remedy: remedy))
@@ -119,6 +134,7 @@ package struct LimitChecks: Sendable {
 
   private mutating func refuse(_ result: ProbeResult, _ length: Int64) {
     let error = result.error ?? .refused(status: 413, message: "")
+    if result.answer?.status == 413, result.shown?.software == .apache { refusedByApache = length }
     let shorter = passed.map { " (" + SizeText.short($0) + " passes)" } ?? ""
     // An upload that gets a 413 goes over tus.
     let goesOverTus = hasTus && result.answer?.status == 413

@@ -39,6 +39,11 @@ extension LikelySoftware {
 
   private static let programBehind = " Check that the program behind it runs, and read its log."
 
+  /// Apache's two limits of the length of a request, which have the same page.
+  static let ofSecRequestBodyLimit =
+    "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of ModSecurity (128 MiB and 128 KiB by default)."
+  static let ofLimitRequestBody = "Raise LimitRequestBody of Apache (1 GiB by default)."
+
   private static func ofApache(_ status: Int) -> String? {
     switch status {
     case 403:
@@ -95,7 +100,7 @@ extension LikelySoftware {
 
   private static func ofModSecurity(_ status: Int) -> String? {
     switch status {
-    case 413: "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit (128 MiB and 128 KiB by default)."
+    case 413: ofSecRequestBodyLimit
     case 400..<600:
       "One of its rules refused the request. Its audit log has the id; exempt uploads with"
         + " SecRuleRemoveById."

@@ -124,6 +124,9 @@ struct ServerExamination {
         prober.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary)), of: length)
     }
     checks.finish()
+    if let length = checks.refusedByApache, let answer = announceAnonymously(length, boundary) {
+      checks.addWithoutCredentials(answer)
+    }
     if let finding = checks.finding { findings.add(hasAlternative ? withAlternative(finding) : finding) }
     if sendsTestForm { return }
     findings.add(
@@ -131,6 +134,18 @@ struct ServerExamination {
         .contentLimit,
         .notExamined(
           "PHP's limits (upload_max_filesize, post_max_size) show only when a form has arrived: --send-test SIZE")))
+  }
+
+  /// Announces a form without credentials.
+  /// - Returns: nil if the server does not demand any.
+  private func announceAnonymously(_ length: Int64, _ boundary: Boundary) -> ProbeResult? {
+    var configuration = configuration
+    configuration.credentials = .none
+    let anonymous = Prober(prober.target, configuration, prober.cancellation)
+    guard let form = try? DiagnosisRequests.unlabelledForm(request.multipartTarget, length: 0, boundary),
+      anonymous.ask(form).answer?.status == 401
+    else { return nil }
+    return anonymous.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary))
   }
 
   private func examinePatches() {

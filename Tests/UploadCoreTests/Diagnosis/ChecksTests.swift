@@ -179,6 +179,20 @@ struct ChecksTests {
     #expect(text(checks.finding).contains("must go over tus (--protocol tus"))
   }
 
+  /// Their pages are the same. ModSecurity comes before the password, LimitRequestBody after it.
+  @Test(arguments: [(413, "SecRequestBodyLimit"), (401, "LimitRequestBody")])
+  func apachesLimitsAreToldApart(status: Int, setting: String) {
+    var checks = LimitChecks(.form, needed: 100, isOnlyCheck: false)
+    checks.add(answered(413, "<address>Apache/2.4.62"), of: 100)
+    #expect(checks.refusedByApache == 100)
+    checks.addWithoutCredentials(answered(status))
+    guard case .failure(_, _, _, let remedy?) = checks.finding?.result else {
+      Issue.record("no remedy")
+      return
+    }
+    #expect(remedy.hasPrefix("Raise " + setting))
+  }
+
   @Test func anyFailureAboveALengthThatPassesIsALimit() {
     #expect(error(limits((wanted, 10), (answered(502), 100))) == .refused(status: 502, message: ""))
     #expect(error(limits((wanted, 10), (answered(400), 100))) == .refused(status: 400, message: ""))
