@@ -139,6 +139,12 @@ package enum TusChecks {
     }
   }
 
+  /// - Parameter address: where a server says that its uploads are, and nobody answers.
+  package static func remedy(ofLocation address: String) -> String {
+    "The server says that its uploads are at " + address + ". Behind a proxy, tusd needs -behind-proxy, and the"
+      + " proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
+  }
+
   private static func behind(_ target: TargetURI) -> String {
     "On a GigHive server, tusd must run behind " + ServerChecks.path(target) + "."
   }
