@@ -275,6 +275,10 @@ package enum Limits {
 
   // MARK: Files
 
+  /// In characters, as in the columns of GigHive's database.
+  package static let labelLength = 255
+  package static let orgNameLength = 128
+
   /// The largest file that GigHive accepts (6 GiB), in bytes.
   package static let gigHiveFileSize: Int64 = 6 << 30
   /// The largest file for other endpoints (1 PB), in bytes: sums of lengths stay far from `Int64.max`.

@@ -23,13 +23,15 @@ extension Uploader {
   ///   - base: the server's base address.
   ///   - isRepeated: whether the server may have carried out an earlier request. It then no longer knows the token (403).
   ///   - onRetry: a try failed and will be repeated, with the response that led to it.
+  /// - Returns: whether GigHive had it no longer.
   package func delete(
     assetID: Int64, deleteToken: String, from base: TargetURI, isRepeated: Bool, cancellation: Cancellation,
     onRetry: @escaping (Retry, RedactedAnswer?) -> Void
-  ) throws(CancelDeleteError) {
-    _ = try run(
+  ) throws(CancelDeleteError) -> Bool {
+    let outcome = try run(
       .delete(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated), origin: base.origin,
       secret: deleteToken, cancellation: cancellation, onRetry: onRetry)
+    return outcome == .deleted(wasGone: true)
   }
 
   /// Asks GigHive whether it still has a delivered recording.

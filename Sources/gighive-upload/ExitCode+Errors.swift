@@ -14,7 +14,7 @@ extension ExitCode {
     case .conflict: conflict
     case .tus(let error): of(error)
     case .mayBeStored(let cause): ofUncertain(cause)
-    case .uncertain: noConnection
+    case .uncertain: mayBeStored
     case .postponed(let cause, _, _): of(cause, signal: signal)
     case .notFromServer(let status): of(status: status)
     case .guestTokenRefused, .termsNotAccepted: credentialsRefused
@@ -24,21 +24,19 @@ extension ExitCode {
     case .tls(let error, _): of(error)
     case .invalidResponse: serverFailure
     case .refused(let status, _), .proxyRefused(let status, _, _): of(status: status)
-    case .formDropped(_, _, let isTooLarge): isTooLarge ? tooLarge : refused
+    case .formDropped(_, _, let problem): problem == .tooLarge ? tooLarge : refused
     case .redirected, .redirectionRefused: refused
     case .checksumDiffers, .sizeDiffers, .unconfirmed, .prematureSuccess: integrity
     case .cancelled: interruptedBase + signal
     }
   }
 
-  /// A gateway's 5xx is a server failure, and an error that is certain keeps its own code. Any other open outcome counts as a lost
-  /// connection.
+  /// An error that is certain keeps its own code.
   private static func ofUncertain(_ cause: UploadError) -> Int32 {
     switch cause {
-    case .refused: serverFailure
     case .file: inputFile
     case .checksumDiffers, .sizeDiffers: integrity
-    default: noConnection
+    default: mayBeStored
     }
   }
 
@@ -66,7 +64,8 @@ extension ExitCode {
   private static func of(_ error: TLSError) -> Int32 {
     switch error {
     case .outOfMemory: memoryCeiling
-    case .certificate, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated, .unusableFile,
+    case .certificate, .chain, .pinMismatch, .handshake, .alert, .closedDuringHandshake, .broken, .truncated,
+      .unusableFile,
       .unusablePin:
       tls
     }
@@ -96,15 +95,16 @@ extension ExitCode {
   private static let failures: [(code: String, meaning: String)] = [
     ("1", "internal error"), ("2", "usage error"),
     ("3", "input file: missing, unreadable, empty, not a regular file, too large, or changed while it was sent"),
-    ("4", "no connection (unknown name, refused, timeout, lost), or the recording may already be stored"),
+    ("4", "no connection (unknown name, refused, timeout, lost): try again"),
     ("5", "TLS"), ("6", "credentials refused"),
     ("7", "refused by the server"), ("8", "too large for the server"),
-    ("9", "server failure after all retries, or a 5xx after which the recording may already be stored"),
+    ("9", "server failure after all retries: try again"),
     ("10", "integrity: checksum or size differs, or no confirmation"),
     ("11", "conflict: another process is running the same upload, or the server has locked it"),
     ("12", "memory ceiling (--max-memory) reached, or another resource exhausted"),
     ("13", "state directory unusable"),
     ("14", "output failed or was not read; everything else succeeded"),
     ("15", "not enough space could be freed (clean)"),
+    ("16", "the recording may already be stored; it is never sent again by itself"),
   ]
 }

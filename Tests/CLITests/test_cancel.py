@@ -103,7 +103,7 @@ def test_an_upload_that_became_a_recording_in_the_meantime_is_not_cancelled(hive
     assert len(stub.recordings) == 1
 
 
-def test_each_of_several_is_cancelled_and_the_first_failure_gives_the_exit_code(hive, program, recording):
+def test_each_of_several_is_cancelled_and_a_failure_gives_the_exit_code(hive, program, recording):
     stub = hive()
     for name in ("a.mp4", "b.mp4", "c.mp4"):
         stop(program, stub, recording(SIZE, name), at=AT)

@@ -71,6 +71,14 @@ def test_without_a_token_it_says_that_the_server_has_to_do_it(program, delivered
     assert len(stub.recordings) == 1 and stub.requests == []
 
 
+def test_a_recording_that_gighive_no_longer_has_is_no_failure(program, delivered):
+    stub, record = delivered()
+    program.run("delete", record.id, env=PASSWORD).check()
+    write_record(program.state, record.document)
+    result = program.run("delete", record.id, env=PASSWORD).check()
+    assert f"{record.id}: is no longer there." in result.out and undeleted(program) == [], result
+
+
 def test_what_is_not_delivered_cannot_be_deleted(program, interrupted):
     stub, record = interrupted()
     result = program.run("delete", record.id, env=PASSWORD)

@@ -97,6 +97,15 @@ def test_a_file_that_cannot_be_sent(hive, examine, tmp_path):
     assert result.code == 3 and failures(result) == ["file"]
 
 
+def test_a_file_that_gighive_does_not_take(hive, examine, recording):
+    stub = hive()
+    result = examine(stub.url, *USER, "--json", recording(name="notes.pdf"))
+    event = found(result, "file")
+    assert result.code == 7 and failures(result) == ["file"] and "notes.pdf" in event["message"]
+    assert "GigHive takes only audio and video" in event["remedy"] and "mp4" in event["remedy"]
+    examine(f"--tus-url={stub.url}/tus/", recording(name="notes.pdf"), env={}).check()
+
+
 # Name and network.
 
 
@@ -141,7 +150,9 @@ def test_a_page_of_another_web_server(hive, examine):
 
 def test_a_server_that_never_answers(examine, deaf_server):
     result = examine(deaf_server(b""), *USER, "--json", "--response-timeout", "300ms")
-    assert result.code == 4 and "timed out while waiting for the response" in found(result, "credentials")["message"]
+    event = found(result, "credentials")
+    assert result.code == 4 and "timed out while waiting for the response" in event["message"]
+    assert "its program does not answer: restart it" in event["remedy"]
 
 
 def test_a_server_that_closes_without_an_answer(hive, examine):
@@ -216,6 +227,18 @@ def test_an_issuer_that_has_expired_is_named(forge, serve_tls, examine):
     assert "Number 2 of the certificates that the server sends, Old One, expired on" in remedy, remedy
 
 
+def test_the_certificate_of_a_login_page_is_told_from_the_servers_own(forge, serve_tls, examine):
+    server = serve_tls(Shown(forge.issue(names=("DNS:login.hotel.example",)), trusted=forge.authority()))
+    result = examine(f"https://{HOST}", *USER, "--json", "--proxy", server.proxy)
+    remedy = found(result, "certificate")["remedy"]
+    assert result.code == 5 and "It is for login.hotel.example, not for this host" in remedy and "log in" in remedy
+
+
+def test_a_handshake_that_is_closed(examine, answering):
+    result = examine(f"https://127.0.0.1:{answering(lambda hello: b'')}", "--json")
+    assert result.code == 5 and "Check the port, and the server's log" in found(result, "tls")["remedy"], result
+
+
 def test_a_certificate_that_expires_soon_is_a_warning(forge, serve_tls, examine):
     server = serve_tls(leaf(forge, ends=5 * DAY + 60))
     result = examine(f"https://{HOST}", *USER, "--json", "--cacert", server.shown.cacert, "--proxy", server.proxy)
@@ -240,7 +263,9 @@ def test_a_wrong_password(hive, examine):
 
 def test_no_password(hive, examine):
     result = examine(hive().url, "--json", env={})
-    assert result.code == 6 and "user name and a password" in found(result, "credentials")["remedy"]
+    event = found(result, "credentials")
+    assert result.code == 6 and "user name and a password: --user" in event["remedy"]
+    assert "No credentials were given" in event["message"] and "Check the user name" not in event["message"]
 
 
 def test_a_wrong_base_path(hive, examine):

@@ -54,19 +54,45 @@ class Head:
 @pytest.mark.parametrize("case", LIMITS)
 def test_a_limit_is_found_without_sending_anything(gateway, examine, case):
     respond, author, remedy = LIMITS[case]
-    result = examine(gateway(respond), *USER, "--json")
+    url = gateway(respond)
+    result = examine(url, *USER, "--json", "--protocol", "multipart")
     event = found(result, "form-limit")
     assert result.code == 8 and failures(result) == ["form-limit"]
     assert author in event["message"] and "a form of 100.0 MB (1.0 MB passes)" in event["message"]
     assert remedy in event["remedy"] and "--protocol tus" in event["remedy"]
-    # Shorter requests get through.
-    assert result_of(result, "request-limit") == "warning"
+    # Over tus, shorter requests get through.
+    result = examine(url, *USER, "--json").check()
+    event = found(result, "form-limit")
+    assert event["result"] == result_of(result, "request-limit") == "warning"
+    assert f"{author} refuses" in event["message"] and "(413) (1.0 MB passes)" in event["message"]
+    assert "--threshold" in event["message"] and remedy in event["remedy"]
+
+
+@pytest.mark.parametrize("is_before_the_password, setting", [(True, "SecRequestBodyLimit"), (False, "LimitRequestBody")])
+def test_apaches_two_limits_are_told_apart(gateway, examine, is_before_the_password, setting):
+    respond = limited(APACHE_413, ("Server", "Apache"))
+
+    def apache(request):
+        is_long = (request.content_length or 0) > 1 << 20
+        if request.header("Authorization") or is_before_the_password and is_long:
+            return respond(request)
+        return answer("401 Unauthorized", "", ("WWW-Authenticate", 'Basic realm="GigHive Upload"'))
+
+    event = found(examine(gateway(apache), *USER, "--json"), "form-limit")
+    assert event["remedy"].startswith(f"Raise {setting} "), event
+
+
+def test_a_threshold_above_a_forms_limit_is_found(gateway, examine):
+    url = gateway(limited(NGINX_413, above=3_000_000))
+    result = examine(url, *USER, "--json", "--threshold", "5M").check()
+    assert "nginx refuses a form of 5.0 MB (413) (1.0 MB passes)" in found(result, "form-limit")["message"]
+    assert result_of(examine(url, *USER, "--json", "--threshold", "2M"), "form-limit") == "warning"
 
 
 def test_the_files_own_size_counts(gateway, examine, recording):
     url = gateway(limited(NGINX_413, above=30_000_000))
     assert result_of(examine(url, *USER, "--json", recording(2_000_000, "a.mp4")), "form-limit") == "warning"
-    result = examine(url, *USER, "--json", recording(40_000_000, "b.mp4"))
+    result = examine(url, *USER, "--json", "--protocol", "multipart", recording(40_000_000, "b.mp4"))
     assert result.code == 8 and "a form of 40.0 MB (1.0 MB passes)" in found(result, "form-limit")["message"]
 
 

@@ -224,7 +224,7 @@ def test_an_unknown_program_with_a_limit_is_quoted(gateway, examine, fields, wor
         return site()(request)
 
     event = found(examine(gateway(respond), *USER, "--json"), "form-limit")
-    assert words in event["remedy"] and "--file-field" not in event["remedy"] and "--protocol tus" in event["remedy"]
+    assert words in event["remedy"] and "--file-field" not in event["remedy"] and "--protocol tus" in event["message"]
 
 
 # This machine.

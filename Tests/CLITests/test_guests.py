@@ -54,3 +54,10 @@ def test_terms_that_are_not_accepted_are_found_before_the_first_byte(party, gues
     assert result.code == 6, result
     assert "tos_accepted" in result.err, result
     assert sent(stub) == 0 and of_kind(stub, "create") == of_kind(stub, "patch") == []
+
+
+@pytest.mark.parametrize("command", [["send", "a.mp4", "--label", "x"], ["doctor"]])
+def test_a_guest_cannot_ask_for_a_form(run, tmp_path, command):
+    token = private(tmp_path / "token", "guest-token\n")
+    result = run(*command, "--server", "http://127.0.0.1:9", "--upload-token-file", token, "--protocol", "multipart")
+    assert result.code == 2 and "only over tus" in result.err, result

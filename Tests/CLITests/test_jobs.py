@@ -65,7 +65,7 @@ def test_a_slow_one_does_not_hold_up_the_others(hive, program, files):
 
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_command(hive, program, files, recording, jobs):
-    """Whatever fails first in time."""
+    """Whatever fails first in time, if each needs a person."""
     stub = hive("delay-answer=0.5@1", user="uploader")
     good = files(2)
     refused, empty = recording(name="refused.txt"), recording(0, "empty.mp4")
@@ -76,6 +76,11 @@ def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_command(
     assert outcomes == expected if jobs == 1 else sorted(outcomes) == sorted(expected)
     assert [event["event"] for event in result.events].count("start") == 5
     assert program.send(stub, "missing.mp4", refused, "-j", jobs).code == 3
+
+
+def test_a_failure_that_needs_a_person_comes_before_one_that_passes(hive, program, files):
+    stub, passing = hive("multipart/status=503@1-1"), files(1)
+    assert program.send(stub, *passing, "missing.mp4", retries=0).code == 3
 
 
 def test_each_failure_says_of_which_file_it_is(hive, program, files):

@@ -165,7 +165,7 @@ def test_what_another_process_may_have_delivered_in_the_meantime_is_not_sent_aga
     """The second one is chosen when the first one begins, and its turn comes later."""
     stub = hive("status=503")
     for name in ("a", "b"):
-        assert program.run("send", recording(3_000_000, f"{name}.mp4"), "--multipart-url", stub.url + "/x").code == 9
+        assert program.run("send", recording(3_000_000, f"{name}.mp4"), "--multipart-url", stub.url + "/x").code == 16
     in_order(program, "a", "b")
     for record in records(program):
         record.write(may_be_stored=False)
@@ -175,7 +175,7 @@ def test_what_another_process_may_have_delivered_in_the_meantime_is_not_sent_aga
     wait_until(lambda: stub.requests and stub.requests[0].body_bytes)
     stub.set_faults("lose-answer")
     (second,) = [record.id for record in records(program) if record.source.endswith(b"b.mp4")]
-    assert program.run("resume", second).code == 4
+    assert program.run("resume", second).code == 16
     stub.set_faults()
     result = running.wait()
     assert result.code == 0 and "skipped: 1 that may already be stored" in result.out, result
@@ -261,15 +261,15 @@ def test_each_has_its_own_credentials_and_destination(hive, program, stopped, tm
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_the_exit_code_is_that_of_the_first_failure_in_the_order_of_the_records(hive, program, stopped, jobs):
-    """Whatever fails first in time: the server refuses the first, and the second fails without a server."""
+def test_a_failure_that_needs_a_person_gives_the_exit_code(hive, program, stopped, jobs):
+    """Whatever fails first: the server has locked the first, and the file of the second has changed."""
     stub = hive()
     files = stopped(stub, *"abcd")
     in_order(program, *"abcd")
     stub.uploads[0].lock.linger(3600, Lock(3600))
     files[1].write_bytes(b"another one")
     result = program.run("resume", "--all", "-j", jobs, "--json", env=PASSWORD)
-    assert result.code == 11, result
+    assert result.code == 3, result
     outcomes = {event["file"]: event["exit_code"] for event in result.events if "exit_code" in event}
     assert outcomes == dict(zip(map(str, files), [11, 3, 0, 0]))
     failed = [event["exit_code"] for event in result.events if event["event"] == "failed"]

@@ -21,7 +21,7 @@ VALUES = {
     "congestion": "reno", "retry-for": "1s", "limit-rate": "5M", "header": "X-Rack: 7", "proxy": "", "proxy-user": "proxy-user",
     "after": "keep", "progress": "none", "color": "always", "retries": "0", "file-name": "other.mp4", "match": "*.wav",
     "exclude": "*.tmp", "to": "stage", "jobs": "2", "field": "a=b", "metadata": "a=b", "max-memory": "64G", "cert": "client.pem",
-    "key": "client.pem", "state-dir": "{state}", "cacert": "{cacert}", "capath": "{capath}", "pin": "{pin}",
+    "key": "client.pem", "rating": "5", "state-dir": "{state}", "cacert": "{cacert}", "capath": "{capath}", "pin": "{pin}",
 }
 """The others follow from the name of the argument."""
 BY_ARGUMENT = {"SIZE": "20Mi", "TIME": "5s", "TEXT": "x", "LIST": "a,b", "NAME": "somebody", "DIR": "."}

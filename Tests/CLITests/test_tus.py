@@ -224,3 +224,11 @@ def test_credentials_that_end_half_way_are_reported_and_the_upload_stays(hive, p
     assert upload(stub, file).code == 0
     assert is_delivered(stub, file)
     assert len(records(program)) == 1
+
+
+def test_a_location_where_nobody_answers_is_named_with_its_cause(hive, upload, recording):
+    """tusd behind a proxy, which has not been told so."""
+    stub = hive("other-location=http://127.0.0.1:9/files/{id}")
+    result = upload(stub, recording(), retries=1)
+    assert result.code == 4, result
+    assert result.err.count("says that its uploads are at http://127.0.0.1:9") == 1 and "-behind-proxy" in result.err

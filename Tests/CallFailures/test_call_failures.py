@@ -107,7 +107,7 @@ def test_a_removal_breaks_the_rule_that_forbids_its_end(wanted, changes):
 
 
 def test_a_form_that_may_be_stored_is_not_sent_again():
-    refused = Run(4, "", "gighive-upload: the server may already have stored this recording (upload 5e1f0a77).\n", 0.1)
+    refused = Run(16, "", "gighive-upload: the server may already have stored this recording (upload 5e1f0a77).\n", 0.1)
     unread = hit("fstat", "EIO", "/x/take-1.mp4")
     lost = Run(3, "", "gighive-upload: cannot read take-1.mp4: Input/output error.\n", 0.1)
     changes = {"scenario": "post-http", "hit": unread, "again": refused}
@@ -132,7 +132,7 @@ def test_an_upload_whose_creation_was_lost_may_stay_on_the_server():
         ("tus-http", 0, hit("open", "EACCES", "/x/password"), {2}),
         ("tus-http", 0, hit("connect", "ECONNREFUSED"), {0, 4}),
         ("tus-http", 2, hit("connect", "ECONNREFUSED"), {0}),
-        ("post-http", 2, hit("send", "EPIPE"), {0, 4}),
+        ("post-http", 2, hit("send", "EPIPE"), {0, 4, 16}),
         ("tus-http", 0, hit("fsync", "EIO", "/x/state/gighive/5e1f0a77.new"), {0, 13}),
         ("multipart-http", 0, hit("fsync", "EIO", "/x/state/gighive/5e1f0a77.new"), {0}),
         ("tus-http", 0, hit("flock", "EAGAIN", "/x/state/gighive/directory.lock"), {0}),

@@ -24,18 +24,23 @@ package struct LimitChecks: Sendable {
   private let isOnlyCheck: Bool
   /// Whether the recording goes another way, and does not fail because of what is found here.
   private let isAvoided: Bool
+  /// Whether forms that are too long can go over tus instead.
+  private let hasTus: Bool
   /// The greatest length that passes.
   private var passed: Int64?
   /// Whether PATCH was refused whatever its length, so that ``addOverride(_:)`` can say more.
   package private(set) var isMethodRefused = false
+  /// The length that Apache has refused (413), so that ``addWithoutCredentials(_:)`` can say more; nil for none.
+  package private(set) var refusedByApache: Int64?
   /// The check's result, once it needs no further length.
   package private(set) var finding: Finding?
 
-  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool, isAvoided: Bool = false) {
+  package init(_ kind: Kind, needed: Int64, isOnlyCheck: Bool, isAvoided: Bool = false, hasTus: Bool = false) {
     self.kind = kind
     self.needed = needed
     self.isOnlyCheck = isOnlyCheck
     self.isAvoided = isAvoided
+    self.hasTus = hasTus
   }
 
   /// Notes the server's opinion on a length. Lengths must grow.
@@ -61,7 +66,20 @@ package struct LimitChecks: Sendable {
   /// Notes the response to the same request as a POST with `X-HTTP-Method-Override`, after PATCH was refused.
   package mutating func addOverride(_ result: ProbeResult) {
     guard opinion(result) == .wanted else { return }
-    let remedy = "The same as a POST gets through: use --method-override."
+    replaceRemedy("The same as a POST gets through: use --method-override.")
+  }
+
+  /// Notes the response to the same request without credentials, which the server demands of a short one: ModSecurity
+  /// refuses a length before Apache asks for them, LimitRequestBody afterwards.
+  package mutating func addWithoutCredentials(_ result: ProbeResult) {
+    switch result.answer?.status {
+    case 413: replaceRemedy(LikelySoftware.ofSecRequestBodyLimit)
+    case 401: replaceRemedy(LikelySoftware.ofLimitRequestBody)
+    default: break
+    }
+  }
+
+  private mutating func replaceRemedy(_ remedy: String) {
     switch finding?.result {
     case .failure(let error, let about, let answer, _):
       end(.failure(error, about: about, answer: answer, remedy: remedy))
@@ -103,7 +121,7 @@ package struct LimitChecks: Sendable {
     return switch answer.status {
     case 401, 403: result.error
     case 405, 501: .tus(.refused(method: "PATCH", status: answer.status))
-    case 412: .tus(.versionNotSupported(offered: answer.fields.first("Tus-Version") ?? ""))
+    case 412: .tus(.versionNotSupported(offered: answer.fields.offeredTusVersions))
     default: nil
     }
   }
@@ -116,13 +134,18 @@ package struct LimitChecks: Sendable {
 
   private mutating func refuse(_ result: ProbeResult, _ length: Int64) {
     let error = result.error ?? .refused(status: 413, message: "")
+    if result.answer?.status == 413, result.shown?.software == .apache { refusedByApache = length }
     let shorter = passed.map { " (" + SizeText.short($0) + " passes)" } ?? ""
-    if length <= needed, !isAvoided {
+    // An upload that gets a 413 goes over tus.
+    let goesOverTus = hasTus && result.answer?.status == 413
+    if length <= needed, !isAvoided, !goesOverTus {
       return end(
         .failure(error, about: text(length) + shorter, answer: result.shown, remedy: result.remedyOfUnknownLimit))
     }
     let consequence =
       switch kind {
+      case .form where goesOverTus && length <= needed:
+        "; longer recordings must go over tus (--protocol tus, or a lower --threshold)"
       case .form: "; longer recordings must go over tus"
       case .patch where length <= needed: "; recordings that go over tus would fail"
       case .patch: "; uploads halve their requests until they pass"

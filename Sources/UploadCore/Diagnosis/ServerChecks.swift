@@ -26,14 +26,20 @@ package enum ServerChecks {
       .serverClock,
       .warning(
         "this machine's clock says " + Timestamp.minuteText(seconds: answer.receivedAtSeconds) + ", the server's "
-          + Timestamp.minuteText(seconds: date) + ".",
+          + Timestamp.minuteText(seconds: date) + ": " + hours(abs(difference)) + " apart.",
         remedy: "Set the one that is wrong, or start its time service (NTP)."))
   }
 
-  /// A certificate that was not trusted, in words: whose it is, who issued it, when it is valid, and which of those above it has
-  /// expired.
+  /// "6 h", "1 h 30 min", "7 min": whole hours suggest a wrong time zone.
+  private static func hours(_ seconds: Int64) -> String {
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+    return [hours > 0 ? String(hours) + " h" : "", minutes > 0 ? String(minutes) + " min" : ""]
+      .filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  /// A certificate that was not trusted, in words: whose it is, who issued it, and when it is valid.
   /// - Parameter isForAnother: whether the host is none of those that it is for.
-  package static func description(_ facts: TLSFacts, isForAnother: Bool, now: Int64) -> String {
+  package static func description(_ facts: TLSFacts, isForAnother: Bool) -> String {
     let issuer = facts.issuer.isEmpty ? "" : ", issued by " + facts.issuer
     let subject = isForAnother && !facts.hosts.isEmpty ? facts.hosts : facts.subject
     var text = (subject.isEmpty ? "It has no name" : "It is for " + subject) + issuer
@@ -41,11 +47,6 @@ package enum ServerChecks {
       text += ", valid from " + day(facts.validFromSeconds) + " to " + day(facts.validUntilSeconds)
     }
     text += "."
-    for (index, issuer) in facts.issuers.enumerated() where (1..<now).contains(issuer.validUntilSeconds) {
-      text +=
-        " Number " + String(index + 2) + " of the certificates that the server sends, " + issuer.name + ", expired on "
-        + day(issuer.validUntilSeconds) + ": the server needs a current one of that authority."
-    }
     if intercepts(facts.issuer) {
       return text + " It is not the server's own: a firewall, or a program on this machine, decrypts TLS here. Have the"
         + " server exempted there."
@@ -72,6 +73,17 @@ package enum ServerChecks {
 
   // MARK: Endpoints
 
+  /// - Returns: nil if GigHive takes files of this name.
+  package static func fileType(of file: LocalPath) -> Finding? {
+    guard !MediaType.isRecording(fileName: Array(file.lastComponentBytes)) else { return nil }
+    return Finding(
+      .file,
+      .failure(
+        .refused(status: 400, message: "Unsupported media type"),
+        about: "GigHive would not take " + PrintableText.line(file.text),
+        remedy: GigHiveFailure.recordingsOnly))
+  }
+
   /// - Parameter result: the response to a form with an empty file and no label, which creates nothing.
   package static func form(_ result: ProbeResult, at target: TargetURI, hasCredentials: Bool) -> Finding {
     guard let answer = result.answer else {
@@ -89,7 +101,6 @@ package enum ServerChecks {
     let about = path(target)
     let remedy: String? =
       switch answer.status {
-      case 401 where !hasCredentials: "Give a user name and a password."
       case _ where LikelySoftware.isPHPSource(answer): unrunPHP
       case 200..<300 where result.shown?.remedy == nil:
         "Open the server's address in a browser: another web server answers, or a page of this network's."

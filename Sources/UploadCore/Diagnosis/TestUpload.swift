@@ -272,10 +272,9 @@ package final class TestUpload {
     switch (error, upload.location) {
     case (.tus(.unusableLocation(let text)), _): address = secrets.line(ofURI: text)
     case (_, let location?) where result?.answer == nil && location.origin != endpoint.origin:
-      address = secrets.line(ofURI: location.origin)
+      address = secrets.host(location.origin)
     default: return nil
     }
-    return "The server says that its uploads are at " + address + ". Behind a proxy, tusd needs -behind-proxy, and the"
-      + " proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
+    return TusChecks.remedy(ofLocation: address)
   }
 }

@@ -24,7 +24,7 @@ package enum TusChecks {
   /// Whether only a creation shows if tus can be used. An upload tries one in the same cases.
   /// - Parameter options: the response to OPTIONS.
   package static func leavesOpen(_ options: ProbeResult, _ need: Need) -> Bool {
-    guard let answer = options.answer, options.shown?.software != .loginPage else { return false }
+    guard let answer = options.answer, options.shown?.software.isLogin != true else { return false }
     do throws(TusError) {
       if try offer(of: answer) != nil { return !namesCreation(answer) }
     } catch { return false }
@@ -65,7 +65,7 @@ package enum TusChecks {
       if let finding = refusedCreation(creation, offer, at: target, need) { return finding }
     } else if let offer {
       return Finding(.tus, .ok("tus 1.0.0 at " + path + list(of: offer)))
-    } else if options.shown?.software == .loginPage || !answer.isSuccess && ![404, 405].contains(answer.status) {
+    } else if options.shown?.software.isLogin == true || !answer.isSuccess && ![404, 405].contains(answer.status) {
       return failure(options.error ?? .tus(.notSupported(status: answer.status)), options, at: target, need)
     }
     if need.isRequired { return failure(.tus(.notSupported(status: answer.status)), options, at: target, need) }
@@ -87,8 +87,10 @@ package enum TusChecks {
     _ creation: ProbeResult, _ offer: TusCapabilities?, at target: TargetURI, _ need: Need
   ) -> Finding? {
     let status = creation.answer?.status ?? 0
-    if status == 412, let versions = creation.answer?.fields.first("Tus-Version") {
-      return failure(.tus(.versionNotSupported(offered: versions)), creation, at: target, need)
+    if let answer = creation.answer,
+      case .tus(.unsupportedVersion(let offered)) = Verdict.ofTus(status: status, fields: answer.fields)
+    {
+      return failure(.tus(.versionNotSupported(offered: offered)), creation, at: target, need)
     }
     guard [404, 405, 501].contains(status) else {
       return failure(creation.error ?? .tus(.notSupported(status: status)), creation, at: target, need)
@@ -135,6 +137,12 @@ package enum TusChecks {
     case .guests: "GigHive takes guests' recordings only over tus. " + behind(target)
     case .chosen, .preferred, .avoided: nil
     }
+  }
+
+  /// - Parameter address: where a server says that its uploads are, and nobody answers.
+  package static func remedy(ofLocation address: String) -> String {
+    "The server says that its uploads are at " + address + ". Behind a proxy, tusd needs -behind-proxy, and the"
+      + " proxy must pass on X-Forwarded-Host and X-Forwarded-Proto."
   }
 
   private static func behind(_ target: TargetURI) -> String {

@@ -17,5 +17,17 @@ package enum ExitCode {
   package static let stateDirectory: Int32 = 13
   package static let outputFailed: Int32 = 14
   package static let notEnoughSpace: Int32 = 15
+  package static let mayBeStored: Int32 = 16
   package static let interruptedBase: Int32 = 128
+
+  /// Whether others come first: the failure passes without a person doing anything, or everything else has succeeded.
+  package static func yields(_ code: Int32) -> Bool {
+    [noConnection, serverFailure, conflict, outputFailed].contains(code) || code > interruptedBase
+  }
+
+  /// The code of several things, one after the other: that of the first failure that needs a person, or else of the first one.
+  package static func combined(_ earlier: Int32, _ later: Int32) -> Int32 {
+    if earlier == delivered { return later }
+    return yields(earlier) && later != delivered && !yields(later) ? later : earlier
+  }
 }

@@ -27,7 +27,7 @@ extension UploadError {
     case .tls(.outOfMemory, _): .machine
     case .tls: isTransient ? .network : .destination
     case .refused(let status, _): UploadError.concern(ofStatus: status)
-    case .formDropped(_, _, let isTooLarge): isTooLarge ? .file : .destination
+    case .formDropped(_, _, let problem): problem == .notRun ? .destination : .file
     case .proxyRefused(let status, _, _): RetryPolicy.isTransient(status: status) ? .network : .destination
     case .tus(let error): error.concern
     case .noSuchName, .noLocalName, .noResolver, .notConnected, .timedOut, .connectionLost, .invalidResponse: .network

@@ -16,8 +16,8 @@ public enum FileError: Error, Equatable, Sendable {
   case tooLarge(size: Int64, limit: Int64)
   /// Reading failed at this offset, in bytes.
   case readFailed(offset: Int64, SystemError)
-  /// The file ended at `offset`, but had `size` bytes when it was opened.
-  case shrank(size: Int64, offset: Int64)
+  /// It has become shorter since it was opened. Sizes in bytes.
+  case shrank(size: Int64, to: Int64)
   /// It has grown since it was opened. Sizes in bytes.
   case grew(from: Int64, to: Int64)
   /// Its modification time has changed since it was opened; or its status has changed (ctime), and nothing shows that its

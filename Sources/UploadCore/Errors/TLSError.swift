@@ -2,6 +2,8 @@
 public enum TLSError: Error, Equatable, Sendable {
   /// The server's certificate was rejected; `code` is OpenSSL's X509_V_ERR_…, `reason` its text.
   case certificate(code: Int, reason: String)
+  /// The same, because of the certificates that came with it. `reason` is OpenSSL's text.
+  case chain(ChainProblem, reason: String)
   /// The server's key is not pinned; `actual` is its pin.
   case pinMismatch(actual: String)
   /// The handshake failed for another reason, in OpenSSL's words.
@@ -20,7 +22,49 @@ public enum TLSError: Error, Equatable, Sendable {
   case outOfMemory
 }
 
+/// Why the certificates that a server shows do not lead to one that this machine trusts.
+public enum ChainProblem: Equatable, Sendable {
+  /// One of those above the server's own has expired: the one with this name, which is at this place of those that the server sends.
+  case expiredIssuer(name: String, place: Int, day: String)
+  /// The server's own certificate has come alone, without that of its issuer.
+  case missingIssuer(name: String)
+  /// This machine does not know the authority with this name.
+  case unknownAuthority(name: String)
+  /// The server's own certificate is for these hosts, and not for the one that was asked.
+  case foreign(hosts: String)
+}
+
 extension TLSError {
+  /// A certificate that OpenSSL has rejected.
+  /// - Parameters:
+  ///   - code: X509_V_ERR_…
+  ///   - reason: OpenSSL's text for it.
+  ///   - host: the one that was asked.
+  ///   - now: in seconds since 1970.
+  package init(rejected code: Int, reason: String, _ facts: TLSFacts, host: String, now: Int64) {
+    let isUntrusted = TLSError.untrusted.contains(code)
+    let expired = facts.issuers.firstIndex { (1..<now).contains($0.validUntilSeconds) }
+    if isUntrusted, !facts.isFor(host) {
+      self = .chain(.foreign(hosts: facts.hosts.isEmpty ? facts.subject : facts.hosts), reason: reason)
+    } else if let expired, facts.validUntilSeconds > now, isUntrusted || code == TLSError.expired {
+      let issuer = facts.issuers[expired]
+      let day = String(Timestamp.text(seconds: issuer.validUntilSeconds).prefix(10))
+      self = .chain(.expiredIssuer(name: issuer.name, place: expired + 2, day: day), reason: reason)
+    } else if TLSError.withoutIssuer.contains(code) {
+      self =
+        facts.issuers.isEmpty
+        ? .chain(.missingIssuer(name: facts.issuer), reason: reason)
+        : .chain(.unknownAuthority(name: facts.authority), reason: reason)
+    } else {
+      self = .certificate(code: code, reason: reason)
+    }
+  }
+
+  /// X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, …_LOCALLY and X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE.
+  private static let withoutIssuer = [2, 20, 21]
+  /// These, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT and X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN.
+  private static let untrusted = withoutIssuer + [18, 19]
+
   /// X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL.
   static let notYetValid = 9
   static let expired = 10
@@ -29,7 +73,7 @@ extension TLSError {
   var isTransient: Bool {
     switch self {
     case .broken, .truncated, .closedDuringHandshake: true
-    case .certificate, .pinMismatch, .handshake, .alert, .unusableFile, .unusablePin, .outOfMemory: false
+    case .certificate, .chain, .pinMismatch, .handshake, .alert, .unusableFile, .unusablePin, .outOfMemory: false
     }
   }
 

@@ -51,9 +51,8 @@ public enum UploadError: Error, Equatable, Sendable {
   case invalidResponse(ResponseError, peer: String)
   /// The server refused with this status and message.
   case refused(status: Int, message: String)
-  /// The form was received, but PHP has dropped it, although the status is a success: it is too large for PHP, or the server does
-  /// not run the program.
-  case formDropped(status: Int, message: String, isTooLarge: Bool)
+  /// The form was received, but nothing is stored, whatever the status says, and sending it again cannot help.
+  case formDropped(status: Int, message: String, FormProblem)
   /// A redirect that uploads do not follow (301, 302, 303), with the new address.
   case redirected(status: Int, location: String)
   /// A redirect that must not be followed: from https to http, in a loop, or one too many.
@@ -96,6 +95,16 @@ public enum UploadError: Error, Equatable, Sendable {
   /// The system has run out of threads, memory, descriptors …
   case outOfResources(String)
 
+  /// Why a server drops a form that it has received.
+  public enum FormProblem: Equatable, Sendable, CaseIterable {
+    /// It is too large for PHP.
+    case tooLarge
+    /// The server does not run the PHP program.
+    case notRun
+    /// The database refuses a value of its fields.
+    case valueRefused
+  }
+
   /// Why a redirect is not followed.
   public enum RedirectionProblem: Equatable, Sendable {
     /// From https to http.
@@ -114,6 +123,7 @@ public enum UploadError: Error, Equatable, Sendable {
     self =
       switch failure {
       case .refused(let status, let message): .refused(status: status, message: message)
+      case .dropped(let status, let message, let problem): .formDropped(status: status, message: message, problem)
       case .checksumDiffers(let sent, let stored): .checksumDiffers(sent: sent, stored: stored)
       case .sizeDiffers(let sent, let stored): .sizeDiffers(sent: sent, stored: stored)
       case .pending: .stillProcessing
@@ -147,7 +157,7 @@ extension UploadError {
   /// Whether the server, or something in front of it, refuses a form because of its size.
   var isTooLargeAsForm: Bool {
     switch self {
-    case .refused(status: 413, _), .formDropped(_, _, true): true
+    case .refused(status: 413, _), .formDropped(_, _, .tooLarge): true
     default: false
     }
   }
@@ -181,8 +191,8 @@ extension UploadError {
   package func redacted(_ secrets: Secrets) -> UploadError {
     switch self {
     case .refused(let status, let message): .refused(status: status, message: secrets.line(message))
-    case .formDropped(let status, let message, let isTooLarge):
-      .formDropped(status: status, message: secrets.line(message), isTooLarge: isTooLarge)
+    case .formDropped(let status, let message, let problem):
+      .formDropped(status: status, message: secrets.line(message), problem)
     case .mayBeStored(let cause): .mayBeStored(cause.redacted(secrets))
     case .postponed(let cause, let until, let reason):
       .postponed(cause.redacted(secrets), untilSeconds: until, reason)

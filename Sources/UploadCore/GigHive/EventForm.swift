@@ -14,7 +14,7 @@ public struct EventForm: Equatable, Sendable {
   public var keywords = ""
   /// The place of the event.
   public var location = ""
-  /// A rating, in any scale.
+  /// A rating, in digits.
   public var rating = ""
   /// Notes.
   public var notes = ""
@@ -36,6 +36,13 @@ public struct EventForm: Equatable, Sendable {
     guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
     guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
     guard eventType.isEmpty || eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
+    guard rating.utf8.allSatisfy(ASCII.isDigit) else { throw .invalidRating(rating) }
+    for (field, text, limit) in [
+      ("label", label, Limits.labelLength), ("name of the band or couple", orgName, Limits.orgNameLength),
+    ] {
+      let count = text.unicodeScalars.count
+      if count > limit { throw .tooLong(field: field, count: count, limit: limit) }
+    }
   }
 
   /// The form's fields, with the names that `uploads.php` expects.

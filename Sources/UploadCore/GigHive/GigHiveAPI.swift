@@ -12,6 +12,16 @@ package enum GigHiveAPI {
   /// The state of an asset.
   package static func recording(_ assetID: Int64) -> String { "api/uploads/" + String(assetID) }
 
+  /// Asks whether the server has an asset.
+  static func question(about assetID: Int64, at base: TargetURI) -> HTTPRequest {
+    // A cached response is no proof (RFC 9111, 5.2.1.4).
+    var request = HTTPRequest(
+      method: "GET", target: base.appending(recording(assetID)), fields: [Field("Cache-Control", "no-cache")])
+    // Only the server that has confirmed the recording can say that it still has it.
+    request.isConfidential = true
+    return request
+  }
+
   /// The content of a finalize request.
   /// - Parameter uploadID: the last segment of the tus upload's URL.
   package static func finalizeContent(uploadID: String, fields: [FormField]) -> [UInt8] {

@@ -16,6 +16,9 @@ package enum MediaType {
     of(fileName: String(decoding: fileName, as: UTF8.self)) != unknown
   }
 
+  /// Those of the recordings that GigHive takes.
+  static var extensions: [String] { byExtension.map { $0.0 } }
+
   /// Registered by IANA, or else in common use.
   private static let byExtension: [(String, String)] = [
     ("mp3", "audio/mpeg"), ("wav", "audio/wav"), ("flac", "audio/flac"), ("aac", "audio/aac"),

@@ -31,6 +31,9 @@ extension [Field] {
   /// Whether the response is from a tus server: nothing else sends Tus-Resumable.
   package var haveTusProof: Bool { first(TusFields.resumable.name) != nil }
 
+  /// The versions that a tus server names in a 412, separated by commas: its own is in every response. Empty if it names none.
+  var offeredTusVersions: String { first("Tus-Version") ?? first(TusFields.resumable.name) ?? "" }
+
   /// The value of a field with a length or an offset, in decimal digits; nil if it is missing or malformed.
   package func tusNumber(_ name: String) -> Int64? {
     guard let text = first(name), !text.isEmpty else { return nil }

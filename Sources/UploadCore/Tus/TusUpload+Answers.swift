@@ -270,6 +270,6 @@ extension TusUpload {
   }
 
   private func versionMismatch(_ fields: [Field]) -> TusError {
-    .versionNotSupported(offered: fields.first("Tus-Version") ?? "")
+    .versionNotSupported(offered: fields.offeredTusVersions)
   }
 }

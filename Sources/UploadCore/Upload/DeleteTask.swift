@@ -3,10 +3,13 @@ struct DeleteTask: Sendable {
   private enum State: Sendable {
     /// `mayBeDone`: whether the server may have carried out an earlier request. It then no longer knows the token.
     case asking(mayBeDone: Bool)
-    case deleted
+    /// The server does not know the token: it may be wrong, or the recording gone. Contains the refusal.
+    case checking(UploadError)
+    case deleted(wasGone: Bool)
   }
 
   private let request: HTTPRequest
+  private let question: HTTPRequest
   private var state: State
 
   /// - Parameter isRepeated: whether the server was asked before, without a response.
@@ -16,22 +19,36 @@ struct DeleteTask: Sendable {
       body: RequestBody(header: GigHiveAPI.deleteContent(assetID: assetID, deleteToken: deleteToken)))
     request.isConfidential = true
     self.request = request
+    question = GigHiveAPI.question(about: assetID, at: base)
     state = .asking(mayBeDone: isRepeated)
   }
 
   /// Whether the recording may be gone, although no response says so.
   var mayBeDone: Bool {
-    if case .asking(let mayBeDone) = state { mayBeDone } else { true }
+    switch state {
+    case .asking(let mayBeDone): mayBeDone
+    case .checking: false
+    case .deleted: true
+    }
   }
 
   func next() -> TaskStep {
-    if case .deleted = state { .finished(.deleted) } else { .ask(request) }
+    switch state {
+    case .asking: .ask(request)
+    case .checking: .ask(question)
+    case .deleted(let wasGone): .finished(.deleted(wasGone: wasGone))
+    }
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
+    if case .checking(let refusal) = state {
+      guard case .gigHive(.absent) = Verdict.ofRecording(answer), answer.isFresh else { throw refusal }
+      state = .deleted(wasGone: true)
+      return
+    }
     switch Verdict.ofDeletion(answer) {
-    case .gigHive(.absent): state = .deleted
-    case .gigHive(.deleteTokenUnknown) where mayBeDone: state = .deleted
+    case .gigHive(.absent): state = .deleted(wasGone: false)
+    case .gigHive(.deleteTokenUnknown): state = mayBeDone ? .deleted(wasGone: false) : .checking(answer.refusal)
     case .gigHive(.refused(let status, let message)): throw .refused(status: status, message: message)
     case .somebodyElse(let status) where answer.isSuccess: throw .unconfirmed(status: status)
     case .somebodyElse(let status) where status == 404 || status == 410: throw .notFromServer(status: status)

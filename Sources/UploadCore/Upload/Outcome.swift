@@ -4,7 +4,8 @@ package enum Outcome: Equatable, Sendable {
   /// The upload has ended. `isKept`: the server cannot end uploads, and keeps its part until that expires.
   case cancelled(isKept: Bool)
   /// The recording is no longer on the server.
-  case deleted
+  /// - Parameter wasGone: it was not there any more.
+  case deleted(wasGone: Bool)
   /// GigHive was asked about a recording.
   case examined(Presence)
 }

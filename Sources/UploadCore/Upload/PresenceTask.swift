@@ -7,23 +7,16 @@ struct PresenceTask: Sendable {
 
   func next() -> TaskStep {
     if let presence { return .finished(.examined(presence)) }
-    // A cached response is no proof (RFC 9111, 5.2.1.4).
-    var request = HTTPRequest(
-      method: "GET", target: recording.base.appending(GigHiveAPI.recording(recording.assetID)),
-      fields: [Field("Cache-Control", "no-cache")])
-    // Only the server that has confirmed the recording can say that it still has it.
-    request.isConfidential = true
-    return .ask(request)
+    return .ask(GigHiveAPI.question(about: recording.assetID, at: recording.base))
   }
 
   mutating func receive(_ answer: Answer) throws(UploadError) {
-    let isFresh = answer.fields.areFresh
     switch Verdict.ofRecording(answer) {
     // 203 and 206 come from something in between, or are a part (RFC 9110, 15.3.4 and 15.3.7).
-    case .gigHive(.recording(let checksum?, let size?)) where isFresh && answer.status == 200:
+    case .gigHive(.recording(let checksum?, let size?)) where answer.isFresh && answer.status == 200:
       let isSame = ASCII.lowercased(checksum) == recording.sha256 && size == recording.size
       presence = isSame ? .stored : .different
-    case .gigHive(.absent) where isFresh: presence = .absent
+    case .gigHive(.absent) where answer.isFresh: presence = .absent
     case .gigHive, .tus, .somebodyElse:
       if answer.isSuccess { throw .unconfirmed(status: answer.status) }
       guard answer.status != 404, answer.status != 410 else { throw .notFromServer(status: answer.status) }

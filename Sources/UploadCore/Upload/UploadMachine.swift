@@ -452,6 +452,8 @@ package struct UploadMachine: Sendable {
   /// Whether everything sent would have to be sent again.
   private func isWithoutResult(_ error: UploadError) -> Bool {
     if case .timedOut(.delivering, _, _) = error { return false }
+    // It is not sent again.
+    if case .formDropped = error { return false }
     return error != .stillProcessing
   }
 

@@ -26,6 +26,12 @@ package struct Answer: Equatable, Sendable {
   /// 200 to 299.
   package var isSuccess: Bool { status >= 200 && status < 300 }
 
+  /// Whether no cache has kept it: what it says is true now.
+  var isFresh: Bool { fields.areFresh }
+
   /// The response as a refusal, with the server's message.
-  package var refusal: UploadError { .refused(status: status, message: ServerMessage.text(of: content)) }
+  package var refusal: UploadError {
+    let json = try? JSONReader.read(content)
+    return UploadError(ConfirmationFailure(status: status, json, content))
+  }
 }

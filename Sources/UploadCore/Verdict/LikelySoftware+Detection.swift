@@ -24,7 +24,7 @@ extension LikelySoftware {
     let isTooLarge = page.has("post content-length of") && page.has("exceeds the limit")
     guard answer.isSuccess, isTooLarge || isPHPSource(answer) else { return nil }
     return .formDropped(
-      status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge: isTooLarge)
+      status: answer.status, message: ServerMessage.text(of: answer.content), isTooLarge ? .tooLarge : .notRun)
   }
 
   /// The start of the content, in lower case.
@@ -60,7 +60,7 @@ extension LikelySoftware {
   }
 
   /// GigHive's error messages, its confirmation and its response to a deletion (`Verdict`).
-  private static func isGigHives(_ json: JSONValue, status: Int) -> Bool {
+  static func isGigHives(_ json: JSONValue, status: Int) -> Bool {
     if json["checksum_sha256"]?.string != nil || json["error_count"] != nil { return true }
     guard json["error"]?.string != nil, let message = json["message"]?.string else { return false }
     // Spring, Fastify and NestJS add one of these.
@@ -88,7 +88,9 @@ extension LikelySoftware {
       return .cloudflare
     }
     if page.has("<center>nginx", "<center>openresty") { return .nginx }
-    if page.has("-//ietf//dtd html 2.0//en", "<address>apache") { return .apache }
+    if page.has("-//ietf//dtd html 2.0//en", "<address>apache", "due to maintenance downtime or capacity") {
+      return .apache
+    }
     if page.has("guru meditation", "varnish cache server") { return .varnish }
     if page.has("(squid", "squid-error", "errpagesubtitle") { return .squid }
     if page.has("the request entity exceeds the maximum allowed", "request forbidden by administrative rules")
@@ -105,6 +107,7 @@ extension LikelySoftware {
     if answer.status == 511 { return .loginPage }
     if let location = answer.fields.first("Location"), (300..<400).contains(answer.status) {
       let location = Array(ASCII.lowercased(location).utf8)
+      if ASCII.contains(location, ".cloudflareaccess.com/") { return .cloudflareAccess }
       return loginWords.contains { ASCII.contains(location, $0) } ? .loginPage : nil
     }
     guard page.isHTML else { return nil }

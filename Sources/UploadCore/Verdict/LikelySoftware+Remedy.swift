@@ -8,6 +8,9 @@ extension LikelySoftware {
     case .awsELB: LikelySoftware.ofAWSELB(status)
     case .caddy: LikelySoftware.ofCaddy(status)
     case .cloudflare: LikelySoftware.ofCloudflare(status)
+    case .cloudflareAccess:
+      "It lets only those in whom it knows. A program needs a service token: create one in Cloudflare's dashboard, allow it"
+        + " with a policy (Service Auth), and send its two header fields, CF-Access-Client-Id and CF-Access-Client-Secret."
     case .cloudflareChallenge:
       "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"
         + " custom rule with the action Skip)."
@@ -35,6 +38,11 @@ extension LikelySoftware {
   }
 
   private static let programBehind = " Check that the program behind it runs, and read its log."
+
+  /// Apache's two limits of the length of a request, which have the same page.
+  static let ofSecRequestBodyLimit =
+    "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit of ModSecurity (128 MiB and 128 KiB by default)."
+  static let ofLimitRequestBody = "Raise LimitRequestBody of Apache (1 GiB by default)."
 
   private static func ofApache(_ status: Int) -> String? {
     switch status {
@@ -92,7 +100,7 @@ extension LikelySoftware {
 
   private static func ofModSecurity(_ status: Int) -> String? {
     switch status {
-    case 413: "Raise SecRequestBodyLimit and SecRequestBodyNoFilesLimit (128 MiB and 128 KiB by default)."
+    case 413: ofSecRequestBodyLimit
     case 400..<600:
       "One of its rules refused the request. Its audit log has the id; exempt uploads with"
         + " SecRuleRemoveById."

@@ -6,6 +6,8 @@ public enum LikelySoftware: String, Equatable, Sendable, CaseIterable {
   case awsELB = "aws-elb"
   case caddy
   case cloudflare
+  /// The login of Cloudflare Access.
+  case cloudflareAccess = "cloudflare-access"
   /// A page of Cloudflare's that only a browser can pass.
   case cloudflareChallenge = "cloudflare-challenge"
   case gigHive = "gighive"
@@ -29,6 +31,9 @@ public enum LikelySoftware: String, Equatable, Sendable, CaseIterable {
   case unknown
   case varnish
 
+  /// Whether it answers in the server's place until somebody logs in.
+  package var isLogin: Bool { self == .loginPage || self == .cloudflareAccess }
+
   /// For people: "nginx". Nil for ``unknown``.
   package var name: String? {
     switch self {
@@ -36,6 +41,7 @@ public enum LikelySoftware: String, Equatable, Sendable, CaseIterable {
     case .awsELB: "the AWS load balancer"
     case .caddy: "Caddy"
     case .cloudflare, .cloudflareChallenge: "Cloudflare"
+    case .cloudflareAccess: "Cloudflare Access"
     case .gigHive: "GigHive"
     case .haproxy: "HAProxy"
     case .iis: "IIS"

@@ -10,20 +10,27 @@ public struct RedactedAnswer: Equatable, Sendable {
   public let isBodyTruncated: Bool
   /// Which software wrote it, as far as it shows.
   public let software: LikelySoftware
+  /// What to do about it, if its software is known and has a setting for it; otherwise nil.
+  package let remedy: String?
+  /// Whether it is a 401 to a request without credentials.
+  package let lacksCredentials: Bool
   /// The error with which PHP ended a program, on one line; nil for other software.
   package let phpError: String?
 
-  /// - Parameter secrets: what this process knows; redacted like everything that is named as a secret.
-  package init(_ answer: Answer, _ secrets: Secrets) {
+  /// - Parameters:
+  ///   - secrets: what this process knows; redacted like everything that is named as a secret.
+  ///   - hasCredentials: whether this process has any for the server.
+  package init(_ answer: Answer, _ secrets: Secrets, hasCredentials: Bool = true) {
+    lacksCredentials = answer.status == 401 && !hasCredentials
     status = answer.status
     location = answer.fields.first("Location").map { SecretMembers.redacted(secrets.line(ofURI: $0)) }
     (body, isBodyTruncated) = RedactedAnswer.text(answer.content, secrets)
     software = LikelySoftware(of: answer)
+    remedy =
+      GigHiveFailure(status: answer.status, json: try? JSONReader.read(answer.content))?.remedy
+      ?? software.remedy(status: status)
     phpError = software == .phpError ? PHPError.text(in: answer.content).map { secrets.line($0) } : nil
   }
-
-  /// What to do about it, if its software is known and has a setting for it; otherwise nil.
-  package var remedy: String? { software.remedy(status: status) }
 
   /// The start of a response's decoded content, redacted.
   package static func text(_ content: [UInt8], _ secrets: Secrets) -> (text: String, isTruncated: Bool) {

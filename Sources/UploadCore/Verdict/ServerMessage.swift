@@ -16,22 +16,31 @@ package enum ServerMessage {
     return PHPError.text(in: content) ?? withoutTags(content)
   }
 
-  /// The text of a short HTML page: everything outside of tags, after the head.
+  /// The text of a short HTML page: everything outside of tags, scripts and styles, after the head.
   private static func withoutTags(_ content: [UInt8]) -> String {
     var text: [UInt8] = []
-    var isInTag = false
-    var tag: [UInt8] = []
+    /// The start of a tag, in lower case; nil outside of tags.
+    var tag: [UInt8]?
+    /// What ends the script or style.
+    var end: String?
     for byte in content {
-      switch (isInTag, byte) {
-      case (false, UInt8(ascii: "<")):
-        isInTag = true
+      switch (tag, byte) {
+      // A script can have a "<" of its own.
+      case (nil, UInt8(ascii: "<")),
+        (_?, UInt8(ascii: "<")) where tag == nil || end != nil:
         tag = []
-      case (true, UInt8(ascii: ">")):
-        isInTag = false
-        if ASCII.equalsIgnoringCase(tag, "/head".utf8) { text = [] }
-        text.append(ASCII.space)
-      case (true, _): if tag.count < 8 { tag.append(byte) }
-      case (false, _): text.append(byte)
+      case (let name?, UInt8(ascii: ">")):
+        tag = nil
+        if let awaited = end {
+          if name.starts(with: awaited.utf8) { end = nil }
+        } else if name == Array("/head".utf8) {
+          text = []
+        } else {
+          end = ["script", "style"].first { name.starts(with: $0.utf8) }.map { "/" + $0 }
+          text.append(ASCII.space)
+        }
+      case (let name?, _): if name.count < 8 { tag = name + [ASCII.lowercased(byte)] }
+      case (nil, _): if end == nil { text.append(byte) }
       }
     }
     return String(decoding: text, as: UTF8.self)

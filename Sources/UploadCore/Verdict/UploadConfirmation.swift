@@ -44,7 +44,7 @@ package enum UploadConfirmation {
   private static func requireSuccess(_ status: Int, _ content: [UInt8], _ json: JSONValue?) throws(ConfirmationFailure)
   {
     guard status < 200 || status > 299 else { return }
-    throw .refused(status: status, message: ServerMessage.text(of: json, content: content))
+    throw ConfirmationFailure(status: status, json, content)
   }
 
   private static func compare(_ json: JSONValue, _ sent: SentFile) throws(ConfirmationFailure) -> Receipt {

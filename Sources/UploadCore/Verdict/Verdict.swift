@@ -23,9 +23,8 @@ extension Verdict {
     switch status {
     case 409: return .tus(.conflict)
     case 412:
-      let versions = fields.first("Tus-Version")
-      guard isProved || versions != nil else { return .somebodyElse(status: status) }
-      return .tus(.unsupportedVersion(offered: versions ?? ""))
+      guard isProved || fields.first("Tus-Version") != nil else { return .somebodyElse(status: status) }
+      return .tus(.unsupportedVersion(offered: fields.offeredTusVersions))
     case 413: return .tus(.tooLarge)
     case 423: return .tus(.locked)
     case 460: return .tus(.checksumMismatch)

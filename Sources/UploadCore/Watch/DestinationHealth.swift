@@ -15,6 +15,8 @@ struct DestinationHealth: Sendable {
     var attempt: Attempt
     /// Failed attempts in a row.
     var failures: Int64
+    /// Whether this machine fails, and not the network or the server.
+    var isLocal = false
   }
 
   /// The next attempt to reach a destination that is not ready.
@@ -86,7 +88,9 @@ struct DestinationHealth: Sendable {
 
   /// - Parameter random: random bits.
   /// - Returns: whether this is news. Of several uploads that fail together only the first one counts.
-  mutating func noteFailure(_ message: String, now: Int64, unixSeconds: Int64, random: UInt64) -> Bool {
+  mutating func noteFailure(
+    _ message: String, isLocal: Bool = false, now: Int64, unixSeconds: Int64, random: UInt64
+  ) -> Bool {
     let before = trouble
     // It failed together with the others, after the first one.
     if let before, !before.attempt.isInProgress { return false }
@@ -99,7 +103,8 @@ struct DestinationHealth: Sendable {
     state = .unreachable(
       Trouble(
         since: before?.since ?? unixSeconds, message: message,
-        attempt: next(now, after: DestinationHealth.delay(failures: failures, random: random)), failures: failures))
+        attempt: next(now, after: DestinationHealth.delay(failures: failures, random: random)), failures: failures,
+        isLocal: isLocal))
     return before == nil
   }
 

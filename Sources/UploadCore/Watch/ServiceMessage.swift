@@ -47,6 +47,7 @@ extension WatchSnapshot.Group {
     switch state {
     case .ready: nil
     case .unreachable: PrintableText.line(destination) + " unreachable"
+    case .failing: "uploads fail on this machine"
     case .paused: PrintableText.line(destination) + " paused"
     case .waitingForClock: "the clock is not set"
     case .waitingForInterface(let name): PrintableText.line(name) + " is not up"

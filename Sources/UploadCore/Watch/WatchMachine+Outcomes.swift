@@ -10,7 +10,7 @@ extension WatchMachine {
   /// A worker cannot be started. If the destination was not ready, that was the attempt, although no recording was given.
   package mutating func workerFailed(_ message: String, now: Int64, unixSeconds: Int64) {
     health.beginAttempt()
-    noteTrouble(message, now, unixSeconds)
+    noteTrouble(message, isLocal: true, now, unixSeconds)
   }
 
   package mutating func handle(_ event: WorkerEvent, now: Int64, unixSeconds: Int64) {
@@ -142,7 +142,7 @@ extension WatchMachine {
     case .network:
       noteAttempt(index)
       noteTrouble(failure.message, now, unixSeconds)
-    case .machine: noteTrouble(failure.message, now, unixSeconds)
+    case .machine: noteTrouble(failure.message, isLocal: true, now, unixSeconds)
     }
   }
 
@@ -228,9 +228,11 @@ extension WatchMachine {
           + "changes.", .error))
   }
 
-  private mutating func noteTrouble(_ message: String, _ now: Int64, _ unixSeconds: Int64) {
-    guard health.noteFailure(message, now: now, unixSeconds: unixSeconds, random: random.next()) else { return }
-    report.notices.append(WatchNotice(.unreachable, message + " It will be retried.", .warning))
+  private mutating func noteTrouble(_ message: String, isLocal: Bool = false, _ now: Int64, _ unixSeconds: Int64) {
+    let isNews = health.noteFailure(
+      message, isLocal: isLocal, now: now, unixSeconds: unixSeconds, random: random.next())
+    guard isNews else { return }
+    report.notices.append(WatchNotice(isLocal ? .failing : .unreachable, message + " It will be retried.", .warning))
   }
 
   /// It has not changed since it failed.
@@ -299,7 +301,7 @@ extension WatchMachine {
     report.totals.failedCount += 1
     // Wrong options, or a configuration that the worker does not accept.
     if end == .exited(ExitCode.usage) { return pause("the upload process refused its options.", now, unixSeconds) }
-    noteTrouble(worker.lastProblem?.message ?? WatchMachine.message(of: end), now, unixSeconds)
+    noteTrouble(worker.lastProblem?.message ?? WatchMachine.message(of: end), isLocal: true, now, unixSeconds)
   }
 
   /// The exit code of a program that cannot be executed (shim_spawn).

@@ -57,6 +57,8 @@ extension WatchMachine {
     }
     switch health.state {
     case .ready: return .ready
+    case .unreachable(let trouble) where trouble.isLocal:
+      return .failing(since: trouble.since, nextAttempt: next(trouble), message: trouble.message)
     case .unreachable(let trouble):
       return .unreachable(since: trouble.since, nextAttempt: next(trouble), message: trouble.message)
     case .paused(let trouble):

@@ -35,7 +35,8 @@ extension WatchSnapshot {
     text.start("gighive_upload_next_retry_timestamp_seconds", "gauge", "When a failing destination is retried.")
     each(&text) { group in
       switch group.state {
-      case .unreachable(_, let nextAttempt, _), .paused(_, let nextAttempt, _): nextAttempt
+      case .unreachable(_, let nextAttempt, _), .failing(_, let nextAttempt, _), .paused(_, let nextAttempt, _):
+        nextAttempt
       default: nil
       }
     }

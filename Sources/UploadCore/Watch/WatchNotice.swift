@@ -12,7 +12,10 @@ package struct WatchNotice: Equatable, Sendable {
     case removed
     /// The destination fails for every file, and a person has to do something.
     case paused
+    /// The network or the server fails.
     case unreachable
+    /// This machine fails, as with a state directory without permission or an upload process that is killed.
+    case failing
     /// The destination works again.
     case resumed
     case directoryMissing = "directory_missing"

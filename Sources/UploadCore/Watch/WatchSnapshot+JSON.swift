@@ -42,6 +42,8 @@ extension WatchSnapshot.DestinationState {
     case .ready: object.add("state", "ready")
     case .unreachable(let since, let nextAttempt, let message):
       DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("unreachable", to: &object)
+    case .failing(let since, let nextAttempt, let message):
+      DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("failing", to: &object)
     case .paused(let since, let nextAttempt, let message):
       DestinationTrouble(since: since, nextAttempt: nextAttempt, message: message).add("paused", to: &object)
     case .waitingForClock: object.add("state", "waiting_for_clock")

@@ -69,6 +69,8 @@ package struct WatchSnapshot: Equatable, Sendable {
     case ready
     /// The network or the server fails; the next attempt is at `nextAttempt`, in seconds since 1970, or once the network changes.
     case unreachable(since: Int64, nextAttempt: Int64, message: String)
+    /// The same for this machine, as without permission for the state directory.
+    case failing(since: Int64, nextAttempt: Int64, message: String)
     /// Every file would fail, as with wrong credentials. A person has to do something; it is probed at `nextAttempt`.
     case paused(since: Int64, nextAttempt: Int64, message: String)
     /// The clock shows a time before this program was built.

@@ -90,6 +90,7 @@ package struct WatchStatus {
     return switch group["state"]?.string {
     case "ready": "ready"
     case "unreachable": "unreachable" + since
+    case "failing": "failing on this machine" + since
     case "paused": "PAUSED" + since
     case "waiting_for_clock": "waiting until the clock is set"
     case "waiting_for_interface": "waiting until " + text(group["interface"]) + " is up"

@@ -10,6 +10,8 @@ final class TLSStream: ByteStream {
   private let ssl: OpaquePointer
   private let bio: OpaquePointer
   private let offersHybrid: Bool
+  /// The name or address that the certificate must have.
+  private let host: String
 
   var descriptor: Int32 { socket.descriptor }
   var unacknowledgedLength: Int { socket.unacknowledgedLength + heldLength }
@@ -32,6 +34,7 @@ final class TLSStream: ByteStream {
     self.ssl = ssl
     self.bio = bio
     self.offersHybrid = offersHybrid
+    self.host = host
     SSL_set_bio(ssl, bio, bio)
     SSL_set_connect_state(ssl)
     SSL_set_options(ssl, shim_ssl_no_renegotiation())
@@ -75,7 +78,8 @@ final class TLSStream: ByteStream {
       if verification != 0, !context.isInsecure {
         ERR_clear_error()
         let reason = String(cString: X509_verify_cert_error_string(verification))
-        throw .tls(.certificate(code: Int(verification), reason: reason))
+        throw .tls(
+          TLSError(rejected: Int(verification), reason: reason, facts, host: host, now: shim_unix_seconds()))
       }
       let alert = Int(shim_ssl_failure_alert())
       let reason = TLSContext.failureText()
@@ -109,14 +113,18 @@ final class TLSStream: ByteStream {
   }
 
   /// What the server has shown of itself, after the handshake.
-  var tlsFacts: TLSFacts? {
+  var tlsFacts: TLSFacts? { facts }
+
+  private var facts: TLSFacts {
+    let count = max(1, shim_certificate_count(ssl))
     // The issuers follow the server's own.
-    let issuers = (1..<max(1, shim_certificate_count(ssl))).map { index in
+    let issuers = (1..<count).map { index in
       TLSFacts.Issuer(name: name(of: index), validUntilSeconds: shim_certificate_end(ssl, index))
     }
     let hosts = TLSStream.text(TLSStream.hostsCapacity) { shim_server_host_names(ssl, $0, $1) }
     return TLSFacts(
-      summary: summary, subject: name(of: 0), hosts: hosts, issuer: name(of: 0, isIssuer: true), issuers: issuers,
+      summary: summary, subject: name(of: 0), hosts: hosts, issuer: name(of: 0, isIssuer: true),
+      authority: name(of: count - 1, isIssuer: true), issuers: issuers,
       validFromSeconds: shim_certificate_start(ssl, 0), validUntilSeconds: shim_certificate_end(ssl, 0))
   }
 

@@ -212,7 +212,7 @@ final class Probe: Steppable {
       return fail(error)
     }
     result.answer = answer
-    result.shown = RedactedAnswer(answer, composer.secrets)
+    result.shown = composer.redacted(answer)
     result.signature = signature(of: answer)
     if answer.status >= 300 {
       result.error = refusal(by: answer).redacted(composer.secrets)

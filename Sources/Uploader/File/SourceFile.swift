@@ -120,8 +120,14 @@ final class SourceFile {
   func read(into space: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileError) -> Int {
     let count = shim_pread(descriptor, space.baseAddress, space.count, offset)
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
-    guard count > 0 else { throw .shrank(size: size, offset: offset) }
+    guard count > 0 else { throw shrank(to: offset) }
     return Int(count)
+  }
+
+  /// It ends at this offset at the latest.
+  private func shrank(to offset: Int64) -> FileError {
+    let length = (try? SourceFile.status(descriptor))?.size ?? offset
+    return .shrank(size: size, to: min(length, offset))
   }
 
   /// The identity of the recording.
@@ -152,7 +158,7 @@ final class SourceFile {
   /// - Returns: true if only its status has changed (ctime). That may mean a rewrite with the modification time restored.
   func verifyUnchanged() throws(FileError) -> Bool {
     let now = try SourceFile.status(descriptor)
-    if now.size < size { throw .shrank(size: size, offset: now.size) }
+    if now.size < size { throw .shrank(size: size, to: now.size) }
     if now.size > size { throw .grew(from: size, to: now.size) }
     guard now.modified_seconds == statusAtOpen.modified_seconds,
       now.modified_nanoseconds == statusAtOpen.modified_nanoseconds
@@ -183,6 +189,6 @@ final class SourceFile {
     var byte: UInt8 = 0
     let count = shim_pread(descriptor, &byte, 1, offset)
     guard count >= 0 else { throw .readFailed(offset: offset, SystemError(result: count)) }
-    guard count > 0 else { throw .shrank(size: size, offset: offset) }
+    guard count > 0 else { throw shrank(to: offset) }
   }
 }

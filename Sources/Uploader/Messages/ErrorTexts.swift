@@ -22,6 +22,10 @@ extension EventFormError {
     case .invalidEventDate(let text):
       "\"" + PrintableText.line(text) + "\" is not a date; use YYYY-MM-DD, such as 2026-11-20."
     case .unknownToday: "the date of the event is not known."
+    case .tooLong(let field, let count, let limit):
+      "the " + field + " has " + String(count) + " characters; GigHive takes at most " + String(limit) + "."
+    case .invalidRating(let text):
+      "\"" + PrintableText.line(text) + "\" is not a rating; GigHive takes only digits, such as 5."
     case .unknownEventType(let text):
       "GigHive has no event type \"" + PrintableText.line(text) + "\"; use band or wedding."
     }
@@ -82,8 +86,8 @@ extension FileError {
     case .tooLarge(let size, let limit):
       "has " + SizeText.exact(size) + ", more than the limit of " + SizeText.exact(limit) + "."
     case .readFailed(let offset, let error): "could not be read at byte " + String(offset) + ": " + error.text + "."
-    case .shrank(let size, let offset):
-      "shrank while it was being sent, from " + SizeText.exact(size) + " to " + SizeText.exact(offset)
+    case .shrank(let from, let to):
+      "shrank while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)
         + ". Nothing was delivered; send it again when it is finished."
     case .grew(let from, let to):
       "grew while it was being sent, from " + SizeText.exact(from) + " to " + SizeText.exact(to)

@@ -5,7 +5,8 @@ extension TLSError {
   /// The message without advice.
   func problem(host: String) -> String {
     switch self {
-    case .certificate(_, let reason): "the certificate of " + host + " was rejected: " + reason + "."
+    case .certificate(_, let reason), .chain(_, let reason):
+      "the certificate of " + host + " was rejected: " + reason + "."
     case .pinMismatch(let actual):
       "the key of " + host + " does not match the pin; it is " + actual + "."
     case .handshake(let reason): "TLS with " + host + " failed: " + reason + "."
@@ -25,11 +26,14 @@ extension TLSError {
   var advice: String? {
     switch self {
     case .certificate(let code, _): TLSError.advice(code)
+    case .chain(let problem, _): problem.advice(trusting: "trust its certificate")
     case .handshake(let reason): TLSError.advice(reason)
     case .alert(let number, _): TLSError.advice(alert: number)
     case .pinMismatch:
       "If the server has a new key, verify it there and pin it. Otherwise someone may be intercepting the connection."
-    case .closedDuringHandshake, .broken, .truncated, .unusableFile, .unusablePin, .outOfMemory: nil
+    case .closedDuringHandshake:
+      "Check the port, and the server's log. A firewall that blocks this host closes connections like that, too."
+    case .broken, .truncated, .unusableFile, .unusablePin, .outOfMemory: nil
     }
   }
 
@@ -71,10 +75,6 @@ extension TLSError {
       "It is self-signed. If the server is yours, copy its certificate to this machine and trust it."
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       "If its certificate authority is yours, trust that authority's certificate."
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-      X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      "If the server uses a private certificate authority, trust that authority's certificate. Otherwise the server"
-        + " must send its intermediate certificates, and this machine needs the package ca-certificates."
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       "It was issued by another authority with the same name. Get the authority's current certificate."
     case X509_V_ERR_INVALID_CA, X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_KEYUSAGE_NO_CERTSIGN,
@@ -89,6 +89,28 @@ extension TLSError {
     case X509_V_ERR_CA_MD_TOO_WEAK:
       "It is signed with SHA-1 or MD5, which are weak. The server's administrator must get one signed with SHA-256."
     default: "Ask the server's administrator."
+    }
+  }
+}
+
+extension ChainProblem {
+  /// What to do about it.
+  /// - Parameter trusting: how to trust an authority, as a command.
+  package func advice(trusting: String) -> String {
+    switch self {
+    case .expiredIssuer(let name, let place, let day):
+      "Number " + String(place) + " of the certificates that the server sends, " + name + ", expired on " + day
+        + ": the server needs a current one of that authority. This machine's clock says " + EventForm.today() + "."
+    case .missingIssuer(let name):
+      "The server sends its own certificate alone, without that of its issuer, " + name
+        + ". Let it send its whole chain (fullchain.pem); or if that authority is yours, " + trusting + "."
+    case .unknownAuthority(let name):
+      "This machine does not know the authority " + name + ". If it is yours, " + trusting
+        + ". Otherwise this machine needs a current package ca-certificates."
+    case .foreign(let hosts):
+      "It is for " + hosts
+        + ", not for this host. If you do not know that name, a login page of this network answers: open"
+        + " any page in a browser and log in. If the server is yours, it needs a certificate for its own name."
     }
   }
 }

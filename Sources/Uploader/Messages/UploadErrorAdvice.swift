@@ -12,6 +12,9 @@ extension UploadError {
     case .proxyRefused(status: 407, _, hadCredentials: false): nil
     case .proxyRefused: "Check the proxy settings."
     case .congestionControlRefused: "The automatic choice works without it."
+    case .timedOut(.awaitingAnswer, _, _):
+      "The server accepts connections, but its program does not answer: restart it, or check the address and the port."
+    case .connectionLost(.handshaking, _, _): TLSError.closedDuringHandshake.advice
     case .noLocalName: "Check that the server is switched on and on the same network, or use its address."
     case .addressExcluded: "Use a name, or an address of that version."
     case .proxyUnusable: "Correct it, or exclude this host from the proxy."

@@ -34,6 +34,9 @@ extension UploadError {
   }
 
   private func statement(after answer: RedactedAnswer?) -> String {
+    if let answer, answer.lacksCredentials, case .refused(401, let message) = self {
+      return UploadError.refusal(401, message, by: answer.software.name ?? "the server") + " No credentials were given."
+    }
     guard let answer, let remedy = answer.remedy, let problem = problem(by: answer) else { return statement }
     return problem + " " + remedy
   }
@@ -47,9 +50,10 @@ extension UploadError {
       return name + " answered instead of the server (" + String(status) + ")."
     case .refused(let status, let message) where status == answer.status, .formDropped(let status, let message, _):
       return UploadError.refusal(status, message, by: name)
-    case .redirected(let status, let location) where answer.software == .loginPage:
+    case .redirected(let status, let location) where answer.software.isLogin:
       return "the request was redirected (" + String(status) + ") to "
         + PrintableText.line(PrintableText.withoutQuery(location)) + ", a login page."
+        + (answer.software == .loginPage ? "" : " It is that of " + name + ".")
     case .redirectionRefused(_, .loginPage): return problem
     case .notFromServer, .unconfirmed, .prematureSuccess, .redirected, .redirectionRefused, .tus:
       return problem + " The response is " + (answer.software == .loginPage ? "" : "from ") + name + "."

@@ -26,6 +26,11 @@ struct RequestComposer {
     secrets.add(credentials)
   }
 
+  /// The response as shown to people and programs.
+  func redacted(_ answer: Answer) -> RedactedAnswer {
+    RedactedAnswer(answer, secrets, hasCredentials: !credentials.fields.isEmpty)
+  }
+
   mutating func hide(_ secret: String) { secrets.add(Array(secret.utf8)) }
 
   /// - Returns: the request with all its fields, and its form on the wire.

@@ -32,6 +32,7 @@ final class UploadDriver: Steppable {
   private let source: TransferSource?
   private let hooks: DriverHooks
   private var composer: RequestComposer
+  private var hasWarnedOfLocation = false
   /// When it is cancelled, although its request has not ended; nil for never.
   private var finishUntil: Int64?
   /// The time of the last step, on the monotonic clock.
@@ -139,7 +140,12 @@ final class UploadDriver: Steppable {
       do throws(UploadError) {
         if let wait = try connector.step(ready, nowMilliseconds: now) { return wait }
         if let connection = connector.connection { try transfer(request, over: connection) }
-      } catch { end(.interrupted(Interruption(error))) }
+      } catch {
+        if request.target.origin != machine.origin, ["PATCH", "HEAD"].contains(request.method) {
+          warn(ofLocation: request.target.origin)
+        }
+        end(.interrupted(Interruption(error)))
+      }
     case .transferring(let transferring):
       return try advance(transferring, ready)
     case .rereading(let reading, let transferring, let since):
@@ -161,6 +167,13 @@ final class UploadDriver: Steppable {
     case .finished: break
     }
     return nil
+  }
+
+  /// Nobody answers where the server has led.
+  private func warn(ofLocation origin: String) {
+    guard !hasWarnedOfLocation else { return }
+    hasWarnedOfLocation = true
+    shared.configuration.warnings?(TusChecks.remedy(ofLocation: composer.secrets.host(origin)))
   }
 
   /// Reports the result of an activity to the machine.
@@ -206,7 +219,7 @@ final class UploadDriver: Steppable {
   }
 
   /// The response that led to the current state; nil if the last request got none.
-  var answer: RedactedAnswer? { machine.answer.map { RedactedAnswer($0, composer.secrets) } }
+  var answer: RedactedAnswer? { machine.answer.map { composer.redacted($0) } }
 
   private func reportAnswer() {
     if let answer { hooks.onAnswer(answer) }

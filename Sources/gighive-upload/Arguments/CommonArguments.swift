@@ -33,6 +33,14 @@ struct CommonArguments {
     }
   }
 
+  /// Checks the credentials against the destination. GigHive takes no forms from guests.
+  func validate(_ uploadProtocol: UploadProtocol, isForGigHive: Bool) throws(UsageError) {
+    if isForGigHive, uploadProtocol == .multipart, credentials.uploadTokenFile != nil {
+      throw UsageError(
+        "--protocol multipart cannot be used with --upload-token-file: GigHive takes guests' recordings only over tus.")
+    }
+  }
+
   private func validateOutput() throws(UsageError) {
     if givenJSONProgress != nil, !isJSON { throw UsageError("--json-progress needs --json.") }
   }

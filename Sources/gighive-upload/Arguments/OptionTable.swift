@@ -47,7 +47,7 @@ enum OptionTable {
         .init(.participants, "participants", "LIST", "names, separated by commas"),
         .init(.keywords, "keywords", "LIST", "keywords, separated by commas"),
         .init(.location, "location", "TEXT", "place of the event"),
-        .init(.rating, "rating", "TEXT", "rating"),
+        .init(.rating, "rating", "TEXT", "rating, in digits"),
         .init(.notes, "notes", "TEXT", "notes"),
         .init(.field, "field", "NAME=VALUE", "additional form field; can be repeated"),
         .init(.fileField, "file-field", "NAME", "name of the form field that holds the file (default: file)"),

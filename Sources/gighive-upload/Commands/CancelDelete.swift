@@ -20,7 +20,7 @@ enum CancelDelete {
       do throws(StateError) {
         code = try take(record, command, options, records, report, cancellation)
       } catch { code = Records.fail(error, report, about: record) }
-      if exitCode == ExitCode.delivered { exitCode = code }
+      exitCode = ExitCode.combined(exitCode, code)
     }
     return exitCode
   }
@@ -58,8 +58,9 @@ enum CancelDelete {
     var marked = record
     marked.delivery?.deletion = .requested
     if isDelivered { try records.directory.write(marked) }
+    let text: String
     switch end(record, StoredOptions.options(in: record.note, with: options), report, cancellation) {
-    case .ended: break
+    case .ended(let wasGone): text = wasGone ? "is no longer there." : "deleted from the server."
     case .unchanged(let code):
       if isDelivered {
         try records.directory.write(record)
@@ -73,7 +74,7 @@ enum CancelDelete {
     if isDelivered {
       try forgetDelivery(record, lock, records.directory)
       forgetDeliveries(of: record, records.directory)
-      report.reportRemoval(record, "deleted", "deleted from the server.")
+      report.reportRemoval(record, "deleted", text)
     } else {
       try records.directory.remove(id)
       report.reportRemoval(record, "cancelled", "cancelled.")
@@ -112,8 +113,8 @@ enum CancelDelete {
 
   /// The outcome on the server.
   private enum Outcome {
-    /// The server has nothing left of it, or does not support cancelling.
-    case ended
+    /// The server has nothing left of it, or does not support cancelling. `wasGone`: a recording that was not there any more.
+    case ended(wasGone: Bool)
     /// The server was not asked, or refused. With an exit code.
     case unchanged(Int32)
     /// The server may or may not have done it. With an exit code.
@@ -149,6 +150,7 @@ enum CancelDelete {
       return .unchanged(ExitCode.usage)
     }
     let onRetry = { report.retrying(record, $0, of: limit, after: $1) }
+    var wasGone = false
     do throws(CancelDeleteError) {
       if let delivery = record.delivery {
         guard let assetID = delivery.assetID, let token = delivery.deleteToken else {
@@ -157,7 +159,7 @@ enum CancelDelete {
             exitCode: ExitCode.refused, about: record)
           return .unchanged(ExitCode.refused)
         }
-        try uploader.delete(
+        wasGone = try uploader.delete(
           assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.deletion == .requested,
           cancellation: cancellation, onRetry: onRetry)
       } else if let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) {
@@ -169,7 +171,7 @@ enum CancelDelete {
           report.warn(record.id + ": the server cannot cancel uploads; it keeps the partial upload until it expires.")
         }
       }
-      return .ended
+      return .ended(wasGone: wasGone)
     } catch {
       let (error, answer, mayBeDone) = (error.error, error.answer, error.mayBeDone)
       let code = ExitCode.of(error, signal: shim_signal_received())

@@ -19,7 +19,7 @@ enum Clean {
     var exitCode = ExitCode.delivered
     for directory in operands {
       let code = free(wanted, in: directory, filter, options, common, report, cancellation)
-      if exitCode == ExitCode.delivered { exitCode = code }
+      exitCode = ExitCode.combined(exitCode, code)
     }
     return exitCode
   }

@@ -2,7 +2,7 @@ import CShims
 import Uploader
 
 /// The outcomes of the uploads of one command, as they are reported, and the exit code: that of the first upload, in their
-/// order, that failed.
+/// order, that failed so that a person is needed, or else of the first one that failed.
 final class OutcomeReporter {
   private let report: Report
   private var firstFailed = Int.max
@@ -11,7 +11,8 @@ final class OutcomeReporter {
   init(_ report: Report) { self.report = report }
 
   func keepExitCode(_ code: Int32, of index: Int) {
-    guard index < firstFailed else { return }
+    let isWorse = exitCode != ExitCode.delivered && ExitCode.yields(exitCode) != ExitCode.yields(code)
+    guard isWorse ? ExitCode.yields(exitCode) : index < firstFailed else { return }
     firstFailed = index
     exitCode = code
   }

@@ -67,14 +67,15 @@ enum ConnectionExamination {
     _ error: UploadError, _ prober: Prober, _ configuration: Configuration, _ findings: Findings
   ) {
     switch error {
-    case .tls(.certificate(let code, _), _):
-      let isForAnother = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH].contains(Int32(clamping: code))
+    case .tls(.certificate, _), .tls(.chain, _):
+      var isForAnother = false
+      if case .tls(.certificate(let code, _), _) = error {
+        isForAnother = [X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH].contains(Int32(clamping: code))
+      }
       var configuration = configuration
       configuration.tls.isInsecure = true
       let facts = Prober(prober.target, configuration, prober.cancellation).connect().tls
-      let description = facts.map {
-        ServerChecks.description($0, isForAnother: isForAnother, now: shim_unix_seconds())
-      }
+      let description = facts.map { ServerChecks.description($0, isForAnother: isForAnother) }
       let parts = [description, error.commandRemedy].compactMap { $0 }
       findings.add(Finding(.certificate, .failure(error, remedy: parts.joined(separator: " "))))
     case .tls(.pinMismatch, _): findings.add(Finding(.certificate, .failure(error)))

@@ -35,6 +35,7 @@ enum Doctor {
     guard let file = arguments.file else { return (nil, nil) }
     do throws(UploadError) {
       let size = try Uploader.size(of: file, limit: arguments.request.sizeLimit)
+      if arguments.request.isForGigHive, let finding = ServerChecks.fileType(of: file) { return (size, finding) }
       return (size, Finding(.file, .ok(PrintableText.line(file.text) + " has " + SizeText.short(size))))
     } catch { return (nil, Finding(.file, .failure(error))) }
   }

@@ -30,7 +30,7 @@ final class Findings {
       let problem = Findings.problem(of: error, answer, remedy)
       write(
         finding, "failure", (about.isEmpty ? "" : about + ": ") + problem,
-        remedy: remedy ?? answer?.remedy ?? Findings.remedy(of: error), code: code, answer: answer)
+        remedy: remedy ?? answer?.commandRemedy ?? Findings.remedy(of: error), code: code, answer: answer)
     }
   }
 
@@ -42,7 +42,7 @@ final class Findings {
 
   /// What failed. The text of a known program's page is left out: its remedy says more.
   private static func problem(of error: UploadError, _ answer: RedactedAnswer?, _ remedy: String?) -> String {
-    guard let answer, let known = remedy ?? answer.remedy else { return error.problem }
+    guard let answer, let known = remedy ?? answer.remedy else { return error.problem(after: answer) }
     var error = error
     if case .refused(let status, _) = error, known == answer.remedy, ![.php, .phpError].contains(answer.software) {
       error = .refused(status: status, message: "")

@@ -31,7 +31,11 @@ struct ServerExamination {
     }
     if request.isForGigHive, !examineCredentials(boundary) { return }
     let (tus, isAbsent) = examineTus()
-    if sendsForms || isAbsent { examineForms(boundary, hasAlternative: request.isForGigHive && !isAbsent) }
+    if sendsForms || isAbsent {
+      examineForms(
+        boundary, hasTus: tus != nil && request.uploadProtocol == .automatic,
+        hasAlternative: request.isForGigHive && !isAbsent)
+    }
     if tus != nil { examinePatches() }
     let content = ContentExamination(request, prober, boundary, findings)
     if let testLength { content.run(testLength, overTus: tus != nil, asForm: sendsTestForm) }
@@ -108,15 +112,21 @@ struct ServerExamination {
     return true
   }
 
-  private func examineForms(_ boundary: Boundary, hasAlternative: Bool) {
+  /// - Parameters:
+  ///   - hasTus: whether what is too long for a form goes over tus.
+  ///   - hasAlternative: whether it could, if the user wanted.
+  private func examineForms(_ boundary: Boundary, hasTus: Bool, hasAlternative: Bool) {
     // Without a file, recordings that are not large must pass.
     let needed = size ?? min(request.tusThreshold, Limits.announcedFormLengths[1])
-    var checks = LimitChecks(.form, needed: needed, isOnlyCheck: !request.isForGigHive)
-    for length in lengths(Limits.announcedFormLengths) where checks.finding == nil {
+    var checks = LimitChecks(.form, needed: needed, isOnlyCheck: !request.isForGigHive, hasTus: hasTus)
+    for length in lengths(Limits.announcedFormLengths, and: needed) where checks.finding == nil {
       checks.add(
         prober.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary)), of: length)
     }
     checks.finish()
+    if let length = checks.refusedByApache, let answer = announceAnonymously(length, boundary) {
+      checks.addWithoutCredentials(answer)
+    }
     if let finding = checks.finding { findings.add(hasAlternative ? withAlternative(finding) : finding) }
     if sendsTestForm { return }
     findings.add(
@@ -124,6 +134,18 @@ struct ServerExamination {
         .contentLimit,
         .notExamined(
           "PHP's limits (upload_max_filesize, post_max_size) show only when a form has arrived: --send-test SIZE")))
+  }
+
+  /// Announces a form without credentials.
+  /// - Returns: nil if the server does not demand any.
+  private func announceAnonymously(_ length: Int64, _ boundary: Boundary) -> ProbeResult? {
+    var configuration = configuration
+    configuration.credentials = .none
+    let anonymous = Prober(prober.target, configuration, prober.cancellation)
+    guard let form = try? DiagnosisRequests.unlabelledForm(request.multipartTarget, length: 0, boundary),
+      anonymous.ask(form).answer?.status == 401
+    else { return nil }
+    return anonymous.ask(DiagnosisRequests.announcedForm(request.multipartTarget, length: length, boundary))
   }
 
   private func examinePatches() {
@@ -154,9 +176,9 @@ struct ServerExamination {
     return Finding(finding.check, .failure(error, about: about, answer: answer, remedy: remedy + alternative))
   }
 
-  /// With the size of the file, in order.
-  private func lengths(_ lengths: [Int64]) -> [Int64] {
-    guard let size, !lengths.contains(size) else { return lengths }
-    return lengths.filter { $0 < size } + [size] + lengths.filter { $0 > size }
+  /// With another one, in order.
+  private func lengths(_ lengths: [Int64], and other: Int64) -> [Int64] {
+    guard other > 0, !lengths.contains(other) else { return lengths }
+    return lengths.filter { $0 < other } + [other] + lengths.filter { $0 > other }
   }
 }

@@ -10,6 +10,7 @@ extension UploadError {
   func explanation(after answer: RedactedAnswer?) -> String {
     if let postponement { return cause.explanation(after: answer) + " " + postponement }
     let problem = problem(after: answer)
+    if let advice = answer?.commandAdvice { return problem + " " + advice }
     guard let advice = commandRemedy, !isExplained(by: answer) else { return problem }
     return problem + " " + advice
   }
@@ -73,6 +74,23 @@ extension UploadError {
   }
 }
 
+extension RedactedAnswer {
+  /// What to do about it at the command line, beside ``remedy``; nil if that says enough.
+  fileprivate var commandAdvice: String? {
+    if lacksCredentials {
+      return "Give a user name and a password: --user with --password-file, or --netrc; or a token: --bearer-file or"
+        + " --upload-token-file."
+    }
+    return software == .cloudflareAccess ? "Put them into a file for --header-file." : nil
+  }
+
+  /// What to do about it; nil if there is no advice.
+  var commandRemedy: String? {
+    let parts = [remedy, commandAdvice].compactMap { $0 }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+}
+
 extension EventFormError {
   /// What is wrong with the form, and which option helps.
   var explanation: String { UploadError.form(self).explanation }
@@ -81,7 +99,7 @@ extension EventFormError {
     switch self {
     case .missingLabel: "Set one with --label."
     case .unknownToday: "Set the clock, or give the date with --event-date YYYY-MM-DD."
-    case .invalidEventDate, .unknownEventType: nil
+    case .invalidEventDate, .unknownEventType, .tooLong, .invalidRating: nil
     }
   }
 }
@@ -127,6 +145,7 @@ extension TLSError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .certificate(let code, _): TLSError.advice(code)
+    case .chain(let problem, _): problem.advice(trusting: "use its certificate with --cacert")
     case .pinMismatch:
       "If the server has a new key, verify it there and set it with --pin. Otherwise someone may be intercepting the"
         + " connection."
@@ -154,10 +173,6 @@ extension TLSError {
       "It is self-signed. If the server is yours, copy its certificate to this machine and use --cacert."
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       "If its certificate authority is yours, use that authority's certificate with --cacert."
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-      X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-      "If the server uses a private certificate authority, use that authority's certificate with --cacert. Otherwise"
-        + " the server must send its intermediate certificates, and this machine needs the package ca-certificates."
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
       "It was issued by another authority with the same name. Use the authority's current certificate with --cacert."
     default: nil

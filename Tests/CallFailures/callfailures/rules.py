@@ -9,10 +9,10 @@ import re
 from .bench import HANGS_AFTER_SECONDS, Hit, Outcome, Run, Sight
 from .scenarios import Scenario
 
-DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+DOCUMENTED = {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 """130 and 143 are for signals, which are not sent here; 1 is an internal error."""
 
-FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT, NO_SPACE = 3, 2, 4, 5, 11, 12, 13, 14, 15
+FILE, USAGE, NETWORK, TLS, CONFLICT, RESOURCES, STATE, OUTPUT, NO_SPACE, UNCERTAIN = 3, 2, 4, 5, 11, 12, 13, 14, 15, 16
 DONE = {0, OUTPUT}
 """What was to be done is done; with 14 it could not be told."""
 
@@ -134,7 +134,9 @@ def _expected(scenario: Scenario, retries: int, hit: Hit) -> set[int]:
 
 def _expected_of_network(scenario: Scenario, retries: int) -> set[int]:
     """A lost connection may be one that was no longer needed."""
-    return {0} if retries and scenario.may_repeat else {0, NETWORK}
+    if not scenario.may_repeat:
+        return {0, NETWORK, UNCERTAIN}
+    return {0} if retries else {0, NETWORK}
 
 
 def _expected_of_state(scenario: Scenario, hit: Hit) -> set[int]:
@@ -194,7 +196,7 @@ def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
     again, code = outcome.again, outcome.faulty.code
     if again is None:
         pass
-    elif again.code == NETWORK and not outcome.scenario.may_repeat and MAY_BE_STORED in again.err and (
+    elif again.code == UNCERTAIN and not outcome.scenario.may_repeat and MAY_BE_STORED in again.err and (
             code == NETWORK or code == FILE and WAS_SENT in outcome.faulty.err):
         pass  # a form that a server may have stored is not sent again
     elif again.code != 0:

@@ -59,6 +59,29 @@ struct EventFormTests {
     for known in ["", "band", "wedding"] { try form(type: known).validate() }
   }
 
+  @Test func whatTheDatabaseHasNoRoomForIsRefused() throws {
+    try form(label: String(repeating: "é", count: 255)).validate()
+    #expect(throws: EventFormError.tooLong(field: "label", count: 256, limit: 255)) {
+      try form(label: String(repeating: "é", count: 256)).validate()
+    }
+    var other = form()
+    other.orgName = String(repeating: "🎸", count: 128)
+    try other.validate()
+    other.orgName += "x"
+    #expect(throws: EventFormError.tooLong(field: "name of the band or couple", count: 129, limit: 128)) {
+      try other.validate()
+    }
+  }
+
+  @Test(arguments: ["4.5", "five", "5 stars", " 5", "-1", "５"])
+  func aRatingIsDigits(rating: String) throws {
+    var form = form()
+    form.rating = "05"
+    try form.validate()
+    form.rating = rating
+    #expect(throws: EventFormError.invalidRating(rating)) { try form.validate() }
+  }
+
   @Test func whatTheUserLeftOutIsTodayAndABand() {
     let completed = form(type: "").completed(today: "2026-11-20")
     #expect(completed.eventDate == "2026-11-20" && completed.eventType == "band" && completed.label == "Set 1")

@@ -207,11 +207,11 @@ struct MultipartTaskTests {
   ])
   func aPageByWhichPHPHasStoredNothingIsNoDelivery(page: String, concern: FailureConcern) throws {
     var server = ScriptedServer([.status(200, content: page)])
-    guard case .failed(.formDropped(status: 200, _, let isTooLarge)) = server.run(try .upload(to: .plain)) else {
+    guard case .failed(.formDropped(status: 200, _, let problem)) = server.run(try .upload(to: .plain)) else {
       Issue.record("not refused")
       return
     }
-    let error = UploadError.formDropped(status: 200, message: "", isTooLarge: isTooLarge)
+    let error = UploadError.formDropped(status: 200, message: "", problem)
     #expect(error.concern == concern && !error.isTransient && !error.isStrangers(host: "hive") && !error.leavesPending)
   }
 

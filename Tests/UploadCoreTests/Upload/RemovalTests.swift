@@ -72,7 +72,7 @@ struct RemovalTests {
 
   @Test func aRecordingThatGigHiveHasDeletedIsDeleted() throws {
     var server = ScriptedServer([.status(200, content: #"{"success":true,"deleted_count":1,"error_count":0}"#)])
-    #expect(server.run(try .delete()) == .finished(.deleted))
+    #expect(server.run(try .delete()) == .finished(.deleted(wasGone: false)))
     let content = String(decoding: server.requests[0].body?.header ?? [], as: UTF8.self)
     #expect(content == #"{"asset_id":9,"delete_token":"5ec2e7"}"# && server.requests[0].isConfidential)
   }
@@ -81,18 +81,36 @@ struct RemovalTests {
   @Test func anUnknownTokenAfterALostResponseMeansThatItIsDeleted() throws {
     for first in [ScriptedServer.Reply.lost(), .status(503), .status(504)] {
       var server = ScriptedServer([first, .status(403, content: unknownToken)])
-      #expect(server.run(try .delete()) == .finished(.deleted))
+      #expect(server.run(try .delete()) == .finished(.deleted(wasGone: false)))
     }
     var repeated = ScriptedServer([.status(403, content: unknownToken)])
-    #expect(repeated.run(try .delete(isRepeated: true)) == .finished(.deleted))
+    #expect(repeated.run(try .delete(isRepeated: true)) == .finished(.deleted(wasGone: false)))
   }
 
+  private let there = ScriptedServer.Reply.status(200, content: #"{"id":9,"checksum_sha256":"ab","size_bytes":7}"#)
+  private let gone = #"{"error":"Not Found","message":"No such asset"}"#
+
   @Test func anUnknownTokenToTheFirstRequestIsARefusal() throws {
-    var server = ScriptedServer([.status(403, content: unknownToken)])
+    var server = ScriptedServer([.status(403, content: unknownToken), there])
     #expect(server.run(try .delete()) == .failed(.refused(status: 403, message: "Unknown token")))
+    #expect(server.log == ["POST /db/delete_media_files.php", "GET /api/uploads/9"])
     // The first request never went out.
-    var untouched = ScriptedServer([.lost(.none), .status(403, content: unknownToken)])
+    var untouched = ScriptedServer([.lost(.none), .status(403, content: unknownToken), there])
     #expect(untouched.run(try .delete()) == .failed(.refused(status: 403, message: "Unknown token")))
+  }
+
+  /// GigHive has the same words for a wrong token and for a recording that it no longer has.
+  @Test func anUnknownTokenOfARecordingThatIsGoneIsNoFailure() throws {
+    var server = ScriptedServer([.status(403, content: unknownToken), .status(404, content: gone)])
+    #expect(server.run(try .delete()) == .finished(.deleted(wasGone: true)))
+    #expect(server.requests[1].isConfidential && server.requests[1].fields.first("Cache-Control") == "no-cache")
+  }
+
+  @Test func whatACacheOrAStrangerSaysIsNoProofThatItIsGone() throws {
+    for reply in [ScriptedServer.Reply.status(404, ["Age": "1"], content: gone), asked(404), asked(500)] {
+      var server = ScriptedServer([.status(403, content: unknownToken), reply])
+      #expect(server.run(try .delete()) == .failed(.refused(status: 403, message: "Unknown token")))
+    }
   }
 
   /// A firewall in front of a server that was down.

@@ -38,7 +38,7 @@ struct ServerTraitsTests {
     var here = ScriptedServer([
       .status(307, ["Location": "/delete"]), .status(200, content: #"{"success":true,"deleted_count":1}"#),
     ])
-    #expect(here.run(try .delete()) == .finished(.deleted))
+    #expect(here.run(try .delete()) == .finished(.deleted(wasGone: false)))
   }
 
   /// Each response in between would reset the count, but nothing is ever stored.

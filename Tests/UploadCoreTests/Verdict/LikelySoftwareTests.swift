@@ -32,6 +32,12 @@ struct LikelySoftwareTests {
     #expect(software(502, "", [Field("Server", "Apache/2.4.62 (Debian)")]) == .apache)
   }
 
+  /// A proxy passes on Apache's page with its own name.
+  @Test func apachesPageOf503IsApaches() {
+    let words = "request due to maintenance downtime or capacity\nproblems"
+    #expect(software(503, words, [Field("Server", "nginx/1.22.1")]) == .apache)
+  }
+
   @Test func modSecurityNamesItself() {
     let page = """
       <head><title>Not Acceptable!</title></head><body><h1>Not Acceptable!</h1><p>An appropriate representation of the
@@ -130,6 +136,8 @@ struct LikelySoftwareTests {
 
   @Test func aLoginPageIsKnownHoweverItComes() {
     #expect(software(511) == .loginPage)
+    let access = "https://team.cloudflareaccess.com/cdn-cgi/access/login/gighive.example?kid=1"
+    #expect(software(302, "", cloudflare + [Field("Location", access)]) == .cloudflareAccess)
     #expect(software(302, "", [Field("Location", "http://10.0.0.1/login?dst=gighive")]) == .loginPage)
     #expect(software(307, "", [Field("Location", "https://hotspot.example/?mac=1")]) == .loginPage)
     #expect(software(200, "<html><form action=x><input name=room><input type=\"password\"></form>") == .loginPage)

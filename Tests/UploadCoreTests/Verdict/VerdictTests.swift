@@ -65,7 +65,7 @@ struct VerdictTests {
   /// It ends the upload.
   @Test func anUnsupportedVersionNeedsProof() {
     #expect(tus(412, [Field("Tus-Version", "2\u{1B}")]) == .tus(.unsupportedVersion(offered: "2\u{1B}")))
-    #expect(tus(412, [VerdictTests.proof]) == .tus(.unsupportedVersion(offered: "")))
+    #expect(tus(412, [VerdictTests.proof]) == .tus(.unsupportedVersion(offered: "1.0.0")))
     #expect(tus(412, [Field("Server", "nginx")]) == .somebodyElse(status: 412))
   }
 

@@ -27,5 +27,7 @@ struct ServiceMessageTests {
     #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload")
     snapshot.groups[0].state = .unreachable(since: 0, nextAttempt: 0, message: "")
     #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload; https://gig hive/ unreachable")
+    snapshot.groups[0].state = .failing(since: 0, nextAttempt: 0, message: "")
+    #expect(ServiceMessage.status(snapshot) == "STATUS=nothing to upload; uploads fail on this machine")
   }
 }

@@ -383,10 +383,22 @@ extension WatchMachineTests {
     station.write("/a")
     station.run(until: 24 * 60 * minute)
     #expect((100...300).contains(station.workerCount))
-    #expect(station.count(.unreachable) == 1)
+    #expect(station.count(.failing) == 1 && station.count(.unreachable) == 0)
     station.canStartWorkers = true
     station.run(until: station.now + 15 * minute)
     #expect(station.isComplete && station.count(.resumed) == 1)
+  }
+
+  /// As with a state directory without permission.
+  @Test func aFailureOfThisMachineIsNoUnreachableServer() {
+    var station = station(WorkerEvent.Failure("no.", exitCode: 13, .machine), of: ["/a"])
+    station.run(until: 5 * minute)
+    #expect(station.count(.failing) == 1 && station.count(.unreachable) == 0)
+    let group = station.machine.snapshot(destination: "", [], now: station.now, unixSeconds: station.unixSeconds)
+    guard case .failing(_, _, "no.") = group.state else {
+      Issue.record("called something else")
+      return
+    }
   }
 
   @Test func aPausedDestinationWhoseWorkerCannotBeStartedIsTriedEveryTenMinutes() {

@@ -38,6 +38,13 @@ struct WatchStatusTests {
     #expect(card["directory_percent"] == .string("/c%E9%22%5C%0A"))
   }
 
+  @Test func aMachineThatFailsIsNotCalledAnUnreachableServer() throws {
+    var snapshot = WatchSnapshot.sample
+    snapshot.groups[0].state = .failing(since: 0, nextAttempt: 60, message: "no permission.")
+    let shown = lines(try status(snapshot)).joined(separator: "\n")
+    #expect(shown.contains("failing on this machine since") && shown.contains("no permission."))
+  }
+
   @Test func anUploadThatStandsStillHasNoRemainingTime() throws {
     var snapshot = WatchSnapshot.sample
     snapshot.groups[0].uploads[0].bytesPerSecond = 0

@@ -37,7 +37,7 @@ struct SocketTests {
     let (socket, file, peer) = try ends()
     defer { close(peer) }
     directory.truncate("set.wav", to: 3)
-    #expect(throws: SendfileError.file(.shrank(size: 10, offset: 3))) { try socket.send(file, at: 3, count: 7) }
+    #expect(throws: SendfileError.file(.shrank(size: 10, to: 3))) { try socket.send(file, at: 3, count: 7) }
   }
 
   /// A server may close the connection and then reset it, as it does when there is unread content. The kernel then raises SIGPIPE,

@@ -77,7 +77,7 @@ struct SourceFileIdentityTests {
     _ = directory.file("set.wav", recording(1000))
     let file = try SourceFile.open(LocalPath(directory.path(of: "set.wav")), limit: .max)
     directory.truncate("set.wav", to: 10)
-    #expect(throws: UploadError.file(file.path, .shrank(size: 1000, offset: 10))) { try file.identity() }
+    #expect(throws: UploadError.file(file.path, .shrank(size: 1000, to: 10))) { try file.identity() }
   }
 
   /// Only then does the same time prove that nothing was written since.

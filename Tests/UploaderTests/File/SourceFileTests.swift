@@ -124,7 +124,7 @@ struct SourceFileTests {
     let file = try openFile(directory.file("set.wav", bytes("0123456789")))
     directory.truncate("set.wav", to: 4)
     #expect(try read(file, 10, at: 0) == bytes("0123"))
-    #expect(throws: FileError.shrank(size: 10, offset: 4)) { try read(file, 10, at: 4) }
+    #expect(throws: FileError.shrank(size: 10, to: 4)) { try read(file, 10, at: 4) }
   }
 
   // MARK: Changes
@@ -165,7 +165,7 @@ struct SourceFileTests {
   @Test func theFileSaysWhetherItCanBeRead() throws {
     let file = try openFile(directory.file("set.wav", bytes("0123456789")))
     try file.verifyReadable(at: 9)
-    #expect(throws: FileError.shrank(size: 10, offset: 10)) { try file.verifyReadable(at: 10) }
+    #expect(throws: FileError.shrank(size: 10, to: 10)) { try file.verifyReadable(at: 10) }
   }
 
   @Test func everyChangeIsNoticed() throws {
@@ -178,6 +178,6 @@ struct SourceFileTests {
     #expect(throws: FileError.grew(from: 10, to: 12)) { _ = try grown.verifyUnchanged() }
     let shrunk = try openFile(path)
     directory.truncate("set.wav", to: 7)
-    #expect(throws: FileError.shrank(size: 12, offset: 7)) { _ = try shrunk.verifyUnchanged() }
+    #expect(throws: FileError.shrank(size: 12, to: 7)) { _ = try shrunk.verifyUnchanged() }
   }
 }

@@ -7,7 +7,7 @@ enum EveryError {
   static let file: [FileError] = [
     .missing, .gone(upload: "5e1f0a77"), .waitingForMedium(upload: "5e1f0a77"), .unreadable(system),
     .notRegular(kind: "a directory"), .empty, .tooLarge(size: 2, limit: 1),
-    .readFailed(offset: 1, system), .shrank(size: 2, offset: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
+    .readFailed(offset: 1, system), .shrank(size: 2, to: 1), .grew(from: 1, to: 2), .rewritten, .changedInTransit,
     .unsettled(.changed), .unsettled(.beingWritten), .unsettled(.unknown(system)),
   ]
 
@@ -36,6 +36,9 @@ enum EveryError {
   /// With all codes of OpenSSL 3 for certificates, and all alerts of TLS.
   static let tls: [TLSError] =
     (1...100).map { .certificate(code: $0, reason: "no") } + (0...130).map { .alert($0, words: "no") } + [
+      .chain(.expiredIssuer(name: "R1", place: 2, day: "2026-01-01"), reason: "no"),
+      .chain(.missingIssuer(name: "R1"), reason: "no"), .chain(.unknownAuthority(name: "R1"), reason: "no"),
+      .chain(.foreign(hosts: "other"), reason: "no"),
       .pinMismatch(actual: "sha256//AAAA"), .handshake(reason: "wrong version number"),
       .handshake(reason: "unsupported protocol"), .handshake(reason: "no shared cipher"), .handshake(reason: "other"),
       .closedDuringHandshake, .broken(reason: "bad record mac"), .truncated,
@@ -63,6 +66,7 @@ enum EveryError {
     var errors: [UploadError] = [
       .invalidConfiguration(field: "retryLimit", value: -1, allowed: 0...1_000_000), .form(.missingLabel),
       .form(.invalidEventDate("x")), .form(.unknownToday), .form(.unknownEventType("x")),
+      .form(.tooLong(field: "label", count: 256, limit: 255)), .form(.invalidRating("x")),
       .formData(.fieldsTooLong(limit: 1)), .formData(.invalidMediaType("x")),
       .requestHead(.invalidField(name: "X")), .requestHead(.tooLong(limit: 1)),
       .requestHead(.metadataTooLong(limit: 1)),
@@ -87,7 +91,7 @@ enum EveryError {
     errors += phases.map { .connectionLost($0, peer: "192.0.2.1:443", nil) }
     errors += tls.map { .tls($0, host: "hive") }
     errors += response.map { .invalidResponse($0, peer: "192.0.2.1:443") }
-    errors += [true, false].map { .formDropped(status: 200, message: "No way!", isTooLarge: $0) }
+    errors += UploadError.FormProblem.allCases.map { .formDropped(status: 200, message: "No way!", $0) }
     errors += statuses.flatMap { [.refused(status: $0, message: ""), .refused(status: $0, message: "No way!")] }
     errors += redirections.map { .redirectionRefused(location: "http://other/", $0) }
     errors += statuses.map { .notFromServer(status: $0) }

@@ -189,6 +189,6 @@ struct FileReadingTests {
     directory.truncate("set.wav", to: 600_000)
     let reading = try FileHasher(
       TransferSource(file: file, digest: try FileDigest()), .wholeFile, buffers: TransferBuffers())
-    #expect(throws: UploadError.file(file.path, .shrank(size: 1_300_000, offset: 600_000))) { try run(reading) }
+    #expect(throws: UploadError.file(file.path, .shrank(size: 1_300_000, to: 600_000))) { try run(reading) }
   }
 }

@@ -28,7 +28,7 @@ struct TransferFileTests {
 
   @Test func aFileThatShrinksIsAnError() throws {
     let bench = try bench { $0.truncate("set.wav", to: 1_500_000) }
-    expect(.shrank(size: 2 << 20, offset: 1_500_000), from: bench)
+    expect(.shrank(size: 2 << 20, to: 1_500_000), from: bench)
     #expect(bench.stream.written == Array(bench.wire.prefix(bench.stream.written.count)))
   }
 
