@@ -18,7 +18,7 @@ COMMANDS = re.findall("^## ([a-z]+)$", REFERENCE, re.MULTILINE)
 LAYOUT = (Path(__file__).parent / "help-status.txt").read_text()
 """The output of `help status`. After an intended change: gighive-upload help status > Tests/CLITests/help-status.txt"""
 
-EXIT_CODES = {*map(str, range(16)), "130, 143"}
+EXIT_CODES = {*map(str, range(17)), "130, 143"}
 OWN_MEANINGS = {
     "send": {"0": "delivered"}, "resume": {"0": "delivered"},
     "watch": {"0": "stopped by a signal; with --dry-run: success", "130, 143": "stopped by a second signal"},

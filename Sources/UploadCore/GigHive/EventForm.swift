@@ -36,13 +36,17 @@ public struct EventForm: Equatable, Sendable {
     guard label.utf8.contains(where: { $0 > ASCII.space }) else { throw .missingLabel }
     guard eventDate.isEmpty || EventForm.isCalendarDay(eventDate) else { throw .invalidEventDate(eventDate) }
     guard eventType.isEmpty || eventType == "band" || eventType == "wedding" else { throw .unknownEventType(eventType) }
-    guard rating.utf8.allSatisfy(ASCII.isDigit) else { throw .invalidRating(rating) }
-    for (field, text, limit) in [
-      ("label", label, Limits.labelLength), ("name of the band or couple", orgName, Limits.orgNameLength),
-    ] {
-      let count = text.unicodeScalars.count
-      if count > limit { throw .tooLong(field: field, count: count, limit: limit) }
-    }
+    guard rating.isEmpty || rating.utf8.allSatisfy({ ASCII.isDigit($0) }) else { throw .invalidRating(rating) }
+    try EventForm.check(label, "label", limit: Limits.labelLength)
+    try EventForm.check(orgName, "name of the band or couple", limit: Limits.orgNameLength)
+  }
+
+  /// - Parameter limit: in characters.
+  private static func check(_ text: String, _ field: String, limit: Int) throws(EventFormError) {
+    guard text.utf8.count > limit else { return }
+    // Without the bytes that continue a character.
+    let count = text.utf8.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 }
+    if count > limit { throw .tooLong(field: field, count: count, limit: limit) }
   }
 
   /// The form's fields, with the names that `uploads.php` expects.

@@ -7,7 +7,8 @@ struct GigHiveFailureTests {
 
   private func form(size: Int64 = 3 << 20) throws -> UploadMachine {
     try .upload(
-      to: .gigHive, size: size, policy: { $0.retries = RetryPolicy(.failures(1), maximumDelayMilliseconds: 1000) })
+      to: .gigHive, size: size, policy: { $0.retries = RetryPolicy(.failures(1), maximumDelayMilliseconds: 1000) },
+      configure: { $0.uploadProtocol = .multipart })
   }
 
   private func remedy(_ status: Int, _ content: String) -> String? {

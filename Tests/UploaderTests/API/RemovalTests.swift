@@ -58,7 +58,7 @@ struct RemovalTests {
     if isClosed { _ = server.finish() }
     var failure: CancelDeleteError?
     do {
-      try uploader().delete(
+      _ = try uploader().delete(
         assetID: 7, deleteToken: "5ec2e7", from: try TargetURI(server.url), isRepeated: false,
         cancellation: Cancellation(), onRetry: { _, _ in })
     } catch let error as CancelDeleteError { failure = error }
