@@ -225,7 +225,8 @@ int simulated_ftruncate(int descriptor, off_t length) {
 }
 
 ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
-    if (kernel().current && descriptor < 3 && kernel().current->streams[descriptor] < 0) {
+    bool isStandard = kernel().current && descriptor >= 0 && descriptor < 3;
+    if (isStandard && kernel().current->streams[descriptor] < 0) {
         kernel().enter("write");
         if (!kernel().isDead) the->say("  [%d] %.*s", kernel().current->number, (int)length - 1, (const char *)buffer);
         return (ssize_t)length;

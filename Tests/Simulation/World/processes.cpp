@@ -15,11 +15,15 @@ constexpr size_t stackLength = 1 << 20;
 std::vector<char *> stacks;
 ucontext_t scheduler;
 
+#if __has_feature(address_sanitizer)
+/// The stack of the scheduler.
+const void *own;
+size_t ownLength;
+#endif
+
 /// The address sanitizer has to know which stack is in use.
 void change(ucontext_t &from, ucontext_t &to, const void *stack, size_t length) {
 #if __has_feature(address_sanitizer)
-    static const void *own;
-    static size_t ownLength;
     void *saved = nullptr;
     bool isToScheduler = !stack;
     __sanitizer_start_switch_fiber(&saved, isToScheduler ? own : stack, isToScheduler ? ownLength : length);
@@ -88,7 +92,7 @@ Process &Kernel::spawn(std::vector<std::string> words, int parent, int input, in
 
 void Kernel::runCurrent() {
 #if __has_feature(address_sanitizer)
-    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(nullptr, &own, &ownLength);
 #endif
     simulated_forget_options();
     int code = program();

@@ -2,6 +2,9 @@
 #include "watching.hpp"
 #include "calls.hpp"
 #include "processes.hpp"
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace world {
 
@@ -494,6 +497,10 @@ int32_t world_is_watched(void) { return the->scenario.isWatched; }
 
 void world_watch(int32_t (*program)(void)) {
     the->kernel.program = program;
+#if __has_feature(address_sanitizer)
+    // A watcher frees not everything before it ends.
+    __lsan::ScopedDisabler disabler;
+#endif
     Watching(*the).run();
 }
 
