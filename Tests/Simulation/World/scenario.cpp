@@ -22,7 +22,8 @@ Scenario::Scenario(uint64_t seed) : isWatched(hasWatcher(seed)), isFAT(seed % 8 
 void Scenario::drawWatching(Random random) {
     isFAT = random.chance(0.2);
     fileSizes.assign((size_t)random.between(1, 3), 0);
-    for (int64_t &size : fileSizes) size = random.magnitude(1, 64 << 10);
+    // No two have the same content by chance.
+    for (int64_t &size : fileSizes) size = random.magnitude(8, 64 << 10);
     jobs = (int)random.between(1, 3);
     isLarge = meetsLimit = deletes = refreshes = hasProxy = false;
     fillsDisk = removal != Removal::none && random.chance(0.3);

@@ -151,7 +151,7 @@ void Watching::write(Take &take) {
     int64_t size = world.scenario.fileSizes[take.file];
     // Where open files cannot be detected, each content may be whole.
     if (!world.scenario.hasLeases) endStage(take);
-    append(take, (size_t)random.magnitude(1, size));
+    append(take, (size_t)random.magnitude(8, size));
     world.say("%s is written", fileOf(take).name.c_str());
     take.writtenAt = world.clock.now;
     if (!world.scenario.hasLeases) take.stages.push_back({take.open->data, world.clock.now});
@@ -200,7 +200,7 @@ void Watching::exchange(Take &take) {
     auto other = world.disk.create(path, false);
     other->file = (int)take.file;
     bool isSameLength = random.chance(0.5);
-    other->data = other->synced = random.bytes(isSameLength ? inode->data.size() : (size_t)random.magnitude(1, 10'000));
+    other->data = other->synced = random.bytes(isSameLength ? inode->data.size() : (size_t)random.magnitude(8, 10'000));
     // On FAT, times are compared in steps of two seconds.
     other->modified = inode->modified + 3'000'000'000;
     if (canary == "exchanges-leave-no-trace") {
