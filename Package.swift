@@ -12,7 +12,10 @@ let simulation: [Target] =
   isSimulated
   ? [
     .target(name: "World", path: "Tests/Simulation/World", cxxSettings: [.define("_GNU_SOURCE")]),
-    .executableTarget(name: "simulate", dependencies: ["Uploader", "World"], path: "Tests/Simulation/Simulate"),
+    // Simulate/Program leads to the sources of gighive-upload, because its watcher and workers run there as processes.
+    .executableTarget(
+      name: "simulate", dependencies: ["CShims", "Uploader", "World"], path: "Tests/Simulation/Simulate",
+      exclude: ["Program/Main.swift"]),
   ] : []
 
 // SANITIZER=address or thread leaves out the programs, which the unit tests do not run. With thread, the tests of the core are
@@ -42,7 +45,7 @@ let programs: [Target] = [
 let package = Package(
   name: "gighive-upload",
   products: [.library(name: "Uploader", targets: ["Uploader"])]
-    + (sanitizer == nil ? [.executable(name: "gighive-upload", targets: ["gighive-upload"])] : []),
+    + (isSimulated || sanitizer != nil ? [] : [.executable(name: "gighive-upload", targets: ["gighive-upload"])]),
   targets: [
     .target(
       name: "CShims",
@@ -56,6 +59,6 @@ let package = Package(
     .testTarget(name: "UploaderTests", dependencies: ["CShims", "Uploader"]),
   ]
     + (sanitizer == "thread" ? [] : [.testTarget(name: "UploadCoreTests", dependencies: ["UploadCore"])])
-    + (sanitizer == nil ? programs : []) + simulation,
+    + (isSimulated ? simulation : sanitizer == nil ? programs : []),
   cxxLanguageStandard: .cxx20
 )

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -50,6 +51,17 @@ def test_a_full_state_disk_is_waited_out(hive, watch, rec, small_disk, protocol)
     again.idle()
     again.stop()
     assert len(stub.recordings) == 3
+
+
+# Descriptors.
+
+
+@pytest.mark.native
+def test_without_a_descriptor_for_signals_it_ends_at_once(program, rec):
+    none = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    result = program.run("watch", rec, "--tus-url", "http://203.0.113.7/files/", preexec_fn=none)
+    assert result.code == 12, result
+    assert "signals cannot be waited for: Too many open files." in result.err
 
 
 # Changes that the kernel reports.

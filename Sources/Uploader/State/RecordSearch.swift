@@ -123,22 +123,39 @@ final class RecordSearch {
       guard let ids = index?.ids([key]) else { return try unindexed(needing: delivered) }
       for id in ids { if let record = try directory.current(id), record.mayNeed(fileOf: delivered) { return record } }
     }
+    return try unfinished(needing: delivered, amongUnreadable: index?.ids([.unreadable]) ?? [])
+  }
+
+  /// Records that could not be read earlier. One that can never be read keeps no file, because nobody knows of which one it is.
+  private func unfinished(
+    needing delivered: UploadRecord, amongUnreadable ids: [String]
+  ) throws(StateError) -> UploadRecord? {
+    for id in ids {
+      do throws(StateError) {
+        if let record = try directory.current(id), record.mayNeed(fileOf: delivered) { return record }
+      } catch { if error.isTemporary { throw error } }
+    }
     return nil
   }
 
-  private final class Found { var record: UploadRecord? }
+  private final class Found {
+    var record: UploadRecord?
+    var unreadable: [String] = []
+  }
 
   private func unindexed(needing delivered: UploadRecord) throws(StateError) -> UploadRecord? {
     let found = Found()
     let check = CancellationCheck(directory.cancellation)
     defer { isCancelled = check.isCancelled }
     let isOver = { found.record != nil || check.isOver() }
-    try directory.visit(.open, isOver: isOver) { [directory] record, _ in
+    let consider = { [directory] (record: UploadRecord, _: RecordName) in
       // After a power cut, the record before a delivery can still be there.
       let current = (try? directory.current(record.id)) ?? record
       if current.mayNeed(fileOf: delivered) { found.record = current }
     }
-    return found.record
+    try directory.visit(.open, isOver: isOver, unreadable: { found.unreadable.append($0.id) }, consider)
+    if let record = found.record { return record }
+    return try unfinished(needing: delivered, amongUnreadable: found.unreadable)
   }
 
   /// Removes leftovers of a delivery that a power cut interrupted.

@@ -7,7 +7,16 @@ enum Watch {
   static func run(_ given: [GivenOption], _ operands: Operands) throws(UsageError) -> Int32 {
     // A dry run ends at once.
     let signals = given.contains { $0.option == .dryRun } ? nil : SignalCancellation.begin()
-    if let signals { shim_watch_signals(signals.descriptor) }
+    if let signals {
+      // Without it, a signal would be noticed only at the next scan.
+      guard signals.descriptor >= 0 else {
+        Report(CommonArguments(), progress: .none).failed(
+          "signals cannot be waited for: " + SystemError(result: signals.descriptor).text + ".",
+          exitCode: ExitCode.memoryCeiling)
+        return ExitCode.memoryCeiling
+      }
+      shim_watch_signals(signals.descriptor)
+    }
     let groups = try checked(given, operands)
     let sending = groups[0].sending
     MemoryCeiling.prepare(isJSON: sending.common.isJSON)

@@ -5,6 +5,7 @@ import World
 enum Scenario {
   static func run(_ seed: UInt64, traces: Bool) {
     world_create(seed, traces ? 1 : 0)
+    if world_is_watched() != 0 { return world_watch { Program.run() } }
     world_set_second_sender { Scenario.send(world_get_plan().pointee) }
     while world_begin_start() != 0 {
       let plan = world_get_plan().pointee

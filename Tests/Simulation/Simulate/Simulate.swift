@@ -13,7 +13,7 @@ enum Simulate {
     var (first, count, jobs): (UInt64, UInt64, Int32) = (1, 1000, 2)
     var mostFailures: Int32 = 10
     var replay: UInt64?
-    var proves = false
+    var (proves, isForWatchers) = (false, false)
     func number() -> UInt64 {
       guard let text = arguments.first, let value = UInt64(text) else { usage() }
       arguments.removeFirst()
@@ -28,6 +28,7 @@ enum Simulate {
       case "--jobs": jobs = Int32(clamping: max(1, number()))
       case "--failures": mostFailures = Int32(clamping: max(1, number()))
       case "--replay": replay = number()
+      case "--watchers": isForWatchers = true
       case "--prove": proves = true
       case "--canary":
         guard let name = arguments.first, world_set_canary(name) != 0 else { usage() }
@@ -37,7 +38,7 @@ enum Simulate {
     }
     if let replay { Simulate.replay(replay) }
     if proves { prove(jobs: jobs) }
-    let failures = world_run_seeds(first, count, jobs, mostFailures, CommandLine.arguments[0]) {
+    let failures = world_run_seeds(first, count, jobs, mostFailures, CommandLine.arguments[0], isForWatchers ? 1 : 0) {
       Scenario.run($0, traces: false)
     }
     exit(failures == 0 ? 0 : 1)
@@ -59,7 +60,7 @@ enum Simulate {
     var isProven = true
     for canary in String(cString: world_canaries()).split(separator: " ") {
       _ = world_set_canary(String(canary))
-      let failures = world_run_seeds(1, canarySeeds, jobs, 1, nil) { Scenario.run($0, traces: false) }
+      let failures = world_run_seeds(1, canarySeeds, jobs, 1, nil, 0) { Scenario.run($0, traces: false) }
       print("canary \(canary): " + (failures > 0 ? "noticed" : "NOT NOTICED in \(canarySeeds) seeds"))
       isProven = isProven && failures > 0
     }
@@ -69,7 +70,7 @@ enum Simulate {
   private static func usage() -> Never {
     print(
       """
-      simulate [--seeds FROM COUNT] [--jobs N] [--failures N] [--canary NAME]
+      simulate [--seeds FROM COUNT] [--jobs N] [--failures N] [--watchers] [--canary NAME]
       simulate --replay SEED [--canary NAME]
       simulate --prove [--jobs N]
       canaries: \(String(cString: world_canaries()))

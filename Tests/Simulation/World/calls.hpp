@@ -54,6 +54,15 @@ inline bool isHint(const std::string &path) {
 
 inline bool isRecording(const std::string &path) { return path.rfind("/recordings/", 0) == 0; }
 
+/// Whether it is this name, also with a number before the extension.
+inline bool isNumbered(const std::string &name, const std::string &original) {
+    size_t dot = original.rfind('.');
+    if (name == original) return true;
+    bool isFramed = name.size() > original.size() && !name.compare(0, dot + 1, original, 0, dot + 1)
+        && !name.compare(name.size() - (original.size() - dot), std::string::npos, original, dot);
+    return isFramed && number(name.substr(dot + 1, name.size() - original.size() - 1));
+}
+
 /// What a removal needs on a full disk is kept beside the recordings.
 inline bool isBallast(const std::string &path) { return path.find("/.gighive-upload-ballast.") != path.npos; }
 

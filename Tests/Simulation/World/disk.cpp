@@ -1,4 +1,5 @@
 #include "disk.hpp"
+#include <sys/inotify.h>
 
 namespace world {
 
@@ -24,6 +25,7 @@ std::shared_ptr<Inode> Disk::create(const std::string &path, bool isDirectory) {
     names[path] = inode;
     touchParent(path);
     pending.push_back({Change::link, path, "", inode});
+    onChange(path, isDirectory ? IN_CREATE | IN_ISDIR : IN_CREATE);
     return inode;
 }
 
@@ -45,6 +47,8 @@ void Disk::rename(const std::string &from, const std::string &to) {
     names[to] = inode;
     touchParent(from);
     touchParent(to);
+    onChange(from, IN_MOVED_FROM);
+    onChange(to, IN_MOVED_TO);
     if (!isFAT) return pending.push_back({Change::rename, from, to, inode});
     if (replaced) pending.push_back({Change::free, to, "", replaced});
     pending.push_back({Change::link, to, "", inode});
@@ -73,6 +77,7 @@ void Disk::link(const std::string &from, const std::string &to) {
     inode->changed = std::max(inode->changed + 1, now());
     names[to] = inode;
     touchParent(to);
+    onChange(to, IN_CREATE);
     pending.push_back({Change::link, to, "", inode});
 }
 
@@ -82,6 +87,7 @@ void Disk::unlink(const std::string &path) {
     if (inode->links) inode->changed = std::max(inode->changed + 1, now());
     names.erase(path);
     touchParent(path);
+    onChange(path, IN_DELETE);
     if (isFAT) pending.push_back({Change::free, path, "", inode});
     pending.push_back({Change::unlink, path, "", nullptr});
 }
@@ -105,7 +111,8 @@ void Disk::syncDirectory(const std::string &path) {
         // A journal is written in order.
         bool isForgotten = forgetsSyncs && !(pending[index].inode && pending[index].inode->isDirectory);
         if (!isForgotten && (isHere || (hasJournal && index < last))) {
-            apply(pending[index]);
+            // Whoever has it open still has what was freed. Its name is brought to the disk, too.
+            if (pending[index].kind != Change::free) apply(pending[index]);
         } else {
             rest.push_back(pending[index]);
         }
@@ -115,9 +122,10 @@ void Disk::syncDirectory(const std::string &path) {
     if (directory) directory->syncedModified = directory->modified, directory->syncedChanged = directory->changed;
 }
 
-bool Disk::hasUnsyncedDirectories() const {
+bool Disk::hasUnsyncedDirectories(const std::string &path) const {
     for (const Change &change : pending) {
-        if (change.inode && change.inode->isDirectory) return true;
+        bool isPart = path == change.name || path.rfind(change.name + "/", 0) == 0;
+        if (isPart && change.inode && change.inode->isDirectory) return true;
     }
     return false;
 }
@@ -163,6 +171,10 @@ void Disk::cutPower() {
         if (isFAT) inode->number = nextNumber++;
     }
     for (auto &[name, inode] : names) inode->links++;
+}
+
+void Disk::renumber() {
+    for (auto &[name, inode] : names) inode->number = nextNumber++;
 }
 
 std::shared_ptr<Inode> Disk::split(const std::string &path) {

@@ -65,6 +65,8 @@ public:
     bool isBallastHollow = false;
     /// What is changed now gets this as its time.
     std::function<int64_t()> now = [] { return 0; };
+    /// Called with a path and what inotify(7) says of a change there.
+    std::function<void(const std::string &, uint32_t)> onChange = [](const std::string &, uint32_t) {};
 
     std::shared_ptr<Inode> find(const std::string &path) const;
     std::shared_ptr<Inode> create(const std::string &path, bool isDirectory);
@@ -76,9 +78,13 @@ public:
     void unlink(const std::string &path);
     void sync(Inode &inode);
     void syncDirectory(const std::string &path);
-    bool hasUnsyncedDirectories() const;
+    /// Whether the name of a directory that the path begins with is not on the disk.
+    bool hasUnsyncedDirectories(const std::string &path) const;
     /// FAT: a name that leads to the clusters of another file becomes a file of its own.
     std::shared_ptr<Inode> split(const std::string &path);
+
+    /// FAT: every file gets another inode number.
+    void renumber();
 
     /// What is left is what is on the disk.
     void cutPower();

@@ -1,5 +1,6 @@
 // The system calls for files and their names.
 #include "calls.hpp"
+#include "processes.hpp"
 #include <cstdarg>
 #include <cstring>
 #include <linux/magic.h>
@@ -7,8 +8,11 @@
 using namespace world;
 
 struct simulated_directory {
+    std::string path;
     std::vector<std::string> names;
     size_t next = 0;
+    /// -1 if it has none.
+    int descriptor = -1;
     struct dirent entry;
 };
 
@@ -30,10 +34,21 @@ static std::shared_ptr<Inode> kernelFile(const std::string &path) {
     return inode;
 }
 
-static bool isRemovalsDirectory(const Handle &handle) { return handle.path == "/recordings"; }
+static bool isRemovalsDirectory(const Handle &handle) { return handle.path == "/recordings" && !kernel().current; }
 
-int simulated_open(const char *path, int flags, ...) {
+/// Without `..`.
+static std::string resolved(std::string path) {
+    for (size_t at; (at = path.find("/..")) != path.npos;) {
+        size_t before = at ? path.rfind('/', at - 1) : 0;
+        path.erase(before, at + 3 - before);
+        if (path.empty()) path = "/";
+    }
+    return path;
+}
+
+int simulated_open(const char *given, int flags, ...) {
     kernel().enter("open");
+    std::string path = resolved(given);
     if (kernel().isDead) return failed(EIO);
     if (isInterrupted()) return -1;
     auto inode = isOfKernel(path) ? kernelFile(path) : the->disk.find(path);
@@ -58,6 +73,10 @@ int simulated_open(const char *path, int flags, ...) {
         if (!inode) inode = the->disk.create(path, false);
     }
     if (!inode) return failed(ENOENT);
+    if (!(flags & O_PATH) && inode->leaseHolder && kernel().handles[inode->leaseHolder].process != kernel().runner()) {
+        inode->isLeaseBroken = true;
+        return failed(EAGAIN);
+    }
     if (inode->isDirectory && (flags & O_ACCMODE) != O_RDONLY) return failed(EISDIR);
     if ((flags & O_DIRECTORY) && !inode->isDirectory) return failed(ENOTDIR);
     if (flags & O_TRUNC) the->disk.resize(*inode, 0);
@@ -99,9 +118,8 @@ int simulated_close(int descriptor) {
     kernel().enter("close");
     Handle *handle = kernel().find(descriptor, "close");
     if (!handle) return -1;
-    if (handle->inode && handle->inode->lockHolder == descriptor) handle->inode->lockHolder = 0;
-    if (handle->connection) handle->connection->close();
-    if (handle->inode && handle->inode->leaseHolder == descriptor) the->endLease(*handle->inode);
+    kernel().release(*handle, descriptor);
+    if (handle->inode && handle->isWritten) kernel().notify(handle->path, IN_CLOSE_WRITE);
     if (isRemovalsDirectory(*handle)) kernel().removals--;
     std::shared_ptr<Inode> inode = handle->inode;
     kernel().handles.erase(descriptor);
@@ -138,8 +156,22 @@ ssize_t simulated_pread(int descriptor, void *buffer, size_t length, off_t offse
 
 ssize_t simulated_read(int descriptor, void *buffer, size_t length) {
     kernel().enter("read");
+    // An event that could not be had.
+    if (descriptor < 0) return failed(EBADF);
     Handle *handle = kernel().find(descriptor, "read");
     if (!handle) return -1;
+    if (handle->kind == Handle::event) {
+        if (!handle->counter) return failed(EAGAIN);
+        memcpy(buffer, &handle->counter, sizeof handle->counter);
+        handle->counter = 0;
+        return sizeof handle->counter;
+    }
+    if (handle->stream || handle->reported) {
+        if (kernel().isDead) return failed(EIO);
+        if (isInterrupted()) return -1;
+        kernel().moved();
+        return handle->stream ? handle->stream->read(buffer, part(length)) : handle->reported->read(buffer, length);
+    }
     ssize_t count = readAt(*handle, buffer, length, handle->offset);
     if (count > 0) handle->offset += count;
     return count;
@@ -153,7 +185,7 @@ static void put(std::string &data, const void *buffer, size_t length, size_t off
 static ssize_t writeAt(Handle &handle, const void *buffer, size_t length, size_t offset, bool wasAlive) {
     if (kernel().isDead) {
         // It died in the middle of this call.
-        bool isKilled = wasAlive && the->start->death == Death::kill;
+        bool isKilled = wasAlive && (kernel().current ? !kernel().diesOfPowerCut : the->start->death == Death::kill);
         if (isKilled && handle.inode) put(handle.inode->data, buffer, (size_t)chances().between(0, (int64_t)length), offset);
         return failed(EIO);
     }
@@ -193,6 +225,14 @@ int simulated_ftruncate(int descriptor, off_t length) {
 }
 
 ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
+    bool isStandard = kernel().current && descriptor >= 0 && descriptor < 3;
+    if (isStandard && kernel().current->streams[descriptor] < 0) {
+        kernel().enter("write");
+        if (!kernel().isDead) the->say("  [%d] %.*s", kernel().current->number, (int)length - 1, (const char *)buffer);
+        return (ssize_t)length;
+    }
+    bool isClosed = kernel().isHandlingSignal && !kernel().handles.count(descriptor);
+    if (descriptor < 0 || isClosed) return failed(EBADF);
     Handle *handle = kernel().find(descriptor, "write");
     if (!handle) return -1;
     if (handle->kind == Handle::event) {
@@ -202,6 +242,13 @@ ssize_t simulated_write(int descriptor, const void *buffer, size_t length) {
     }
     bool wasAlive = !kernel().isDead;
     kernel().enter("write");
+    if (handle->kind == Handle::pipe) {
+        // What a dead process still says, nobody hears.
+        if (kernel().isDead) return (ssize_t)length;
+        if (isInterrupted()) return -1;
+        the->noteEvent(std::string((const char *)buffer, length));
+        return handle->stream ? handle->stream->write(buffer, length) : failed(EPIPE);
+    }
     ssize_t count = writeAt(*handle, buffer, length, (size_t)handle->offset, wasAlive);
     if (count > 0) handle->offset += count;
     return count;
@@ -296,9 +343,14 @@ int simulated_flock(int descriptor, int operation) {
     if (!handle) return -1;
     if (kernel().isDead) return failed(EIO);
     if (isInterrupted()) return -1;
-    if (operation != (LOCK_EX | LOCK_NB)) the->fail("a lock that waits");
     int holder = handle->inode->lockHolder;
+    if (operation == LOCK_UN) {
+        if (holder == descriptor) handle->inode->lockHolder = 0;
+        return 0;
+    }
+    if (!(operation & LOCK_NB)) the->fail("a lock that waits");
     if (holder && holder != descriptor) return failed(EWOULDBLOCK);
+    if (handle->kind == Handle::directory) return handle->inode->lockHolder = descriptor, 0;
     Time &other = kernel().otherLocks[handle->path];
     if (other <= the->clock.now && chances().chance(the->faults().otherLock)) {
         the->figures.count("locks held by another process");
@@ -343,12 +395,13 @@ int simulated_rename(const char *from, const char *to) {
     return renamed(from, to, 0);
 }
 
-int simulated_stat(const char *path, struct stat *status) {
+int simulated_stat(const char *given, struct stat *status) {
     kernel().enter("stat");
     if (kernel().isDead) return failed(EIO);
+    std::string path = resolved(given);
     auto inode = the->disk.find(path);
     if (!inode) return failed(ENOENT);
-    if (the->scenario.directoryTimes == DirectoryTimes::none && !std::string(path).rfind("/home/", 0)) return failed(ENOSYS);
+    if (the->scenario.directoryTimes == DirectoryTimes::none && !path.rfind("/home/", 0)) return failed(ENOSYS);
     if (hasStateError()) return failed(EIO);
     fill(*status, *inode);
     return 0;
@@ -389,9 +442,10 @@ int simulated_linkat(int fromDirectory, const char *from, int toDirectory, const
     return 0;
 }
 
-/// Leases alone. Network file systems have none.
+/// Leases, which network file systems do not have.
 int simulated_fcntl(int descriptor, int command, ...) {
     kernel().enter("fcntl");
+    if (command == F_GETFL || command == F_SETFL || command == F_SETLK) return kernel().isDead ? failed(EIO) : 0;
     va_list arguments;
     va_start(arguments, command);
     int kind = va_arg(arguments, int);
@@ -405,13 +459,14 @@ int simulated_fcntl(int descriptor, int command, ...) {
     if (command == F_SETSIG) return 0;
     if (command == F_GETLEASE) {
         // It waits for the lease to end.
-        if (isHolder && inode.isLeaseBroken) inode.openUntil = the->clock.now + minute;
+        if (isHolder && inode.isLeaseBroken && !kernel().current) inode.openUntil = the->clock.now + minute;
         return isHolder && !inode.isLeaseBroken ? F_WRLCK : F_UNLCK;
     }
     if (kind == F_UNLCK) return isHolder ? the->endLease(inode), 0 : 0;
     int handles = 0;
     for (auto &[number, other] : kernel().handles) handles += other.inode == handle->inode;
     bool isRefused = kind == F_RDLCK ? isOpen && inode.isOpenForWriting : isOpen || handles > 1;
+    if (canary == "recorders-are-not-seen" && kernel().current && kind == F_RDLCK) isRefused = false;
     if (isRefused && canary != "leases-see-nobody") {
         the->figures.count("leases refused");
         return failed(EAGAIN);
@@ -467,9 +522,11 @@ simulated_directory *simulated_opendir(const char *path) {
     auto inode = the->disk.find(path);
     if (!inode) return errno = ENOENT, nullptr;
     auto directory = new simulated_directory;
+    directory->path = path;
     directory->names = {".", ".."};
     for (auto &[name, entry] : the->disk.names) {
-        if (Disk::parent(name) == path) directory->names.push_back(name.substr(strlen(path) + 1));
+        bool isUnseen = canary == "files-are-not-listed" && isRecording(name) && !entry->isDirectory;
+        if (Disk::parent(name) == path && !isUnseen) directory->names.push_back(name.substr(strlen(path) + 1));
     }
     // In no order.
     for (size_t index = directory->names.size(); index > 1; index--) {
@@ -482,11 +539,26 @@ struct dirent *simulated_readdir(simulated_directory *directory) {
     kernel().enter("readdir");
     if (kernel().isDead) return errno = EIO, nullptr;
     if (directory->next == directory->names.size()) return nullptr;
-    snprintf(directory->entry.d_name, sizeof directory->entry.d_name, "%s", directory->names[directory->next++].c_str());
+    const std::string &name = directory->names[directory->next++];
+    snprintf(directory->entry.d_name, sizeof directory->entry.d_name, "%s", name.c_str());
+    auto inode = the->disk.find(directory->path + "/" + name);
+    directory->entry.d_type = !inode ? DT_UNKNOWN : inode->isDirectory ? DT_DIR : DT_REG;
     return &directory->entry;
 }
 
+simulated_directory *simulated_fdopendir(int descriptor) {
+    Handle *handle = kernel().find(descriptor, "fdopendir");
+    auto directory = handle ? simulated_opendir(handle->path.c_str()) : nullptr;
+    if (directory) directory->descriptor = descriptor;
+    return directory;
+}
+
+int simulated_dirfd(simulated_directory *directory) { return directory->descriptor; }
+
+char *simulated_realpath(const char *path, char *buffer) { return strcpy(buffer, path); }
+
 int simulated_closedir(simulated_directory *directory) {
+    if (directory->descriptor >= 0) simulated_close(directory->descriptor);
     delete directory;
     return 0;
 }

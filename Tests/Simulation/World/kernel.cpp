@@ -1,6 +1,8 @@
 // The process, and the system calls for time, chance and waiting.
 #include "calls.hpp"
+#include "processes.hpp"
 #include <cstdarg>
+#include <csignal>
 #include <cstring>
 
 namespace world {
@@ -20,12 +22,14 @@ void Kernel::dieAfter(int64_t calls) {
 
 int Kernel::open(Handle handle) {
     int descriptor = nextDescriptor++;
+    handle.process = current ? current->number : 0;
     handles[descriptor] = std::move(handle);
     return descriptor;
 }
 
 Handle *Kernel::find(int descriptor, const char *call) {
-    auto found = handles.find(descriptor);
+    bool isStandard = current && descriptor >= 0 && descriptor < 3;
+    auto found = handles.find(isStandard ? current->streams[descriptor] : descriptor);
     if (found != handles.end()) return &found->second;
     world.fail(std::string(call) + " of descriptor " + std::to_string(descriptor) + ", which is not open");
     errno = EBADF;
@@ -50,7 +54,8 @@ void Kernel::enter(const char *call) {
     if (removals > 0) world.meddle();
     Random &random = world.kernelRandom;
     world.clock.advance(world.clock.now + 1 + random.below(8));
-    if (world.start && !isSecond && world.start->death != Death::none && step >= deathStep) return die();
+    bool mayDie = current || (world.start && !isSecond && world.start->death != Death::none);
+    if (mayDie && step >= deathStep) return die();
     if (random.chance(world.faults().clockJump)) {
         unixOffset += random.of({1ll, -1ll}) * random.magnitude(1, 30ll * 365 * 86400);
         world.figures.count("clock jumps");
@@ -71,9 +76,9 @@ void Kernel::enter(const char *call) {
 
 /// The process ends here. What remains of it fails until it has noticed, and changes nothing.
 void Kernel::die() {
+    if (current) return diesOfPowerCut ? cutPower() : kill(*current, SIGKILL);
     isDead = true;
-    // Nobody makes up for what a start has not synced above the records.
-    if (world.disk.hasUnsyncedDirectories()) world.hasUnsyncedParents = true;
+    world.noteUnsyncedParents();
     bool isCut = world.start && world.start->death == Death::powerCut;
     world.figures.count(isCut ? "power cuts" : "kills");
     world.say("%s at call %lld", isCut ? "POWER CUT" : "KILLED", (long long)step);
@@ -84,6 +89,10 @@ void Kernel::die() {
     }
     for (auto &[name, inode] : world.disk.names) inode->lockHolder = 0, world.endLease(*inode), world.reveal(*inode);
     if (!isCut) return world.noteDeath();
+    loseUnsynced();
+}
+
+void Kernel::loseUnsynced() {
     boots++;
     // A board without a clock starts in 1970 again.
     if (world.scenario.unixStart < 1000) unixOffset = -world.clock.now / second;
@@ -132,7 +141,7 @@ void Kernel::finishThreads() {
 
 std::string Kernel::openDescriptors() const {
     std::string text;
-    static const char *const kinds[] = {"a file", "a directory", "an event", "a socket"};
+    static const char *const kinds[] = {"a file", "a directory", "an event", "a socket", "a pipe", "an inotify"};
     for (auto &[descriptor, handle] : handles) {
         text += (text.empty() ? "" : ", ") + std::to_string(descriptor) + " (" + kinds[handle.kind] + " " + handle.path + ")";
     }
@@ -190,6 +199,11 @@ static short readiness(const struct pollfd &entry) {
         bool isUp = handle->counter > 0 || (kernel().isDead && !handle->isThreads);
         return isUp ? (short)(entry.events & POLLIN) : (short)0;
     }
+    if (handle->kind == Handle::pipe || handle->kind == Handle::changes) {
+        if (kernel().isDead) return POLLHUP;
+        bool isReady = handle->stream ? handle->stream->isReady(entry.events) : !handle->reported->queue.empty();
+        return isReady ? (short)(entry.events & (POLLIN | POLLOUT)) : (short)0;
+    }
     if (handle->kind != Handle::socket) return (short)(entry.events & (POLLIN | POLLOUT));
     if (!handle->connection) return POLLHUP | POLLERR;
     short ready = 0;
@@ -203,6 +217,8 @@ int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds) {
     kernel().enter("poll");
     if (!kernel().isDead && isInterrupted()) return -1;
     Time deadline = milliseconds < 0 ? Clock::never : the->clock.now + milliseconds * millisecond;
+    bool hasWaited = false;
+    if (canary == "waits-end-early" && kernel().current && milliseconds > 5000) deadline = the->clock.now + 5 * second;
     if (++kernel().idlePolls > 20'000 && the->clock.now - kernel().movedAt < 10 * second && !kernel().isDead) {
         the->fail("a loop that polls and does nothing");
         kernel().die();
@@ -219,17 +235,31 @@ int simulated_poll(struct pollfd *entries, nfds_t count, int milliseconds) {
             entries[index].revents = 0;
             ready--;
         }
+        if (hasWaited && (ready || kernel().isDead || the->clock.now >= deadline)) kernel().continued++;
         if (ready) return ready;
+        if (kernel().isDead && kernel().current) {
+            // The other processes do not wait for it.
+            if (deadline != Clock::never) kernel().ahead += std::max<Time>(0, deadline - the->clock.now);
+            return 0;
+        }
         if (kernel().isDead) {
             // Nobody can tell it to end if it got no event to wait for: its time limits do.
             if (deadline != Clock::never) the->clock.advance(deadline);
             return 0;
         }
-        if (the->clock.now >= deadline) return 0;
+        if (the->clock.now >= deadline) {
+            if (hasWaited) kernel().current->wakeUps++;
+            return 0;
+        }
         if (kernel().skipsWait && deadline != Clock::never) {
             kernel().skipsWait = false;
             kernel().ahead += deadline - the->clock.now;
             return 0;
+        }
+        if (kernel().current) {
+            kernel().wait(deadline);
+            hasWaited = true;
+            continue;
         }
         if (the->isTimeForSecond() && count > 1) {
             kernel().runSecond();

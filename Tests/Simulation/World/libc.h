@@ -15,18 +15,22 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,8 +73,36 @@ int simulated_unlinkat(int directory, const char *path, int flags);
 simulated_directory *simulated_opendir(const char *path);
 struct dirent *simulated_readdir(simulated_directory *directory);
 int simulated_closedir(simulated_directory *directory);
+simulated_directory *simulated_fdopendir(int descriptor);
+int simulated_dirfd(simulated_directory *directory);
+char *simulated_realpath(const char *path, char *buffer);
 char *simulated_getcwd(char *buffer, size_t capacity);
 uid_t simulated_geteuid(void);
+
+/// Processes. What each has of its own among the variables of the C sources is exchanged when another one runs.
+typedef struct {
+    int received, event, finish_received, finish_event, argument_count;
+    char **arguments;
+} simulated_variables;
+typedef struct {
+    int event, has_hangup;
+} simulated_watchers_variables;
+void simulated_exchange_variables(simulated_variables *others);
+void simulated_exchange_watchers_variables(simulated_watchers_variables *others);
+void simulated_forget_options(void);
+int simulated_spawn(const char *const *arguments, int input, int output);
+int simulated_pipe2(int ends[2], int flags);
+pid_t simulated_waitpid(pid_t process, int *status, int options);
+int simulated_waitid(idtype_t kind, id_t process, siginfo_t *change, int options);
+int simulated_kill(pid_t process, int signal);
+pid_t simulated_getpid(void);
+int simulated_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
+sighandler_t simulated_signal(int signal, sighandler_t handler);
+const char *simulated_getenv(const char *name);
+
+int simulated_inotify_init1(int flags);
+int simulated_inotify_add_watch(int descriptor, const char *path, uint32_t mask);
+int simulated_inotify_rm_watch(int descriptor, int watch);
 
 int simulated_clock_gettime(clockid_t clock, struct timespec *time);
 time_t simulated_time(time_t *time);
@@ -140,6 +172,21 @@ int simulated_sched_getaffinity(pid_t process, size_t length, cpu_set_t *process
 #define opendir(...) simulated_opendir(__VA_ARGS__)
 #define readdir(...) simulated_readdir(__VA_ARGS__)
 #define closedir(...) simulated_closedir(__VA_ARGS__)
+#define fdopendir(...) simulated_fdopendir(__VA_ARGS__)
+#define dirfd(...) simulated_dirfd(__VA_ARGS__)
+#define realpath(...) simulated_realpath(__VA_ARGS__)
+#define pipe2(...) simulated_pipe2(__VA_ARGS__)
+#define waitpid(...) simulated_waitpid(__VA_ARGS__)
+#define waitid(...) simulated_waitid(__VA_ARGS__)
+#define setrlimit(...) 0
+#define kill(...) simulated_kill(__VA_ARGS__)
+#define getpid(...) simulated_getpid(__VA_ARGS__)
+#define sigaction(...) simulated_sigaction(__VA_ARGS__)
+#define signal(...) simulated_signal(__VA_ARGS__)
+#define getenv(...) simulated_getenv(__VA_ARGS__)
+#define inotify_init1(...) simulated_inotify_init1(__VA_ARGS__)
+#define inotify_add_watch(...) simulated_inotify_add_watch(__VA_ARGS__)
+#define inotify_rm_watch(...) simulated_inotify_rm_watch(__VA_ARGS__)
 #define getcwd(...) simulated_getcwd(__VA_ARGS__)
 #define geteuid(...) simulated_geteuid(__VA_ARGS__)
 #define clock_gettime(...) simulated_clock_gettime(__VA_ARGS__)

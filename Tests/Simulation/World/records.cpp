@@ -123,6 +123,13 @@ void World::replaceRecords() {
     if (isTraceless) directory->modified = modified, directory->changed = changed;
 }
 
+bool World::mayBeStored(const File &file) const {
+    for (auto &path : recordsOf(file)) {
+        if (wholeRecord(path).find("\"may_be_stored\":true") != std::string::npos) return true;
+    }
+    return false;
+}
+
 std::string World::unfinishedRecord(const File &file) const {
     std::set<std::string> open, delivered;
     for (auto &path : recordsOf(file)) {

@@ -12,15 +12,8 @@ bool isMoved(const std::string &path) { return path.rfind(target, 0) == 0; }
 bool isHere(const std::string &path) { return isRecording(path) || isMoved(path); }
 
 /// The name of a recording while it is removed.
-bool isHidden(const std::string &path) { return path.rfind("/recordings/.gighive-upload-", 0) == 0 && !isBallast(path); }
-
-/// Whether it is this name, also with a number before the extension.
-bool isNumbered(const std::string &name, const std::string &original) {
-    size_t dot = original.rfind('.');
-    if (name == original) return true;
-    bool isFramed = name.size() > original.size() && !name.compare(0, dot + 1, original, 0, dot + 1)
-        && !name.compare(name.size() - (original.size() - dot), std::string::npos, original, dot);
-    return isFramed && number(name.substr(dot + 1, name.size() - original.size() - 1));
+bool isHidden(const std::string &path) {
+    return isRecording(path) && path.find("/.gighive-upload-") != path.npos && !isBallast(path);
 }
 
 }
@@ -110,7 +103,7 @@ void World::meddle() {
 }
 
 void World::endLease(Inode &inode) {
-    if (inode.isLeaseBroken) inode.openUntil = clock.now + otherRandom.magnitude(millisecond, minute);
+    if (inode.isLeaseBroken && !kernel.current) inode.openUntil = clock.now + otherRandom.magnitude(millisecond, minute);
     inode.leaseHolder = 0;
     inode.isLeaseBroken = false;
 }
@@ -217,21 +210,23 @@ void World::checkIsRemoved(const File &file) {
     if (isThere && file.keptBy != startNumber) fail(file.name + " is neither removed nor kept");
 }
 
+bool World::mustBeRemoved(const File &file) const {
+    auto inode = disk.find(file.path);
+    return inode && file.versions.size() == 1 && !file.isMeddledWith && isOnServer(inode->data)
+        && unfinishedRecord(file).empty() && inode->links == 1
+        // Without its SHA-256, a new status time is a change.
+        && scenario.destination == Destination::gigHive
+        // GigHive can have it again, under a number that no record has.
+        && !scenario.deletes && server.lost.empty() && (scenario.hasLeases || scenario.trustsSettle)
+        && (scenario.hasNoReplace || (scenario.hasLinks && !disk.isFAT));
+}
+
 void World::noteKept(int index, const char *reason) {
     File &file = files[(size_t)index];
     file.keptBy = startNumber;
     say("%s is kept: %s", file.name.c_str(), reason);
     figures.count("removals refused");
-    auto inode = disk.find(file.path);
-    bool mayBeRemoved = isHealthy() && !kernel.isDead && inode && file.versions.size() == 1 && !file.isMeddledWith
-        && isOnServer(inode->data) && unfinishedRecord(file).empty() && inode->links == 1
-        // Without its SHA-256, a new status time is a change.
-        && scenario.destination == Destination::gigHive
-        // GigHive can have it again, under a number that no record has.
-        && !scenario.deletes && server.lost.empty()
-        && (scenario.hasLeases || scenario.trustsSettle)
-        && (scenario.hasNoReplace || (scenario.hasLinks && !disk.isFAT));
-    if (mayBeRemoved) fail(file.name + " is kept in a healthy world: " + reason);
+    if (isHealthy() && !kernel.isDead && mustBeRemoved(file)) fail(file.name + " is kept in a healthy world: " + reason);
 }
 
 void World::noteDeath() {
@@ -239,7 +234,10 @@ void World::noteDeath() {
     for (auto &[path, inode] : disk.names) {
         if (!isHere(path)) continue;
         // A rename that was interrupted, so that the file has both names.
-        if (disk.isFAT && inode->links > 1 && inode->file >= 0) recordings.push_back(disk.split(path));
+        if (disk.isFAT && inode->links > 1 && inode->file >= 0) {
+            recordings.push_back(disk.split(path));
+            files[(size_t)inode->file].isSplit = true;
+        }
         there.insert(inode.get());
         if (!isHidden(path)) continue;
         figures.count("removals interrupted");
@@ -272,7 +270,7 @@ void World::judgeRecordings() {
             std::string name = path.substr(path.rfind('/') + 1);
             bool isRight = otherNames.count(path) || isNumbered(name, files[(size_t)inode->file].name);
             if (!isRight || (isMoved(path) && !inode->isMoved)) fail(path + " is in the wrong place");
-        } else if (!isBallast(path)) {
+        } else if (!isBallast(path) && !inode->isDirectory) {
             fail(path + " should not be there");
         }
         there.insert(inode.get());

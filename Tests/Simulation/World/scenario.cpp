@@ -3,7 +3,7 @@
 
 namespace world {
 
-Scenario::Scenario(uint64_t seed) {
+Scenario::Scenario(uint64_t seed) : isWatched(hasWatcher(seed)), isFAT(seed % 8 == 0) {
     Random random(seed * 0x2545f4914f6cdd1d + 1);
     random.next();
     drawRequest(random);
@@ -15,6 +15,27 @@ Scenario::Scenario(uint64_t seed) {
     drawDirectories(Random(seed * 0x2545f4914f6cdd1d + 4));
     drawPatience(Random(seed * 0x2545f4914f6cdd1d + 5));
     drawRemovals(Random(seed * 0x2545f4914f6cdd1d + 6));
+    if (isWatched) drawWatching(Random(seed * 0x2545f4914f6cdd1d + 7));
+}
+
+/// What a watcher meets. Its recorders do what else happens to recordings.
+void Scenario::drawWatching(Random random) {
+    isFAT = random.chance(0.2);
+    fileSizes.assign((size_t)random.between(1, 3), 0);
+    // No two have the same content by chance.
+    for (int64_t &size : fileSizes) size = random.magnitude(8, 64 << 10);
+    jobs = (int)random.between(1, 3);
+    isLarge = meetsLimit = deletes = refreshes = hasProxy = false;
+    fillsDisk = removal != Removal::none && random.chance(0.3);
+    server.authenticates = false;
+    faults.meddles = faults.foreignUploads = faults.strangers = faults.fileChanges = faults.rewrites = faults.clockJump = 0;
+    hasLeases = random.chance(0.7);
+    hasLinks = random.chance(0.8);
+    directoryTimes = DirectoryTimes::fine;
+    // A watcher sends nothing before the clock is set.
+    unixStart = 1'800'000'000;
+    monotonicStart = random.magnitude(1, 1'000'000'000);
+    if (random.chance(0.2)) changesLimit = (size_t)random.between(1, 3);
 }
 
 /// From a separate random stream, too.

@@ -141,6 +141,14 @@ struct Start {
 struct Scenario {
     explicit Scenario(uint64_t seed);
 
+    static bool hasWatcher(uint64_t seed) { return seed % 128 == 11 || seed % 128 == 84; }
+    /// Whether a watcher sends the recordings.
+    const bool isWatched;
+    /// Whether files do not keep their inode numbers.
+    bool isFAT;
+    /// How many changes of directories wait to be read before some are lost.
+    size_t changesLimit = 16384;
+
     Destination destination = Destination::gigHive;
     int protocol = 0;
     int64_t tusThreshold = 0;
@@ -193,6 +201,7 @@ private:
     void drawDirectories(Random random);
     void drawPatience(Random random);
     void drawRemovals(Random random);
+    void drawWatching(Random random);
 };
 
 }

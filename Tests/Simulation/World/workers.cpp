@@ -47,7 +47,7 @@ void runOne(Worker &worker, uint64_t seed, void (*run)(uint64_t)) {
     run(seed);
     const char *violation = world_violation();
     std::string text = violation ? violation : "";
-    if (!violation && seed % 64 == 0) {
+    if (!violation && (seed % 64 == 0 || seed % 512 == 11)) {
         uint64_t first = world_hash();
         world_figures = nullptr;
         run(seed);
@@ -61,7 +61,7 @@ void runOne(Worker &worker, uint64_t seed, void (*run)(uint64_t)) {
     _exit(0);
 }
 
-void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*run)(uint64_t)) {
+void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, bool isForWatchers, void (*run)(uint64_t)) {
     // The creator of this process ends it.
     signal(SIGINT, SIG_IGN);
     // What a seed frees, the next one takes: the kernel need not clear it again.
@@ -69,7 +69,9 @@ void work(Worker &worker, uint64_t from, uint64_t end, uint64_t stride, void (*r
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
     mallopt(M_TOP_PAD, 64 << 20);
     world_figures = worker.figures;
-    for (uint64_t seed = from; seed < end; seed += stride) runOne(worker, seed, run);
+    for (uint64_t seed = from; seed < end; seed += stride) {
+        if (!isForWatchers || Scenario::hasWatcher(seed)) runOne(worker, seed, run);
+    }
     worker.seed = UINT64_MAX;
 #if __has_feature(address_sanitizer)
     __lsan_do_leak_check();
@@ -102,7 +104,8 @@ void printFigures(Worker *workers, int jobs) {
 }
 
 extern "C" int64_t world_run_seeds(
-    uint64_t first, uint64_t count, int32_t jobs, int32_t mostFailures, const char *program, void (*run)(uint64_t seed)) {
+    uint64_t first, uint64_t count, int32_t jobs, int32_t mostFailures, const char *program, int32_t isForWatchers,
+    void (*run)(uint64_t seed)) {
     auto workers = (Worker *)mmap(nullptr, sizeof(Worker) * (size_t)jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (workers == MAP_FAILED) return perror("mmap"), 1;
     uint64_t end = first + count;
@@ -117,7 +120,7 @@ extern "C" int64_t world_run_seeds(
         workers[index].seed = from;
         fflush(stdout);
         pid_t process = fork();
-        if (process == 0) work(workers[index], from, end, (uint64_t)jobs, run);
+        if (process == 0) work(workers[index], from, end, (uint64_t)jobs, isForWatchers, run);
         workers[index].process = process;
         running++;
     };

@@ -1,4 +1,4 @@
-#include "world.hpp"
+#include "calls.hpp"
 #include <cstdarg>
 #include <cstring>
 
@@ -43,6 +43,11 @@ void World::makeFiles() {
         File file;
         file.name = "take " + std::to_string(index + 1) + ".mp4";
         file.path = "/recordings/" + file.name;
+        if (scenario.isWatched) {
+            file.versions.push_back("");
+            files.push_back(std::move(file));
+            continue;
+        }
         file.versions.push_back(fileRandom.bytes((size_t)scenario.fileSizes[index]));
         recordings.push_back(disk.place(file.path, file.content(), 1'700'000'000'123'456'789 + (int64_t)index));
         recordings.back()->file = (int)index;
@@ -94,7 +99,7 @@ const LineTraits &World::line() const {
 
 int World::fileOf(const std::string &name) const {
     for (size_t index = 0; index < files.size(); index++) {
-        if (files[index].name == name) return (int)index;
+        if (isNumbered(name, files[index].name)) return (int)index;
     }
     return -1;
 }
@@ -261,6 +266,10 @@ void World::endStart() {
 void World::noteUnsynced(const std::string &directory) {
     bool isParent = std::string(stateDirectory).rfind(directory + "/", 0) == 0;
     if (isParent) hasUnsyncedParents = true;
+}
+
+void World::noteUnsyncedParents() {
+    if (disk.hasUnsyncedDirectories(stateDirectory)) hasUnsyncedParents = true;
 }
 
 std::vector<int> &World::endsOfProcess() { return kernel.isSecond ? secondOutcomes : outcomes; }

@@ -39,6 +39,8 @@ struct File {
     bool hasDelivery = false;
     /// Whether another program did something to it after that.
     bool isMeddledWith = false;
+    /// Whether a power cut on FAT has made two files of it.
+    bool isSplit = false;
     /// The last start that said why it is not removed.
     int keptBy = 0;
     /// Its upload by the names of its records: as they are, and as they were last brought to the disk.
@@ -78,7 +80,7 @@ public:
     const Faults &faults() const;
     const LineTraits &line() const;
     /// Whether files keep their inode numbers; otherwise it is FAT.
-    bool hasStableInodes() const { return seed % 8 != 0 && canary != "fat-is-taken-for-ext4"; }
+    bool hasStableInodes() const { return !scenario.isFAT && canary != "fat-is-taken-for-ext4"; }
     bool isHealthy() const { return start && start->isHealthy; }
 
     // MARK: Starts
@@ -134,6 +136,8 @@ public:
     /// The names in a directory were brought to the disk.
     void noteSync(const std::string &directory);
     void noteUnsynced(const std::string &directory);
+    /// Nobody makes up for what a start has not synced above the records.
+    void noteUnsyncedParents();
     /// What is left of the records after a power cut.
     void notePowerCut();
     int fileOf(const std::string &name) const;
@@ -166,6 +170,17 @@ public:
     /// A start that removes what it delivers has delivered it.
     void checkIsRemoved(const File &file);
     void noteDeath();
+    bool isOnServer(const std::string &content) const;
+    /// Whether nothing speaks against the removal of a delivered recording.
+    bool mustBeRemoved(const File &file) const;
+    /// A recorder takes what is free, but not what is reserved for removals.
+    void fillDisk();
+    std::vector<std::string> recordsOf(const File &file) const;
+    void judgeRecordings();
+    /// A process tells another one.
+    void noteEvent(const std::string &line);
+    /// Whether a record says that a plain endpoint may have the file.
+    bool mayBeStored(const File &file) const;
 
     // MARK: Telling
 
@@ -186,16 +201,11 @@ private:
     Inode &putRecording(File &file, std::string content);
     bool rewriteRecord(std::string &content, const std::string &id, const std::string &from, const std::string &to) const;
     void addForeignRecord();
-    /// A recorder takes what is free, but not what is reserved for removals.
-    void fillDisk();
     void checkRemoval(Inode &inode, const std::string &path);
-    bool isOnServer(const std::string &content) const;
     std::string unfinishedRecord(const File &file) const;
-    void judgeRecordings();
     void judgeOutcome(int index, int outcome);
     void judgeEffort();
     void checkRepetition(File &file, bool mayLackRecord);
-    std::vector<std::string> recordsOf(const File &file) const;
     std::string wholeRecord(const std::string &path) const;
 
     std::vector<int> outcomes, secondOutcomes;

@@ -226,6 +226,21 @@ struct StateIndexTests {
     #expect(try bench.openRecord("a.wav").record.id == previous.id && bench.warnings.count == 3)
   }
 
+  @Test(arguments: [true, false])
+  func anUploadWhoseRecordCouldNotBeReadKeepsItsFile(hasIndex: Bool) throws {
+    let previous = try leave("a.wav")
+    let content = try #require(bench.content(of: previous.id + ".record"))
+    bench.put(bytes("gighive-upload record 9 x"), at: previous.id + ".record")
+    unlink(bench.path + "/index")
+    if !hasIndex { mkdir(bench.path + "/index", 0o700) }
+    let directory = try bench.open()
+    let kept = try bench.openRecord("a.wav", endpoint: "https://other/", in: directory)
+    try kept.noteDelivery()
+    bench.put(content, at: previous.id + ".record")
+    let search = try #require(try RecordSearch.locked(directory, usesIndex: true))
+    #expect(try search.unfinished(needing: kept.record)?.id == previous.id)
+  }
+
   @Test func whileAnotherProcessHasTheIndexNothingBegins() throws {
     _ = try leave("a.wav")
     let holder = try bench.open().lock(file: LocalPath(bench.path + "/index"))

@@ -67,6 +67,13 @@ const char *world_file_path(int32_t index);
 // Nobody sends it again.
 int32_t world_file_is_delivered(int32_t index);
 
+// Whether a watcher sends the recordings of a seed.
+int32_t world_has_watcher(uint64_t seed);
+// Whether that is so in this world. If so, it and its workers run until everything has been judged: `program` is what a process
+// runs, with the arguments that it has, and returns its exit code.
+int32_t world_is_watched(void);
+void world_watch(int32_t (*program)(void));
+
 // Begins the next start of the program. 0 when the scenario is over. What the last start has left open must be closed.
 int32_t world_begin_start(void);
 // The program is about to be told to end as SIGINT tells it: the descriptor is raised at some moment.
@@ -143,9 +150,10 @@ int32_t world_set_canary(const char *name);
 const char *world_canaries(void);
 
 // Runs seeds in `jobs` processes, up to so many failures; returns how many failed. `program` is what a replay is called
-// with; without one, only what was noticed is printed.
+// with; without one, only what was noticed is printed. With `is_for_watchers`, only those with a watcher.
 int64_t world_run_seeds(
-    uint64_t first, uint64_t count, int32_t jobs, int32_t most_failures, const char *program, void (*run)(uint64_t seed));
+    uint64_t first, uint64_t count, int32_t jobs, int32_t most_failures, const char *program, int32_t is_for_watchers,
+    void (*run)(uint64_t seed));
 
 #ifdef __cplusplus
 }

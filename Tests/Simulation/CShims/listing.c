@@ -1,0 +1,3 @@
+#include "../World/libc.h"
+// What comes from here on calls the simulated machine.
+#include "../../../Sources/CShims/File/listing.c"

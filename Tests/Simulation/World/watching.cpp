@@ -1,0 +1,507 @@
+// A watcher at work: what records beside it, who starts and stops it, and what must come of it.
+#include "watching.hpp"
+#include "calls.hpp"
+#include "processes.hpp"
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#endif
+
+namespace world {
+
+namespace {
+
+const char *const configuration = "/home/someone/watch.conf";
+const char *const directories[] = {"/recordings/a", "/recordings/b"};
+
+/// What is to be delivered is so in a healthy world after this time.
+constexpr Time patience = 50 * hour;
+/// How long a watcher with nothing to do is observed, and how often it may go on in this time.
+constexpr Time idleTime = 20 * minute;
+constexpr int64_t idleWakeUps = 60;
+
+bool isHiddenName(const std::string &path) { return path[path.rfind('/') + 1] == '.'; }
+
+}
+
+Watching::Watching(World &world) : world(world), random(world.seed * 4 + 9) {
+    healthy.isHealthy = true;
+    if (random.chance(0.3)) faulty.callsAfterHiding = random.between(1, 40);
+    world.start = &faulty;
+    world.mustCancel.assign(world.files.size(), 0);
+    world.disk.create("/", true);
+    for (auto directory : directories) world.disk.create(directory, true);
+    world.disk.syncDirectory("");
+    world.disk.syncDirectory("/recordings");
+    Kernel &kernel = world.kernel;
+    world.disk.onChange = [&kernel](const std::string &path, uint32_t what) { kernel.notify(path, what); };
+    kernel.onStart = [this](Process &process) { noteStart(process); };
+    kernel.onEnd = [this](Process &process) { noteEnd(process); };
+    kernel.onPowerCut = [this] { interrupt(); };
+    if (world.scenario.fillsDisk) world.disk.freeBlocks = world.disk.freeFiles = 1 << 20;
+    world.disk.isLimited = world.scenario.fillsDisk;
+    settleTime = random.of({2 * second, 10 * second, 30 * second});
+    isSecondWatched = random.chance(0.5);
+    deathsLeft = random.chance(0.5) ? 0 : (int)random.between(1, 4);
+    takes.resize(world.files.size());
+    for (size_t index = 0; index < takes.size(); index++) {
+        takes[index].file = index;
+        plan(takes[index]);
+    }
+    int disturbances = random.chance(0.2) ? 0 : (int)random.between(1, 6);
+    for (; disturbances > 0; disturbances--) {
+        plans++;
+        world.clock.after(random.magnitude(millisecond, 3 * hour), [this] {
+            plans--;
+            disturb();
+        });
+    }
+}
+
+void Watching::run() {
+    start();
+    prepare();
+    world.kernel.runProcesses();
+    if (world.violation.empty()) judge();
+    world.clock.clear();
+    world.start = nullptr;
+}
+
+// MARK: The recorders
+
+void Watching::later(Take &take, Time delay, void (Watching::*what)(Take &)) {
+    plans++;
+    size_t index = take.file;
+    int boot = world.kernel.boots;
+    world.clock.after(delay, [this, index, boot, what] {
+        plans--;
+        // What was being written when the power was cut is not continued. Something new can begin.
+        bool isOld = boot != world.kernel.boots && (what == &Watching::write || what == &Watching::close);
+        if (!isOld) (this->*what)(takes[index]);
+    });
+}
+
+Time Watching::pause() {
+    switch (random.below(4)) {
+    case 0: return random.magnitude(10 * millisecond, 20 * second);
+    case 1: return settleTime / 2 + random.below(settleTime);
+    case 2: return random.magnitude(minute, 2 * hour);
+    default: return settleTime + random.below(minute);
+    }
+}
+
+void Watching::plan(Take &take) {
+    File &file = fileOf(take);
+    file.path = std::string(directories[random.chance(0.3)]) + "/" + file.name;
+    take.stagesLeft = random.chance(0.5) ? 1 : (int)random.between(2, 4);
+    bool hasLinks = world.scenario.hasLinks && !world.disk.isFAT;
+    if (random.chance(0.4)) take.way = hasLinks && random.chance(0.5) ? Take::linked : Take::renamed;
+    later(take, random.chance(0.3) ? 0 : random.magnitude(millisecond, hour), &Watching::open);
+    if (random.chance(0.15)) later(take, random.magnitude(second, 3 * hour), &Watching::exchange);
+    if (random.chance(0.1)) later(take, random.magnitude(second, 3 * hour), &Watching::remove);
+}
+
+std::string Watching::temporaryPath(const Take &take) {
+    const File &file = world.files[take.file];
+    return Disk::parent(file.path) + "/." + file.name + ".part";
+}
+
+/// What recorders do is on the disk at once.
+void Watching::publish(const std::string &path) { world.disk.syncDirectory(Disk::parent(path)); }
+
+void Watching::open(Take &take) {
+    if (take.open) return;
+    File &file = fileOf(take);
+    auto inode = world.disk.find(file.path);
+    if (inode && inode->leaseHolder) {
+        // It waits for the lease to end.
+        inode->isLeaseBroken = true;
+        return later(take, 100 * millisecond, &Watching::open);
+    }
+    if (inode) {
+        if (world.scenario.hasLeases) endStage(take);
+        if (random.chance(0.2)) inode->data = inode->synced = "";
+    } else {
+        endStage(take);
+        std::string path = take.way == Take::inPlace ? file.path : temporaryPath(take);
+        inode = world.disk.create(path, false);
+        inode->file = (int)take.file;
+        world.recordings.push_back(inode);
+        publish(path);
+    }
+    take.open = inode;
+    inode->isOpenForWriting = true;
+    inode->openUntil = Clock::never;
+    write(take);
+}
+
+void Watching::append(Take &take, size_t length) {
+    File &file = fileOf(take);
+    Inode &inode = *take.open;
+    inode.data += random.bytes(length);
+    inode.synced = inode.data;
+    inode.changed = std::max(inode.changed + 1, world.kernel.fileTime());
+    inode.modified = std::max(inode.modified + 1, world.kernel.fileTime());
+    if (file.versions.back().empty()) file.versions.clear();
+    file.versions.push_back(inode.data);
+    file.mustResume = false;
+}
+
+void Watching::write(Take &take) {
+    if (!take.open) return;
+    int64_t size = world.scenario.fileSizes[take.file];
+    // Where open files cannot be detected, each content may be whole.
+    if (!world.scenario.hasLeases) endStage(take);
+    append(take, (size_t)random.magnitude(8, size));
+    world.say("%s is written", fileOf(take).name.c_str());
+    take.writtenAt = world.clock.now;
+    if (!world.scenario.hasLeases) take.stages.push_back({take.open->data, world.clock.now});
+    bool isLast = random.chance(0.6);
+    later(take, random.chance(0.1) ? pause() : random.magnitude(millisecond, 10 * second), isLast ? &Watching::close : &Watching::write);
+}
+
+void Watching::close(Take &take) {
+    if (!take.open) return;
+    File &file = fileOf(take);
+    auto inode = std::move(take.open);
+    take.open = nullptr;
+    inode->openUntil = 0;
+    world.say("%s is closed", file.name.c_str());
+    std::string temporary = temporaryPath(take);
+    bool isNew = world.disk.find(temporary) == inode;
+    if (isNew) {
+        // What was put there in the meantime is replaced.
+        auto replaced = world.disk.find(file.path);
+        bool isLinked = take.way == Take::linked && !replaced;
+        if (replaced) replaced->isReleased = true;
+        isLinked ? world.disk.link(temporary, file.path) : world.disk.rename(temporary, file.path);
+        if (isLinked) world.disk.unlink(temporary);
+        publish(file.path);
+    } else {
+        world.kernel.notify(file.path, IN_CLOSE_WRITE);
+    }
+    endStage(take);
+    // What is renamed into place is new there. Otherwise it has not changed since it was written.
+    take.stages.push_back({inode->data, isNew ? world.clock.now : take.writtenAt});
+    if (--take.stagesLeft > 0) later(take, pause(), &Watching::open);
+}
+
+void Watching::endStage(Take &take) {
+    if (!take.stages.empty()) take.stages.back().until = std::min(take.stages.back().until, world.clock.now);
+}
+
+/// Another file takes its place.
+void Watching::exchange(Take &take) {
+    File &file = fileOf(take);
+    auto inode = world.disk.find(file.path);
+    if (take.open || !inode) return;
+    world.say("%s is exchanged", file.name.c_str());
+    world.figures.count("recordings exchanged");
+    std::string path = temporaryPath(take);
+    auto other = world.disk.create(path, false);
+    other->file = (int)take.file;
+    bool isSameLength = random.chance(0.5);
+    other->data = other->synced = random.bytes(isSameLength ? inode->data.size() : (size_t)random.magnitude(8, 10'000));
+    // On FAT, times are compared in steps of two seconds.
+    other->modified = inode->modified + 3'000'000'000;
+    if (canary == "exchanges-leave-no-trace") {
+        other->data.resize(inode->data.size());
+        other->synced = other->data;
+        other->number = inode->number, other->modified = inode->modified, other->changed = inode->changed;
+    }
+    world.recordings.push_back(other);
+    inode->isReleased = true;
+    world.disk.rename(path, file.path);
+    publish(path);
+    endStage(take);
+    file.versions.push_back(other->data);
+    file.mustResume = false;
+    take.stages.push_back({other->data, world.clock.now});
+}
+
+void Watching::remove(Take &take) {
+    File &file = fileOf(take);
+    auto inode = world.disk.find(file.path);
+    if (take.open || !inode) return;
+    world.say("%s is removed by its recorder", file.name.c_str());
+    inode->isReleased = true;
+    world.disk.unlink(file.path);
+    publish(file.path);
+    endStage(take);
+}
+
+/// What was being written is left as it is.
+void Watching::interrupt() {
+    for (Take &take : takes) {
+        if (!take.open) continue;
+        auto inode = std::move(take.open);
+        take.open = nullptr;
+        bool isThere = world.disk.find(fileOf(take).path) == inode;
+        endStage(take);
+        if (isThere) take.stages.push_back({inode->data, take.writtenAt});
+        if (world.disk.find(temporaryPath(take)) != inode) continue;
+        inode->isReleased = true;
+        world.disk.unlink(temporaryPath(take));
+        publish(fileOf(take).path);
+    }
+}
+
+// MARK: The user
+
+void Watching::configure() {
+    const Scenario &scenario = world.scenario;
+    auto seconds = [](Time time) { return std::to_string(time / second) + "s\n"; };
+    std::string text;
+    switch (scenario.destination) {
+    case Destination::gigHive: {
+        static const char *const protocols[] = {"auto", "multipart", "tus"};
+        text = "server = http://" + world.server.host + "/\nlabel = A night out\norg-name = The Band\nprotocol = "
+            + protocols[scenario.protocol] + "\nthreshold = " + std::to_string(scenario.tusThreshold) + "\n";
+        break;
+    }
+    case Destination::multipart: text = "multipart-url = http://" + world.server.host + "/upload?kind=plain\n"; break;
+    case Destination::tus: text = "tus-url = http://" + world.server.host + "/files/\n"; break;
+    }
+    text += "settle = " + seconds(settleTime);
+    if (scenario.removal != Removal::none) {
+        text += scenario.removal == Removal::deletes ? "after = delete\n" : "after = move=/sent\n";
+        if (scenario.trustsServer) text += "trust-server = yes\n";
+        if (scenario.trustsSettle) text += "trust-settle = yes\n";
+    }
+    if (scenario.computesDigest) text += "digest = yes\n";
+    text += "jobs = " + std::to_string(scenario.jobs) + "\n";
+    // What only the watcher's groups and workers are compared by.
+    if (changesOfOptions) text += "stall-timeout = " + std::to_string(30 + changesOfOptions) + "s\n";
+    for (auto directory : directories) {
+        bool isSecond = directory != directories[0];
+        if (!isSecond || isSecondWatched) text += std::string("[watch ") + directory + "]\n";
+    }
+    world.disk.place(configuration, text, world.kernel.fileTime());
+}
+
+Process *Watching::watcher() {
+    Process *process = world.kernel.process(watcherNumber);
+    return process && !process->hasEnded ? process : nullptr;
+}
+
+void Watching::start() {
+    if (watcher() || isAsked) return;
+    configure();
+    world.startNumber++;
+    startedAt = world.clock.now;
+    if (canary == "watchers-forget") {
+        for (auto &take : takes) {
+            for (auto &path : world.recordsOf(fileOf(take))) {
+                if (path.find(".delivered") != path.npos) world.disk.unlink(path);
+            }
+        }
+        world.disk.syncDirectory(stateDirectory);
+        world.noteSync(stateDirectory);
+    }
+    world.figures.count("starts of a watcher");
+    watcherNumber = world.kernel.spawn({"gighive-upload", "watch", std::string("--config=") + configuration}, 0, -1, -1).number;
+}
+
+void Watching::noteStart(Process &process) {
+    process.state.diesOfPowerCut = random.chance(0.4);
+    if (healthySince >= 0 || deathsLeft == 0 || !random.chance(0.4)) return;
+    deathsLeft--;
+    process.state.deathStep = random.magnitude(1, 5000);
+}
+
+void Watching::noteEnd(Process &process) {
+    if (process.parent) {
+        if (process.status == SIGKILL) faulty.callsAfterHiding = 0;
+        return;
+    }
+    if (isAsked && process.status != 0) world.fail("a watcher that was asked to end ended with status " + std::to_string(process.status));
+    if (isAsked) return;
+    // What began before everything was healthy may have failed, or was asked to end.
+    if (healthySince >= 0 && startedAt > healthySince) return world.fail("the watcher ended by itself with status " + std::to_string(process.status));
+    plans++;
+    world.clock.after(random.magnitude(10 * millisecond, 10 * minute), [this] {
+        plans--;
+        start();
+    });
+}
+
+void Watching::disturb() {
+    Kernel &kernel = world.kernel;
+    Process *watcher = this->watcher(), *worker = nullptr;
+    for (auto &process : kernel.processes) {
+        if (process->parent && !process->hasEnded) worker = process.get();
+    }
+    Take &take = takes[(size_t)random.below((int64_t)takes.size())];
+    auto inode = world.disk.find(fileOf(take).path);
+    switch (random.below(8)) {
+    case 0: return watcher ? kernel.kill(*watcher, SIGKILL) : void();
+    case 1: return worker ? kernel.kill(*worker, SIGKILL) : void();
+    case 2: return watcher ? kernel.deliver(*watcher, SIGTERM) : void();
+    case 3: return kernel.cutPower();
+    case 4: changesOfOptions++; [[fallthrough]];
+    case 5:
+        if (changesOfOptions && random.chance(0.5)) isSecondWatched = !isSecondWatched;
+        configure();
+        world.say("RELOAD");
+        world.figures.count("reloads");
+        return watcher ? kernel.deliver(*watcher, SIGHUP) : void();
+    case 6:
+        if (!inode || inode->leaseHolder) return;
+        world.say("%s gets another mode", fileOf(take).name.c_str());
+        inode->changed = std::max(inode->changed + 1, kernel.fileTime());
+        fileOf(take).versions.push_back(inode->data);
+        return kernel.notify(fileOf(take).path, IN_ATTRIB);
+    case 7:
+        if (!world.disk.isFAT) return;
+        world.say("the kernel forgets inode numbers");
+        world.figures.count("inode numbers forgotten");
+        return world.disk.renumber();
+    }
+}
+
+void Watching::prepare() {
+    if (plans == 0) return becomeHealthy();
+    world.clock.after(minute, [this] { prepare(); });
+}
+
+/// From now on, nothing goes wrong and nobody changes anything.
+void Watching::becomeHealthy() {
+    world.say("A HEALTHY WORLD");
+    healthySince = world.clock.now;
+    world.start = &healthy;
+    world.server.becomeHealthy();
+    for (auto &process : world.kernel.processes) process->state.deathStep = INT64_MAX;
+    // That of the process that runs.
+    world.kernel.deathStep = INT64_MAX;
+    for (auto &[path, inode] : world.disk.names) {
+        if (inode->file >= 0 && isOnServer(inode->data)) early.insert(inode->data);
+    }
+    isSecondWatched = true;
+    configure();
+    start();
+    reload();
+    // What was refused is tried again.
+    world.clock.after(random.magnitude(minute, 3 * hour), [this] { reload(); });
+    if (world.scenario.fillsDisk) later(takes[0], random.magnitude(second, hour), &Watching::fill);
+    look();
+}
+
+void Watching::look() {
+    std::string rest = this->rest();
+    Time now = world.clock.now;
+    Process *process = watcher();
+    if (!rest.empty() && now - healthySince > patience) return world.fail(rest);
+    if (!rest.empty() || !process) doneSince = -1;
+    if (doneSince < 0 && rest.empty() && process) {
+        doneSince = now;
+        wakeUpsBefore = process->wakeUps;
+    }
+    bool isObserved = doneSince >= 0 && now - doneSince >= idleTime;
+    if (!isObserved) return world.clock.after(10 * second, [this] { look(); });
+    int64_t wakeUps = process->wakeUps - wakeUpsBefore;
+    if (wakeUps > idleWakeUps) world.fail("a watcher with nothing to do wakes up " + std::to_string(wakeUps) + " times in 20 minutes");
+    world.say("the watcher woke up %lld times", (long long)wakeUps);
+    isAsked = world.kernel.isStopping = true;
+    world.kernel.deliver(*process, SIGTERM);
+    world.clock.after(10 * second, [this] {
+        if (watcher()) world.fail("a watcher that was asked to end does not end");
+    });
+}
+
+void Watching::reload() {
+    auto process = watcher();
+    bool isReady = process && process->handlers.count(SIGHUP);
+    isReady ? world.kernel.deliver(*process, SIGHUP) : world.clock.after(minute, [this] { reload(); });
+}
+
+/// A recorder takes what is free, and another one begins.
+void Watching::fill(Take &take) {
+    world.fillDisk();
+    take.stagesLeft = 1;
+    open(take);
+}
+
+// MARK: The judge
+
+void World::noteEvent(const std::string &line) {
+    say("  [%d] %.*s", kernel.runner(), (int)line.size() - 1, line.c_str());
+    if (line.find("\"event\":\"retry\"") != line.npos) retriesOfStart++;
+    if (line.find("\"again\":\"never\"") == line.npos) return;
+    for (File &file : files) file.mustResume = file.mustResume || line.find("\"" + file.path + "\"") != line.npos;
+}
+
+bool Watching::isOnServer(const std::string &content) const {
+    auto &lost = world.server.lost;
+    return world.isOnServer(content) || std::count(lost.begin(), lost.end(), content);
+}
+
+std::string Watching::rest() {
+    if (plans > 0) return "recorders do not come to an end";
+    for (auto &[path, inode] : world.disk.names) {
+        // On FAT, a power cut can free what a file has and leave its name.
+        if (inode->file < 0 || !isRecording(path) || inode->data.empty()) continue;
+        if (isHiddenName(path)) return path + " is left behind";
+        if (isOnServer(inode->data)) {
+            // What was delivered earlier may be kept for good, as after an error of the disk.
+            bool isEarly = world.scenario.removal == Removal::none || early.count(inode->data);
+            if (isEarly || !world.mustBeRemoved(world.files[(size_t)inode->file])) continue;
+            return path + " is not removed";
+        }
+        bool isPlain = world.scenario.destination != Destination::gigHive;
+        const File &file = world.files[(size_t)inode->file];
+        if (isPlain && (file.mustResume || world.mayBeStored(file))) continue;
+        return path + " is not delivered";
+    }
+    return "";
+}
+
+void Watching::judge() {
+    std::map<std::string, int> stored;
+    for (auto &recording : world.server.recordings) stored[recording.content] += !recording.isCorrupt;
+    if (world.scenario.destination == Destination::tus) {
+        for (auto &[id, upload] : world.server.uploads) stored[upload.data] += upload.isComplete;
+        for (auto &upload : world.server.former) stored[upload.data]++;
+    }
+    bool isSettled = false;
+    for (auto &[content, count] : stored) {
+        if (!count) continue;
+        isSettled = false;
+        std::string name;
+        bool isSplit = false;
+        for (auto &take : takes) {
+            for (auto &stage : take.stages) {
+                if (stage.content != content) continue;
+                name = fileOf(take).name;
+                isSplit = isSplit || fileOf(take).isSplit;
+                Time until = std::min(stage.until, world.clock.now);
+                isSettled = isSettled || until - stage.since >= settleTime;
+            }
+        }
+        if (!isSettled) return world.fail(name.empty() ? "the server has what was never a whole recording" : "the server has " + name + " before it had settled");
+        const Faults &faults = world.scenario.faults;
+        bool mayRepeat = world.scenario.destination == Destination::gigHive || faults.mayLackRecord() || world.hasReadErrorOfRecord
+            || world.hasUnsyncedParents || faults.rot > 0 || isSplit;
+        if (count > 1 && !mayRepeat) return world.fail("the server has " + name + " " + std::to_string(count) + " times");
+    }
+    world.judgeRecordings();
+}
+
+}
+
+using namespace world;
+
+extern "C" {
+
+int32_t world_has_watcher(uint64_t seed) { return Scenario::hasWatcher(seed); }
+
+int32_t world_is_watched(void) { return the->scenario.isWatched; }
+
+void world_watch(int32_t (*program)(void)) {
+    the->kernel.program = program;
+#if __has_feature(address_sanitizer)
+    // A watcher frees not everything before it ends.
+    __lsan::ScopedDisabler disabler;
+#endif
+    Watching(*the).run();
+}
+
+}
