@@ -64,7 +64,7 @@ def test_an_html_page_is_reported_without_its_tags(hive, send, recording):
 MALFORMED = {
     "a head without end": plain("HTTP/1.1 201 Created\nX-Long: " + "x" * 40_000),
     "a cut chunk": plain("HTTP/1.1 201 Created\nTransfer-Encoding: chunked", "5\r\n{"),
-    "endless interim answers": plain("HTTP/1.1 103 Early Hints") * 5000,
+    "endless interim answers": plain("HTTP/1.1 103 Early Hints") * 50_000,
 }
 
 

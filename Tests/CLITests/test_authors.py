@@ -41,7 +41,7 @@ def test_a_php_program_that_ends_with_an_error_and_200_is_quoted(hive, send, rec
 
 
 def test_phps_limits_keep_the_advice_about_the_name_of_the_field(hive, send, recording):
-    result = send(hive(), recording(), "--file-field", "media")
+    result = send(hive(), recording(), "--file-field", "media", "--protocol", "multipart")
     assert result.code == 8
     assert "upload_max_filesize" in result.err and "--file-field" in result.err
 

@@ -29,7 +29,7 @@ def test_a_refusal_whose_content_never_comes_is_still_that_refusal(start, record
 def test_gighives_500s_are_told_apart(hive, send, recording, message, code, words):
     document = f'{{"error":"Server Error","message":"{message}"}}'
     stub = hive(answer=answer("500 Internal Server Error", document))
-    result = send(stub, recording(), retries=1, *["--retry-max-delay", "10ms"])
+    result = send(stub, recording(), "--protocol", "multipart", "--retry-max-delay", "10ms", retries=1)
     assert result.code == code and words in result.err, result
     assert len(stub.requests) == (2 if code == 9 else 1)
 

@@ -268,10 +268,10 @@ def test_the_rate_of_the_record_can_be_lifted(program, interrupted, tmp_path, of
 
 def test_the_way_of_requests_is_kept(hive, program, recording):
     stub, file = hive(), recording(SIZE)
-    stop(program, stub, file, "--method-override", "--chunk-size", "2M", at=2_500_000)
+    stop(program, stub, file, "--method-override", "--chunk-size", "2M", at=1_500_000, creation=0)
     stub.set_faults("deny-patch")
     assert go_on(program, stub, file, "resume").code == 0
-    assert [request.content_length for request in of_kind(stub, "patch")] == [2_000_000, SIZE - 4_500_000]
+    assert [request.content_length for request in of_kind(stub, "patch")] == [2_000_000, 2_000_000, SIZE - 5_500_000]
 
 
 def test_trust_is_kept_also_from_another_directory(hive, program, recording, certificates, tmp_path):

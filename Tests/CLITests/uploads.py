@@ -20,11 +20,11 @@ TUS = ["--protocol", "tus", "--progress", "none"]
 PASSWORD = {"GIGHIVE_PASSWORD": "secret"}
 
 
-def begin(program, hive, file, *options, at: int, faults=(), **more) -> Running:
-    """Starts an upload, and returns when the server has `at` bytes and reads no more."""
-    assert at > CREATION
+def begin(program, hive, file, *options, at: int, creation=CREATION, faults=(), **more) -> Running:
+    """Starts an upload, and returns when the server has `at` bytes and reads no more. `creation`: what the creation carries."""
+    assert at > creation
     known = {upload.id for upload in hive.uploads}
-    hive.set_faults(f"PATCH/stall-after={at - CREATION}", *faults)
+    hive.set_faults(f"PATCH/stall-after={at - creation}", *faults)
     running = program.start_sending(hive, *TUS, file, *options, **more)
     wait_until(
         lambda: any(upload.id not in known and upload.offset == at for upload in hive.uploads) or _ended(running),
