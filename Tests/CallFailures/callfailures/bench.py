@@ -24,7 +24,8 @@ from hivestub import HiveStub, make_certificates  # noqa: E402
 
 from .scenarios import PASSWORD, TOKEN, USER, Scenario, Stage  # noqa: E402
 
-HANGS_AFTER_SECONDS = 10.0
+HANGS_AFTER_SECONDS = 25.0
+"""A form that was sent in vain is sent again after 10 s."""
 STUB_LASTS = 150
 """Runs, before a stub is replaced: it keeps a log of everything."""
 

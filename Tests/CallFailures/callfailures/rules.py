@@ -197,7 +197,7 @@ def _judge_again(outcome: Outcome) -> list[tuple[Rule, str]]:
     if again is None:
         pass
     elif again.code == UNCERTAIN and not outcome.scenario.may_repeat and MAY_BE_STORED in again.err and (
-            code == NETWORK or code == FILE and WAS_SENT in outcome.faulty.err):
+            code in (NETWORK, UNCERTAIN) or code == FILE and WAS_SENT in outcome.faulty.err):
         pass  # a form that a server may have stored is not sent again
     elif again.code != 0:
         words = "it hangs" if again.code is None else f"exit code {again.code}"
