@@ -81,7 +81,8 @@ extension TusTask {
     guard !history.hasCreated, !plan.previous.isServerDoubtful, upload.location != nil,
       request.isForGigHive || !history.mayBeWhole
     else { throw .tus(error) }
-    doubtServer()
+    restart(noting: .disproved)
+    history.hasCreated = true
     throw .tus(.startsOver(reason))
   }
 

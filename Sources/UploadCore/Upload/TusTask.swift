@@ -257,25 +257,15 @@ struct TusTask: Sendable {
     hasOtherFile = true
   }
 
-  mutating func restart() {
+  /// - Parameter change: what the record then says if there is no new upload yet.
+  mutating func restart(noting change: RecordChange = .forgotten) {
     state = .uploading
     upload.restart()
     history = History(
       lastByteMayBeSent: false, mayBeWhole: false, highestOffset: hasLostRecording ? 0 : history.highestOffset,
       offset: 0, resumedFrom: 0,
       wasUploaded: false)
-    if upload.location == nil { unsaved.append(.forgotten) } else { noteCreation() }
-  }
-
-  /// The server has said of an upload what cannot be.
-  mutating func doubtServer() {
-    state = .uploading
-    upload.restart()
-    history = History(
-      lastByteMayBeSent: false, mayBeWhole: false, highestOffset: history.highestOffset, offset: 0, resumedFrom: 0,
-      wasUploaded: false)
-    history.hasCreated = true
-    unsaved.append(.disproved)
+    if upload.location == nil { unsaved.append(change) } else { noteCreation() }
   }
 
   mutating func noteCreation() {
@@ -320,7 +310,9 @@ struct TusTask: Sendable {
         state = .locating(sent)
         upload.locate()
       case .refused: break
-      case let error: if error.leavesOutcomeOpen { history.mayStillFinalize = true }
+      case let error:
+        // A server that closed a kept connection before the call arrived does not work on it.
+        if error.leavesOutcomeOpen, interruption.staleness == .fresh { history.mayStillFinalize = true }
       }
     case .checkingToken, .notSupported, .hashing, .done: break
     }

@@ -111,6 +111,7 @@ public:
         if (!event) return server().error(400, "Label is required");
         if (const Recording *known = server().finalized(id)) return server().receipt(*known, false);
         Upload *upload = server().find(id);
+        if (server().taken.contains(id)) return server().error(500, "Upload data missing on disk");
         if (!upload) return server().error(world().serverRandom.of({400, 404, 500}), "Upload not found");
         if (!upload->isComplete || world().clock.now < upload->completedAt + server().traits.finalizeDelay) {
             world().figures.count("finalized too early");
@@ -118,6 +119,12 @@ public:
                 return {201, {{"Content-Type", "application/json"}}, "{\"status\":\"pending\",\"upload_id\":\"" + id + "\"}", false, {}};
             }
             return server().error(500, "has not been written yet; retry in a moment");
+        }
+        if (server().traits.losesOneUpload && server().taken.empty()) {
+            world().figures.count("uploads lost by GigHive's database");
+            server().taken.insert(id);
+            server().remove(id);
+            return server().error(500, "SQLSTATE[HY000] [2002] Connection refused");
         }
         std::string whole = std::move(upload->data);
         server().remove(id);

@@ -52,6 +52,8 @@ void Scenario::drawDirectories(Random random) {
 /// From a separate random stream, too. Retries without a delay are not made for hours.
 void Scenario::drawPatience(Random random) {
     if (random.chance(0.15)) retryMilliseconds = random.magnitude(1000, retryMaximumDelay < 5000 ? 5000 : 6 * 3'600'000);
+    // There is a pause of 10 s before a lost recording is sent again.
+    if (server.losesOneUpload && retryMilliseconds) retryMilliseconds = std::max<int64_t>(retryMilliseconds, 30'000);
 }
 
 /// From a separate random stream, too.
@@ -88,6 +90,9 @@ void Scenario::drawHabits(Random random) {
     // A form is a little longer than its file.
     if (server.closesSilently && largestFile() > (508 << 10)) retries = std::max<int64_t>(retries, 1);
     server.removesComplete = random.chance(0.3) && destination == Destination::tus;
+    // The next start must be able to send the recording again.
+    server.losesOneUpload = random.chance(0.1) && destination == Destination::gigHive;
+    if (server.losesOneUpload) retries = std::max<int64_t>(retries, 1);
     if (!hasConflictLocks) return;
     server.hasConflictLocks = true;
     server.locksOffset = locksOffset;

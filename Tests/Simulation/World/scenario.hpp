@@ -72,6 +72,8 @@ struct ServerTraits {
     Time finalizeDelay = 0;
     /// Says "pending" instead.
     bool saysPending = false;
+    /// Whether its database fails during one finalize call, when the upload's file is already moved away.
+    bool losesOneUpload = false;
     bool authenticates = false;
     int requestsAConnection = INT32_MAX;
     bool announcesLastRequest = true;

@@ -3,6 +3,7 @@
 #include "scenario.hpp"
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace world {
@@ -68,6 +69,8 @@ public:
     std::map<std::string, Upload> uploads;
     /// Complete ones that are there no more.
     std::vector<Upload> former;
+    /// Those that GigHive has taken, and lost.
+    std::set<std::string> taken;
     std::vector<Recording> recordings;
     /// The content of recordings that it has lost.
     std::vector<std::string> lost;
