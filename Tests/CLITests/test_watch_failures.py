@@ -282,6 +282,31 @@ def test_a_restart_leaves_set_aside_what_has_not_changed(hive, watch, program, r
     watching.stop()
 
 
+def test_what_was_sent_three_times_in_vain_waits_and_status_says_so(hive, watch, program, rec):
+    """A restart allows one more, but not each restart, and a person one at any time."""
+    stub = hive("multipart/status=500")
+    file = write(rec / "a.wav", SIZE)
+    form = ["--protocol", "multipart"]
+    for _ in range(3):
+        assert program.send(stub, file, *form, retries=0).code == 9
+    for is_second in (False, True):
+        watching = watch(stub, *form)
+        found = wait_for_status(program, lambda found: found["groups"][0]["postponed_count"] == 1)
+        (entry,) = found["groups"][0]["postponed"]
+        assert "500" in entry["message"] and entry["file"] == str(file) and "next_retry" in entry
+        assert len(of_kind(stub, "multipart")) == 4
+        if not is_second:
+            watching.stop()
+    assert "postponed  1 recording" in program.run("status").out
+    os.kill(watching.pid, signal.SIGHUP)
+    wait_for_status(program, lambda found: found["groups"][0]["failed_count"] == 1)
+    assert len(of_kind(stub, "multipart")) == 5
+    stub.set_faults()
+    os.kill(watching.pid, signal.SIGHUP)
+    has(stub, file)
+    watching.stop()
+
+
 # Signals and the configuration.
 
 
