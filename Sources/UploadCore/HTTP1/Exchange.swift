@@ -162,7 +162,7 @@ package struct Exchange: Sendable {
     }
   }
 
-  /// More of the request's content has arrived at the peer, so interim responses are counted anew. Servers keep
+  /// More of the request's content has arrived at the peer, so the count of interim bytes restarts. Servers keep
   /// sending them during requests that take hours.
   package mutating func contentHasAdvanced() { interimLength = 0 }
 

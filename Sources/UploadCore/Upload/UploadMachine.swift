@@ -64,8 +64,8 @@ package struct UploadMachine: Sendable {
   private var fileChangePolicy: FileChangePolicy
   /// When GigHive first said that it has taken the upload's file, as it has said since.
   private var takenSinceMilliseconds: Int64?
-  /// Why the recording is sent over tus instead of as a form.
-  private var formRefusal: UploadError?
+  /// Why the recording is sent over tus instead of as a form, and the outcome of that form.
+  private var formRefusal: (error: UploadError, latest: Latest)?
   private var hasUnreportedFallback = false
   /// Whether no further request begins.
   private var isFinishing = false
@@ -231,7 +231,7 @@ package struct UploadMachine: Sendable {
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
         if let formRefusal {
-          state = .failing(formRefusal, mayRepeat: true)
+          (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
           return nil
         }
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
@@ -381,7 +381,7 @@ package struct UploadMachine: Sendable {
     let error = interruption.error
     if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
     if error.isTooLargeAsForm, let tus = tusInsteadOfForm() {
-      (formRefusal, hasUnreportedFallback) = (error, true)
+      (formRefusal, hasUnreportedFallback) = ((error, latest), true)
       (task, latest, state) = (.tus(tus), .nothing, .deciding)
       return
     }

@@ -9,7 +9,7 @@ extension LikelySoftware {
     case .caddy: LikelySoftware.ofCaddy(status)
     case .cloudflare: LikelySoftware.ofCloudflare(status)
     case .cloudflareAccess:
-      "It lets only those in whom it knows. A program needs a service token: create one in Cloudflare's dashboard, allow it"
+      "It admits only people who have logged in. A program needs a service token: create one in Cloudflare's dashboard, allow it"
         + " with a policy (Service Auth), and send its two header fields, CF-Access-Client-Id and CF-Access-Client-Secret."
     case .cloudflareChallenge:
       "It accepts only browsers here. In its dashboard, let the upload's paths skip challenges and Bot Fight Mode (a"

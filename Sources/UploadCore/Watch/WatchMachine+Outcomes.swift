@@ -103,7 +103,7 @@ extension WatchMachine {
     (notice.id, notice.assetID, notice.exitCode, notice.size) = (candidate.upload.id, assetID, 0, size)
     report.notices.append(notice)
     noteContact()
-    releaseThose(upTo: size, now)
+    releasePostponed(afterDelivering: size, now)
     // It may have changed since it was offered.
     examinations.paths.append(candidate.path)
   }

@@ -188,11 +188,14 @@ package struct WatchMachine: Sendable {
     candidates[index].waitReason = pause.message ?? "it was sent completely several times, in vain."
   }
 
-  /// A delivery shows that the server takes recordings of half this size and more.
-  mutating func releaseThose(upTo size: Int64, _ now: Int64) {
+  /// A delivery of this size shows that the server takes recordings of up to twice that. Those that only pause between two full sends go on
+  /// without it.
+  mutating func releasePostponed(afterDelivering size: Int64, _ now: Int64) {
+    let afterPauses = now + (Limits.fullSendPauseSeconds.max() ?? 0) * 1000
     for index in candidates.indices
-    where candidates[index].phase == .ready && candidates[index].waitReason != nil && candidates[index].dueAt > now
-      && candidates[index].extraFrom <= now && candidates[index].file.size / 2 <= size
+    where candidates[index].phase == .ready && candidates[index].waitReason != nil
+      && candidates[index].dueAt > afterPauses && candidates[index].extraFrom <= now
+      && candidates[index].file.size / 2 <= size
     {
       makeReady(index, at: now)
       candidates[index].extraFrom = now + Limits.fullSendExtraSeconds * 1000

@@ -1,3 +1,5 @@
+import UploadCore
+
 /// A connection that is ready for a request.
 struct Connection {
   let stream: any ByteStream
@@ -11,4 +13,17 @@ struct Connection {
   var host: String?
   /// Whether it carried a request before, so that the server may have closed it.
   var isReused = false
+}
+
+/// Where a connection leads.
+struct Route {
+  /// The name that was looked up, of the server or its proxy.
+  let host: String
+  /// "192.0.2.1:443"
+  let address: String
+}
+
+/// What the connections of one run have shown about the addresses of their hosts.
+final class Routes {
+  var memory = AddressMemory()
 }

@@ -191,28 +191,40 @@ struct FinalizeTests {
     #expect([0, 2].allSatisfy { server.retries[$0].delayMilliseconds >= 30_000 })
   }
 
-  /// The call that got no response may take long, for a large recording.
-  @Test func aCallThatMayStillRunIsGivenTenMinutes() throws {
-    var finalizes = 0
-    var server = ScriptedServer { request in
+  /// A GigHive that answers each finalize call by its number, from 1, while the tus server says this of the upload.
+  private func finalizing(
+    _ head: ScriptedServer.Reply, _ answer: @escaping (Int) -> ScriptedServer.Reply
+  ) -> ScriptedServer {
+    var count = 0
+    return ScriptedServer { request in
       switch (request.method, request.body?.header.isEmpty ?? true) {
-      case ("OPTIONS", _): .offer
-      case ("POST", true): .created
+      case ("OPTIONS", _): return .offer
+      case ("POST", true): return .created
       case ("POST", false):
-        {
-          finalizes += 1
-          return finalizes == 1 ? .lost() : finalizes < 60 ? FinalizeTests.taken : confirmed
-        }()
-      case ("PATCH", _): .has(100)
-      default: .gone
+        count += 1
+        return answer(count)
+      case ("PATCH", _): return .has(100)
+      default: return head
       }
     }
-    #expect(server.run(try taking(.forever)) == GigHive.delivered())
-    #expect(!server.log.contains("save forgotten") && server.milliseconds > 60_000)
-    finalizes = 0
+  }
+
+  /// The call that got no response may take long, for a large recording.
+  @Test func aCallThatMayStillRunIsGivenTenMinutes() throws {
+    func lost(_ staleness: Interruption.Staleness = .fresh, until last: Int) -> ScriptedServer {
+      finalizing(.gone) { $0 == 1 ? .lost(staleness: staleness) : $0 < last ? FinalizeTests.taken : confirmed }
+    }
+    var patient = lost(until: 60)
+    #expect(patient.run(try taking(.forever)) == GigHive.delivered())
+    #expect(!patient.log.contains("save forgotten") && patient.milliseconds > 60_000)
+    var short = lost(until: 60)
     #expect(
-      server.run(try taking(.failures(3))) == .failed(.refused(status: 500, message: "Upload data missing on disk")))
-    #expect(!server.log.contains("save forgotten"))
+      short.run(try taking(.failures(3))) == .failed(.refused(status: 500, message: "Upload data missing on disk")))
+    #expect(!short.log.contains("save forgotten"))
+    // One that never arrived does not run.
+    var closed = lost(.announced, until: 60)
+    _ = closed.run(try taking(.forever))
+    #expect(closed.log.contains("save forgotten"))
   }
 
   @Test func aLockIsWaitedFor() throws {
@@ -225,19 +237,7 @@ struct FinalizeTests {
 
   /// It may still be making the recording, for another process that was killed.
   @Test func aFileThatGigHiveHasTakenIsNotForgottenWhileTheTusServerHasIt() throws {
-    var finalizes = 0
-    var server = ScriptedServer { request in
-      switch (request.method, request.body?.header.isEmpty ?? true) {
-      case ("OPTIONS", _): .offer
-      case ("POST", true): .created
-      case ("POST", false):
-        {
-          finalizes += 1
-          return finalizes < 30 ? FinalizeTests.taken : confirmed
-        }()
-      default: .has(100)
-      }
-    }
+    var server = finalizing(.has(100)) { $0 < 30 ? FinalizeTests.taken : confirmed }
     #expect(server.run(try taking(.forever)) == GigHive.delivered())
     #expect(!server.log.contains("save forgotten") && server.milliseconds > 60_000)
   }
@@ -389,6 +389,10 @@ struct FinalizeTests {
     let tooLarge = UploadError.refused(status: 413, message: "")
     var without = ScriptedServer([.status(413, sent: .partial), .status(404)])
     #expect(without.run(try form(.automatic)) == .failed(tooLarge))
+    // What was sent in vain counts, although tus was asked for since.
+    var whole = ScriptedServer([.status(413), .status(404)])
+    #expect(whole.run(try .upload(to: .gigHive, size: 3 << 20)) == .failed(tooLarge))
+    #expect(whole.record.unfinished?.fullSends?.times.count == 1)
     var chosen = ScriptedServer([.status(413, sent: .partial)])
     #expect(chosen.run(try form(.multipart)) == .failed(tooLarge))
   }

@@ -192,19 +192,19 @@ extension WatchMachineTests {
   }
 
   /// A machine that was given a recording of this size, which was sent completely three times, in vain.
-  private func postponed(size: Int64) -> WatchMachine {
+  private func postponed(size: Int64, waitMilliseconds: Int64 = 86_400_000) -> WatchMachine {
     var machine = WatchMachine(.init(settleMilliseconds: 1), seed: 1)
     let file = WatchedFile(key: 1, size: size, modifiedSeconds: 0, writers: .noWriter)
     for now: Int64 in [0, 1] { machine.noteInspection([1], .file(file), now: now) }
     machine.workerStarted()
     _ = machine.give([1])
-    fail(&machine, at: 1)
+    fail(&machine, at: 1, waitMilliseconds)
     return machine
   }
 
-  private func fail(_ machine: inout WatchMachine, at now: Int64) {
+  private func fail(_ machine: inout WatchMachine, at now: Int64, _ waitMilliseconds: Int64 = 86_400_000) {
     let failure = WorkerEvent.Failure(
-      "500.", exitCode: 9, .file, status: 500, waitMilliseconds: 24 * 60 * minute)
+      "500.", exitCode: 9, .file, status: 500, waitMilliseconds: waitMilliseconds)
     machine.handle(WorkerEvent(.failed(failure), path: [1]), now: now, unixSeconds: 0)
   }
 
@@ -233,6 +233,13 @@ extension WatchMachineTests {
     #expect(nextAttempt(machine) == day + 3 * minute)
     deliver(1000, &machine, at: 7 * hour)
     #expect(nextAttempt(machine) == 7 * hour)
+  }
+
+  /// The pause between two full sends stays, and costs nothing.
+  @Test func aDeliveryDoesNotEndAShortPause() {
+    var machine = postponed(size: 1000, waitMilliseconds: 10_000)
+    deliver(1000, &machine, at: 5000)
+    #expect(nextAttempt(machine) == 10_001 && machine.candidates[0].extraFrom == 0)
   }
 
   @Test func aPersonsWishAllowsOneMoreAtOnce() {
