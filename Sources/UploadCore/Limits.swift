@@ -79,6 +79,11 @@ package enum Limits {
   /// How much of a page is searched for the software that wrote it, in bytes. Pages name theirs in their first or last lines, and are shorter.
   package static let examinedPageLength = 16 << 10
 
+  /// The cookies of an upload.
+  package static let cookieCount = 4
+  /// Their names and values, in bytes.
+  package static let cookiesLength = 2048
+
   // MARK: tus
 
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.
@@ -95,6 +100,12 @@ package enum Limits {
   package static let chunkMinimumLength: Int64 = 64 << 10
   /// If the server acknowledged this much of an interrupted PATCH and kept nothing, the PATCH was spooled; in bytes.
   package static let chunkSpoolEvidence: Int64 = 256 << 10
+  /// Requests that a time limit has made shorter grow again after this many.
+  package static let chunkRecoveryCount: Int64 = 16
+  /// Content is moving if more has arrived at the peer in the last milliseconds.
+  package static let flowMilliseconds: Int64 = 5000
+  /// Two times are about the same if they differ by at most this part of the longer one.
+  package static let sameTimePart: Int64 = 5
   /// The content sent with the creation of an upload, in bytes. It is short, because it is lost if the response is.
   package static let creationUploadLength: Int64 = 1 << 20
   /// PATCH requests are pipelined if a response takes at least this long, in milliseconds.

@@ -54,9 +54,9 @@ extension ExitCode {
     case .tooLarge: tooLarge
     case .invalidMetadataKey: usage
     case .offsetBeyond, .startsOver, .lengthTruncated: integrity
-    case .notSupported, .versionNotSupported, .refused: refused
+    case .notSupported, .versionNotSupported, .refused, .contentRefused: refused
     case .noLocation, .unusableLocation, .noOffset, .nothingStored, .checksumMismatch, .interrupted, .unproved,
-      .cachedOffset:
+      .cachedOffset, .requestsStopped:
       serverFailure
     }
   }

@@ -4,8 +4,8 @@ import base64
 import hashlib
 
 import pytest
-from records import records
-from uploads import CREATION, is_delivered, kinds, of_kind, sent, sha256
+from records import only_record, records
+from uploads import CREATION, PASSWORD, is_delivered, kinds, of_kind, sent, sha256
 
 GIGHIVE = ("creation", "creation-with-upload", "termination", "concatenation", "creation-defer-length")
 SMALL, MIDDLE, LARGE = 300_000, 5_000_000, 24_000_000
@@ -127,16 +127,64 @@ def test_checksums_that_never_match_end_the_upload(hive, upload, recording):
     assert len(of_kind(stub, "patch")) == 3
 
 
-def test_a_proxy_that_knows_no_patch_can_be_passed(hive, upload, recording):
-    stub, file = hive("deny-patch"), recording(MIDDLE)
-    without = upload(stub, file)
-    assert without.code == 7 and "405" in without.err, without
-    assert "--method-override" in without.err, without
-    stub._requests.clear()
-    assert upload(stub, file, "--method-override").code == 0
-    for request in of_kind(stub, "patch"):
-        assert (request.method, request.header("X-HTTP-Method-Override")) == ("POST", "PATCH")
-    assert is_delivered(stub, file)
+def test_a_proxy_that_knows_no_patch_is_passed(hive, upload, recording):
+    for arguments, methods in ((), ["PATCH", "POST", "POST"]), (("--method-override",), ["POST"]):
+        stub, file = hive("deny-patch"), recording(MIDDLE)
+        upload(stub, file, *arguments, retries=0).check()
+        assert [request.method for request in of_kind(stub, "patch")] == methods
+        assert is_delivered(stub, file)
+
+
+def test_what_was_learned_of_a_proxy_is_kept_for_a_resume(hive, upload, recording, program):
+    stub, file = hive("deny-patch", "patch/reset-after=3000000@3-3"), recording(MIDDLE)
+    assert upload(stub, file, retries=0).code == 4
+    before = len(stub.requests)
+    upload(stub, file).check()
+    assert "PATCH" not in [request.method for request in stub.requests[before:]] and is_delivered(stub, file)
+
+
+def test_a_proxy_that_refuses_patch_and_post_is_reported(hive, upload, recording):
+    stub = hive("patch/status=405")
+    result = upload(stub, recording(MIDDLE))
+    assert result.code == 7 and "PATCH (405)" in result.err and "X-HTTP-Method-Override" in result.err, result
+    assert [request.method for request in of_kind(stub, "patch")] == ["PATCH", "POST"]
+
+
+def test_content_that_a_filter_refuses_goes_in_short_requests(hive, upload, recording):
+    stub, file = hive("patch/somebody-else=403@2-2"), recording(LARGE)
+    upload(stub, file, retries=0).check()
+    lengths = [request.content_length for request in of_kind(stub, "patch")]
+    assert is_delivered(stub, file) and lengths.count(256 << 10) == 32, lengths
+
+
+def test_a_filter_that_refuses_short_requests_too_is_named(hive, upload, recording):
+    stub, file = hive("patch/somebody-else=403@2-"), recording(LARGE)
+    result = upload(stub, file)
+    assert result.code == 7 and "a content filter" in result.err and "byte 9437184" in result.err, result
+    assert len(of_kind(stub, "patch")) == 3
+    # The long request is not repeated by a later process.
+    assert upload(stub, file).code == 7
+    assert of_kind(stub, "patch")[-1].content_length == 256 << 10
+
+
+def test_a_load_balancer_gets_its_cookie_back(hive, upload, recording, program):
+    """Several servers, of which one has the upload. A later process finds it, too, and nobody sees the cookie."""
+    cookie = "route=0f-the-right-server"
+    stub, file = hive(f"sticky={cookie}", "PATCH/reset-after=3000000@1"), recording(LARGE)
+    assert upload(stub, file, retries=0).code == 4
+    (record,) = (path for path in program.state.iterdir() if path.suffix == ".record")
+    assert cookie in record.read_text() and record.stat().st_mode & 0o077 == 0
+    result = upload(stub, file, "--verbose").check()
+    assert is_delivered(stub, file) and len(of_kind(stub, "create")) == 1
+    assert "Cookie: (secret)" in result.err and "right-server" not in result.err + result.out, result
+    assert not [path for path in program.state.iterdir() if b"right-server" in path.read_bytes()]
+
+
+def test_a_cancellation_reaches_the_server_that_has_the_upload(hive, upload, recording, program):
+    stub, file = hive("sticky=route=b", "PATCH/reset-after=3000000@1"), recording(LARGE)
+    assert upload(stub, file, retries=0).code == 4
+    program.run("cancel", only_record(program).id, env=PASSWORD).check()
+    assert stub.uploads == []
 
 
 def test_a_server_says_how_large_a_recording_it_takes(hive, upload, recording):

@@ -79,6 +79,12 @@ def test_methods_that_a_proxy_denies(start):
     assert tus(url, "POST", "X-HTTP-Method-Override: PATCH", "Upload-Offset: 0", data=b"12345").status == 204
 
 
+def test_a_server_behind_a_load_balancer_needs_its_cookie(start):
+    url = create(start(faults=["sticky=route=b"]), 5)
+    assert patch(url, 0, b"12345").status == tus(url, "HEAD").status == tus(url, "DELETE").status == 404
+    assert tus(url, "HEAD", "Cookie: a=1; route=b").status == 200
+
+
 def test_statuses_in_the_place_of_the_answer(start):
     hive = start(faults=["PATCH/status=503:7@1", "PATCH/late-status=502@2-2", "finalize/status=500"])
     url = create(hive, 5)

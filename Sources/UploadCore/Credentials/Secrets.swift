@@ -24,16 +24,19 @@ package struct Secrets: Sendable {
   private mutating func add(_ header: CustomField) {
     let value = Array(header.value.utf8)
     add(value)
-    if header.field.hasName("Cookie") {
-      for pair in value.split(separator: ASCII.semicolon) {
-        add(Array(ASCII.trimmed(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())))
-      }
-    }
+    if header.field.hasName("Cookie") { add(cookies: value) }
     guard let space = value.firstIndex(of: ASCII.space), header.field.hasName("Authorization") else { return }
     let parameter = Array(ASCII.trimmed(value[space...]))
     add(parameter)
     if ASCII.equalsIgnoringCase(value[..<space], "Basic".utf8), let pair = Base64.decode(parameter) {
       add(Array(pair.drop { $0 != ASCII.colon }.dropFirst()))
+    }
+  }
+
+  /// - Parameter value: that of a Cookie field.
+  package mutating func add(cookies value: [UInt8]) {
+    for pair in value.split(separator: ASCII.semicolon) {
+      add(Array(ASCII.trimmed(pair.drop { $0 != UInt8(ascii: "=") }.dropFirst())))
     }
   }
 

@@ -65,8 +65,12 @@ package struct LimitChecks: Sendable {
 
   /// Notes the response to the same request as a POST with `X-HTTP-Method-Override`, after PATCH was refused.
   package mutating func addOverride(_ result: ProbeResult) {
-    guard opinion(result) == .wanted else { return }
-    replaceRemedy("The same as a POST gets through: use --method-override.")
+    guard opinion(result) == .wanted, case .failure(_, _, let answer, _) = finding?.result else { return }
+    let status = answer.map { " (" + String($0.status) + ")" } ?? ""
+    end(
+      .warning(
+        "PATCH is refused" + status + "; uploads send it as a POST, which gets through.",
+        remedy: "Let PATCH through. --method-override saves the attempt."))
   }
 
   /// Notes the response to the same request without credentials, which the server demands of a short one: ModSecurity

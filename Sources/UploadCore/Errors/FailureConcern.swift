@@ -59,11 +59,14 @@ extension UploadError {
 extension TusError {
   fileprivate var concern: FailureConcern {
     switch self {
-    case .locked, .tooLarge, .invalidMetadataKey, .offsetBeyond, .checksumMismatch, .lengthTruncated: .file
+    case .locked, .tooLarge, .invalidMetadataKey, .offsetBeyond, .checksumMismatch, .lengthTruncated, .contentRefused:
+      .file
     case .versionNotSupported, .nothingStored: .destination
     case .notSupported(let status): status >= 500 || status < 400 ? .network : .destination
     case .refused(_, let status): UploadError.concern(ofStatus: status)
-    case .noLocation, .unusableLocation, .noOffset, .interrupted, .unproved, .startsOver, .cachedOffset: .network
+    case .noLocation, .unusableLocation, .noOffset, .interrupted, .unproved, .startsOver, .cachedOffset,
+      .requestsStopped:
+      .network
     }
   }
 }

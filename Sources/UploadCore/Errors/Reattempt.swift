@@ -33,7 +33,9 @@ extension UploadError {
     case .checksumDiffers, .sizeDiffers, .tus(.checksumMismatch): .once
     case .refused(let status, _), .tus(.refused(_, let status)):
       [400, 413, 415, 422].contains(status) ? .rarely : .soon
-    case .form, .formData, .requestHead, .formDropped, .tus(.tooLarge), .tus(.invalidMetadataKey): .rarely
+    case .form, .formData, .requestHead, .formDropped, .tus(.tooLarge), .tus(.invalidMetadataKey),
+      .tus(.contentRefused):
+      .rarely
     case .file(_, .empty), .file(_, .tooLarge), .file(_, .notRegular): .rarely
     case .postponed(let cause, _, _): cause.reattempt
     default: .soon

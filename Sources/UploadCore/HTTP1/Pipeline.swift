@@ -81,6 +81,9 @@ package struct Pipeline: Sendable {
     return .used(hasSentLittle: hasSentLittle)
   }
 
+  /// When the first byte of the oldest request was passed to the connection.
+  package var startedAtMilliseconds: Int64? { (earlier ?? current).startedAtMilliseconds }
+
   // MARK: Events
 
   /// Another request follows without waiting for the response to the current one.

@@ -7,6 +7,8 @@ package struct WireRequest: Sendable {
   package var exchange: Exchange
   /// Whether its sender must know before the last byte is sent.
   package let announcesLastByte: Bool
+  /// When its first byte was passed to the connection.
+  package var startedAtMilliseconds: Int64?
   /// When its last byte was written, or when the server stopped it.
   package var sentAtMilliseconds: Int64?
 

@@ -18,6 +18,10 @@ package enum RecordChange: Equatable, Sendable {
   case forgotten
   /// Nor is it, because what the server says of it cannot be: the server is not trusted with the only copy.
   case disproved
+  /// What gets the content past something that refuses it.
+  case detours(TusDetours)
+  /// The server's cookies for the upload.
+  case cookies(Cookies)
   /// So much was sent without a result. The offset is the last known one on the server, in bytes.
   case failedFullSends(FullSends, offset: Int64)
 
@@ -26,7 +30,7 @@ package enum RecordChange: Equatable, Sendable {
   package var mustBeSaved: Bool {
     switch self {
     case .mayBeStored, .notStored, .processing, .continued: false
-    case .created, .lastByteNext, .uploaded, .forgotten, .disproved, .failedFullSends: true
+    case .created, .lastByteNext, .uploaded, .forgotten, .disproved, .detours, .cookies, .failedFullSends: true
     }
   }
 
@@ -35,7 +39,7 @@ package enum RecordChange: Equatable, Sendable {
     switch self {
     case .created(let location, let expires): .created(location: location, expires: expires.map { secrets.line($0) })
     case .lastByteNext, .mayBeStored, .notStored, .processing, .continued, .uploaded, .forgotten, .disproved,
-      .failedFullSends:
+      .detours, .cookies, .failedFullSends:
       self
     }
   }

@@ -27,6 +27,10 @@ package struct UnfinishedUpload: Equatable, Sendable {
   package var doubt: FileDoubt?
   /// Whether the server has said of an earlier attempt what cannot be.
   package var isServerDoubtful = false
+  /// What gets the content past something that refuses it.
+  package var detours = TusDetours()
+  /// The server's cookies. They are secrets.
+  package var cookies = Cookies()
   /// What was sent without a result.
   package var fullSends: FullSends?
   /// When `resume --all` may try again, in seconds since 1970; nil for at once.
@@ -47,6 +51,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
       lastByteMayBeSent = false
       sent = nil
       doubt = nil
+      detours.splitEnd = 0
     case .mayBeStored: failure = .mayBeStored
     case .lastByteNext: lastByteMayBeSent = true
     case .processing(let assetID): self.assetID = assetID
@@ -62,6 +67,8 @@ package struct UnfinishedUpload: Equatable, Sendable {
     case .disproved:
       forget()
       isServerDoubtful = true
+    case .detours(let detours): self.detours = detours
+    case .cookies(let cookies): self.cookies = cookies
     case .failedFullSends(let fullSends, let offset):
       self.fullSends = fullSends
       remote?.offset = offset
@@ -76,6 +83,7 @@ package struct UnfinishedUpload: Equatable, Sendable {
     assetID = nil
     sent = nil
     doubt = nil
+    detours.splitEnd = 0
   }
 
   /// The upload is resumed.

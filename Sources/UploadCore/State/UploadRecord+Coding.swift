@@ -73,6 +73,13 @@ extension UploadRecord {
       json.add("changed_seconds", statusTime.seconds)
       json.add("changed_nanoseconds", statusTime.nanoseconds)
     }
+    if let detours = unfinished?.detours {
+      if detours.overridesMethod { json.add("method_override", true) }
+      if detours.splitEnd > 0 { json.add("split_end", detours.splitEnd) }
+    }
+    if let cookies = unfinished?.cookies.texts, !cookies.isEmpty {
+      json.add("cookies", .array(cookies.map { .string($0) }))
+    }
     if let nextRetry = unfinished?.nextRetry { json.add("next_retry", nextRetry) }
     if let fullSends = unfinished?.fullSends {
       json.add("full_sends", .array(fullSends.times.map { .number(String($0)) }))
@@ -146,7 +153,8 @@ extension UploadRecord {
       "upload_url", "expires", "former_url", "message", "checksum_sha256", "delete_token", "asset_id", "was_uploaded",
       "deletion", "is_ending", "server_doubtful", "may_be_stored", "changed_seconds", "changed_nanoseconds",
       "sent_length",
-      "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "next_retry",
+      "sent_sha256", "sent_changed_seconds", "sent_changed_nanoseconds", "file_doubt", "method_override",
+      "split_end", "cookies", "next_retry",
       "full_sends", "full_sends_failed", "full_sends_extra", "sidecar", "note":
       true
     default: false
@@ -186,6 +194,9 @@ extension UnfinishedUpload {
     lastByteMayBeSent = json["is_ending"] == .bool(true)
     isServerDoubtful = json["server_doubtful"] == .bool(true)
     assetID = json["asset_id"]?.integer
+    detours = TusDetours(
+      overridesMethod: json["method_override"] == .bool(true), splitEnd: json["split_end"]?.integer ?? 0)
+    cookies = Cookies(json["cookies"]?.elements.compactMap { $0.string } ?? [])
     nextRetry = json["next_retry"]?.integer.flatMap { (0...Limits.unixSeconds).contains($0) ? $0 : nil }
     if let failure = json["full_sends_failed"]?.string.flatMap({ FullSends.Failure(rawValue: $0) }) {
       fullSends = FullSends(

@@ -4,6 +4,8 @@
 /// requests (ModSecurity), an interrupted request is lost, and some proxies refuse more than 100 MB (Cloudflare). The offset
 /// after an interrupted request reveals the kind of server.
 ///
+/// A proxy with a time limit for whole requests needs shorter ones on a slow line.
+///
 /// All lengths but the last are multiples of ``Limits/chunkMultiple``, unless the user has set one or the server refuses even
 /// that.
 package struct ChunkSizing: Equatable, Sendable {
@@ -18,6 +20,9 @@ package struct ChunkSizing: Equatable, Sendable {
   private var pipeliningFailures = 0
   /// Whether the server is known to have locked the upload.
   private var isLocked = false
+  private var requestTime = RequestTime()
+  /// The time limit of a proxy that shorter requests do not help with, until it is taken, in milliseconds.
+  private var unmetTime: Int64?
 
   /// - Parameter pinned: the length set by the user, in bytes; nil to adapt.
   package init(pinned: Int64? = nil) { self.pinned = pinned }
@@ -48,7 +53,14 @@ package struct ChunkSizing: Equatable, Sendable {
   package mutating func stored(_ count: Int64) {
     isLocked = false
     withoutInterruption += count
-    if withoutInterruption >= Limits.chunkGrowsAfter { length = min(length * 2, Limits.chunkMaximumLength) }
+    if length < Limits.chunkStartLength {
+      // If the longer ones are stopped again, this costs one of many.
+      guard withoutInterruption >= length * Limits.chunkRecoveryCount else { return }
+      length = min(length * 2, Limits.chunkStartLength)
+      withoutInterruption = 0
+    } else if withoutInterruption >= Limits.chunkGrowsAfter {
+      length = min(length * 2, Limits.chunkMaximumLength)
+    }
   }
 
   /// The server has locked the upload.
@@ -59,14 +71,33 @@ package struct ChunkSizing: Equatable, Sendable {
   ///   - kept: how much of it the server has kept.
   ///   - arrived: how much of it had arrived at the server, or at a proxy, at least.
   ///   - requestLength: the length of the request.
-  package mutating func interrupted(kept: Int64, arrived: Int64, requestLength: Int64) {
+  ///   - cutAfterMilliseconds: how long it was sent, if the peer stopped it while its content was moving.
+  package mutating func interrupted(
+    kept: Int64, arrived: Int64, requestLength: Int64, cutAfterMilliseconds: Int64? = nil
+  ) {
     withoutInterruption = 0
-    length = Limits.chunkStartLength
+    length = min(length, Limits.chunkStartLength)
+    if kept == 0, requestTime.wasReached(after: cutAfterMilliseconds) { shorten(requestLength) }
     if kept > 0, kept < requestLength {
       keepsParts = true
     } else if kept == 0, arrived >= Limits.chunkSpoolEvidence {
       keepsParts = false
     }
+  }
+
+  private mutating func shorten(_ requestLength: Int64) {
+    guard pinned == nil, requestLength > Limits.chunkMultiple else {
+      unmetTime = requestTime.last
+      return
+    }
+    let half = min(length, requestLength) / 2
+    length = max(half - half % Limits.chunkMultiple, Limits.chunkMultiple)
+  }
+
+  /// A time limit that requests of the same length, or the shortest, have reached again, in milliseconds.
+  package mutating func takeUnmetTime() -> Int64? {
+    defer { unmetTime = nil }
+    return unmetTime
   }
 
   /// A pipelined request was answered, so pipelining works.

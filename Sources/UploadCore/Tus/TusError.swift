@@ -32,6 +32,10 @@ public enum TusError: Error, Equatable, Sendable {
   case interrupted
   /// The server refused a request with this method.
   case refused(method: String, status: Int)
+  /// The content from this offset was refused, in bytes, although earlier parts were accepted, as by a filter of content.
+  case contentRefused(offset: Int64, status: Int)
+  /// Requests are stopped after about the same time each, in milliseconds, and nothing of them is kept: a proxy's time limit.
+  case requestsStopped(afterMilliseconds: Int64)
   /// The response says that the upload is gone, but has no Tus-Resumable to prove that it is from a tus server.
   case unproved(status: Int)
 
@@ -48,9 +52,11 @@ extension TusError {
   /// Whether a retry can help.
   var isTransient: Bool {
     switch self {
-    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted, .startsOver, .cachedOffset: true
+    case .locked, .checksumMismatch, .noOffset, .unproved, .interrupted, .startsOver, .cachedOffset,
+      .requestsStopped:
+      true
     case .notSupported, .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation,
-      .offsetBeyond, .lengthTruncated, .nothingStored, .refused:
+      .offsetBeyond, .lengthTruncated, .nothingStored, .refused, .contentRefused:
       false
     }
   }
@@ -61,7 +67,8 @@ extension TusError {
     case .unusableLocation(let text): .unusableLocation(secrets.line(ofURI: text))
     case .versionNotSupported(let offered): .versionNotSupported(offered: secrets.line(offered))
     case .notSupported, .tooLarge, .invalidMetadataKey, .noLocation, .offsetBeyond, .noOffset, .nothingStored,
-      .checksumMismatch, .locked, .interrupted, .refused, .unproved, .startsOver, .lengthTruncated, .cachedOffset:
+      .checksumMismatch, .locked, .interrupted, .refused, .contentRefused, .unproved, .startsOver, .lengthTruncated,
+      .cachedOffset, .requestsStopped:
       self
     }
   }

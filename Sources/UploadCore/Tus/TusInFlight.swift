@@ -7,8 +7,9 @@ struct TusInFlight: Sendable {
   private(set) var hasPipelined = false
   /// The checksum of the next request's content, in Base64.
   var nextChecksum: (patch: PatchRange, text: String)?
-  /// The requests of the last interruption, and how many of their bytes had arrived at the peer.
-  private var interrupted: (patches: [PatchRange], arrived: Int64)?
+  /// The requests of the last interruption, how many of their bytes had arrived at the peer, and how long the oldest was sent if the
+  /// peer stopped it.
+  private var interrupted: (patches: [PatchRange], arrived: Int64, cutAfter: Int64?)?
   /// Whether content may be sent with the creation.
   var mayBeSentWithCreation = true
 
@@ -17,8 +18,8 @@ struct TusInFlight: Sendable {
     patches.append(patch)
   }
 
-  mutating func interrupt(arrived: Int64) {
-    interrupted = (patches, arrived)
+  mutating func interrupt(arrived: Int64, cutAfterMilliseconds: Int64?) {
+    interrupted = (patches, arrived, cutAfterMilliseconds)
     patches = []
     nextChecksum = nil
   }
@@ -38,7 +39,8 @@ struct TusInFlight: Sendable {
     for patch in interrupted.patches {
       if offset < patch.end || patch == interrupted.patches.last {
         let kept = min(max(0, offset - patch.offset), patch.length)
-        sizing.interrupted(kept: kept, arrived: arrived, requestLength: patch.length)
+        sizing.interrupted(
+          kept: kept, arrived: arrived, requestLength: patch.length, cutAfterMilliseconds: interrupted.cutAfter)
         return arrived < patch.length || patch.isFair(kept)
       }
       arrived = max(0, arrived - patch.length)

@@ -28,6 +28,7 @@ extension TusUpload {
       guard let patch = inFlight.patches.first else { return }
       noteSent(sent)
       try receiveStored(verdict, status, patch, at: location, next, isWhole: sent == .whole)
+    case .tryingPost(let location, let confirmed): try receiveTrial(verdict, status, fields, at: location, confirmed)
     case .complete, .gone: break
     }
   }
@@ -142,6 +143,8 @@ extension TusUpload {
     let isLocked = disagreements.wasLock(at: offset)
     advance(location, to: offset)
     if isLocked { throw lock() }
+    if let limit = sizing.takeUnmetTime() { throw .requestsStopped(afterMilliseconds: limit) }
+    if detours.refusal != nil, case .sending = state { state = .tryingPost(location, confirmed: offset) }
     if let unused, offer.terminates, case .sending = state {
       state = .removing(unused, of: location, confirmed: offset)
     }
@@ -211,11 +214,17 @@ extension TusUpload {
       return dropPatches(to: .locating(location))
     case .tus(.tooLarge) where sizing.refused(requestLength: patch.length):
       return dropPatches(to: .locating(location))
+    case .somebodyElse(let status) where detours.leadAround(status, patch, isPinned: plan.options.chunkLength != nil):
+      return dropPatches(to: .locating(location))
+    case .somebodyElse(let status) where detours.isAboutContent(status, at: patch.offset):
+      inFlight.patches.removeFirst()
+      throw .contentRefused(offset: patch.offset, status: status)
     // After a delay, HEAD shows whether it is true.
     case .somebodyElse(status: 404), .somebodyElse(status: 410), .somebodyElse(status: 200..<300):
       throw .unproved(status: status)
     // As after a lost connection, the offset shows how much of the request was kept.
-    case .somebodyElse(status: 500...), .tus(.refused(status: 500...)): throw .refused(method: "PATCH", status: status)
+    case .somebodyElse(status: 408), .somebodyElse(status: 500...), .tus(.refused(status: 500...)):
+      throw .refused(method: "PATCH", status: status)
     case .tus(.tooLarge), .tus(.locked), .tus(.checksumMismatch), .tus(.unsupportedVersion), .tus(.refused), .gigHive,
       .somebodyElse:
       break
@@ -241,6 +250,7 @@ extension TusUpload {
       return try locateAgain(location, patch.offset)
     }
     guard offset > patch.offset || patch.length == 0 else { return try locateAgain(location, patch.offset) }
+    detours.noteStored()
     let isProgress = !isWhole || patch.isFair(offset - patch.offset)
     disagreements.noteOffset(offset, isProgress: isProgress)
     guard isProgress || disagreements.mayDisagree() else { throw .nothingStored(offset: offset) }
@@ -255,6 +265,18 @@ extension TusUpload {
     inFlight.patches.removeFirst()
     if inFlight.hasPipelined, inFlight.patches.isEmpty { sizing.pipeliningSucceeded() }
     state = offset == plan.length ? .complete(location) : .sending(location, confirmed: offset, next: next)
+  }
+
+  /// The response to a PATCH without content that was sent as a POST. Only a tus server gives it.
+  private mutating func receiveTrial(
+    _ verdict: Verdict, _ status: Int, _ fields: [Field], at location: TargetURI, _ confirmed: Int64
+  ) throws(TusError) {
+    state = .locating(location)
+    let refusal = detours.refusal ?? 0
+    let isTaken = status == 204 && verdict == .tus(.offset(confirmed)) && fields.haveTusProof
+    detours.endTrial(isTaken: isTaken)
+    guard isTaken else { throw .refused(method: "PATCH", status: refusal) }
+    advance(location, to: confirmed)
   }
 
   /// Asks for the offset, unless that has failed to help several times.

@@ -10,6 +10,8 @@
 ///               ▼    ▲
 ///             probing (something other than the server may have said that the upload is gone)
 ///
+/// A refused PATCH can lead from sending through locating to tryingPost, and back.
+///
 /// If probing shows that the upload exists, the one that probing created is removed before sending continues.
 package struct TusUpload: Sendable {
   package enum State: Equatable, Sendable {
@@ -25,6 +27,8 @@ package struct TusUpload: Sendable {
     case removing(TargetURI, of: TargetURI, confirmed: Int64)
     /// The server has `confirmed` bytes; the next request starts at `next` (PATCH).
     case sending(TargetURI, confirmed: Int64, next: Int64)
+    /// PATCH was refused: find out whether the same as a POST reaches the server. It has `confirmed` bytes.
+    case tryingPost(TargetURI, confirmed: Int64)
     /// The server has every byte.
     case complete(TargetURI)
     /// The server does not know the upload (any more). `replacement` is the new upload that the probe created.
@@ -58,7 +62,7 @@ package struct TusUpload: Sendable {
   package struct Options: Equatable, Sendable {
     /// Send the length with the first bytes instead of at creation (`Upload-Defer-Length`), if the server supports it.
     package var defersLength = false
-    /// Send PATCH as POST with `X-HTTP-Method-Override`, for proxies that block PATCH.
+    /// Send PATCH and DELETE as POST with `X-HTTP-Method-Override`, for proxies that block them.
     package var overridesMethod = false
     /// The length of all PATCH requests, in bytes; nil to adapt.
     package var chunkLength: Int64?
@@ -88,6 +92,7 @@ package struct TusUpload: Sendable {
   var sizing: ChunkSizing
   var inFlight = TusInFlight()
   var disagreements: OffsetDisagreements
+  var detours: TusDetourSearch
 
   /// - Parameters:
   ///   - endpoint: where uploads are created.
@@ -95,14 +100,18 @@ package struct TusUpload: Sendable {
   ///   - metadata: keys are unique visible ASCII.
   ///   - location: the URL of an upload to resume; nil for a new one.
   ///   - lastByteMayBeSent: whether the file's last byte may have been sent to that one.
+  ///   - detours: those of that one.
   package init(
     endpoint: TargetURI, length: Int64, metadata: [FormField], location: TargetURI? = nil,
-    lastByteMayBeSent: Bool = true, options: Options = Options()
+    lastByteMayBeSent: Bool = true, detours: TusDetours = TusDetours(), options: Options = Options()
   ) throws(TusError) {
     plan = Plan(
       endpoint: endpoint, length: length, metadata: try TusFields.metadata(metadata), options: options)
     state = .discovering(resuming: location)
     sizing = ChunkSizing(pinned: options.chunkLength)
+    self.detours = TusDetourSearch(
+      TusDetours(
+        overridesMethod: detours.overridesMethod || options.overridesMethod, splitEnd: detours.splitEnd))
     // Only the server knows what an earlier process has sent.
     disagreements = OffsetDisagreements(sentEnd: location == nil ? 0 : lastByteMayBeSent ? length : length - 1)
   }
@@ -113,7 +122,7 @@ package struct TusUpload: Sendable {
     case .discovering(let resuming): resuming
     case .creating: nil
     case .locating(let location), .probing(_, let location, _), .removing(_, let location, _),
-      .sending(let location, _, _), .complete(let location), .gone(let location, _):
+      .sending(let location, _, _), .tryingPost(let location, _), .complete(let location), .gone(let location, _):
       location
     }
   }
@@ -121,7 +130,7 @@ package struct TusUpload: Sendable {
   /// The number of bytes that the server is known to have.
   package var confirmed: Int64 {
     switch state {
-    case .sending(_, let confirmed, _), .removing(_, _, let confirmed): confirmed
+    case .sending(_, let confirmed, _), .removing(_, _, let confirmed), .tryingPost(_, let confirmed): confirmed
     case .complete: plan.length
     case .discovering, .creating, .locating, .probing, .gone: 0
     }
@@ -134,7 +143,7 @@ package struct TusUpload: Sendable {
   var knownOffset: Int64? {
     switch state {
     case .sending, .complete: confirmed
-    case .discovering, .creating, .locating, .probing, .removing, .gone: nil
+    case .discovering, .creating, .locating, .probing, .removing, .tryingPost, .gone: nil
     }
   }
 
@@ -154,7 +163,8 @@ package struct TusUpload: Sendable {
     case .probing(.locatingNew(let new), _, _): return .ask(TusUpload.head(of: new))
     case .probing(.locatingOld, let old, _): return .ask(TusUpload.head(of: old))
     case .removing(let unused, _, _):
-      return .ask(TusUpload.termination(of: unused, overridesMethod: plan.options.overridesMethod))
+      return .ask(TusUpload.termination(of: unused, overridesMethod: detours.found.overridesMethod))
+    case .tryingPost(let location, let confirmed): return .ask(emptyPatch(location, from: confirmed, asPost: true))
     case .sending(let location, let confirmed, let next): return send(to: location, confirmed, next)
     case .complete: return .complete
     case .gone: return .gone
@@ -200,7 +210,8 @@ package struct TusUpload: Sendable {
     // Only the first request declares the length. If the server already has the whole file, an empty request does.
     let declares = declaresLength && inFlight.patches.isEmpty
     guard next < plan.length || declares, inFlight.patches.isEmpty || mayPipeline else { return nil }
-    return PatchRange(offset: next, length: sizing.next(remaining: plan.length - next))
+    let wish = sizing.next(remaining: plan.length - next)
+    return PatchRange(offset: next, length: min(wish, detours.longestRequest(at: next)))
   }
 
   private mutating func send(to location: TargetURI, _ confirmed: Int64, _ next: Int64) -> Step {
@@ -210,22 +221,26 @@ package struct TusUpload: Sendable {
       state = .locating(location)
       return .ask(TusUpload.head(of: location))
     }
-    var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(next))]
+    var request = emptyPatch(location, from: next, asPost: detours.found.overridesMethod)
     if let algorithm = offer.checksum {
       guard let checksum = inFlight.nextChecksum, checksum.patch == patch else {
         return .checksumOfNextPatch(algorithm, offset: patch.offset, length: patch.length)
       }
-      fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
+      request.fields.append(Field("Upload-Checksum", algorithm.rawValue + " " + checksum.text))
     }
-    if declaresLength, inFlight.patches.isEmpty { fields.append(Field("Upload-Length", String(plan.length))) }
-    if plan.options.overridesMethod { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
+    if declaresLength, inFlight.patches.isEmpty { request.fields.append(Field("Upload-Length", String(plan.length))) }
     disagreements.send(to: patch.end, isPipelined: !inFlight.patches.isEmpty)
     inFlight.take(patch)
     state = .sending(location, confirmed: confirmed, next: patch.end)
-    return .ask(
-      HTTPRequest(
-        method: plan.options.overridesMethod ? "POST" : "PATCH", target: location, fields: fields,
-        body: RequestBody(fileOffset: patch.offset, fileLength: patch.length)))
+    request.body = RequestBody(fileOffset: patch.offset, fileLength: patch.length)
+    return .ask(request)
+  }
+
+  /// A PATCH without content.
+  private func emptyPatch(_ location: TargetURI, from offset: Int64, asPost: Bool) -> HTTPRequest {
+    var fields = [TusFields.resumable, TusFields.contentType, Field("Upload-Offset", String(offset))]
+    if asPost { fields.append(Field("X-HTTP-Method-Override", "PATCH")) }
+    return HTTPRequest(method: asPost ? "POST" : "PATCH", target: location, fields: fields, body: RequestBody())
   }
 
   /// Sets the checksum that ``next()`` asked for, in Base64.
@@ -262,7 +277,10 @@ package struct TusUpload: Sendable {
   /// - Parameters:
   ///   - arrived: how many bytes of their content the peer has acknowledged at least.
   ///   - sent: how much of the oldest one's content was sent.
-  package mutating func interrupted(arrived: Int64, sent: ContentSent = .whole) {
+  ///   - cutAfterMilliseconds: how long it was sent, if the peer stopped it while its content was moving.
+  package mutating func interrupted(
+    arrived: Int64, sent: ContentSent = .whole, cutAfterMilliseconds: Int64? = nil
+  ) {
     noteSent(sent)
     switch state {
     case .creating:
@@ -270,10 +288,10 @@ package struct TusUpload: Sendable {
       inFlight.mayBeSentWithCreation = inFlight.mayBeSentWithCreation && arrived == 0
     case .sending(let location, _, _):
       if inFlight.hasPipelined, !inFlight.patches.isEmpty { sizing.pipeliningFailed() }
-      inFlight.interrupt(arrived: arrived)
+      inFlight.interrupt(arrived: arrived, cutAfterMilliseconds: cutAfterMilliseconds)
       state = .locating(location)
     // The next connection must prove its origin again before the upload counts as gone.
-    case .probing(_, let old, _), .removing(_, let old, _): state = .locating(old)
+    case .probing(_, let old, _), .removing(_, let old, _), .tryingPost(let old, _): state = .locating(old)
     case .discovering, .locating, .complete, .gone: break
     }
   }
@@ -301,6 +319,7 @@ package struct TusUpload: Sendable {
     declaresLength = offer.defersLength && plan.options.defersLength
     inFlight.clear()
     disagreements = OffsetDisagreements(sentEnd: 0)
+    detours.restart()
   }
 
   mutating func dropPatches(to state: State) {

@@ -5,6 +5,9 @@ package struct Interruption: Equatable, Sendable {
   package let sent: ContentSent
   /// How many bytes of the content of all requests in flight the peer has acknowledged at least.
   package let arrived: Int64
+  /// How long the oldest one was sent, in milliseconds, if the peer stopped its content while it was moving: a link that
+  /// drops does not do that.
+  package let cutAfterMilliseconds: Int64?
   package let staleness: Staleness
 
   /// Whether the server may have closed the connection before the request arrived.
@@ -25,11 +28,21 @@ package struct Interruption: Equatable, Sendable {
   }
 
   package init(
-    _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, staleness: Staleness = .fresh
+    _ error: UploadError, sent: ContentSent = .none, arrived: Int64 = 0, cutAfterMilliseconds: Int64? = nil,
+    staleness: Staleness = .fresh
   ) {
     self.error = error
     self.sent = sent
     self.arrived = arrived
+    self.cutAfterMilliseconds = cutAfterMilliseconds
     self.staleness = staleness
+  }
+
+  /// - Parameter answer: what refused the oldest request.
+  init(_ error: UploadError, by answer: Answer) {
+    // Other refusals do not mean that it took too long.
+    let isTimeout = answer.status == 408 || answer.status >= 500
+    self.init(
+      error, sent: answer.sent, cutAfterMilliseconds: isTimeout ? answer.cutAfterMilliseconds : nil)
   }
 }

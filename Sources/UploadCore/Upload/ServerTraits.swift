@@ -5,7 +5,7 @@ struct ServerTraits: Sendable {
     case untried
     /// They were accepted.
     case accepted
-    /// They were accepted, then refused, and have been read again, which is done once.
+    /// They were accepted, then refused, and have been read again, which is done once between two steps of progress.
     case renewed
   }
 
@@ -37,6 +37,8 @@ struct ServerTraits: Sendable {
     redirects.requestAnswered(progress: progress)
     guard progress > highestProgress else { return }
     highestProgress = progress
+    // A token lasts for a while: what was stored since was sent with valid ones.
+    if authorization == .renewed { authorization = .accepted }
     if connectionReuse == .suspect { connectionReuse = .used }
   }
 

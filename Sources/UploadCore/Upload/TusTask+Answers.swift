@@ -24,14 +24,16 @@ extension TusTask {
       history.mayBeWhole = true
       if answer.status >= 500 { history.refusalAtEnd = answer.refusal }
     }
-    let (before, wasCreating) = (upload.location, upload.state == .creating)
+    let (before, detours, state) = (upload.location, upload.detours.found, upload.state)
     do throws(TusError) {
       try upload.receive(
         status: answer.status, fields: answer.fields, from: target, sent: answer.sent,
         afterMilliseconds: answer.afterMilliseconds)
-    } catch { return try receive(error, answer, wasCreating: wasCreating) }
+    } catch { return try receive(error, answer, to: state) }
     noteOffset(isNew: before == nil)
     if upload.location != before { noteCreation() }
+    if upload.detours.found != detours { unsaved.append(.detours(upload.detours.found)) }
+    if case .sending = state, upload.detours.refusal != nil { history.refusedPatch = answer.refusal }
   }
 
   /// A refusal without proof may not be from the server, which may have stored the upload, and a success may lack the offset. A
@@ -44,19 +46,26 @@ extension TusTask {
     }
   }
 
-  private mutating func receive(_ error: TusError, _ answer: Answer, wasCreating: Bool) throws(UploadError) {
+  /// - Parameter state: that of the upload before the response.
+  private mutating func receive(
+    _ error: TusError, _ answer: Answer, to state: TusUpload.State
+  ) throws(UploadError) {
     switch error {
     // Some servers, or firewalls in front of them, do not answer OPTIONS but accept uploads.
     case .notSupported(status: 403), .notSupported(status: 501): upload.assumeOffer()
     case .notSupported(let status) where TusTask.rulesOutTus(status):
       // The response may not be from the server, so a started upload is not replaced by a form.
       if request.requiresTus || upload.location != nil { return upload.assumeOffer() }
-      state = .notSupported
+      self.state = .notSupported
     case .refused(method: "POST", let status)
-    where wasCreating && !request.requiresTus && upload.offer == TusCapabilities() && [404, 405, 501].contains(status):
-      state = .notSupported
+    where state == .creating && !request.requiresTus && upload.offer == TusCapabilities()
+      && [404, 405, 501].contains(status):
+      self.state = .notSupported
     case .refused(method: "PATCH", status: 400) where Verdict.isInterruption(answer): throw .tus(.interrupted)
     case .refused(method: "PATCH", status: 405), .refused(method: "PATCH", status: 501): throw .tus(error)
+    case .refused(method: "PATCH", _):
+      if case .tryingPost = state, let refusal = history.refusedPatch { throw refusal }
+      throw answer.refusal
     case .unproved(let status): throw .notFromServer(status: status)
     case .notSupported, .refused: throw answer.refusal
     case .offsetBeyond(let sent, let acknowledged) where answer.fields.haveTusProof:
@@ -70,7 +79,8 @@ extension TusTask {
       if history.mayBeWhole, !request.isForGigHive { throw .mayBeStored(.tus(error)) }
       try beginAnew(because: .noOffset(status: status), orElse: error)
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond, .noOffset,
-      .nothingStored, .checksumMismatch, .locked, .interrupted, .startsOver, .lengthTruncated, .cachedOffset:
+      .nothingStored, .checksumMismatch, .locked, .interrupted, .startsOver, .lengthTruncated, .cachedOffset,
+      .contentRefused, .requestsStopped:
       throw .tus(error)
     }
   }

@@ -30,7 +30,7 @@ struct TusTask: Sendable {
   var state: State
   var upload: TusUpload
   /// Changes to save in the record before anything else.
-  private var unsaved: [RecordChange] = []
+  var unsaved: [RecordChange] = []
   var history: History
   /// Whether the upload has started over with another file, which the user is to be told.
   private var hasOtherFile = false
@@ -45,6 +45,8 @@ struct TusTask: Sendable {
     var lastByteMayBeSent: Bool
     /// Whether the last byte may have reached the server without a response.
     var mayBeWhole: Bool
+    /// How PATCH was refused, until the same as a POST is answered.
+    var refusedPatch: UploadError?
     /// A 5xx to the request with the last byte.
     var refusalAtEnd: UploadError?
     /// The most bytes that the server has had.
@@ -77,6 +79,7 @@ struct TusTask: Sendable {
         endpoint: plan.request.tusTarget, length: plan.size, metadata: plan.request.metadata,
         location: plan.previous.location,
         lastByteMayBeSent: plan.request.isForGigHive || plan.previous.lastByteMayBeSent || plan.previous.isUploaded,
+        detours: plan.previous.detours,
         options: plan.request.tusOptions)
     } catch { throw .tus(error) }
     history = History(
@@ -168,7 +171,7 @@ struct TusTask: Sendable {
     switch state {
     case .locatingSuperseded(let location): return .ask(TusUpload.head(of: location))
     case .removingSuperseded(let location):
-      return .ask(TusUpload.termination(of: location, overridesMethod: request.overridesMethod))
+      return .ask(TusUpload.termination(of: location, overridesMethod: upload.detours.found.overridesMethod))
     case .checkingToken: return .ask(finalize(uploadID: ""))
     case .uploading, .locating: return try nextOfUpload()
     case .notSupported: return .fallBackToMultipart
@@ -301,7 +304,9 @@ struct TusTask: Sendable {
     switch state {
     case .uploading, .locating:
       if upload.mayHaveSentLastByte(interruption.sent) { history.mayBeWhole = true }
-      upload.interrupted(arrived: interruption.arrived, sent: interruption.sent)
+      upload.interrupted(
+        arrived: interruption.arrived, sent: interruption.sent,
+        cutAfterMilliseconds: interruption.cutAfterMilliseconds)
     case .locatingSuperseded, .removingSuperseded: leaveSuperseded()
     case .finalizing(let sent, _):
       switch interruption.error {

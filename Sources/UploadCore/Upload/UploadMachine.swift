@@ -62,11 +62,17 @@ package struct UploadMachine: Sendable {
   private var retryDecider: RetryDecider
   private var traits = ServerTraits()
   private var fileChangePolicy: FileChangePolicy
+  /// The origin's cookies.
+  private var cookies = Cookies()
+  /// Those of the upload's record.
+  private var savedCookies = Cookies()
   /// When GigHive first said that it has taken the upload's file, as it has said since.
   private var takenSinceMilliseconds: Int64?
   /// Why the recording is sent over tus instead of as a form, and the outcome of that form.
   private var formRefusal: (error: UploadError, latest: Latest)?
   private var hasUnreportedFallback = false
+  /// A time limit for whole forms.
+  private var requestTime = RequestTime()
   /// Whether no further request begins.
   private var isFinishing = false
   /// When ``next(nowMilliseconds:unixSeconds:)`` was first called, on its clock.
@@ -84,8 +90,10 @@ package struct UploadMachine: Sendable {
         policy.retries, seed: policy.seed, fullSends: plan.previous.fullSends, progress: plan.previous.offset)
       fileChangePolicy = FileChangePolicy(
         hasDigest: plan.computesSHA256, isConfirmed: plan.request.isForGigHive)
+      (cookies, savedCookies) = (plan.previous.cookies, plan.previous.cookies)
       task = plan.prefersTus ? .tus(try TusTask(plan)) : .multipart(MultipartTask(plan))
-    case .cancel(let location, let overridesMethod):
+    case .cancel(let location, let overridesMethod, let cookies):
+      self.cookies = cookies
       task = .cancellation(CancelTask(location, overridesMethod: overridesMethod))
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
@@ -216,6 +224,14 @@ package struct UploadMachine: Sendable {
       hasUnreportedFallback = false
       return .reportFallback(to: .tus)
     }
+    if let change = task.takeUnsaved() {
+      if case .created = change { savedCookies = Cookies() }
+      return .save(change)
+    }
+    if task.hasUpload, !cookies.haveSameNames(as: savedCookies) {
+      savedCookies = cookies
+      return .save(.cookies(cookies))
+    }
     do throws(UploadError) {
       switch try task.next() {
       case .ask where endsNow, .hash where endsNow: end(.cancelled(hasSentAll: false))
@@ -230,12 +246,9 @@ package struct UploadMachine: Sendable {
       case .await: return .await
       case .finished(let outcome): state = .finished(outcome)
       case .fallBackToMultipart:
-        if let formRefusal {
-          (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
-          return nil
-        }
         if case .upload(let plan) = purpose { task = .multipart(MultipartTask(plan)) }
-        return .reportFallback(to: .multipart)
+        guard let formRefusal else { return .reportFallback(to: .multipart) }
+        (latest, state) = (formRefusal.latest, .failing(formRefusal.error, mayRepeat: true))
       }
     } catch { recover(from: Interruption(error)) }
     return nil
@@ -246,6 +259,9 @@ package struct UploadMachine: Sendable {
     request.target = traits.redirects.target(for: request.target)
     request.mayExpectContinue =
       request.mayExpectContinue && traits.mayExpectContinue && request.contentLength >= Limits.expectContinueFrom
+    if request.target.origin == origin, let cookie = cookies.field(for: request.target) {
+      request.fields.append(cookie)
+    }
     state = first.map { .inFlight(first: $0, second: request) } ?? .inFlight(first: request, second: nil)
     return .send(request, over: traits.connection(for: request))
   }
@@ -272,7 +288,7 @@ package struct UploadMachine: Sendable {
         answer, isFullSend: first.contentLength > Limits.fullSendLength && answer.sent == .whole)
       do throws(UploadError) {
         try receive(answer, to: first, second)
-      } catch { recover(from: Interruption(error, sent: answer.sent)) }
+      } catch { recover(from: Interruption(error, by: answer)) }
     case (.inFlight(let first, _), .interrupted(let interruption)),
       (.holding(let first, _), .interrupted(let interruption)),
       (.rereading(let first, _), .interrupted(let interruption)):
@@ -301,7 +317,7 @@ package struct UploadMachine: Sendable {
         if areNew { return try askAgain(orElse: answer.refusal) }
         try judge(answer, from: request)
         state = .deciding
-      } catch { recover(from: Interruption(error, sent: answer.sent)) }
+      } catch { recover(from: Interruption(error, by: answer)) }
     case (.deciding, _), (.hashing, _), (.inFlight, _), (.holding, _), (.rereading, _), (.renewingCredentials, _),
       (.failing, _), (.retrying, _), (.waiting, _):
       return
@@ -323,6 +339,9 @@ package struct UploadMachine: Sendable {
     _ answer: Answer, to first: HTTPRequest, _ second: HTTPRequest?
   ) throws(UploadError) {
     retryDecider.keepRetryAfter(of: answer, to: first)
+    if first.target.origin == origin {
+      cookies.receive(answer.fields, from: first.target, nowSeconds: answer.receivedAtSeconds)
+    }
     if task.isTidying {
       try task.receive(answer, from: first.target)
       state = .deciding
@@ -380,7 +399,7 @@ package struct UploadMachine: Sendable {
   private mutating func recover(from interruption: Interruption) {
     let error = interruption.error
     if let problem = fileChangePolicy.problem(after: error) { return fail(problem) }
-    if error.isTooLargeAsForm, let tus = tusInsteadOfForm() {
+    if error.isTooLargeAsForm || isCutAgain(interruption), let tus = tusInsteadOfForm() {
       (formRefusal, hasUnreportedFallback) = ((error, latest), true)
       (task, latest, state) = (.tus(tus), .nothing, .deciding)
       return
@@ -393,6 +412,11 @@ package struct UploadMachine: Sendable {
       state = .deciding
     case .allowed: state = .failing(error, mayRepeat: true)
     }
+  }
+
+  /// Whether a second form was stopped after the same time.
+  private mutating func isCutAgain(_ interruption: Interruption) -> Bool {
+    sendsForm && interruption.sent != .whole && requestTime.wasReached(after: interruption.cutAfterMilliseconds)
   }
 
   /// The server refuses such a large form, and may take the recording in parts.

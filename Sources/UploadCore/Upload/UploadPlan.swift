@@ -20,6 +20,10 @@ package struct UploadPlan: Sendable {
     package var sent: SentPart?
     /// Why that may be a part of another file; nil if it is not.
     package var doubt: FileDoubt?
+    /// What has got the content past something that refuses it.
+    package var detours = TusDetours()
+    /// The server's cookies.
+    package var cookies = Cookies()
 
     package init() {}
 
@@ -33,6 +37,8 @@ package struct UploadPlan: Sendable {
       fullSends = upload.fullSends
       sent = upload.sent
       doubt = upload.doubt
+      detours = upload.detours
+      cookies = upload.cookies
     }
   }
 

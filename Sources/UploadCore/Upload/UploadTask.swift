@@ -52,6 +52,9 @@ enum UploadTask: Sendable {
     }
   }
 
+  /// Whether it has an upload on a tus server.
+  var hasUpload: Bool { tus?.upload.location != nil }
+
   /// The last known offset on the server, in bytes.
   var lastOffset: Int64 {
     tus?.lastOffset ?? 0

@@ -8,18 +8,21 @@ package struct Answer: Equatable, Sendable {
   package let sent: ContentSent
   /// The time from the request's last byte, in milliseconds.
   package let afterMilliseconds: Int64
+  /// The time from its first byte, if the response stopped its content while it was moving, in milliseconds.
+  package let cutAfterMilliseconds: Int64?
   /// When it arrived, in seconds since 1970 by this machine's clock.
   package let receivedAtSeconds: Int64
 
   package init(
     status: Int, fields: [Field] = [], content: [UInt8] = [], sent: ContentSent = .whole, afterMilliseconds: Int64 = 0,
-    receivedAtSeconds: Int64 = 0
+    cutAfterMilliseconds: Int64? = nil, receivedAtSeconds: Int64 = 0
   ) {
     self.status = status
     self.fields = fields
     self.content = content
     self.sent = sent
     self.afterMilliseconds = afterMilliseconds
+    self.cutAfterMilliseconds = cutAfterMilliseconds
     self.receivedAtSeconds = receivedAtSeconds
   }
 

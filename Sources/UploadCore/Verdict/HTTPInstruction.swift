@@ -8,7 +8,7 @@ package enum HTTPInstruction: Equatable, Sendable {
   case redirect(to: String)
   /// 301, 302 and 303 would turn an upload into a GET.
   case redirectAsGet(to: String)
-  /// 401: repeat the request with other credentials.
+  /// 401, and perhaps 403: repeat the request with other credentials.
   case authenticate
 }
 
@@ -18,7 +18,7 @@ extension Answer {
   package func instruction(expectedContinue: Bool) -> HTTPInstruction {
     switch status {
     case 417 where expectedContinue: .repeatWithoutExpect
-    case 401: .authenticate
+    case 401, 403: .authenticate
     case 307, 308: .redirect(to: location)
     case 300..<400: .redirectAsGet(to: location)
     default: .none

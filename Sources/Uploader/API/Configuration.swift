@@ -30,6 +30,8 @@ public struct Configuration {
   public var retryMaximumDelayMilliseconds: Int64 = 60_000
   /// The directory for records of uploads, so that they can be resumed; nil to keep none.
   public var stateDirectory: LocalPath?
+  /// Keeps the server's cookies for an upload in its record even if other users can read it, as they can on FAT.
+  public var allowsSharedSecrets = false
   /// The value of the User-Agent field.
   public var userAgent = "gighive-upload/" + Uploader.version
   /// Called with lines about requests and responses, with secrets redacted.

@@ -41,9 +41,15 @@ extension TusError {
     case .locked: "the server has locked the upload for another request. Try again later."
     case .interrupted:
       "the server did not get the whole request: a lost connection or another request interrupted it."
+    case .requestsStopped(let milliseconds):
+      "a proxy in front of the server stops each request after about " + DurationText.rough(milliseconds)
+        + " and keeps nothing of it."
     case .unproved(let status): UploadError.notFromServer(status: status).problem
     case .refused(let method, let status):
       "the server, or a proxy in front of it, does not accept " + method + " (" + String(status) + ")."
+    case .contentRefused(let offset, let status):
+      "the content at byte " + String(offset) + " was refused (" + String(status) + "), although earlier parts were"
+        + " accepted: a content filter in front of the server, such as a web application firewall."
     }
   }
 
@@ -56,10 +62,12 @@ extension TusError {
   var advice: String? {
     switch self {
     case .notSupported: "It may accept the file as multipart/form-data."
-    case .refused: "POST with X-HTTP-Method-Override may work."
+    case .refused(method: "PATCH", _): "It must be let through there, or POST with X-HTTP-Method-Override."
+    case .requestsStopped: "Raise its time limit for whole requests."
+    case .contentRefused: "Exempt the tus address from the filter."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved, .startsOver, .lengthTruncated,
-      .cachedOffset:
+      .cachedOffset, .refused:
       nil
     }
   }

@@ -8,10 +8,11 @@ extension Answer {
   ///   - secrets: redacted in content that is not JSON. Such content is only quoted, and redacted before its tags are removed, because a
   ///     secret can contain tags.
   ///   - milliseconds: the time from the request's last byte.
+  ///   - cutAfterMilliseconds: the time from its first byte, if the response stopped its content while it was moving.
   /// - Throws: if there is not enough memory.
   init(
     decoding response: Response, sent: ContentSent = .whole, afterMilliseconds milliseconds: Int64 = 0,
-    _ secrets: Secrets, _ trace: RequestTrace
+    cutAfterMilliseconds: Int64? = nil, _ secrets: Secrets, _ trace: RequestTrace
   ) throws(UploadError) {
     trace.show(response.head)
     var content = response.isTruncated ? [] : try ContentCoding.decodedContent(of: response) ?? []
@@ -19,6 +20,7 @@ extension Answer {
     if (try? JSONReader.read(content)) == nil { content = secrets.redacted(content) }
     self.init(
       status: response.status, fields: response.head.fields, content: content, sent: sent,
-      afterMilliseconds: milliseconds, receivedAtSeconds: shim_unix_seconds())
+      afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfterMilliseconds,
+      receivedAtSeconds: shim_unix_seconds())
   }
 }

@@ -8,22 +8,27 @@ struct RequestComposer {
   private(set) var credentials: Credentials
   /// The secrets to redact in text from the server.
   private(set) var secrets: Secrets
+  /// The same without the server's cookies, which can change with each response.
+  private var lastingSecrets: Secrets
+  private var cookies = ""
 
   init(_ configuration: Configuration, origin: String) {
     self.configuration = configuration
     self.origin = origin
     credentials = configuration.credentials
-    secrets = Secrets(ownHost: (try? TargetURI(origin))?.host ?? "")
+    var secrets = Secrets(ownHost: (try? TargetURI(origin))?.host ?? "")
     secrets.add(credentials)
     for proxy in [configuration.proxies.http, configuration.proxies.https] {
       if let proxy { secrets.add(proxy) }
     }
+    (self.secrets, lastingSecrets) = (secrets, secrets)
   }
 
   /// Replaces the credentials.
   mutating func use(_ credentials: Credentials) {
     self.credentials = credentials
-    secrets.add(credentials)
+    lastingSecrets.add(credentials)
+    renewSecrets()
   }
 
   /// The response as shown to people and programs.
@@ -31,14 +36,37 @@ struct RequestComposer {
     RedactedAnswer(answer, secrets, hasCredentials: !credentials.fields.isEmpty)
   }
 
-  mutating func hide(_ secret: String) { secrets.add(Array(secret.utf8)) }
+  mutating func hide(_ secret: String) {
+    lastingSecrets.add(Array(secret.utf8))
+    renewSecrets()
+  }
+
+  /// Hides the server's cookies, which the request returns.
+  mutating func hideCookies(of request: HTTPRequest) {
+    guard let value = request.fields.first("Cookie"), value != cookies else { return }
+    cookies = value
+    renewSecrets()
+  }
+
+  private mutating func renewSecrets() {
+    secrets = lastingSecrets
+    secrets.add(cookies: Array(cookies.utf8))
+  }
 
   /// - Returns: the request with all its fields, and its form on the wire.
   func compose(_ request: HTTPRequest) throws(UploadError) -> (HTTPRequest, WireRequest) {
     // Credentials and the caller's own fields never go to another origin (RFC 9110, 15.4).
     let isHome = request.target.origin == origin
     let own = isHome ? configuration.headers : []
-    let credentials = isHome ? credentials.fields : []
+    var request = request
+    var credentials = isHome ? credentials.fields : []
+    // There is one field for all cookies (RFC 6265, 5.4).
+    if let given = credentials.firstIndex(where: { $0.hasName("Cookie") }),
+      let own = request.fields.firstIndex(where: { $0.hasName("Cookie") })
+    {
+      let cookies = credentials[given].value + "; " + request.fields.remove(at: own).value
+      credentials[given] = Field("Cookie", cookies)
+    }
     var fields: [Field] = []
     // The six are added here.
     fields.reserveCapacity(own.count + credentials.count + request.fields.count + 6)
@@ -57,7 +85,6 @@ struct RequestComposer {
     let body = request.body ?? RequestBody()
     if request.body != nil { fields.append(Field("Content-Length", String(body.length))) }
     if request.mayExpectContinue { fields.append(Field("Expect", "100-continue")) }
-    var request = request
     request.fields = fields
     do throws(RequestHeadError) {
       let exchange = Exchange(method: request.method, expectsContinue: request.mayExpectContinue)

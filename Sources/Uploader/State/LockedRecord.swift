@@ -27,6 +27,9 @@ package final class LockedRecord {
     directory.markIndex()
   }
 
+  /// Whether other users cannot read it.
+  var isPrivate: Bool { lock.isPrivate }
+
   /// Locks the record of an earlier upload.
   /// - Returns: nil if another process has locked it.
   package static func reopen(_ id: String, in directory: StateDirectory) throws(StateError) -> LockedRecord? {

@@ -17,6 +17,7 @@ extension Transfer {
     case .finished, .stopped: return flushHeld()
     case .head, .awaitingContinue, .body: break
     }
+    pipeline.current.startedAtMilliseconds = pipeline.current.startedAtMilliseconds ?? clock.now
     let allowance = rateShare?.allowance(nowMilliseconds: clock.now) ?? Int.max
     if allowance == 0 {
       pause = .rateLimit

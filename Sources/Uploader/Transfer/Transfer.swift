@@ -1,3 +1,4 @@
+import CShims
 import UploadCore
 
 /// Moves the bytes of requests, including the file, through one connection:
@@ -96,8 +97,21 @@ final class Transfer {
     let arrived = max(counts.acknowledged, arrivedLength)
     return Interruption(
       error, sent: pipeline.sent(offered: counts.offered), arrived: pipeline.arrived(acknowledged: arrived),
+      cutAfterMilliseconds: wasEnded(by: error) ? cutAfterMilliseconds : nil,
       staleness: pipeline.staleness(
         isReused: connection.isReused, offered: counts.offered, isOrderly: isOrderly, isStray: isStray))
+  }
+
+  /// How long the oldest request has been sent, if its content is still moving; nil if it is not.
+  var cutAfterMilliseconds: Int64? {
+    guard let start = pipeline.startedAtMilliseconds else { return nil }
+    return clock.isAdvancing || arrivedLength > counts.acknowledged ? clock.now - start : nil
+  }
+
+  /// Whether the peer, or a proxy, has ended the connection, not the link.
+  private func wasEnded(by error: UploadError) -> Bool {
+    guard case .connectionLost(_, _, let error) = error else { return false }
+    return error.map { [SHIM_ECONNRESET, SHIM_EPIPE].contains($0.code) } ?? true
   }
 
   var phase: UploadPhase {

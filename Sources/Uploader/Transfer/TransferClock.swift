@@ -29,6 +29,9 @@ struct TransferClock {
     extendDeadlines(by: milliseconds)
   }
 
+  /// Whether more has just arrived at the peer.
+  var isAdvancing: Bool { now - (lastAdvance ?? now) <= Limits.flowMilliseconds }
+
   var stallDeadline: Int64 { (lastAdvance ?? now) + timeouts.stallMilliseconds }
 
   /// - Parameter sentAt: when the request's last byte was written; nil if it was not.

@@ -306,6 +306,7 @@ final class UploadDriver: Steppable {
   }
 
   private func compose(_ request: HTTPRequest) throws(UploadError) -> WireRequest {
+    composer.hideCookies(of: request)
     let (complete, wire) = try composer.compose(request)
     trace.show(complete)
     return wire
@@ -329,7 +330,8 @@ final class UploadDriver: Steppable {
     case .sent: try sendNext(after: transfer)
     case .answered(let response, let sent, let milliseconds):
       if let route = transferring.connection.route { shared.routes.memory.noteResponse(of: route.address) }
-      machine.handle(event(response, sent, milliseconds))
+      let cutAfter = sent == .partial ? transfer.cutAfterMilliseconds : nil
+      machine.handle(event(response, sent, milliseconds, cutAfter: cutAfter))
       // Without a request that counts, the connection is free, or unusable.
       guard machine.inFlightCount == 0 else { return nil }
       if transfer.canReuseConnection {
@@ -383,11 +385,14 @@ final class UploadDriver: Steppable {
     }
   }
 
-  private func event(_ response: Response, _ sent: ContentSent, _ milliseconds: Int64) -> UploadEvent {
+  private func event(
+    _ response: Response, _ sent: ContentSent, _ milliseconds: Int64, cutAfter: Int64?
+  ) -> UploadEvent {
     do throws(UploadError) {
       return .answered(
         try Answer(
-          decoding: response, sent: sent, afterMilliseconds: milliseconds, composer.secrets, trace))
+          decoding: response, sent: sent, afterMilliseconds: milliseconds, cutAfterMilliseconds: cutAfter,
+          composer.secrets, trace))
     } catch { return .failed(error) }
   }
 }

@@ -287,7 +287,9 @@ final class UploadJob: Steppable {
       isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
+    let keepsCookies = shared.configuration.allowsSharedSecrets || record?.isPrivate ?? false
     hooks.save = { (change) throws(UploadError) in
+      if case .cookies = change, !keepsCookies { return }
       try record?.updateUpload {
         $0.apply(change, size: file.size)
         // Unless the process is killed, the message of the outcome follows.

@@ -88,6 +88,7 @@ struct CommonArguments {
     configuration.refreshCredentials = { [fresh] in try? fresh.load(host: host) }
     configuration.proxies = try proxy.load(allowsSharedSecrets: credentials.allowsShared)
     configuration.stateDirectory = statePath
+    configuration.allowsSharedSecrets = credentials.allowsShared
     if isVerbose { configuration.diagnostics = { report.diagnose($0) } }
     configuration.warnings = { report.warn($0) }
     if configuration.tls.isInsecure { report.warn("--insecure: the server's certificate is not verified.") }

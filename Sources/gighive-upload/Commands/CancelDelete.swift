@@ -163,10 +163,11 @@ enum CancelDelete {
           assetID: assetID, deleteToken: token, from: endpoint, isRepeated: delivery.deletion == .requested,
           cancellation: cancellation, onRetry: onRetry)
       } else if let url = record.remote?.url ?? record.unfinished?.formerURL, let location = try? TargetURI(url) {
-        let overrides = options.contains { $0.option == .methodOverride }
+        let overrides =
+          options.contains { $0.option == .methodOverride } || record.unfinished?.detours.overridesMethod ?? false
         let isKept = try uploader.cancel(
-          location, createdAt: endpoint, overridesMethod: overrides, cancellation: cancellation,
-          onRetry: onRetry)
+          location, createdAt: endpoint, overridesMethod: overrides,
+          cookies: record.unfinished?.cookies ?? Cookies(), cancellation: cancellation, onRetry: onRetry)
         if isKept {
           report.warn(record.id + ": the server cannot cancel uploads; it keeps the partial upload until it expires.")
         }

@@ -132,10 +132,10 @@ extension TusError {
   fileprivate var commandAdvice: String? {
     switch self {
     case .notSupported: "--protocol multipart may work."
-    case .refused: "Try --method-override."
+    case .requestsStopped, .contentRefused: "Where --chunk-size is set, a smaller one may help."
     case .versionNotSupported, .tooLarge, .invalidMetadataKey, .noLocation, .unusableLocation, .offsetBeyond,
       .noOffset, .nothingStored, .checksumMismatch, .locked, .interrupted, .unproved, .startsOver, .lengthTruncated,
-      .cachedOffset:
+      .cachedOffset, .refused:
       nil
     }
   }

@@ -87,6 +87,8 @@ class TusEndpoint(Endpoint):
         if request.header("Tus-Resumable") != tus.VERSION:
             raise refused("ERR_UNSUPPORTED_VERSION", ("Tus-Version", tus.VERSION))
         id = self.id_in(request.path)
+        if id and "sticky" in request.plan and request.plan["sticky"] not in (request.header("Cookie") or "").split("; "):
+            raise refused("ERR_UPLOAD_NOT_FOUND")
         if method == "POST" and not id:
             return self._create(request, body)
         if method == "HEAD" and id:
@@ -137,6 +139,8 @@ class TusEndpoint(Endpoint):
                 self._take_over_if_ordered(upload, request)
         else:
             body.discard()
+        if "sticky" in request.plan:
+            answer.headers.append(("Set-Cookie", request.plan["sticky"] + "; Path=/"))
         self._announce_expiry(upload, answer)
         return answer
 

@@ -262,7 +262,8 @@ extension UploadError {
       case .unconfirmed, .prematureSuccess, .tus(.unproved), .tus(.notSupported), .tus(.noLocation), .tus(.noOffset),
         .tus(.cachedOffset):
         WORLD_NOT_THE_SERVER
-      case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch):
+      case .invalidResponse(.incomplete, _), .tus(.locked), .tus(.refused), .tus(.interrupted), .tus(.checksumMismatch),
+        .tus(.contentRefused), .tus(.requestsStopped):
         WORLD_FAILED
       case .form, .formData, .requestHead, .invalidResponse, .redirected, .redirectionRefused, .tus, .tls:
         WORLD_PROTOCOL_BROKEN

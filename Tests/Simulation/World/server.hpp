@@ -79,6 +79,8 @@ public:
     std::string lockedLast;
     /// Whether GigHive itself refused a finalize call.
     bool hasRefusedFinalize = false;
+    /// Whether something that is not known to be the server has refused PATCH, so that POST may be used instead.
+    bool hasRefusedPatch = false;
     /// Whether it falsely said that there is no such recording.
     bool hasRefusedDeletion = false;
     std::string password = "secret";

@@ -210,7 +210,9 @@ struct FuzzedRun {
     case .mayBeStored: if !isAnnounced { complaint = "may be stored, and nothing was sent" }
     case .notStored: if mayBeStored { complaint = "not stored, and may be stored" }
     case .continued: if !mayBeOtherFile { complaint = "a doubt that nobody had is settled" }
-    case .lastByteNext, .processing, .failedFullSends: break
+    case .detours(let detours):
+      if hasStrangersOnly, detours.overridesMethod { complaint = "a stranger's word is believed" }
+    case .lastByteNext, .processing, .failedFullSends, .cookies: break
     }
   }
 

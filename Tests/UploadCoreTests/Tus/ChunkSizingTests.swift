@@ -207,4 +207,62 @@ struct ChunkSizingTests {
     sizing.forbidPipelining()
     #expect(!sizing.pipelines && sizing.next(remaining: plenty) == 8 * mebibyte)
   }
+
+  // MARK: A time limit for whole requests
+
+  /// Cuts a request of the chosen length, and expects this length for the next.
+  private func cut(_ sizing: inout ChunkSizing, after milliseconds: Int64?, next: Int64) {
+    sizing.interrupted(
+      kept: 0, arrived: mebibyte, requestLength: sizing.next(remaining: plenty), cutAfterMilliseconds: milliseconds)
+    #expect(sizing.next(remaining: plenty) == next)
+  }
+
+  @Test func requestsThatAreStoppedAfterTheSameTimeGetShorterAndGrowAgain() {
+    var sizing = ChunkSizing()
+    cut(&sizing, after: 60_000, next: 8 * mebibyte)
+    cut(&sizing, after: 60_400, next: 4 * mebibyte)
+    cut(&sizing, after: 59_000, next: 2 * mebibyte)
+    #expect(
+      store(64 * mebibyte, with: &sizing) == [Int64](repeating: 2 * mebibyte, count: 16)
+        + [Int64](repeating: 4 * mebibyte, count: 8))
+    // What is known of the limit stays known.
+    cut(&sizing, after: 61_000, next: 2 * mebibyte)
+    for next in [1024, 512, 256, 256] as [Int64] { cut(&sizing, after: 60_000, next: next * 1024) }
+    #expect(sizing.takeUnmetTime() == 60_000)
+    #expect(sizing.takeUnmetTime() == nil)
+    _ = store(gibibyte, with: &sizing)
+    #expect(sizing.next(remaining: plenty) == 90 * mebibyte)
+  }
+
+  /// 20 % of the longer time.
+  @Test(
+    arguments: [(60_000, 48_000, 4), (60_000, 47_999, 8), (48_000, 60_000, 4), (47_999, 60_000, 8), (60_000, nil, 8)]
+      as [(Int64, Int64?, Int64)])
+  func onlyAboutTheSameTimeIsALimit(first: Int64, second: Int64?, mebibytes: Int64) {
+    var sizing = ChunkSizing()
+    cut(&sizing, after: first, next: 8 * mebibyte)
+    cut(&sizing, after: second, next: mebibytes * mebibyte)
+  }
+
+  @Test func aLinkThatDropsIsNoLimit() {
+    var sizing = ChunkSizing()
+    for _ in 0..<9 { cut(&sizing, after: nil, next: 8 * mebibyte) }
+    #expect(sizing.takeUnmetTime() == nil)
+  }
+
+  @Test func aRequestThatIsKeptInPartIsNoLimit() {
+    var sizing = ChunkSizing(pinned: mebibyte)
+    for _ in 0..<9 {
+      sizing.interrupted(kept: 5, arrived: 9, requestLength: mebibyte, cutAfterMilliseconds: 60_000)
+    }
+    #expect(sizing.takeUnmetTime() == nil)
+  }
+
+  @Test func aLengthThatIsSetStays() {
+    var sizing = ChunkSizing(pinned: 20_000_000)
+    cut(&sizing, after: 60_000, next: 20_000_000)
+    #expect(sizing.takeUnmetTime() == nil)
+    cut(&sizing, after: 60_000, next: 20_000_000)
+    #expect(sizing.takeUnmetTime() == 60_000)
+  }
 }

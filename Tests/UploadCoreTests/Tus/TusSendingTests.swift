@@ -111,7 +111,7 @@ struct TusSendingTests {
     #expect(try upload.patch().count == 8_388_608)
   }
 
-  @Test(arguments: [400, 401, 403, 405, 412, 415, 429, 500, 502, 503, 504])
+  @Test(arguments: [400, 401, 412, 415, 429, 500, 502, 503, 504])
   func otherAnswersAreRefusalsAndTheUploadCanContinue(status: Int) throws {
     var upload = try TusUpload.created()
     #expect(throws: TusError.refused(method: "PATCH", status: status)) { try upload.ask("PATCH", status) }

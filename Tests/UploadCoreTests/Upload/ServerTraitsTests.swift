@@ -82,6 +82,27 @@ struct ServerTraitsTests {
     #expect(server.retries.isEmpty)
   }
 
+  /// A token that lasts for less than an upload.
+  @Test(arguments: [401, 403])
+  func afterWhatIsStoredCredentialsAreRenewedAgain(status: Int) throws {
+    let refusal = ScriptedServer.Reply.status(status)
+    var server = ScriptedServer([
+      .offer, .created, refusal, .has(0), .has(50), refusal, .has(50), .has(90), refusal, .has(90), .has(100),
+    ])
+    server.hasNewCredentials = true
+    #expect(server.run(try .upload(to: .tusServer, policy: renewing)) == deliveredPlainly())
+    #expect(server.log.count { $0 == "renew credentials" } == 3)
+    #expect(server.retries.isEmpty)
+  }
+
+  /// Not every 403 is about the credentials.
+  @Test func a403WithTheSameCredentialsIsFinal() throws {
+    var server = ScriptedServer([.offer, .status(403)])
+    #expect(
+      server.run(try .upload(to: .tusServer, policy: renewing)) == .failed(.refused(status: 403, message: "")))
+    #expect(server.log == ["OPTIONS /files/", "POST /files/", "renew credentials"])
+  }
+
   @Test func withoutOtherCredentialsTheRefusalIsFinal() throws {
     var server = ScriptedServer([.status(204, ["Tus-Version": "1.0.0"]), .status(401)])
     #expect(

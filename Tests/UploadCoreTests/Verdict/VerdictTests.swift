@@ -189,7 +189,7 @@ struct VerdictTests {
       Answer(status: status, fields: [Field("Location", "/x")]).instruction(expectedContinue: expectedContinue)
     }
     #expect(instruction(417, expectedContinue: true) == .repeatWithoutExpect && instruction(417) == .none)
-    #expect(instruction(401) == .authenticate && instruction(403) == .none && instruction(407) == .none)
+    #expect(instruction(401) == .authenticate && instruction(403) == .authenticate && instruction(407) == .none)
     for status in [307, 308] { #expect(instruction(status) == .redirect(to: "/x")) }
     for status in [300, 301, 302, 303, 304] { #expect(instruction(status) == .redirectAsGet(to: "/x")) }
     for status in [200, 204, 400, 500] { #expect(instruction(status) == .none) }

@@ -24,7 +24,8 @@ enum EveryError {
     .startsOver(.noOffset(status: 200)), .lengthTruncated(length: 2, stated: 1), .cachedOffset, .noOffset(status: 204),
     .nothingStored(offset: 1),
     .checksumMismatch(offset: 1), .locked,
-    .refused(method: "PATCH", status: 405), .unproved(status: 404),
+    .refused(method: "PATCH", status: 405), .contentRefused(offset: 1, status: 403),
+    .requestsStopped(afterMilliseconds: 60_000), .unproved(status: 404),
   ]
 
   static let response: [ResponseError] = [

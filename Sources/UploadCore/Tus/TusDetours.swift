@@ -1,0 +1,70 @@
+/// What gets an upload past something in front of the server that refuses its requests, although the server takes others.
+package struct TusDetours: Equatable, Sendable {
+  /// Whether PATCH and DELETE are sent as POST with `X-HTTP-Method-Override`, for proxies that do not know them.
+  package var overridesMethod = false
+  /// Content before this offset is sent in short requests, because a filter refused a long one, in bytes; 0 if none did.
+  package var splitEnd: Int64 = 0
+
+  package init(overridesMethod: Bool = false, splitEnd: Int64 = 0) {
+    self.overridesMethod = overridesMethod
+    self.splitEnd = splitEnd
+  }
+}
+
+/// Looks for them, each once.
+struct TusDetourSearch: Sendable {
+  private(set) var found: TusDetours
+  /// The status with which PATCH was refused, until the same is answered as a POST. HEAD comes first: it shows that the
+  /// credentials are valid, and where the server is.
+  private(set) var refusal: Int?
+  private var hasTriedPost = false
+  /// Whether the server has stored content of a PATCH.
+  private var hasStored = false
+
+  init(_ found: TusDetours) { self.found = found }
+
+  /// The longest request from this offset, in bytes.
+  func longestRequest(at offset: Int64) -> Int64 { offset < found.splitEnd ? Limits.chunkMultiple : Int64.max }
+
+  /// Whether a refusal without proof is about the content, because earlier parts were accepted.
+  func isAboutContent(_ status: Int, at offset: Int64) -> Bool {
+    [400, 403, 406].contains(status) && hasStoredPatch(before: offset)
+  }
+
+  /// An earlier process may have sent as much with the creation.
+  private func hasStoredPatch(before offset: Int64) -> Bool { hasStored || offset > Limits.creationUploadLength }
+
+  // MARK: Events
+
+  /// A PATCH was refused, perhaps not by the server.
+  /// - Parameter isPinned: whether the user has set the length of requests.
+  /// - Returns: whether there may be another way.
+  mutating func leadAround(_ status: Int, _ patch: PatchRange, isPinned: Bool) -> Bool {
+    if status == 405 || status == 501 || (status == 403 && !hasStoredPatch(before: patch.offset)) {
+      guard !found.overridesMethod, !hasTriedPost else { return false }
+      refusal = status
+      return true
+    }
+    guard isAboutContent(status, at: patch.offset), !isPinned, patch.offset >= found.splitEnd,
+      patch.length > Limits.chunkMultiple
+    else { return false }
+    found.splitEnd = patch.end
+    return true
+  }
+
+  /// The POST was answered.
+  mutating func endTrial(isTaken: Bool) {
+    refusal = nil
+    hasTriedPost = true
+    found.overridesMethod = isTaken
+  }
+
+  /// The server has stored content of a PATCH.
+  mutating func noteStored() { hasStored = true }
+
+  /// Another upload begins. What the server takes stays true.
+  mutating func restart() {
+    found.splitEnd = 0
+    hasStored = false
+  }
+}
