@@ -84,6 +84,13 @@ package enum Limits {
   /// Their names and values, in bytes.
   package static let cookiesLength = 2048
 
+  /// How long a refused form is remembered, in seconds (a week).
+  package static let formLimitSeconds: Int64 = 604_800
+  /// The destinations whose refused forms are remembered.
+  package static let formLimitCount = 16
+  /// The file with them, in bytes.
+  package static let formLimitsLength = 64 << 10
+
   // MARK: tus
 
   /// The first PATCH requests, in bytes: what an interruption can cost until the server is known.

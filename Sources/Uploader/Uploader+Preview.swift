@@ -10,8 +10,14 @@ extension Uploader {
     do throws(FileError) {
       file = try SourceFile.open(request.file, limit: request.sizeLimit, below: request.foundBelow)
     } catch { throw .file(request.file, error) }
-    let record = try record(of: request, for: file)
-    let usesTus = request.prefersTus(size: file.size, isGuest: shared.configuration.credentials.areGuests)
+    let directory = try existingStateDirectory()
+    let isGuest = shared.configuration.credentials.areGuests
+    guard let directory else {
+      return UploadPreview(
+        size: file.size, usesTus: request.prefersTus(size: file.size, isGuest: isGuest), recordID: nil)
+    }
+    let record = try record(of: request, for: file, in: directory)
+    let usesTus = directory.adapted(request).prefersTus(size: file.size, isGuest: isGuest)
     return UploadPreview(size: file.size, usesTus: usesTus, recordID: record?.id)
   }
 
@@ -23,16 +29,18 @@ extension Uploader {
   }
 
   /// A state directory that does not exist is not created.
-  private func record(of request: UploadRequest, for file: SourceFile) throws(UploadError) -> UploadRecord? {
+  private func existingStateDirectory() throws(UploadError) -> StateDirectory? {
     var status = shim_file_status()
     guard let path = shared.configuration.stateDirectory, let name = path.cString,
       shim_stat(name, &status) == 0
     else { return nil }
     let warnings = shared.configuration.warnings
-    let directory: StateDirectory
-    do throws(StateError) { directory = try shared.state.open(path, warn: { warnings?($0) }) } catch {
-      throw .state(error)
-    }
+    do throws(StateError) { return try shared.state.open(path, warn: { warnings?($0) }) } catch { throw .state(error) }
+  }
+
+  private func record(
+    of request: UploadRequest, for file: SourceFile, in directory: StateDirectory
+  ) throws(UploadError) -> UploadRecord? {
     let buffers = slots.first.buffers
     buffers.clear()
     let identity = try file.identity(using: buffers.ring.writableRun, on: shared.fileSystems.kind(of: file))

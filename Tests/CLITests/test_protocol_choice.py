@@ -53,3 +53,27 @@ def test_where_tus_is_demanded_a_server_without_it_is_a_refusal(hive, run, send,
     assert result.code == 7, result
     assert "404" in result.err
     assert of_kind(stub, "multipart") == [] and stub.recordings == []
+
+
+def test_a_form_that_was_too_large_is_remembered(hive, send, recording, program):
+    """Until a form of that length passes, or a week is over."""
+    stub = hive("multipart/early-status=413")
+
+    def kinds_of(name, size, *arguments):
+        before = len(stub.requests)
+        send(stub, recording(size, name), *arguments, retries=0).check()
+        return kinds(stub)[before:]
+
+    assert kinds_of("1.mp4", MIDDLE)[:2] == ["multipart", "options"]
+    assert (program.state / "form-limits").read_text().split()[::2] == [str(MIDDLE), stub.url + "/"]
+    assert kinds_of("2.mp4", MIDDLE)[0] == "options"
+    stub.set_faults()
+    assert kinds_of("3.mp4", MIDDLE - 1) == ["multipart"]
+    assert kinds_of("4.mp4", MIDDLE)[0] == "options"
+    assert kinds_of("5.mp4", MIDDLE, "--protocol", "multipart") == ["multipart"]
+    assert kinds_of("6.mp4", MIDDLE) == ["multipart"]
+
+
+def test_where_forms_are_too_large_tus_is_named(hive, send, recording):
+    result = send(hive("multipart/early-status=413"), recording(MIDDLE), "--protocol", "multipart")
+    assert result.code == 8 and "--protocol tus" in result.err and "--threshold" in result.err, result

@@ -169,6 +169,20 @@ def test_a_filter_that_refuses_short_requests_too_is_named(hive, upload, recordi
     assert {request.content_length for request in of_kind(stub, "patch")[len(before) :]} == {256 << 10}
 
 
+def test_requests_that_a_proxy_stops_after_a_time_get_shorter(hive, upload, recording):
+    stub, file = hive("patch/spool", "patch/slow-read=16000000", "patch/time-limit=0.4"), recording(LARGE)
+    upload(stub, file, "--retry-max-delay", "10ms", retries=20).check()
+    stored = [request.content_length for request in of_kind(stub, "patch") if request.complete]
+    assert is_delivered(stub, file) and max(stored) < 8 << 20, stored
+
+
+def test_a_length_that_is_set_is_not_changed_and_named(hive, upload, recording):
+    stub, file = hive("patch/spool", "patch/slow-read=16000000", "patch/time-limit=0.4"), recording(LARGE)
+    result = upload(stub, file, "--chunk-size", "16M", "--retry-max-delay", "10ms", retries=9)
+    assert result.code == 9 and "--chunk-size" in result.err and "stops each request" in result.err, result
+    assert {request.content_length for request in of_kind(stub, "patch")} == {16_000_000}
+
+
 def test_a_load_balancer_gets_its_cookie_back(hive, upload, recording, program):
     """Several servers, of which one has the upload. A later process finds it, too, and nobody sees the cookie."""
     cookie = "route=0f-the-right-server"

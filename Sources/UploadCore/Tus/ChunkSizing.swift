@@ -21,8 +21,8 @@ package struct ChunkSizing: Equatable, Sendable {
   /// Whether the server is known to have locked the upload.
   private var isLocked = false
   private var requestTime = RequestTime()
-  /// The time limit of a proxy that shorter requests do not help with, until it is taken, in milliseconds.
-  private var unmetTime: Int64?
+  /// Whether requests have reached that time, and do not get shorter.
+  private var isOutOfTime = false
 
   /// - Parameter pinned: the length set by the user, in bytes; nil to adapt.
   package init(pinned: Int64? = nil) { self.pinned = pinned }
@@ -52,6 +52,7 @@ package struct ChunkSizing: Equatable, Sendable {
   /// The server has stored a whole request.
   package mutating func stored(_ count: Int64) {
     isLocked = false
+    isOutOfTime = false
     withoutInterruption += count
     if length < Limits.chunkStartLength {
       // If the longer ones are stopped again, this costs one of many.
@@ -87,17 +88,16 @@ package struct ChunkSizing: Equatable, Sendable {
 
   private mutating func shorten(_ requestLength: Int64) {
     guard pinned == nil, requestLength > Limits.chunkMultiple else {
-      unmetTime = requestTime.last
+      isOutOfTime = true
       return
     }
     let half = min(length, requestLength) / 2
     length = max(half - half % Limits.chunkMultiple, Limits.chunkMultiple)
   }
 
-  /// A time limit that requests of the same length, or the shortest, have reached again, in milliseconds.
-  package mutating func takeUnmetTime() -> Int64? {
-    defer { unmetTime = nil }
-    return unmetTime
+  /// Whether a request that was stopped so late, in milliseconds, has reached a time limit that no shorter one avoids.
+  package func isOutOfTime(after milliseconds: Int64?) -> Bool {
+    isOutOfTime && requestTime.isReached(after: milliseconds)
   }
 
   /// A pipelined request was answered, so pipelining works.

@@ -143,7 +143,6 @@ extension TusUpload {
     let isLocked = disagreements.wasLock(at: offset)
     advance(location, to: offset)
     if isLocked { throw lock() }
-    if let limit = sizing.takeUnmetTime() { throw .requestsStopped(afterMilliseconds: limit) }
     if detours.refusal != nil, case .sending = state { state = .tryingPost(location, confirmed: offset) }
     if let unused, offer.terminates, case .sending = state {
       state = .removing(unused, of: location, confirmed: offset)

@@ -300,6 +300,14 @@ struct TusTask: Sendable {
     }
   }
 
+  /// What the interruption shows, with those before it.
+  func cause(of interruption: Interruption) -> UploadError {
+    guard let time = interruption.cutAfterMilliseconds, upload.sizing.isOutOfTime(after: time) else {
+      return interruption.error
+    }
+    return .tus(.requestsStopped(afterMilliseconds: time))
+  }
+
   mutating func interrupted(_ interruption: Interruption) {
     switch state {
     case .uploading, .locating:

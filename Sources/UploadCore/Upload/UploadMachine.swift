@@ -124,6 +124,9 @@ package struct UploadMachine: Sendable {
     }
   }
 
+  /// Whether the server has refused the recording as a form because of its size, so that tus is tried.
+  package var hasFormTooLarge: Bool { formRefusal?.error.isTooLargeAsForm ?? false }
+
   /// The last known offset of a tus upload on the server, in bytes.
   package var lastOffset: Int64 { task.lastOffset }
 
@@ -410,7 +413,7 @@ package struct UploadMachine: Sendable {
     case .allowed where traits.forgive(interruption):
       task.forbidPipelining()
       state = .deciding
-    case .allowed: state = .failing(error, mayRepeat: true)
+    case .allowed: state = .failing(task.cause(of: interruption), mayRepeat: true)
     }
   }
 

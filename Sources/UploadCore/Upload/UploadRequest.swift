@@ -120,7 +120,7 @@ public struct UploadRequest: Sendable {
   }
 
   /// Whether a recording that is too large for a form may be sent over tus.
-  var maySendTus: Bool { isForGigHive && uploadProtocol == .automatic }
+  package var maySendTus: Bool { isForGigHive && uploadProtocol == .automatic }
 
   /// Whether only tus is possible.
   package var requiresTus: Bool {

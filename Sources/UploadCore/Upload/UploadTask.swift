@@ -179,6 +179,11 @@ enum UploadTask: Sendable {
     return .allowed
   }
 
+  /// Why the requests in flight were interrupted.
+  func cause(of interruption: Interruption) -> UploadError {
+    tus?.cause(of: interruption) ?? interruption.error
+  }
+
   /// How long finalize is repeated while GigHive says that it has taken the upload's file; nil if it does not say so.
   var finalizingPatienceMilliseconds: Int64? {
     guard let history = tus?.history, history.isTaken else { return nil }

@@ -197,10 +197,11 @@ final class UploadDriver: Steppable {
           error: retry.error.redacted(composer.secrets), failures: retry.failures,
           delayMilliseconds: retry.delayMilliseconds, remainingMilliseconds: retry.remainingMilliseconds))
     case .reportFallback(let other):
+      if machine.hasFormTooLarge { hooks.onFormTooLarge() }
       shared.configuration.diagnostics?(
         other == .tus
-          ? "* the server refuses such a large form; sending over tus" : "* no tus on this server; sending as multipart"
-      )
+          ? "* the server does not take such a large form; sending over tus"
+          : "* no tus on this server; sending as multipart")
     case .reportOtherFile:
       guard let source else { return }
       shared.configuration.warnings?(

@@ -106,6 +106,9 @@ final class UploadJob: Steppable {
   ) throws(UploadError) -> Wait? {
     if let wait = try step(driver, ready, now) { return wait }
     guard case .delivered(let receipt, let sent, let resumedFrom) = driver.outcome else { return nil }
+    if driver.machine.sendsForm, request.isForGigHive {
+      record?.directory.noteAcceptedForm(request, length: sent.size)
+    }
     hooks.onProgress(UploadProgress(deliveredBytes: sent.size, totalBytes: sent.size))
     let delivery = Delivery(
       receipt: receipt, file: sent, resumedFrom: resumedFrom,
@@ -280,6 +283,7 @@ final class UploadJob: Steppable {
     if request.uploadProtocol == .multipart, request.isForGigHive, record?.record.remote != nil {
       try record?.updateUpload { $0.forget() }
     }
+    let request = record?.directory.adapted(request) ?? request
     let plan = UploadPlan(
       request, size: file.size,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
@@ -296,6 +300,7 @@ final class UploadJob: Steppable {
         if $0.failure == .mayBeStored { $0.message = UploadError.killedBeforeResponseText }
       }
     }
+    hooks.onFormTooLarge = { record?.directory.noteRefusedForm(request, length: file.size) }
     var policy = try shared.policy()
     policy.retries.endsAfterFullSend = request.judged != nil
     return UploadDriver(

@@ -33,6 +33,9 @@ extension UploadError {
     }
   }
 
+  private static let tusForLargeFiles =
+    "Where GigHive has tus, --protocol tus sends it in parts; --threshold does so for all files from that size."
+
   /// Advice with options and commands; nil if none helps.
   private var commandAdvice: String? {
     switch self {
@@ -61,7 +64,10 @@ extension UploadError {
     case .termsNotAccepted: "To accept them, use --field tos_accepted=true."
     case .notFromServer:
       "If you are sure that the server has lost it, drop its record with gighive-upload list --forget."
-    case .refused(let status, _): status == 413 ? "For a form, a wrong --file-field has the same effect." : nil
+    case .refused(status: 413, _):
+      "For a form, a wrong --file-field has the same effect. " + UploadError.tusForLargeFiles
+    case .formDropped(_, _, .tooLarge): UploadError.tusForLargeFiles
+    case .refused: nil
     case .invalidConfiguration, .formData, .requestHead, .conflict, .delivered, .noSuchName, .noLocalName, .noResolver,
       .formDropped,
       .notConnected, .timedOut,

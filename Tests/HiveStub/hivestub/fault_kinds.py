@@ -50,6 +50,7 @@ KINDS: dict[str, Kind] = {
         "closes the connection this long after a response, without notice; ENDING: fin (the default), rst"),
     "stale": Kind("", flag, "keeps the connection after the response until the next request arrives, then RST without reading it"),
     "idle-limit": Kind("SECONDS", float, "RST once no byte of the body has arrived for this long"),
+    "time-limit": Kind("SECONDS", float, "RST once the whole body has taken this long"),
     "somebody-else": Kind("CODE[:LOCATION]", coded(Foreign),
         "reads the body, does nothing; the response is a page that is neither from tus nor from GigHive, such as a proxy's, a "
         "firewall's or a captive portal's; {target} in LOCATION repeats the target once"),

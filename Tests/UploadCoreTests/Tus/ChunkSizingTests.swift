@@ -228,9 +228,9 @@ struct ChunkSizingTests {
     // What is known of the limit stays known.
     cut(&sizing, after: 61_000, next: 2 * mebibyte)
     for next in [1024, 512, 256, 256] as [Int64] { cut(&sizing, after: 60_000, next: next * 1024) }
-    #expect(sizing.takeUnmetTime() == 60_000)
-    #expect(sizing.takeUnmetTime() == nil)
+    #expect(sizing.isOutOfTime(after: 61_000) && !sizing.isOutOfTime(after: 1000) && !sizing.isOutOfTime(after: nil))
     _ = store(gibibyte, with: &sizing)
+    #expect(!sizing.isOutOfTime(after: 60_000))
     #expect(sizing.next(remaining: plenty) == 90 * mebibyte)
   }
 
@@ -247,7 +247,6 @@ struct ChunkSizingTests {
   @Test func aLinkThatDropsIsNoLimit() {
     var sizing = ChunkSizing()
     for _ in 0..<9 { cut(&sizing, after: nil, next: 8 * mebibyte) }
-    #expect(sizing.takeUnmetTime() == nil)
   }
 
   @Test func aRequestThatIsKeptInPartIsNoLimit() {
@@ -255,14 +254,14 @@ struct ChunkSizingTests {
     for _ in 0..<9 {
       sizing.interrupted(kept: 5, arrived: 9, requestLength: mebibyte, cutAfterMilliseconds: 60_000)
     }
-    #expect(sizing.takeUnmetTime() == nil)
+    #expect(!sizing.isOutOfTime(after: 60_000))
   }
 
   @Test func aLengthThatIsSetStays() {
     var sizing = ChunkSizing(pinned: 20_000_000)
     cut(&sizing, after: 60_000, next: 20_000_000)
-    #expect(sizing.takeUnmetTime() == nil)
+    #expect(!sizing.isOutOfTime(after: 60_000))
     cut(&sizing, after: 60_000, next: 20_000_000)
-    #expect(sizing.takeUnmetTime() == 60_000)
+    #expect(sizing.isOutOfTime(after: 60_000))
   }
 }
