@@ -131,7 +131,7 @@ struct MultipartTask: Sendable {
   }
 
   private mutating func receiveRecording(_ answer: Answer, _ assetID: Int64, _ sent: SentFile) throws(UploadError) {
-    guard case .gigHive(.recording(let checksum?, let size?)) = Verdict.ofRecording(answer) else {
+    guard case .gigHive(.recording(let checksum?, let size?, _)) = Verdict.ofRecording(answer) else {
       guard answer.isSuccess || answer.status == 404 else { throw answer.refusal }
       throw .stillProcessing
     }

@@ -90,7 +90,7 @@ package struct UploadMachine: Sendable {
     case .delete(let assetID, let deleteToken, let base, let isRepeated):
       task = .deletion(
         DeleteTask(assetID: assetID, deleteToken: deleteToken, from: base, isRepeated: isRepeated))
-    case .examine(let recording): task = .presence(PresenceTask(recording))
+    case .examine(let recording): task = .presence(PresenceTask(recording, seed: policy.seed))
     }
   }
 

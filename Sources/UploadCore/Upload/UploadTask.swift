@@ -168,7 +168,10 @@ enum UploadTask: Sendable {
     case .tus(var task):
       task.interrupted(interruption)
       self = .tus(task)
-    case .cancellation, .presence: break
+    case .cancellation: break
+    case .presence(var task):
+      task.interrupted(interruption)
+      self = .presence(task)
     case .deletion(var task):
       task.interrupted(interruption)
       self = .deletion(task)

@@ -176,7 +176,7 @@ final class UploadJob: Steppable {
     }
     shared.silentServers.noteAnswer(of: request.base.origin)
     guard case .examined(let presence) = driver.outcome else { return keep(.interrupted, delivery) }
-    if let reason = presence.keptReason { return keep(reason, delivery) }
+    if let reason = request.afterDelivery.keptReason(for: presence) { return keep(reason, delivery) }
     return remove(removal, delivery)
   }
 

@@ -258,6 +258,7 @@ std::unique_ptr<Request> Server::route(Session &session, Head head) {
     if (path == "/files/" || path.rfind("/files/", 0) == 0) return makeTusRequest(session, std::move(head));
     if (path == "/api/uploads/finalize") return makeFinalize(session, std::move(head));
     if (path == "/db/delete_media_files.php") return makeDeletion(session, std::move(head));
+    if (path.rfind("/video/", 0) == 0) return makeMedia(session, std::move(head));
     if (head.method == "GET") return makeAsset(session, std::move(head));
     return makeForm(session, std::move(head));
 }
