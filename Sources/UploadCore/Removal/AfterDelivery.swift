@@ -25,6 +25,7 @@ extension AfterDelivery {
   package func requirement(for record: UploadRecord, isForGigHive: Bool) throws(KeptReason) -> StoredRecording? {
     if record.isServerDoubtful { throw .serverDoubtful }
     guard isForGigHive else {
+      if record.delivery?.isUnprovedPage ?? false { throw .unprovedPage }
       guard trustsServer else { throw .serverCannotTell }
       return nil
     }

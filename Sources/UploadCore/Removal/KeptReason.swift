@@ -5,6 +5,8 @@ package enum KeptReason: Error, Equatable, Sendable {
   case notRecorded
   /// The server is not GigHive, and cannot say later what it has.
   case serverCannotTell
+  /// The server is not GigHive, and only a page confirms the delivery that anybody may have written.
+  case unprovedPage
   /// The server has claimed to have what was never sent.
   case serverDoubtful
   /// The record lacks the SHA-256, or GigHive's number for it.
@@ -83,7 +85,8 @@ extension KeptReason {
     case .unanswered, .interrupted, .needed, .open, .beingWritten, .unusableDirectory, .otherFileSystem, .busy, .state,
       .noSpace, .leftBehind:
       true
-    case .notRecorded, .serverCannotTell, .serverDoubtful, .incompleteRecord, .absent, .different, .withoutFile,
+    case .notRecorded, .serverCannotTell, .unprovedPage, .serverDoubtful, .incompleteRecord, .absent, .different,
+      .withoutFile,
       .misnamed, .hidden, .changed, .unreadable, .noStatus, .notComparable, .otherFile, .otherNames, .writersUnknown,
       .noFreeName, .cannotRename, .refused:
       false

@@ -350,6 +350,10 @@ package struct UploadMachine: Sendable {
   }
 
   private mutating func judge(_ answer: Answer, from request: HTTPRequest) throws(UploadError) {
+    if task.isPortals(answer) {
+      traits.redirects.forget()
+      throw .notFromServer(status: answer.status)
+    }
     if answer.isSuccess, answer.sent != .whole, let problem = task.problem(ofEarly: answer) { throw problem }
     if sendsForm, let problem = Redirects.problem(answer, from: request.target, origin: origin) { throw problem }
     if answer.isSuccess { traits.succeeded() }

@@ -116,6 +116,11 @@ enum UploadTask: Sendable {
     tus?.hasLostRecording ?? false
   }
 
+  /// Whether a response to a form is a captive portal's.
+  func isPortals(_ answer: Answer) -> Bool {
+    if case .multipart(let task) = self { task.isPortals(answer) } else { false }
+  }
+
   /// Why a success that arrives before the whole request was sent does not count; nil if it does.
   func problem(ofEarly answer: Answer) -> UploadError? {
     if case .tus(let task) = self { return task.problem(ofEarly: answer) }

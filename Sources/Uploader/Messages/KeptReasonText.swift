@@ -6,6 +6,9 @@ extension KeptReason {
     switch self {
     case .notRecorded: "its delivery was not recorded on disk."
     case .serverCannotTell: "the server is not GigHive and cannot confirm that it still has it."
+    case .unprovedPage:
+      "only a web page confirmed its delivery, and nothing proves that the server wrote it. Without https, and with"
+        + " --insecure, it may be a login page of the network."
     case .serverDoubtful: "the server has claimed to have what was never sent to it."
     case .incompleteRecord:
       "its asset number or SHA-256 is unknown, so the server cannot confirm that it still has it."

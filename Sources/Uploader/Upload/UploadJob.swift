@@ -284,7 +284,8 @@ final class UploadJob: Steppable {
       request, size: file.size,
       previous: record?.record.unfinished.map { UploadPlan.PreviousState($0) } ?? UploadPlan.PreviousState(),
       superseded: record?.superseded.flatMap { try? TargetURI($0) },
-      isGuest: shared.configuration.credentials.areGuests, boundary: Boundary(random: try RandomBytes.bytes(16)))
+      isGuest: shared.configuration.credentials.areGuests,
+      verifiesCertificate: !shared.configuration.tls.isInsecure, boundary: Boundary(random: try RandomBytes.bytes(16)))
     var hooks = hooks
     let record = record
     hooks.save = { (change) throws(UploadError) in
