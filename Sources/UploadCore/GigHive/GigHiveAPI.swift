@@ -30,7 +30,8 @@ package enum GigHiveAPI {
     else { return nil }
     let ending = fileName.utf8.dropFirst(65)
     let isExtension =
-      !ending.isEmpty && ending.count <= 16 && ending.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
+      (1...Limits.mediaExtensionLength).contains(ending.count)
+      && ending.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) }
     return isExtension ? fileType + "/" + fileName : nil
   }
 
